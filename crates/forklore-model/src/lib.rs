@@ -1,0 +1,1 @@
+//! forklore-model
