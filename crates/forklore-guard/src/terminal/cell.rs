@@ -1,0 +1,84 @@
+//! A table's cell: one line of at most so many columns.
+
+use std::borrow::Cow;
+
+use unicode_width::UnicodeWidthChar;
+
+use super::shown::Shown;
+
+const ELLIPSIS: char = '\u{2026}';
+
+/// Fits a text into one line of at most `columns` columns, ending with an ellipsis if it was cut.
+///
+/// Hostile characters are escaped, each run of white space becomes one space, and none is left at
+/// the ends. No more of the text is looked at than fits, so a long one costs nothing.
+#[must_use]
+pub fn cell(text: &str, columns: usize) -> Cow<'_, str> {
+    let text = text.trim();
+    let mut cell = Cell::new(columns);
+    let mut shown = Shown::default();
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        let fits = if c.is_whitespace() {
+            while rest.next_if(|next| next.is_whitespace()).is_some() {}
+            shown.keeps(' ');
+            cell.push(' ')
+        } else if shown.keeps(c) {
+            cell.push(c)
+        } else {
+            cell.push_all(c.escape_default())
+        };
+        if !fits {
+            return Cow::Owned(cell.cut());
+        }
+    }
+    if cell.out == text {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(cell.out)
+    }
+}
+
+struct Cell {
+    out: String,
+    columns: usize,
+    used: usize,
+    /// How many bytes of `out` leave room for an ellipsis.
+    keep: usize,
+}
+
+impl Cell {
+    fn new(columns: usize) -> Self {
+        Self {
+            out: String::new(),
+            columns,
+            used: 0,
+            keep: 0,
+        }
+    }
+
+    fn push(&mut self, c: char) -> bool {
+        self.push_all(std::iter::once(c))
+    }
+
+    /// Adds characters that stay together, and says whether they fit.
+    fn push_all(&mut self, chars: impl Iterator<Item = char>) -> bool {
+        for c in chars {
+            self.used += c.width().unwrap_or(0);
+            self.out.push(c);
+        }
+        if self.used < self.columns {
+            self.keep = self.out.len();
+        }
+        self.used <= self.columns
+    }
+
+    fn cut(mut self) -> String {
+        self.out.truncate(self.keep);
+        self.out.truncate(self.out.trim_end().len());
+        if self.columns > 0 {
+            self.out.push(ELLIPSIS);
+        }
+        self.out
+    }
+}

@@ -1,0 +1,36 @@
+//! JSON for a terminal: hostile characters become the escapes that JSON itself has.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+use super::hostile::is_hostile;
+
+/// Escapes hostile characters inside a JSON text as `\u202e`; the text parses to the same value.
+///
+/// In valid JSON such a character stands inside a string, except for white space between tokens:
+/// line feeds and tabs are kept there, a carriage return becomes a space. A text that is no JSON
+/// comes out harmless all the same.
+#[must_use]
+pub fn json(text: &str) -> Cow<'_, str> {
+    let acts = |c| !matches!(c, '\n' | '\t') && is_hostile(c);
+    if !text.contains(acts) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match c {
+            '\r' => out.push(' '),
+            c if acts(c) => push_escape(&mut out, c),
+            c => out.push(c),
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// Writes one character as JSON escapes, a pair of surrogates outside the basic plane.
+fn push_escape(out: &mut String, c: char) {
+    for unit in c.encode_utf16(&mut [0; 2]) {
+        // Writing to a String cannot fail.
+        let _ = write!(out, "\\u{unit:04x}");
+    }
+}
