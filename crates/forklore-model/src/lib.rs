@@ -1,1 +1,33 @@
-//! forklore-model
+//! What forklore's sessions, events, cuts and lineage are.
+//!
+//! Pure data and pure functions: no I/O, no clock, no async. Everything here can be tested by
+//! calling it, and every store, verb and dialect speaks in these types. The meaning of each is
+//! fixed in `docs/semantics.md`; the section is named where a rule is kept.
+
+pub mod call;
+pub mod cut;
+pub mod data;
+pub mod dialect;
+pub mod diff;
+pub mod error;
+pub mod event;
+pub mod header;
+pub mod id;
+pub mod kind;
+pub mod limits;
+pub mod lineage;
+pub mod message;
+pub mod payload;
+pub mod summary;
+pub mod tree;
+pub mod workspace;
+
+pub use call::{CallStep, Counts, Effect, OpenCall, OpenCalls};
+pub use cut::{Cut, CutError, Selector};
+pub use data::Data;
+pub use error::ErrorKind;
+pub use event::{Event, Origin};
+pub use header::{Header, Lease, Strategy, ToolCallPolicy, Tombstone};
+pub use id::{EventId, Label, SessionId};
+pub use kind::{Class, EventType, SessionKind};
+pub use message::{Content, Message, Part, Role};

@@ -1,0 +1,229 @@
+//! Where a child begins: selectors, and the place they come to (SPEC 5).
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::call::Counts;
+use crate::id::EventId;
+
+/// How a person or program names a place in a session's log.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Selector {
+    /// `start`: nothing is kept.
+    Start,
+    /// `end`: everything is kept.
+    End,
+    /// `seq:N`: events up to log position N; negative counts from the end.
+    Seq(i64),
+    /// `message:N`: conversation events up to and including number N; negative from the end.
+    Message(i64),
+    /// `index:N`: exactly N conversation events.
+    Index(u64),
+    /// `turn:N`: up to and including turn N, from 1; negative from the end.
+    Turn(i64),
+    /// `event:ID`: up to and including the event of this id.
+    Event(EventId),
+}
+
+/// Why a selector names no place.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CutError {
+    /// The text is no selector.
+    #[error(
+        "a cut is start, end, seq:N, message:N, index:N, turn:N or event:ID; this is none of them"
+    )]
+    Syntax,
+    /// The number lies outside the session.
+    #[error("{asked} is out of range: {valid}")]
+    OutOfRange {
+        /// The selector as asked.
+        asked: Selector,
+        /// The range that would do, in words.
+        valid: String,
+    },
+    /// Nothing would be kept, and nobody said `start`.
+    #[error("{asked} keeps nothing; to begin with an empty history say start")]
+    NothingToFork {
+        /// The selector as asked.
+        asked: Selector,
+    },
+    /// No event has the id.
+    #[error("no event of the session has the id asked for")]
+    NoSuchEvent,
+    /// More than one event has the id.
+    #[error("{count} events have that id; name one by its seq")]
+    ManyEvents {
+        /// Where they stand, the first 20.
+        seqs: Vec<u64>,
+        /// How many there are.
+        count: usize,
+    },
+}
+
+/// How far a session reaches, as far as cuts are concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// The last log position, -1 when empty.
+    pub head_seq: i64,
+    /// The counts behind the last event.
+    pub counts: Counts,
+}
+
+/// A selector checked against an extent: what is left to look up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Behind this many inheritable events.
+    Kept(u64),
+    /// Behind the last inheritable event at or before this log position.
+    Seq(u64),
+    /// Behind the conversation event of this index, from 0.
+    Index(u64),
+    /// Before the event that begins this turn, from 1.
+    BeforeTurn(u64),
+    /// Behind the event of this id.
+    Event(EventId),
+}
+
+impl Selector {
+    /// Checks the numbers against `extent` and says what to look up.
+    ///
+    /// # Errors
+    /// `OutOfRange` with the valid range; numbers are never clipped.
+    pub fn place(&self, extent: &Extent) -> Result<Place, CutError> {
+        let out = |valid: String| CutError::OutOfRange { asked: self.clone(), valid };
+        let Counts { kept, index, turns, .. } = extent.counts;
+        match self {
+            Self::Start | Self::Index(0) => Ok(Place::Kept(0)),
+            Self::End => Ok(Place::Kept(kept)),
+            Self::Seq(n) => from_zero(*n, extent.head_seq.saturating_add(1).unsigned_abs())
+                .map(Place::Seq)
+                .ok_or_else(|| out(range("seq", 0, extent.head_seq))),
+            Self::Message(n) => from_zero(*n, index)
+                .map(Place::Index)
+                .ok_or_else(|| out(range("message", 0, signed(index) - 1))),
+            Self::Index(n) if *n <= index => Ok(Place::Index(n - 1)),
+            Self::Index(_) => Err(out(range("index", 0, signed(index)))),
+            Self::Turn(n) => {
+                let turn = if *n > 0 { Some(n.unsigned_abs() - 1) } else { None };
+                let turn = turn.or_else(|| from_zero(*n, turns).filter(|_| *n < 0));
+                match turn {
+                    Some(t) if t + 1 == turns => Ok(Place::Kept(kept)),
+                    Some(t) if t + 1 < turns => Ok(Place::BeforeTurn(t + 2)),
+                    _ => Err(out(range("turn", 1, signed(turns)))),
+                }
+            }
+            Self::Event(id) => Ok(Place::Event(id.clone())),
+        }
+    }
+
+    /// Whether keeping nothing is what was asked for (SPEC 5).
+    #[must_use]
+    pub fn may_keep_nothing(&self) -> bool {
+        matches!(self, Self::Start | Self::Index(0))
+    }
+}
+
+fn signed(n: u64) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
+}
+
+fn from_zero(n: i64, len: u64) -> Option<u64> {
+    let at = if n < 0 { len.checked_sub(n.unsigned_abs())? } else { n.unsigned_abs() };
+    (at < len).then_some(at)
+}
+
+fn range(unit: &str, first: i64, last: i64) -> String {
+    if last < first {
+        format!("the session has no {unit} to name")
+    } else {
+        format!("{unit} is {first} to {last}, or -{} to -1 from the end", last - first + 1)
+    }
+}
+
+/// A place in a parent's log in every unit that names exactly it (SPEC 5).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Cut {
+    /// The log position of the last event kept; null at the start.
+    pub seq: Option<u64>,
+    /// How many conversation events are kept.
+    pub index: u64,
+    /// The number of the last conversation event kept; null where it would not give this cut.
+    pub message: Option<u64>,
+    /// The last turn kept; null inside a turn.
+    pub turn: Option<u64>,
+    /// The id of the last event kept.
+    pub event_id: Option<EventId>,
+    /// How many inheritable events are kept: what identifies the place.
+    #[serde(skip)]
+    pub kept: u64,
+}
+
+impl Cut {
+    /// The cut behind the inheritable event with `counts`, `seq` and `id`; `next_is_turn` says
+    /// whether the next inheritable event begins a turn or there is none.
+    #[must_use]
+    pub fn behind(
+        counts: Counts,
+        seq: u64,
+        id: EventId,
+        is_conversation: bool,
+        next_is_turn: bool,
+    ) -> Self {
+        Self {
+            seq: Some(seq),
+            index: counts.index,
+            message: if is_conversation { counts.index.checked_sub(1) } else { None },
+            turn: (next_is_turn && counts.turns > 0).then_some(counts.turns),
+            event_id: Some(id),
+            kept: counts.kept,
+        }
+    }
+
+    /// The selector that gives this cut again, whatever is appended to the parent.
+    #[must_use]
+    pub fn selector(&self) -> Selector {
+        self.seq.map_or(Selector::Start, |seq| Selector::Seq(signed(seq)))
+    }
+}
+
+impl fmt::Display for Selector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Start => f.write_str("start"),
+            Self::End => f.write_str("end"),
+            Self::Seq(n) => write!(f, "seq:{n}"),
+            Self::Message(n) => write!(f, "message:{n}"),
+            Self::Index(n) => write!(f, "index:{n}"),
+            Self::Turn(n) => write!(f, "turn:{n}"),
+            Self::Event(id) => write!(f, "event:{id}"),
+        }
+    }
+}
+
+impl FromStr for Selector {
+    type Err = CutError;
+    fn from_str(text: &str) -> Result<Self, CutError> {
+        fn number<T: FromStr>(n: &str) -> Result<T, CutError> {
+            n.parse().map_err(|_| CutError::Syntax)
+        }
+        match text.split_once(':') {
+            None if text == "start" => Ok(Self::Start),
+            None if text == "end" => Ok(Self::End),
+            Some(("seq", n)) => number(n).map(Self::Seq),
+            Some(("message", n)) => number(n).map(Self::Message),
+            Some(("index", n)) => number(n).map(Self::Index),
+            Some(("turn", n)) => number(n).map(Self::Turn),
+            Some(("event", id)) => id.parse().map(Self::Event).map_err(|_| CutError::Syntax),
+            _ => Err(CutError::Syntax),
+        }
+    }
+}
+
+impl Serialize for Selector {
+    fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        s.collect_str(self)
+    }
+}

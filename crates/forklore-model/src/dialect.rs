@@ -1,0 +1,125 @@
+//! What forklore asks of the session files of one agent (SPEC 11).
+//!
+//! A record is stored byte for byte; its dialect says what it is when it is read in, and shows it
+//! as a message when somebody asks. A later version of a dialect may show a record differently,
+//! but never changes what was fixed when it was stored.
+
+use std::path::Path;
+
+use jiff::Timestamp;
+
+use crate::call::Effect;
+use crate::data::Data;
+use crate::id::SessionId;
+use crate::kind::{Class, EventType};
+use crate::message::Message;
+
+/// The session files of one agent.
+pub trait Dialect: Send + Sync {
+    /// The name kept with each event, like `claude`.
+    fn name(&self) -> &'static str;
+
+    /// Whether a file with this path and beginning looks like one of the agent's.
+    fn detect(&self, path: &Path, head: &[u8]) -> bool;
+
+    /// A reader for one file, at its beginning.
+    fn reader(&self, path: &Path) -> Box<dyn LineReader>;
+
+    /// A stored record as a message; none when it is no part of the conversation.
+    fn view(&self, kind: &EventType, data: &Data) -> Option<Message>;
+}
+
+/// Reads the lines of one file in order. It holds what earlier lines said about later ones.
+pub trait LineReader: Send {
+    /// What one line is. `line` is UTF-8 without its line break; bytes that were not UTF-8 have
+    /// been replaced.
+    fn read(&mut self, line: &str) -> Line;
+}
+
+/// What one line of a session file is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Line {
+    /// An event.
+    Record(Box<Record>),
+    /// A record about the file or about other records: kept with the source, no event.
+    Side(FileFacts),
+    /// Not a record of this agent: kept with the source and reported.
+    Damage(String),
+}
+
+/// What a line tells about its session as a whole.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FileFacts {
+    /// The session's native id.
+    pub native_id: Option<String>,
+    /// The folder the agent worked in.
+    pub cwd: Option<String>,
+    /// What the session is called.
+    pub title: Option<String>,
+    /// When it was made.
+    pub created: Option<Timestamp>,
+}
+
+/// One event of a session file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record {
+    /// The record's native id.
+    pub native_id: Option<String>,
+    /// Which record it continues.
+    pub parent: Parent,
+    /// When it was written, if it says so.
+    pub ts: Option<Timestamp>,
+    /// What it is.
+    pub kind: EventType,
+    /// What forks do with it.
+    pub class: Class,
+    /// What it does to calls and turns.
+    pub effect: Effect,
+    /// Whether it is nothing but results of calls, which join the session that made the calls
+    /// wherever the record's parent stands (parallel calls).
+    pub only_results: bool,
+    /// Whether it belongs to a sub-agent whose records stand in the same file.
+    pub sidechain: bool,
+    /// Whether the agent would resume at it, should no later record say so too.
+    pub leaf: bool,
+    /// What it tells of the session as a whole.
+    pub facts: FileFacts,
+}
+
+/// Which record another continues.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Parent {
+    /// The record before it: the file has no tree.
+    Previous,
+    /// None: it is a root of the file's tree.
+    None,
+    /// The latest record of this native id.
+    Id(String),
+}
+
+/// The dialects a program knows, asked in order.
+#[derive(Clone, Copy)]
+pub struct Dialects<'a>(pub &'a [&'a dyn Dialect]);
+
+impl<'a> Dialects<'a> {
+    /// The dialect of this name.
+    #[must_use]
+    pub fn named(&self, name: &str) -> Option<&'a dyn Dialect> {
+        self.0.iter().copied().find(|dialect| dialect.name() == name)
+    }
+
+    /// The first dialect that recognises the file.
+    #[must_use]
+    pub fn detect(&self, path: &Path, head: &[u8]) -> Option<&'a dyn Dialect> {
+        self.0.iter().copied().find(|dialect| dialect.detect(path, head))
+    }
+}
+
+/// The id of the session read from a file, before anything about it is known to be taken.
+#[must_use]
+pub fn session_id(dialect: &str, native_id: &str, attempt: usize) -> Option<SessionId> {
+    if attempt == 0 {
+        return native_id.parse().ok();
+    }
+    SessionId::derived(dialect, &[native_id, &attempt.to_string()]).ok()
+}

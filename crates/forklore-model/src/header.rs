@@ -1,0 +1,279 @@
+//! A session's header: its lineage and what was said when it was made (SPEC 1, 6, 9).
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::call::Counts;
+use crate::cut::Cut;
+use crate::data::Data;
+use crate::id::{Label, SessionId};
+use crate::kind::SessionKind;
+use crate::workspace::Workspace;
+
+/// Everything a store knows of a session besides its events.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Header {
+    /// The session's id.
+    pub id: SessionId,
+    /// The id of the family's root.
+    pub root_id: SessionId,
+    /// The session it came from; none for a root.
+    pub parent_id: Option<SessionId>,
+    /// How it came to be.
+    pub kind: SessionKind,
+    /// Its name in the family.
+    pub label: Label,
+    /// What people call it.
+    pub title: Option<String>,
+    /// Where in the parent it begins; none for a root.
+    pub cut: Option<Cut>,
+    /// How its prefix is stored; none for a root.
+    pub strategy: Option<Strategy>,
+    /// What was asked for calls that the cut leaves open; none for a root.
+    pub tool_calls: Option<ToolCallPolicy>,
+    /// The counts of what it inherited; `kept` is the number of inherited events.
+    pub inherited: Counts,
+    /// The counts behind its last event, inherited ones included.
+    pub counts: Counts,
+    /// The events it wrote itself, `session_fork` included.
+    pub own_events: u64,
+    /// The bytes of their `data`.
+    pub own_bytes: u64,
+    /// What its own calls of models cost.
+    pub usage: Usage,
+    /// The folder it belongs to.
+    pub workspace: Workspace,
+    /// For whom it acts. Recorded, never decided by.
+    pub principal: Option<String>,
+    /// The ceiling of what it may do; absent is no ceiling.
+    pub permissions: Option<BTreeSet<String>>,
+    /// The application's own notes.
+    pub metadata: Option<Data>,
+    /// The application's own configuration.
+    pub config: Option<Data>,
+    /// Which agent's records it was read from.
+    pub dialect: Option<String>,
+    /// When it was made.
+    pub created: Timestamp,
+    /// When it was last written.
+    pub updated: Timestamp,
+    /// Links up to the root.
+    pub depth: u64,
+    /// Who runs it now.
+    pub lease: Option<Lease>,
+    /// Whether its prefix is its own copy.
+    pub detached: bool,
+    /// The session of its file that the agent would resume.
+    pub leaf: Option<SessionId>,
+    /// The file it was read from.
+    pub source: Option<String>,
+    /// The session whose beginning it repeats.
+    pub copy_of: Option<CopyOf>,
+    /// That it was deleted, and when.
+    pub deleted: Option<Tombstone>,
+}
+
+impl Header {
+    /// The last log position, -1 when empty.
+    #[must_use]
+    pub fn head_seq(&self) -> i64 {
+        i64::try_from(self.inherited.kept + self.own_events).unwrap_or(i64::MAX) - 1
+    }
+
+    /// Where its own events begin: a child's `session_fork` is position 0, its tail follows the
+    /// inherited events.
+    #[must_use]
+    pub fn seq_of_own(&self, position: u64) -> u64 {
+        if self.parent_id.is_some() && position > 0 {
+            self.inherited.kept + position
+        } else {
+            position
+        }
+    }
+
+    /// Whether a runtime other than `owner` holds it at `now`.
+    #[must_use]
+    pub fn held_against(&self, owner: Option<&str>, now: Timestamp) -> Option<&Lease> {
+        self.lease.as_ref().filter(|lease| lease.expires > now && Some(&*lease.owner) != owner)
+    }
+
+    /// The header as answers show it.
+    #[must_use]
+    pub fn view(&self, now: Timestamp) -> SessionView<'_> {
+        SessionView {
+            id: &self.id,
+            root_id: &self.root_id,
+            parent_id: self.parent_id.as_ref(),
+            kind: self.kind,
+            label: &self.label,
+            title: self.title.as_deref(),
+            cut: self.cut.as_ref(),
+            strategy: self.strategy,
+            workspace: &self.workspace,
+            principal: self.principal.as_deref(),
+            permissions: self.permissions.as_ref(),
+            metadata: self.metadata.as_ref(),
+            dialect: self.dialect.as_deref(),
+            created: self.created,
+            updated: self.updated,
+            head_seq: self.head_seq(),
+            head_index: self.counts.index,
+            own_events: self.own_events,
+            depth: self.depth,
+            status: if self.held_against(None, now).is_some() { "running" } else { "idle" },
+            detached: self.detached,
+            leaf: self.leaf.as_ref(),
+            source: self.source.as_deref(),
+            copy_of: self.copy_of.as_ref(),
+            deleted: self.deleted.is_some(),
+        }
+    }
+}
+
+/// The `session` object of the command line contract.
+#[derive(Clone, Debug, Serialize)]
+pub struct SessionView<'a> {
+    id: &'a SessionId,
+    root_id: &'a SessionId,
+    parent_id: Option<&'a SessionId>,
+    kind: SessionKind,
+    label: &'a Label,
+    title: Option<&'a str>,
+    cut: Option<&'a Cut>,
+    strategy: Option<Strategy>,
+    workspace: &'a Workspace,
+    principal: Option<&'a str>,
+    permissions: Option<&'a BTreeSet<String>>,
+    metadata: Option<&'a Data>,
+    dialect: Option<&'a str>,
+    created: Timestamp,
+    updated: Timestamp,
+    head_seq: i64,
+    head_index: u64,
+    own_events: u64,
+    depth: u64,
+    status: &'static str,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    detached: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    leaf: Option<&'a SessionId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    copy_of: Option<&'a CopyOf>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    deleted: bool,
+}
+
+/// Who runs a session, until when, and where the turn began (SPEC 9).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lease {
+    /// The runtime that holds it.
+    pub owner: String,
+    /// When it ends unless renewed.
+    pub expires: Timestamp,
+    /// The head at which its turn began: the end of the last closed turn.
+    pub began_at: i64,
+}
+
+/// What is left of a deleted session besides its place in the tree (SPEC 10).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tombstone {
+    /// When it was deleted.
+    pub deleted: Timestamp,
+}
+
+/// The cost of model calls: the sum of `provider_usage` events (SPEC 3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Tokens sent.
+    pub input: u64,
+    /// Tokens received.
+    pub output: u64,
+    /// Tokens of the input that the provider had cached.
+    pub cached: u64,
+    /// Money, in the unit the events used.
+    pub cost: f64,
+}
+
+impl std::ops::AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
+        self.input = self.input.saturating_add(other.input);
+        self.output = self.output.saturating_add(other.output);
+        self.cached = self.cached.saturating_add(other.cached);
+        self.cost += other.cost;
+    }
+}
+
+/// That a session repeats the beginning of another (SPEC 1).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CopyOf {
+    /// The original.
+    pub session_id: SessionId,
+    /// How many conversation events are the same.
+    pub index: u64,
+}
+
+/// How a child's prefix is stored (SPEC 6.4); never visible but here.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Strategy {
+    /// Refer to the ancestors' events.
+    #[default]
+    ShareV1,
+    /// Copy them.
+    ReplayV1,
+}
+
+/// What a fork does with calls that its cut leaves open (SPEC 6.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolCallPolicy {
+    /// Give each a synthetic result, first in the tail.
+    #[default]
+    Complete,
+    /// Move the cut back to where none is open.
+    Remove,
+    /// Refuse.
+    Error,
+    /// Add nothing; views repair.
+    Verbatim,
+}
+
+/// A text that is none of the words of a choice.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected one of {0}")]
+pub struct NotAChoice(&'static str);
+
+macro_rules! words {
+    ($name:ident, $all:literal, $($variant:ident = $word:literal),*) => {
+        impl $name {
+            /// The word that names it.
+            #[must_use]
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word),* }
+            }
+        }
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+        impl FromStr for $name {
+            type Err = NotAChoice;
+            fn from_str(text: &str) -> Result<Self, NotAChoice> {
+                match text { $($word => Ok(Self::$variant),)* _ => Err(NotAChoice($all)) }
+            }
+        }
+    };
+}
+
+words!(Strategy, "share_v1, replay_v1", ShareV1 = "share_v1", ReplayV1 = "replay_v1");
+words!(ToolCallPolicy, "complete, remove, error, verbatim", Complete = "complete",
+    Remove = "remove", Error = "error", Verbatim = "verbatim");
+words!(SessionKind, "root, branch, delegate", Root = "root", Branch = "branch",
+    Delegate = "delegate");

@@ -1,0 +1,178 @@
+//! Types of events, the class that decides what is inherited, and kinds of sessions (SPEC 3).
+
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::limits::TYPE_BYTES;
+
+/// What a fork does with an event, and whether the model sees it. Fixed when it is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Class {
+    /// Messages, calls and results: inherited, and the only events with an index.
+    Conversation,
+    /// What was decided or went on around the conversation: inherited.
+    Evidence,
+    /// What stands in for or interprets a part of the conversation: inherited.
+    Context,
+    /// The record of a fork: never inherited.
+    Lineage,
+    /// Cost and failures of this session alone: never inherited.
+    Audit,
+}
+
+impl Class {
+    /// All classes, in the order of their [`Class::code`].
+    pub const ALL: [Self; 5] =
+        [Self::Conversation, Self::Evidence, Self::Context, Self::Lineage, Self::Audit];
+
+    /// Whether a fork takes such an event over when it stands before the cut.
+    #[must_use]
+    pub fn is_inherited(self) -> bool {
+        matches!(self, Self::Conversation | Self::Evidence | Self::Context)
+    }
+
+    /// Whether such an event has an index.
+    #[must_use]
+    pub fn is_conversation(self) -> bool {
+        self == Self::Conversation
+    }
+
+    /// The number a store may keep in its place.
+    #[must_use]
+    pub fn code(self) -> u8 {
+        self as u8
+    }
+
+    /// The class of a [`Class::code`].
+    #[must_use]
+    pub fn from_code(code: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(code)).copied()
+    }
+}
+
+/// The name of an event's type: one of forklore's own, or any other, which is kept (SPEC 3).
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EventType(Cow<'static, str>);
+
+/// A text that is no type name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a type has 1 to {TYPE_BYTES} of a-z, 0-9, `_`, `.`, `-` and begins with a letter")]
+pub struct NotAType;
+
+macro_rules! own_types {
+    ($($constant:ident = $name:literal, $class:ident;)*) => {
+        /// forklore's own types. Everything else is kept under the name it came with.
+        impl EventType {
+            $(#[doc = concat!("`", $name, "`")]
+            pub const $constant: Self = Self(Cow::Borrowed($name));)*
+
+            fn own(name: &str) -> Option<(Self, Class)> {
+                match name { $($name => Some((Self::$constant, Class::$class)),)* _ => None }
+            }
+        }
+    };
+}
+
+own_types! {
+    SYSTEM_MESSAGE = "system_message", Conversation;
+    USER_MESSAGE = "user_message", Conversation;
+    ASSISTANT_MESSAGE = "assistant_message", Conversation;
+    REASONING = "reasoning", Conversation;
+    TOOL_CALL = "tool_call", Conversation;
+    TOOL_RESULT = "tool_result", Conversation;
+    PERMISSION_DECISION = "permission_decision", Evidence;
+    WORKFLOW_EVENT = "workflow_event", Evidence;
+    SKILL_ACTIVATION = "skill_activation", Evidence;
+    SUBAGENT_EVENT = "subagent_event", Evidence;
+    HISTORY_COMPACTION = "history_compaction", Context;
+    BRANCH_SUMMARY = "branch_summary", Context;
+    SESSION_FORK = "session_fork", Lineage;
+    PROVIDER_USAGE = "provider_usage", Audit;
+    TURN_FAILED = "turn_failed", Audit;
+}
+
+impl EventType {
+    /// The type's name.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether forklore knows the type and reads its payload.
+    #[must_use]
+    pub fn is_own(&self) -> bool {
+        Self::own(&self.0).is_some()
+    }
+
+    /// Whether a writer may give the type a class: it begins with `x.`.
+    #[must_use]
+    pub fn is_extension(&self) -> bool {
+        self.0.starts_with("x.")
+    }
+
+    /// The class of the type where the writer gave none; unknown types are audit.
+    #[must_use]
+    pub fn class(&self) -> Class {
+        Self::own(&self.0).map_or(Class::Audit, |(_, class)| class)
+    }
+
+    /// Whether only the engine may write it (SPEC 9).
+    #[must_use]
+    pub fn is_reserved(&self) -> bool {
+        *self == Self::SESSION_FORK || *self == Self::BRANCH_SUMMARY
+    }
+}
+
+impl FromStr for EventType {
+    type Err = NotAType;
+    fn from_str(text: &str) -> Result<Self, NotAType> {
+        if let Some((own, _)) = Self::own(text) {
+            return Ok(own);
+        }
+        let ok = text.len() <= TYPE_BYTES
+            && text.starts_with(|c: char| c.is_ascii_lowercase())
+            && text.chars().all(|c| matches!(c, 'a'..='z' | '0'..='9' | '_' | '.' | '-'));
+        if ok { Ok(Self(Cow::Owned(text.into()))) } else { Err(NotAType) }
+    }
+}
+
+impl fmt::Display for EventType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for EventType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Serialize for EventType {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        s.serialize_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for EventType {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        let text = Cow::<'de, str>::deserialize(d)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// How a session came to be (SPEC 1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SessionKind {
+    /// It has no parent; its id names the family.
+    Root,
+    /// It inherits history: another continuation.
+    Branch,
+    /// It inherits nothing: a sub-agent with a fresh context.
+    Delegate,
+}

@@ -1,0 +1,144 @@
+//! The common view of a conversation event, whichever agent wrote it (SPEC 4).
+
+use serde::Serialize;
+
+use crate::data::Data;
+
+/// Who speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Instructions.
+    System,
+    /// The person, or a reminder injected in their name.
+    User,
+    /// The model: text, reasoning and calls.
+    Assistant,
+    /// A tool's result.
+    Tool,
+}
+
+/// A conversation event as messages are commonly written.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Message {
+    /// Who speaks.
+    pub role: Role,
+    /// What is said.
+    pub content: Content,
+}
+
+/// Text, or a list of parts.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Content {
+    /// Plain text.
+    Text(String),
+    /// Parts, in order.
+    Parts(Vec<Part>),
+}
+
+/// One part of a message.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Part {
+    /// Text for people.
+    Text {
+        /// The text.
+        text: String,
+    },
+    /// What the model thought. `opaque` holds what its provider wants back.
+    Reasoning {
+        /// The readable part.
+        text: String,
+        /// The provider that wrote it, where known.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        provider: Option<String>,
+        /// The model that wrote it, where known.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        model: Option<String>,
+        /// The part as it was stored.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        opaque: Option<Data>,
+    },
+    /// A call of a tool.
+    ToolCall {
+        /// The call's id.
+        id: String,
+        /// The tool's name.
+        name: String,
+        /// The arguments, verbatim.
+        arguments: Data,
+    },
+    /// The answer to a call.
+    ToolResult {
+        /// The call's id.
+        call_id: String,
+        /// The tool's name, where known.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        name: Option<String>,
+        /// The answer, verbatim.
+        content: Data,
+        /// Whether the tool failed.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        is_error: bool,
+        /// Whether forklore put it in place of one that never came.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        synthetic: bool,
+    },
+    /// A file kept beside the log.
+    Attachment {
+        /// `sha256:...`
+        r#ref: String,
+        /// Its media type.
+        media_type: String,
+        /// Its name, where known.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        name: Option<String>,
+    },
+    /// A part of a kind that has no common form.
+    Other {
+        /// The part as it was stored.
+        value: Data,
+    },
+}
+
+impl Message {
+    /// A message of text.
+    #[must_use]
+    pub fn text(role: Role, text: impl Into<String>) -> Self {
+        Self { role, content: Content::Text(text.into()) }
+    }
+
+    /// A message of parts; a single text part becomes plain text.
+    #[must_use]
+    pub fn parts(role: Role, mut parts: Vec<Part>) -> Self {
+        if let [Part::Text { text }] = parts.as_mut_slice() {
+            return Self::text(role, std::mem::take(text));
+        }
+        Self { role, content: Content::Parts(parts) }
+    }
+
+    /// The text for people in it, parts joined by line breaks.
+    #[must_use]
+    pub fn plain_text(&self) -> String {
+        match &self.content {
+            Content::Text(text) => text.clone(),
+            Content::Parts(parts) => {
+                let texts = parts.iter().filter_map(|part| match part {
+                    Part::Text { text } => Some(text.as_str()),
+                    _ => None,
+                });
+                texts.collect::<Vec<_>>().join("\n")
+            }
+        }
+    }
+
+    /// Its parts; plain text is one part.
+    #[must_use]
+    pub fn to_parts(&self) -> Vec<Part> {
+        match &self.content {
+            Content::Text(text) => vec![Part::Text { text: text.clone() }],
+            Content::Parts(parts) => parts.clone(),
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! What a store refuses, and why.
+
+use forklore_model::{ErrorKind, Label, SessionId};
+use serde_json::{Value, json};
+
+/// The result of a call to a store.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a store did not do what it was asked. Nothing was written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No session has this id.
+    #[error("session {0} does not exist")]
+    NotFound(SessionId),
+    /// The session was deleted; its id stays reserved.
+    #[error("session {0} was deleted")]
+    Deleted(SessionId),
+    /// The id, or one that differs from it only in case, is taken or was once.
+    #[error("session {0} already exists")]
+    IdTaken(SessionId),
+    /// The family has another session of this label.
+    #[error("the label {label} is taken in this family by session {by}")]
+    LabelTaken {
+        /// The label.
+        label: Label,
+        /// Who has it.
+        by: SessionId,
+    },
+    /// The session's head is not the expected one.
+    #[error("session {session} is at seq {head}, not {expected}: somebody wrote to it")]
+    Conflict {
+        /// The session.
+        session: SessionId,
+        /// The head the caller expected.
+        expected: i64,
+        /// The real head.
+        head: i64,
+    },
+    /// Something else than the head moved on under the caller.
+    #[error("{what} changed meanwhile: {message}")]
+    Stale {
+        /// What it was, like `the source`.
+        what: &'static str,
+        /// What is so now.
+        message: String,
+    },
+    /// A runtime holds the session.
+    #[error("session {session} is running, held by {owner}")]
+    Held {
+        /// The session.
+        session: SessionId,
+        /// Who holds it.
+        owner: String,
+    },
+    /// The lease of the caller is gone or somebody else's.
+    #[error("{owner} no longer holds session {session}")]
+    LeaseLost {
+        /// The session.
+        session: SessionId,
+        /// The caller.
+        owner: String,
+    },
+    /// Another process kept the store locked for too long.
+    #[error("the store is busy: {0}")]
+    Locked(String),
+    /// Branch children outside the set to delete.
+    #[error("session {session} has {count} branch children that build on it")]
+    HasChildren {
+        /// The session.
+        session: SessionId,
+        /// The first 20 of them.
+        children: Vec<SessionId>,
+        /// How many there are.
+        count: usize,
+    },
+    /// A call that makes no sense to a store, like a cut behind the parent's end.
+    #[error("{0}")]
+    Invalid(String),
+    /// The operating system or the owner of the store forbids it.
+    #[error("{0}")]
+    Denied(String),
+    /// The store is of another kind or version, or stands where it cannot be kept safely.
+    #[error("{0}")]
+    Unsupported(String),
+    /// Stored bytes are damaged.
+    #[error("{place} is damaged: {message}")]
+    Corrupt {
+        /// The session they belong to, where known.
+        session: Option<SessionId>,
+        /// Its log position, where known.
+        seq: Option<u64>,
+        /// Where the bytes are.
+        place: String,
+        /// What is wrong with them.
+        message: String,
+    },
+    /// A session's history lacks events that were promised.
+    #[error("session {session} has lost a part of its history: {missing}")]
+    MissingAncestor {
+        /// The session.
+        session: SessionId,
+        /// What is missing.
+        missing: String,
+    },
+    /// Reading or writing failed.
+    #[error("{doing}: {source}")]
+    Io {
+        /// What was being done, to what.
+        doing: String,
+        /// Why it failed.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}
+
+impl Error {
+    /// The kind that scripts see.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::NotFound(_) | Self::Deleted(_) => ErrorKind::NotFound,
+            Self::IdTaken(_) | Self::LabelTaken { .. } => ErrorKind::AlreadyExists,
+            Self::Conflict { .. } | Self::Stale { .. } | Self::LeaseLost { .. } => {
+                ErrorKind::Conflict
+            }
+            Self::Held { .. } | Self::Locked(_) => ErrorKind::Busy,
+            Self::HasChildren { .. } => ErrorKind::HasChildren,
+            Self::Invalid(_) => ErrorKind::InvalidArgs,
+            Self::Denied(_) => ErrorKind::PermissionDenied,
+            Self::Unsupported(_) => ErrorKind::Unsupported,
+            Self::Corrupt { .. } => ErrorKind::Corrupt,
+            Self::MissingAncestor { .. } => ErrorKind::MissingAncestor,
+            Self::Io { .. } => ErrorKind::Internal,
+        }
+    }
+
+    /// The facts that a script may want besides the kind.
+    #[must_use]
+    pub fn details(&self) -> Value {
+        match self {
+            Self::NotFound(id) | Self::Deleted(id) | Self::IdTaken(id) => json!({"session_id": id}),
+            Self::LabelTaken { label, by } => json!({"label": label, "session_id": by}),
+            Self::Conflict { session, expected, head } => {
+                json!({"session_id": session, "expected": expected, "head_seq": head})
+            }
+            Self::Held { session, owner } | Self::LeaseLost { session, owner } => {
+                json!({"session_id": session, "owner": owner})
+            }
+            Self::HasChildren { session, children, count } => {
+                json!({"session_id": session, "children": children, "count": count})
+            }
+            Self::Corrupt { session, seq, place, .. } => {
+                json!({"session_id": session, "seq": seq, "place": place})
+            }
+            Self::MissingAncestor { session, missing } => {
+                json!({"session_id": session, "missing": missing})
+            }
+            Self::Stale { what, .. } => json!({"what": what}),
+            _ => json!({}),
+        }
+    }
+
+    /// What the caller may do next, as commands or sentences.
+    #[must_use]
+    pub fn next_actions(&self) -> Vec<String> {
+        match self {
+            Self::NotFound(_) => vec!["forklore list --all".into()],
+            Self::Deleted(_) | Self::IdTaken(_) => vec!["choose another id".into()],
+            Self::LabelTaken { .. } => vec!["choose another label".into()],
+            Self::Conflict { session, .. } => {
+                vec![format!("forklore log {session}"), format!("forklore fork {session}")]
+            }
+            Self::Held { session, .. } | Self::LeaseLost { session, .. } => {
+                vec![format!("forklore fork {session}")]
+            }
+            Self::Locked(_) | Self::Stale { .. } => vec!["try again".into()],
+            Self::HasChildren { session, .. } => vec![
+                format!("forklore delete {session} --detach-children"),
+                format!("forklore delete {session} --cascade --dry-run"),
+            ],
+            Self::Corrupt { .. } | Self::MissingAncestor { .. } => vec!["forklore verify".into()],
+            _ => Vec::new(),
+        }
+    }
+
+    /// An [`Error::Io`] about `doing` something.
+    pub fn io(
+        doing: impl Into<String>,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        Self::Io { doing: doing.into(), source: source.into() }
+    }
+}

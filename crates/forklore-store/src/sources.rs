@@ -1,0 +1,1 @@
+//! Files of other agents from which sessions were read (SPEC 11).
