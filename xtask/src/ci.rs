@@ -1,0 +1,67 @@
+//! `cargo xtask ci`: what a change has to pass.
+
+use std::time::Instant;
+
+use crate::command::{Failure, cargo, run};
+use crate::test::{self, EVERYTHING};
+use crate::tools::DENY;
+
+type Check = fn() -> Result<(), Failure>;
+
+const CHECKS: [(&str, Check); 6] = [
+    ("format", format),
+    ("test", || test::nextest(&[])),
+    ("examples", test::examples),
+    ("lint", lint),
+    ("documentation", documentation),
+    ("dependencies", dependencies),
+];
+
+/// Runs every check, also behind one that failed, and ends with a line for each.
+pub(crate) fn run_all() -> Result<(), Failure> {
+    let mut failed = Vec::new();
+    let mut summary = String::new();
+    for (name, check) in CHECKS {
+        let start = Instant::now();
+        let result = check();
+        let seconds = start.elapsed().as_secs();
+        let verdict = if result.is_ok() { "ok" } else { "FAILED" };
+        summary.push_str(&format!("{name:>14}  {verdict:<6} {seconds:>5} s\n"));
+        if let Err(failure) = result {
+            eprintln!("xtask: {failure}");
+            failed.push(name);
+        }
+    }
+    eprintln!("\n{summary}");
+    if failed.is_empty() {
+        Ok(())
+    } else {
+        Err(Failure::Checks { failed })
+    }
+}
+
+fn format() -> Result<(), Failure> {
+    run(cargo().args(["fmt", "--all", "--check"]))
+}
+
+fn lint() -> Result<(), Failure> {
+    run(cargo()
+        .args(["clippy", "--all-targets"])
+        .args(EVERYTHING)
+        .args(["--", "-D", "warnings"]))
+}
+
+fn documentation() -> Result<(), Failure> {
+    run(cargo()
+        .args(["doc", "--no-deps"])
+        .args(EVERYTHING)
+        .env("RUSTDOCFLAGS", "-D warnings"))
+}
+
+/// Advisories are left out: their database is not always within reach, and a check that depends
+/// on the day is none.
+fn dependencies() -> Result<(), Failure> {
+    run(DENY
+        .command()?
+        .args(["--all-features", "check", "bans", "licenses", "sources"]))
+}

@@ -1,0 +1,106 @@
+//! Running other programs, each shown before it starts.
+
+use std::env;
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+
+/// Why a task did not come to a good end.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// A program could not be started.
+    NotStarted { command: String, source: io::Error },
+    /// A program ended with an error of its own, which it has printed.
+    Ended { command: String, status: ExitStatus },
+    /// A tool is neither installed nor could it be fetched.
+    NoTool {
+        tool: &'static str,
+        source: Box<Failure>,
+    },
+    /// A folder could not be made ready.
+    Folder { path: PathBuf, source: io::Error },
+    /// Some of several checks failed.
+    Checks { failed: Vec<&'static str> },
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotStarted { command, source } => write!(f, "cannot start `{command}`: {source}"),
+            Self::Ended { command, status } => write!(f, "`{command}` failed: {status}"),
+            Self::NoTool { tool, source } => {
+                write!(
+                    f,
+                    "{source}\nhint: install it by hand: cargo install --locked {tool}"
+                )
+            }
+            Self::Folder { path, source } => write!(f, "{}: {source}", path.display()),
+            Self::Checks { failed } => write!(f, "failed: {}", failed.join(", ")),
+        }
+    }
+}
+
+impl Error for Failure {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::NotStarted { source, .. } | Self::Folder { source, .. } => Some(source),
+            Self::NoTool { source, .. } => Some(source),
+            Self::Ended { .. } | Self::Checks { .. } => None,
+        }
+    }
+}
+
+/// The root of the workspace.
+pub(crate) fn root() -> &'static Path {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here)
+}
+
+/// A program that will run in the root of the workspace, with nothing to read.
+pub(crate) fn program(name: impl AsRef<std::ffi::OsStr>) -> Command {
+    let mut command = Command::new(name);
+    command.current_dir(root()).stdin(Stdio::null());
+    command
+}
+
+/// The cargo that runs this program.
+pub(crate) fn cargo() -> Command {
+    program(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+/// Shows the command, runs it, and waits for its end.
+pub(crate) fn run(command: &mut Command) -> Result<(), Failure> {
+    let shown = spelled(command);
+    eprintln!("\n$ {shown}");
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(Failure::Ended {
+            command: shown,
+            status,
+        }),
+        Err(source) => Err(Failure::NotStarted {
+            command: shown,
+            source,
+        }),
+    }
+}
+
+/// The command as one would type it: `cargo nextest` for `cargo-nextest nextest`.
+fn spelled(command: &Command) -> String {
+    let name = Path::new(command.get_program())
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy();
+    let name = if name.starts_with("cargo-") {
+        "cargo".into()
+    } else {
+        name
+    };
+    let args = command.get_args().map(|arg| arg.to_string_lossy());
+    std::iter::once(name)
+        .chain(args)
+        .collect::<Vec<_>>()
+        .join(" ")
+}

@@ -1,0 +1,32 @@
+//! `cargo xtask test`: every test there is.
+
+use crate::command::{Failure, cargo, run};
+use crate::tools::NEXTEST;
+
+/// Every crate with every feature: the one selection that tests, lints and documentation share,
+/// so that what one has built the next need not build again.
+pub(crate) const EVERYTHING: [&str; 2] = ["--all-features", "--workspace"];
+
+/// Runs all tests, or with arguments those that nextest selects by them.
+pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
+    nextest(args)?;
+    if args.is_empty() { examples() } else { Ok(()) }
+}
+
+/// The tests that are functions.
+pub(crate) fn nextest(args: &[String]) -> Result<(), Failure> {
+    let one_crate = args
+        .iter()
+        .any(|arg| arg.starts_with("-p") || arg.starts_with("--package"));
+    let scope = if one_crate {
+        &EVERYTHING[..1]
+    } else {
+        &EVERYTHING
+    };
+    run(NEXTEST.command()?.arg("run").args(scope).args(args))
+}
+
+/// The examples in the documentation, which nextest does not know.
+pub(crate) fn examples() -> Result<(), Failure> {
+    run(cargo().args(["test", "--doc"]).args(EVERYTHING))
+}

