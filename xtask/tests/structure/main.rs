@@ -1,0 +1,19 @@
+//! The shape of the tree, held as a test: what a reviewer should not have to look for.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
+mod edges;
+mod manifests;
+mod modules;
+mod text;
+mod tree;
+
+/// Fails with one line for each problem.
+#[track_caller]
+fn assert_none(problems: &[String]) {
+    assert!(problems.is_empty(), "\n{}\n", problems.join("\n"));
+}

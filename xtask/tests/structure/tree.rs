@@ -1,0 +1,69 @@
+//! The files of the checkout, without what is built or fetched.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A file of the checkout.
+pub(crate) struct File {
+    /// From the root of the workspace, with `/`.
+    pub(crate) path: String,
+    /// What stands in it.
+    pub(crate) text: String,
+}
+
+impl File {
+    pub(crate) fn new(path: &str, text: &str) -> Self {
+        Self {
+            path: path.to_owned(),
+            text: text.to_owned(),
+        }
+    }
+
+    pub(crate) fn is_rust(&self) -> bool {
+        self.path.ends_with(".rs")
+    }
+}
+
+/// The root of the workspace.
+pub(crate) fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
+
+/// Every text file, sorted by path.
+pub(crate) fn files() -> Vec<File> {
+    let mut found = Vec::new();
+    collect(root(), &mut found);
+    found.sort();
+    let files = found.into_iter().filter_map(|path| {
+        let name = path
+            .strip_prefix(root())
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .replace('\\', "/");
+        Some(File {
+            path: name,
+            text: String::from_utf8(fs::read(&path).unwrap()).ok()?,
+        })
+    });
+    files.collect()
+}
+
+/// The Rust files.
+pub(crate) fn sources() -> Vec<File> {
+    files().into_iter().filter(File::is_rust).collect()
+}
+
+fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        let kind = entry.file_type().unwrap();
+        if kind.is_file() {
+            found.push(entry.path());
+        } else if kind.is_dir()
+            && !["target", ".git"].contains(&&*entry.file_name().to_string_lossy())
+        {
+            collect(&entry.path(), found);
+        }
+    }
+}
