@@ -7,6 +7,7 @@
 pub mod error;
 pub mod memory;
 pub mod port;
+pub mod rules;
 pub mod sources;
 
 #[cfg(feature = "conformance")]

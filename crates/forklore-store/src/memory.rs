@@ -1,1 +1,231 @@
 //! The memory store: the reference that the others are compared with.
+//!
+//! It keeps every session's history whole, so a fork is a plain copy of the beginning of a list
+//! and no rule of the contract hides behind spans or segments. Nothing outlives the process.
+
+mod session;
+mod state;
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use forklore_model::{Counts, Header, SessionId};
+use jiff::Timestamp;
+
+use self::session::Session;
+use self::state::State;
+use crate::error::{Error, Result};
+use crate::port::{
+    Append, Appended, Change, Changed, Children, Collected, Cursor, Filter, NewSession, Page,
+    Query, Removed, Store, Upkeep, Verification,
+};
+use crate::rules::{bury, check_writer, hold};
+
+/// Keeps sessions for as long as it lives.
+#[derive(Debug, Default)]
+pub struct MemoryStore {
+    state: Mutex<State>,
+}
+
+impl MemoryStore {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Store for MemoryStore {
+    fn create(&self, new: NewSession) -> Result<Header> {
+        let mut state = self.state();
+        if state.sessions.contains_key(&new.id.fold()) {
+            return Err(Error::IdTaken(new.id));
+        }
+        let mut session = state.begin(&new)?;
+        state.check_label(&session.header.root_id, &new.label, &new.id)?;
+        let mut tail = new.events.as_slice();
+        // A child's session_fork stands before what it inherits.
+        if let (Some(_), [fork, rest @ ..]) = (&new.from, tail) {
+            let entry = session.own(fork, 0, Counts::default());
+            session.log.insert(0, entry);
+            tail = rest;
+        }
+        tail.iter().for_each(|event| session.push(event));
+        let header = session.header.clone();
+        state.sessions.insert(new.id.fold(), session);
+        Ok(header)
+    }
+
+    fn append(&self, id: &SessionId, append: Append) -> Result<Appended> {
+        let mut state = self.state();
+        let session = state.get_mut(id)?;
+        let head = session.header.head_seq();
+        if append.events.is_empty() {
+            return Err(Error::Invalid("an append needs an event".into()));
+        }
+        if let Some(earlier) = session.repetition(&append) {
+            return Ok(earlier);
+        }
+        check_writer(&session.header, append.owner.as_deref(), append.now)?;
+        if let Some(expected) = append.expect.filter(|expected| *expected != head) {
+            return Err(Error::Conflict {
+                session: id.clone(),
+                expected,
+                head,
+            });
+        }
+        append.events.iter().for_each(|event| session.push(event));
+        session.header.usage += append.usage;
+        session.header.updated = append.now;
+        let head_seq = session.header.head_seq();
+        let to_seq = head_seq.unsigned_abs();
+        let from_seq = head.saturating_add(1).unsigned_abs();
+        Ok(Appended {
+            from_seq,
+            to_seq,
+            head_seq,
+            repeated: false,
+        })
+    }
+
+    fn header(&self, id: &SessionId) -> Result<Header> {
+        Ok(self.state().any(id)?.header.clone())
+    }
+
+    fn read(&self, id: &SessionId, query: &Query) -> Result<Page> {
+        let state = self.state();
+        let session = state.get(id)?;
+        let seqs = session.seqs(query);
+        let limit = query.limit.max(1);
+        let page = seqs
+            .iter()
+            .take(limit)
+            .filter_map(|seq| session.stored(*seq, query.bare));
+        Ok(Page {
+            events: page.collect(),
+            more: seqs.len() > limit,
+        })
+    }
+
+    fn sessions(
+        &self,
+        filter: &Filter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Vec<Header>> {
+        let state = self.state();
+        let mut found: Vec<_> = state
+            .sessions
+            .values()
+            .map(|session| &session.header)
+            .collect();
+        found.retain(|header| filter.matches(header));
+        found.sort_by(|a, b| b.updated.cmp(&a.updated).then_with(|| a.id.cmp(&b.id)));
+        found.retain(|header| after.is_none_or(|cursor| cursor.is_before(header)));
+        found.truncate(if limit == 0 { usize::MAX } else { limit });
+        Ok(found.into_iter().cloned().collect())
+    }
+
+    fn change(&self, id: &SessionId, change: &Change) -> Result<Changed> {
+        let mut state = self.state();
+        if let Change::Label(label) = change {
+            state.check_label(&state.get(id)?.header.root_id.clone(), label, id)?;
+        }
+        let Session { header, log, .. } = state.get_mut(id)?;
+        let mut copied_events = 0;
+        match change {
+            Change::Label(label) => header.label = label.clone(),
+            Change::Title(title) => header.title.clone_from(title),
+            Change::Leaf(leaf) => header.leaf.clone_from(leaf),
+            Change::Hold {
+                owner,
+                expires,
+                now,
+            } => {
+                header.lease = Some(hold(header, owner, *expires, *now)?);
+            }
+            Change::Release { owner } => {
+                match header.lease.take_if(|lease| lease.owner == *owner) {
+                    Some(_) => {}
+                    None => {
+                        return Err(Error::LeaseLost {
+                            session: id.clone(),
+                            owner: owner.clone(),
+                        });
+                    }
+                }
+            }
+            Change::Detach => {
+                header.detached = true;
+                for entry in log.iter_mut().filter(|entry| entry.holder != *id) {
+                    entry.holder = id.clone();
+                    copied_events += 1;
+                }
+            }
+        }
+        Ok(Changed {
+            header: header.clone(),
+            copied_events,
+        })
+    }
+
+    fn remove(&self, ids: &[SessionId], children: Children, now: Timestamp) -> Result<Removed> {
+        let mut state = self.state();
+        state.check_removable(ids, children, now)?;
+        let mut removed = Removed::default();
+        for id in ids {
+            let Ok(session) = state.get_mut(id) else {
+                continue;
+            };
+            bury(&mut session.header, now);
+            session.log = Vec::new();
+            removed.deleted.push(id.clone());
+        }
+        let holders: HashSet<_> = state
+            .needed()
+            .into_iter()
+            .map(|(holder, _)| holder)
+            .collect();
+        let kept = removed
+            .deleted
+            .iter()
+            .filter(|id| holders.contains(id))
+            .count();
+        removed.kept_segments = kept as u64;
+        Ok(removed)
+    }
+
+    fn verify(&self, id: Option<&SessionId>) -> Result<Verification> {
+        let state = self.state();
+        let (sessions, events) = match id {
+            Some(id) => (1, state.get(id)?.log.len()),
+            None => (state.living().count(), state.needed().len()),
+        };
+        let (sessions, events) = (sessions as u64, events as u64);
+        Ok(Verification {
+            sessions,
+            events,
+            problems: Vec::new(),
+        })
+    }
+}
+
+impl Upkeep for MemoryStore {
+    /// Nothing is left to give back: a deleted session's history goes with it.
+    fn gc(&self, _now: Timestamp) -> Result<Collected> {
+        Ok(Collected::default())
+    }
+
+    /// The bytes of payload that living sessions need.
+    fn store_bytes(&self) -> Result<u64> {
+        let state = self.state();
+        let entries = state.living().flat_map(|session| &session.log);
+        let sizes: BTreeMap<_, _> = entries
+            .map(|entry| {
+                (
+                    (&entry.holder, &entry.origin),
+                    entry.event.data.get().len() as u64,
+                )
+            })
+            .collect();
+        Ok(sizes.into_values().sum())
+    }
+}

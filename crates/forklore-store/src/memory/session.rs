@@ -1,0 +1,129 @@
+//! One session of the memory store: its header and its whole history.
+
+use std::sync::Arc;
+
+use forklore_model::{Counts, Data, Event, Header, OpenCalls, Origin, SessionId};
+
+use crate::port::{Append, Appended, At, Direction, Query, Stored};
+
+#[derive(Debug)]
+pub(super) struct Session {
+    pub(super) header: Header,
+    /// The assembled history; the place in it is the seq.
+    pub(super) log: Vec<Entry>,
+    pub(super) open: OpenCalls,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub(super) origin: Origin,
+    pub(super) event: Arc<Event>,
+    pub(super) counts: Counts,
+    /// The session among whose segments a store that shares prefixes would keep it.
+    pub(super) holder: SessionId,
+}
+
+impl Session {
+    pub(super) fn push(&mut self, event: &Event) {
+        self.open.step(&event.effect);
+        self.header.counts = self.header.counts.after(event, &self.open);
+        let entry = self.own(event, self.log.len(), self.header.counts);
+        self.log.push(entry);
+    }
+
+    pub(super) fn own(&mut self, event: &Event, seq: usize, counts: Counts) -> Entry {
+        let holder = self.header.id.clone();
+        self.header.own_events += 1;
+        self.header.own_bytes += event.data.get().len() as u64;
+        let origin = Origin {
+            session_id: holder.clone(),
+            seq: seq as u64,
+        };
+        Entry {
+            origin,
+            event: Arc::new(event.clone()),
+            counts,
+            holder,
+        }
+    }
+
+    /// The inheritable events before the cut, and the calls they leave open.
+    pub(super) fn prefix(&self, kept: u64, holder: Option<&SessionId>) -> (Vec<Entry>, OpenCalls) {
+        let mut open = OpenCalls::default();
+        let inherited = self
+            .log
+            .iter()
+            .filter(|entry| entry.event.class.is_inherited());
+        let entries = inherited
+            .take_while(|entry| entry.counts.kept <= kept)
+            .map(|entry| {
+                open.step(&entry.event.effect);
+                Entry {
+                    holder: holder.unwrap_or(&entry.holder).clone(),
+                    ..entry.clone()
+                }
+            });
+        (entries.collect(), open)
+    }
+
+    /// The seqs of the events to read, in the order of reading.
+    pub(super) fn seqs(&self, query: &Query) -> Vec<usize> {
+        let first = |reached: &dyn Fn(&Counts) -> bool| {
+            self.log.partition_point(|entry| !reached(&entry.counts))
+        };
+        let len = self.log.len();
+        let start = match &query.at {
+            At::Seq(seq) => usize::try_from(*seq).unwrap_or(len),
+            At::Kept(0) | At::Turn(0) => return Vec::new(),
+            At::Kept(n) => first(&|counts| counts.kept >= *n),
+            At::Index(n) => first(&|counts| counts.index > *n),
+            At::Turn(n) => first(&|counts| counts.turns >= *n),
+            At::Id(id) => {
+                let named = self
+                    .log
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, entry)| entry.event.id == *id);
+                return named.map(|(seq, _)| seq).collect();
+            }
+        };
+        match (query.direction, &query.at) {
+            (Direction::Forward, _) => (start.min(len)..len).collect(),
+            (Direction::Backward, At::Seq(_)) => {
+                (0..len.min(start.saturating_add(1))).rev().collect()
+            }
+            (Direction::Backward, _) if start >= len => Vec::new(),
+            (Direction::Backward, _) => (0..=start).rev().collect(),
+        }
+    }
+
+    pub(super) fn stored(&self, seq: usize, bare: bool) -> Option<Stored> {
+        let entry = self.log.get(seq)?;
+        let mut event = Event::clone(&entry.event);
+        if bare {
+            event.data = Data::from_checked("null");
+        }
+        Some(Stored {
+            seq: seq as u64,
+            origin: entry.origin.clone(),
+            counts: entry.counts,
+            event,
+        })
+    }
+
+    /// The earlier success that `append` repeats (SPEC 9).
+    pub(super) fn repetition(&self, append: &Append) -> Option<Appended> {
+        let from = usize::try_from(append.expect?.checked_add(1)?).ok()?;
+        let there = self.log.get(from..from.checked_add(append.events.len())?)?;
+        let same = there
+            .iter()
+            .zip(&append.events)
+            .all(|(have, new)| have.event.id == new.id);
+        same.then_some(Appended {
+            from_seq: from as u64,
+            to_seq: (from + there.len()) as u64 - 1,
+            head_seq: self.header.head_seq(),
+            repeated: true,
+        })
+    }
+}

@@ -1,0 +1,150 @@
+//! All sessions of the memory store, and what one step may do to them.
+
+use std::collections::{BTreeMap, HashSet};
+
+use forklore_model::{Counts, Label, OpenCalls, Origin, SessionId, SessionKind, Strategy};
+use jiff::Timestamp;
+
+use super::session::Session;
+use crate::error::{Error, Result};
+use crate::port::{Children, NewSession};
+
+/// All sessions, deleted ones too, by the form of their id that ignores case.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    pub(super) sessions: BTreeMap<String, Session>,
+}
+
+impl State {
+    pub(super) fn any(&self, id: &SessionId) -> Result<&Session> {
+        let found = self
+            .sessions
+            .get(&id.fold())
+            .filter(|session| session.header.id == *id);
+        found.ok_or_else(|| Error::NotFound(id.clone()))
+    }
+
+    pub(super) fn get(&self, id: &SessionId) -> Result<&Session> {
+        let session = self.any(id)?;
+        if session.header.deleted.is_some() {
+            Err(Error::Deleted(id.clone()))
+        } else {
+            Ok(session)
+        }
+    }
+
+    pub(super) fn get_mut(&mut self, id: &SessionId) -> Result<&mut Session> {
+        self.get(id)?;
+        self.sessions
+            .get_mut(&id.fold())
+            .ok_or_else(|| Error::NotFound(id.clone()))
+    }
+
+    pub(super) fn living(&self) -> impl Iterator<Item = &Session> {
+        self.sessions
+            .values()
+            .filter(|session| session.header.deleted.is_none())
+    }
+
+    pub(super) fn check_label(
+        &self,
+        root: &SessionId,
+        label: &Label,
+        but: &SessionId,
+    ) -> Result<()> {
+        let taken = self
+            .living()
+            .map(|session| &session.header)
+            .find(|header| header.root_id == *root && header.label == *label && header.id != *but);
+        taken.map_or(Ok(()), |header| {
+            Err(Error::LabelTaken {
+                label: label.clone(),
+                by: header.id.clone(),
+            })
+        })
+    }
+
+    /// The session before its own first event.
+    pub(super) fn begin(&self, new: &NewSession) -> Result<Session> {
+        let Some(from) = &new.from else {
+            if new.kind != SessionKind::Root {
+                return Err(Error::Invalid(
+                    "a session that is no root needs a parent".into(),
+                ));
+            }
+            let header = new.header(None, Counts::default());
+            return Ok(Session {
+                header,
+                log: Vec::new(),
+                open: OpenCalls::default(),
+            });
+        };
+        let parent = self.get(&from.parent)?;
+        if new.kind == SessionKind::Root || new.events.is_empty() {
+            return Err(Error::Invalid(
+                "a child is no root and begins with its session_fork".into(),
+            ));
+        }
+        if from.cut.kept > parent.header.counts.kept {
+            return Err(Error::Invalid(format!(
+                "the cut lies behind the end of {}",
+                from.parent
+            )));
+        }
+        let kept = if new.kind == SessionKind::Branch {
+            from.cut.kept
+        } else {
+            0
+        };
+        let holder = (from.strategy == Strategy::ReplayV1).then_some(&new.id);
+        let (log, open) = parent.prefix(kept, holder);
+        let inherited = log.last().map(|entry| entry.counts).unwrap_or_default();
+        let header = new.header(Some(&parent.header), inherited);
+        Ok(Session { header, log, open })
+    }
+
+    pub(super) fn check_removable(
+        &self,
+        ids: &[SessionId],
+        children: Children,
+        now: Timestamp,
+    ) -> Result<()> {
+        for id in ids {
+            let header = &self.any(id)?.header;
+            if let Some(lease) = header.held_against(None, now) {
+                return Err(Error::Held {
+                    session: id.clone(),
+                    owner: lease.owner.clone(),
+                });
+            }
+            let stay = self
+                .living()
+                .map(|session| &session.header)
+                .filter(|child| {
+                    child.parent_id.as_ref() == Some(id)
+                        && child.kind == SessionKind::Branch
+                        && !child.detached
+                        && !ids.contains(&child.id)
+                });
+            let mut children_left: Vec<_> = stay.map(|child| child.id.clone()).collect();
+            let count = children_left.len();
+            if count > 0 && children == Children::Refuse && header.deleted.is_none() {
+                children_left.truncate(20);
+                return Err(Error::HasChildren {
+                    session: id.clone(),
+                    children: children_left,
+                    count,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// What living sessions need, as (holder, origin): each stored event once.
+    pub(super) fn needed(&self) -> HashSet<(&SessionId, &Origin)> {
+        let entries = self.living().flat_map(|session| &session.log);
+        entries
+            .map(|entry| (&entry.holder, &entry.origin))
+            .collect()
+    }
+}

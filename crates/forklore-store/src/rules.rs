@@ -1,0 +1,148 @@
+//! What every store decides in the same way: pure functions over headers, for stores to use
+//! inside their own transaction.
+
+use forklore_model::{Counts, Header, Lease, Tombstone};
+use jiff::Timestamp;
+
+use crate::error::{Error, Result};
+use crate::port::{Cursor, Filter, NewSession};
+
+impl NewSession {
+    /// The header of the session before its own events are counted.
+    #[must_use]
+    pub fn header(&self, parent: Option<&Header>, inherited: Counts) -> Header {
+        let from = self.from.as_ref();
+        Header {
+            id: self.id.clone(),
+            root_id: parent.map_or(&self.id, |parent| &parent.root_id).clone(),
+            parent_id: from.map(|from| from.parent.clone()),
+            kind: self.kind,
+            label: self.label.clone(),
+            title: self.title.clone(),
+            cut: from.map(|from| from.cut.clone()),
+            strategy: from.map(|from| from.strategy),
+            tool_calls: from.map(|from| from.tool_calls),
+            inherited,
+            counts: inherited,
+            own_events: 0,
+            own_bytes: 0,
+            usage: self.usage,
+            workspace: self.workspace.clone(),
+            principal: self.principal.clone(),
+            permissions: self.permissions.clone(),
+            metadata: self.metadata.clone(),
+            config: self.config.clone(),
+            dialect: self.dialect.clone(),
+            created: self.created,
+            updated: self.created,
+            depth: parent.map_or(0, |parent| parent.depth + 1),
+            lease: None,
+            detached: false,
+            leaf: None,
+            source: self.source.clone(),
+            copy_of: self.copy_of.clone(),
+            deleted: None,
+        }
+    }
+}
+
+impl Filter {
+    /// Whether the session is one of those asked for.
+    #[must_use]
+    pub fn matches(&self, header: &Header) -> bool {
+        let asked = |part: &String| {
+            let id = header.id.as_str();
+            id.starts_with(&**part) || id.ends_with(&**part)
+        };
+        (self.deleted || header.deleted.is_none())
+            && self
+                .family
+                .as_ref()
+                .is_none_or(|root| *root == header.root_id)
+            && self
+                .workspace
+                .as_ref()
+                .is_none_or(|workspace| *workspace == header.workspace)
+            && self
+                .parent
+                .as_ref()
+                .is_none_or(|parent| Some(parent) == header.parent_id.as_ref())
+            && self
+                .label
+                .as_ref()
+                .is_none_or(|label| *label == header.label)
+            && self.id_part.as_ref().is_none_or(asked)
+            && (self.kinds.is_empty() || self.kinds.contains(&header.kind))
+            && self.since.is_none_or(|since| header.updated >= since)
+    }
+}
+
+impl Cursor {
+    /// The place behind `header`.
+    #[must_use]
+    pub fn behind(header: &Header) -> Self {
+        Self {
+            updated: header.updated,
+            id: header.id.clone(),
+        }
+    }
+
+    /// Whether `header` comes later in the order of a list: updated longer ago, or then with a
+    /// greater id.
+    #[must_use]
+    pub fn is_before(&self, header: &Header) -> bool {
+        (header.updated, &self.id) < (self.updated, &header.id)
+    }
+}
+
+/// Checks the lease before an append. Who names no owner must find none; who does must hold it.
+///
+/// # Errors
+/// `Held` or `LeaseLost` (SPEC 9).
+pub fn check_writer(header: &Header, owner: Option<&str>, now: Timestamp) -> Result<()> {
+    let session = header.id.clone();
+    match (header.held_against(None, now), owner) {
+        (Some(lease), None) => Err(Error::Held {
+            session,
+            owner: lease.owner.clone(),
+        }),
+        (lease, Some(owner)) if lease.is_none_or(|lease| lease.owner != owner) => {
+            Err(Error::LeaseLost {
+                session,
+                owner: owner.into(),
+            })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The lease that `owner` gets: renewed with the head at which it was taken, or taken now.
+///
+/// # Errors
+/// `Held` while it is another's (SPEC 9).
+pub fn hold(header: &Header, owner: &str, expires: Timestamp, now: Timestamp) -> Result<Lease> {
+    if let Some(lease) = header.held_against(Some(owner), now) {
+        return Err(Error::Held {
+            session: header.id.clone(),
+            owner: lease.owner.clone(),
+        });
+    }
+    let renewed = header.held_against(None, now).map(|lease| lease.began_at);
+    let began_at = renewed.unwrap_or_else(|| header.head_seq());
+    Ok(Lease {
+        owner: owner.into(),
+        expires,
+        began_at,
+    })
+}
+
+/// Turns the header into a tombstone: its place in the tree and its cost stay, what was written
+/// about it goes (SPEC 10).
+pub fn bury(header: &mut Header, now: Timestamp) {
+    header.deleted = Some(Tombstone { deleted: now });
+    header.title = None;
+    header.metadata = None;
+    header.config = None;
+    header.leaf = None;
+    header.lease = None;
+}
