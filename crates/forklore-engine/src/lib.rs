@@ -1,1 +1,152 @@
-//! forklore-engine
+//! What one can do with sessions: one verb a file, over any store.
+//!
+//! The engine holds the meaning of forklore (`docs/semantics.md`) that no store needs to know:
+//! selectors, plans, views, trees, differences. It trusts nothing it read before: whatever must
+//! still be true when something is written is checked again by the store, in the same step.
+
+mod append;
+mod branches;
+mod clock;
+mod create;
+mod cut;
+mod delete;
+mod detach;
+mod diff;
+pub mod error;
+mod events;
+mod export;
+mod fork;
+mod gc;
+mod inspect;
+mod label;
+mod lease;
+mod lineage;
+mod list;
+mod load;
+mod log;
+mod playback;
+mod reference;
+mod replay;
+mod stats;
+mod tree;
+mod verify;
+mod view;
+
+use std::sync::Arc;
+
+use forklore_model::dialect::{Dialect, Dialects};
+use forklore_model::{Header, SessionId};
+use forklore_store::port::Upkeep;
+use forklore_store::sources::Sources;
+use forklore_store::{Error as StoreError, Store};
+
+pub use append::{AppendRequest, NewEvent};
+pub use branches::{Branch, Branches};
+pub use clock::{Clock, SystemClock};
+pub use create::Create;
+pub use delete::{Delete, DeleteMode, Deleted};
+pub use detach::Detached;
+pub use diff::{Ancestor, Difference};
+pub use error::{Error, Result};
+pub use events::Events;
+pub use export::{Exported, Lost};
+pub use fork::{Fork, ForkRecord, Forked, Summarize, limitations, synthetic_result};
+pub use inspect::Inspection;
+pub use lease::LEASE;
+pub use lineage::{Lineage, Relative};
+pub use list::{ListRequest, Listing};
+pub use load::Loaded;
+pub use log::{FOLLOW_PAUSE, LogRange};
+pub use playback::Pace;
+pub use reference::Scope;
+pub use replay::{Record, RecordOrigin, Replay};
+pub use stats::Stats;
+pub use tree::{KnownNode, Mark, TreeNode, TreeRequest, Trees};
+
+/// The verbs, over one store.
+#[derive(Clone)]
+pub struct Engine {
+    store: Arc<dyn Store>,
+    sources: Option<Arc<dyn Sources>>,
+    upkeep: Option<Arc<dyn Upkeep + Send + Sync>>,
+    dialects: &'static [&'static dyn Dialect],
+    clock: Arc<dyn Clock>,
+    max_fork_depth: Option<u64>,
+}
+
+impl Engine {
+    /// The verbs over `store`, which may lack sources and upkeep.
+    #[must_use]
+    pub fn new(store: Arc<dyn Store>) -> Self {
+        Self {
+            store,
+            sources: None,
+            upkeep: None,
+            dialects: &[],
+            clock: Arc::new(SystemClock),
+            max_fork_depth: None,
+        }
+    }
+
+    /// The verbs over a store that also keeps the sources of imported sessions and its own space.
+    #[must_use]
+    pub fn over<S: Store + Sources + Upkeep + 'static>(store: Arc<S>) -> Self {
+        Self {
+            sources: Some(store.clone()),
+            upkeep: Some(store.clone()),
+            ..Self::new(store)
+        }
+    }
+
+    /// The same verbs, reading the records of these agents.
+    #[must_use]
+    pub fn with_dialects(mut self, dialects: &'static [&'static dyn Dialect]) -> Self {
+        self.dialects = dialects;
+        self
+    }
+
+    /// The same verbs at another time: for tests.
+    #[must_use]
+    pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// The same verbs, refusing forks more than `links` below the root or the last detached
+    /// session (SPEC 6; the Trails profile says 32).
+    #[must_use]
+    pub fn with_max_fork_depth(mut self, links: Option<u64>) -> Self {
+        self.max_fork_depth = links;
+        self
+    }
+
+    /// The agents whose records it reads.
+    #[must_use]
+    pub fn dialects(&self) -> Dialects<'static> {
+        Dialects(self.dialects)
+    }
+
+    /// The store below.
+    #[must_use]
+    pub fn store(&self) -> &dyn Store {
+        &*self.store
+    }
+
+    /// What time it is.
+    #[must_use]
+    pub fn now(&self) -> jiff::Timestamp {
+        forklore_model::event::to_micros(self.clock.now())
+    }
+
+    /// The header of a session that exists and was not deleted.
+    ///
+    /// # Errors
+    /// `not_found`.
+    pub fn show(&self, id: &SessionId) -> Result<Header> {
+        let header = self.store.header(id)?;
+        if header.deleted.is_some() {
+            return Err(StoreError::Deleted(id.clone()).into());
+        }
+        Ok(header)
+    }
+}

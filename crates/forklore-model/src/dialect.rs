@@ -7,9 +7,11 @@
 use std::path::Path;
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 use crate::call::Effect;
 use crate::data::Data;
+use crate::header::Usage;
 use crate::id::SessionId;
 use crate::kind::{Class, EventType};
 use crate::message::Message;
@@ -22,18 +24,40 @@ pub trait Dialect: Send + Sync {
     /// Whether a file with this path and beginning looks like one of the agent's.
     fn detect(&self, path: &Path, head: &[u8]) -> bool;
 
-    /// A reader for one file, at its beginning.
-    fn reader(&self, path: &Path) -> Box<dyn LineReader>;
+    /// A reader for one file: at its beginning, or where an earlier reader stopped that left
+    /// this [`LineReader::memory`].
+    fn reader(&self, path: &Path, memory: Option<&str>) -> Box<dyn LineReader>;
 
-    /// A stored record as a message; none when it is no part of the conversation.
+    /// A stored record as a message; none when it is no part of the conversation. A compaction
+    /// and a branch summary read as what the model gets to see at their place.
     fn view(&self, kind: &EventType, data: &Data) -> Option<Message>;
+
+    /// What a stored `history_compaction` stands in for; its view is what is put there.
+    fn compaction(&self, data: &Data) -> Option<Covers> {
+        let _ = data;
+        None
+    }
+}
+
+/// The part of a conversation that a compaction of another agent stands in for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Covers {
+    /// Everything before the compaction.
+    AllBefore,
+    /// Everything before the record of this native id.
+    Before(String),
 }
 
 /// Reads the lines of one file in order. It holds what earlier lines said about later ones.
 pub trait LineReader: Send {
-    /// What one line is. `line` is UTF-8 without its line break; bytes that were not UTF-8 have
-    /// been replaced.
+    /// What one line is. `line` begins with `{`, is UTF-8 and has no line break; bytes that were
+    /// not UTF-8 have been replaced.
     fn read(&mut self, line: &str) -> Line;
+
+    /// What a reader of the lines still to come must know; kept with the source.
+    fn memory(&self) -> Option<String> {
+        None
+    }
 }
 
 /// What one line of a session file is.
@@ -43,21 +67,38 @@ pub enum Line {
     Record(Box<Record>),
     /// A record about the file or about other records: kept with the source, no event.
     Side(FileFacts),
-    /// Not a record of this agent: kept with the source and reported.
+    /// Not one JSON object: kept with the source and reported, with the reason.
     Damage(String),
 }
 
 /// What a line tells about its session as a whole.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FileFacts {
-    /// The session's native id.
+    /// The session's native id, where the file name does not tell it. The first one counts.
     pub native_id: Option<String>,
-    /// The folder the agent worked in.
+    /// The folder the agent worked in. The first one counts.
     pub cwd: Option<String>,
-    /// What the session is called.
+    /// What the session is called; empty for no longer anything. The last one counts.
     pub title: Option<String>,
-    /// When it was made.
+    /// When it was made. The first one counts.
     pub created: Option<Timestamp>,
+}
+
+impl FileFacts {
+    /// Adds what a later line tells.
+    pub fn learn(&mut self, later: Self) {
+        fn first<T>(known: &mut Option<T>, later: Option<T>) {
+            if known.is_none() {
+                *known = later;
+            }
+        }
+        first(&mut self.native_id, later.native_id);
+        first(&mut self.cwd, later.cwd);
+        first(&mut self.created, later.created);
+        if later.title.is_some() {
+            self.title = later.title;
+        }
+    }
 }
 
 /// One event of a session file.
@@ -82,6 +123,8 @@ pub struct Record {
     pub sidechain: bool,
     /// Whether the agent would resume at it, should no later record say so too.
     pub leaf: bool,
+    /// What it says was spent, where that is all it is about (SPEC 3).
+    pub usage: Usage,
     /// What it tells of the session as a whole.
     pub facts: FileFacts,
 }

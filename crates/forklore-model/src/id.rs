@@ -204,8 +204,10 @@ impl EventId {
     #[must_use]
     pub fn derived(session: &SessionId, number: u64) -> Self {
         let digest = Sha256::digest(format!("{session}\n{number}").as_bytes());
-        let mut bytes = [0; 16];
-        bytes.copy_from_slice(&digest[..16]);
+        let mut bytes = [0_u8; 16];
+        for (to, from) in bytes.iter_mut().zip(digest) {
+            *to = from;
+        }
         Self(uuid::Builder::from_custom_bytes(bytes).into_uuid().to_string().into())
     }
 }

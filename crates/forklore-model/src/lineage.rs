@@ -1,7 +1,9 @@
 //! Spans: a session's history as stretches of its ancestors' segments (DESIGN of shared prefixes).
 //!
 //! A session's own events are one segment. Ancestry never changes after a fork, so a history is a
-//! list of spans fixed at fork time, and reading it is one range read per span.
+//! list of spans fixed at fork time, and reading it is one range read per span. Long lists are cut
+//! into pages that descendants share; each page points at its predecessor and, further back, at
+//! one more (a skew-binary list), so that a place deep in an old history is found in O(log depth).
 
 use crate::call::Counts;
 
@@ -14,4 +16,138 @@ pub struct Span {
     pub to: u64,
     /// The counts of the reader's history before this span.
     pub base: Counts,
+}
+
+/// One of the counts that grow with every event, by which a place can be searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Unit {
+    /// Inheritable events.
+    Kept,
+    /// Conversation events.
+    Index,
+    /// Turns.
+    Turns,
+}
+
+impl Unit {
+    /// This count of `counts`.
+    #[must_use]
+    pub fn of(self, counts: &Counts) -> u64 {
+        match self {
+            Self::Kept => counts.kept,
+            Self::Index => counts.index,
+            Self::Turns => counts.turns,
+        }
+    }
+}
+
+/// Bytes that are no list of spans.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a list of spans: byte {at} ends or overflows a number")]
+pub struct NotSpans {
+    /// The offset of the number that cannot be read.
+    pub at: usize,
+}
+
+/// The span of a list in which the count reaches `want` first, by its place; none when it is
+/// reached before the list begins.
+#[must_use]
+pub fn holding(spans: &[Span], unit: Unit, want: u64) -> Option<usize> {
+    spans.partition_point(|span| unit.of(&span.base) < want).checked_sub(1)
+}
+
+/// The list as a child sees it that keeps `kept` inheritable events, the last of which stands
+/// right before position `to` of the span that holds it. Empty when it keeps nothing of the list.
+#[must_use]
+pub fn cut_back(spans: &[Span], kept: u64, to: u64) -> Vec<Span> {
+    let mut spans: Vec<_> = spans.iter().copied().take_while(|span| span.base.kept < kept).collect();
+    if let Some(last) = spans.last_mut() {
+        last.to = to;
+    }
+    spans
+}
+
+/// Whether the page behind one of this depth jumps as far as that one's jump does, and not just
+/// to it: so jumps double as the list grows (the skew-binary rule). The first page has depth 0 and
+/// jumps to itself.
+#[must_use]
+pub fn jumps_further(depth: u64, jump: u64, jump_of_jump: u64) -> bool {
+    depth > 0 && depth - jump == jump - jump_of_jump
+}
+
+/// The spans in few bytes: varints, the counts as steps from one span to the next.
+#[must_use]
+pub fn encode(spans: &[Span]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(spans.len() * 12);
+    let mut before = Counts::default();
+    for Span { segment, to, base } in spans {
+        put(&mut out, *segment);
+        put(&mut out, *to);
+        for (now, then) in fields(base).into_iter().zip(fields(&before)) {
+            put(&mut out, now.wrapping_sub(then));
+        }
+        put(&mut out, base.open);
+        before = *base;
+    }
+    out
+}
+
+/// The spans that [`encode`] wrote.
+///
+/// # Errors
+/// When the bytes are none.
+pub fn decode(bytes: &[u8]) -> Result<Vec<Span>, NotSpans> {
+    let mut from = Varints { bytes, at: 0 };
+    let mut spans = Vec::new();
+    let mut before = Counts::default();
+    while from.at < bytes.len() {
+        let (segment, to) = (from.take()?, from.take()?);
+        let base = Counts {
+            kept: before.kept.wrapping_add(from.take()?),
+            index: before.index.wrapping_add(from.take()?),
+            turns: before.turns.wrapping_add(from.take()?),
+            bytes: before.bytes.wrapping_add(from.take()?),
+            open: from.take()?,
+        };
+        spans.push(Span { segment, to, base });
+        before = base;
+    }
+    Ok(spans)
+}
+
+fn fields(counts: &Counts) -> [u64; 4] {
+    [counts.kept, counts.index, counts.turns, counts.bytes]
+}
+
+fn put(out: &mut Vec<u8>, mut number: u64) {
+    while number > 0x7f {
+        out.push((number & 0x7f) as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+struct Varints<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl Varints<'_> {
+    fn take(&mut self) -> Result<u64, NotSpans> {
+        let start = self.at;
+        let mut number = 0u64;
+        for shift in (0..64).step_by(7) {
+            let byte = *self.bytes.get(self.at).ok_or(NotSpans { at: start })?;
+            self.at += 1;
+            let part = u64::from(byte & 0x7f);
+            if part << shift >> shift != part {
+                break;
+            }
+            number |= part << shift;
+            if byte & 0x80 == 0 {
+                return Ok(number);
+            }
+        }
+        Err(NotSpans { at: start })
+    }
 }

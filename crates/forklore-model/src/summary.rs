@@ -1,1 +1,243 @@
 //! `deterministic_operational_summary_v2`: what happened, told without a model (SPEC 8).
+
+use std::collections::{BTreeMap, VecDeque};
+
+use serde::Serialize;
+use serde_json::Value;
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::call::{OpenCall, OpenCalls};
+use crate::event::Event;
+use crate::message::{Message, Part};
+
+/// The name of this way of summing up.
+pub const STRATEGY: &str = "deterministic_operational_summary_v2";
+
+const LAST_CALLS: usize = 50;
+const FIRST_FILES: usize = 30;
+const LAST_FACTS: usize = 6;
+const FACT_BYTES: usize = 480;
+const FILE_KEYS: [&str; 6] = ["path", "file", "file_path", "filename", "paths", "files"];
+
+/// What happened in a history. All places are conversation indexes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Summary {
+    /// How many events of each type there are.
+    pub counts: BTreeMap<String, u64>,
+    /// How often each tool was called.
+    pub tools: BTreeMap<String, u64>,
+    /// The last 50 calls.
+    pub last_calls: VecDeque<Call>,
+    /// The first 30 files named.
+    pub files: Vec<String>,
+    /// Calls without a result.
+    pub open_calls: Vec<OpenCall>,
+    /// Unfinished items of the last plan or todo call.
+    pub open_tasks: Vec<String>,
+    /// The beginnings of the last 6 things said.
+    pub facts: VecDeque<Fact>,
+    /// What such a summary cannot tell.
+    pub limitations: Vec<String>,
+}
+
+/// A tool call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Call {
+    /// Where.
+    pub index: u64,
+    /// Which tool.
+    pub name: String,
+}
+
+/// The beginning of something said.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Fact {
+    /// Where.
+    pub index: u64,
+    /// By whom.
+    pub role: &'static str,
+    /// White space collapsed, at most 480 bytes, cut between graphemes.
+    pub text: String,
+}
+
+/// Gathers a summary event by event.
+#[derive(Debug, Default)]
+pub struct Summarizer {
+    counts: BTreeMap<String, u64>,
+    tools: BTreeMap<String, u64>,
+    last_calls: VecDeque<Call>,
+    files: Vec<String>,
+    open: OpenCalls,
+    open_tasks: Vec<String>,
+    facts: VecDeque<Fact>,
+}
+
+impl Summarizer {
+    /// Takes in the next event; `message` is its view where it is part of the conversation, at
+    /// `index`.
+    pub fn add(&mut self, event: &Event, index: Option<u64>, message: Option<&Message>) {
+        *self.counts.entry(event.kind.as_str().to_owned()).or_default() += 1;
+        self.open.step(&event.effect);
+        let (Some(index), Some(message)) = (index, message) else { return };
+        let parts = message.to_parts();
+        for part in &parts {
+            match part {
+                Part::ToolCall { name, arguments, .. } => {
+                    self.call(index, name, arguments.read().unwrap_or(Value::Null));
+                }
+                Part::Text { text } => self.files_in_words(text),
+                _ => {}
+            }
+        }
+        self.fact(index, message);
+    }
+
+    /// The summary of everything taken in.
+    #[must_use]
+    pub fn finish(self) -> Summary {
+        Summary {
+            counts: self.counts,
+            tools: self.tools,
+            last_calls: self.last_calls,
+            files: self.files,
+            open_calls: self.open.calls().to_vec(),
+            open_tasks: self.open_tasks,
+            facts: self.facts,
+            limitations: vec![
+                "made without a model: excerpts and counts, no understanding".to_owned(),
+                format!("the last {LAST_CALLS} calls, the first {FIRST_FILES} files, the last {LAST_FACTS} facts"),
+            ],
+        }
+    }
+
+    fn call(&mut self, index: u64, name: &str, arguments: Value) {
+        *self.tools.entry(name.to_owned()).or_default() += 1;
+        push_last(&mut self.last_calls, Call { index, name: name.to_owned() }, LAST_CALLS);
+        let lower = name.to_lowercase();
+        if lower.contains("todo") || lower.contains("plan") {
+            self.open_tasks = unfinished(&arguments);
+        }
+        self.files_in_arguments(arguments);
+    }
+
+    fn files_in_arguments(&mut self, arguments: Value) {
+        // A queue instead of recursion: arguments may be nested as deep as a model pleases.
+        let mut queue = VecDeque::from([(false, arguments)]);
+        while let Some((named, value)) = queue.pop_front() {
+            match value {
+                Value::Object(fields) => queue.extend(
+                    fields.into_iter().map(|(key, v)| (FILE_KEYS.contains(&key.as_str()), v)),
+                ),
+                Value::Array(items) => queue.extend(items.into_iter().map(|item| (named, item))),
+                Value::String(text) if named => self.file(&text),
+                Value::String(text) => self.files_in_words(&text),
+                _ => {}
+            }
+        }
+    }
+
+    fn files_in_words(&mut self, text: &str) {
+        if self.files.len() >= FIRST_FILES {
+            return;
+        }
+        let edge = |c: char| !(c.is_alphanumeric() || "/._-~".contains(c));
+        for word in text.split_whitespace().map(|word| word.trim_matches(edge)) {
+            if word.contains('/') && word.chars().any(char::is_alphanumeric) {
+                self.file(word.trim_end_matches('.'));
+            }
+        }
+    }
+
+    fn file(&mut self, name: &str) {
+        let name = excerpt(name);
+        if self.files.len() < FIRST_FILES && !name.is_empty() && !self.files.contains(&name) {
+            self.files.push(name);
+        }
+    }
+
+    fn fact(&mut self, index: u64, message: &Message) {
+        let text = excerpt(&message.plain_text());
+        if !text.is_empty() {
+            let role = match message.role {
+                crate::Role::System => "system",
+                crate::Role::User => "user",
+                crate::Role::Assistant => "assistant",
+                crate::Role::Tool => "tool",
+            };
+            push_last(&mut self.facts, Fact { index, role, text }, LAST_FACTS);
+        }
+    }
+}
+
+fn push_last<T>(queue: &mut VecDeque<T>, item: T, most: usize) {
+    if queue.len() == most {
+        queue.pop_front();
+    }
+    queue.push_back(item);
+}
+
+/// White space collapsed and cut to 480 bytes between graphemes.
+fn excerpt(text: &str) -> String {
+    let mut out = String::new();
+    for word in text.split_whitespace() {
+        let gap = usize::from(!out.is_empty());
+        if out.len() + gap + word.len() <= FACT_BYTES {
+            if gap == 1 {
+                out.push(' ');
+            }
+            out.push_str(word);
+            continue;
+        }
+        if out.len() + gap < FACT_BYTES && gap == 1 {
+            out.push(' ');
+        }
+        for grapheme in word.graphemes(true) {
+            if out.len() + grapheme.len() > FACT_BYTES {
+                break;
+            }
+            out.push_str(grapheme);
+        }
+        break;
+    }
+    out.truncate(out.trim_end().len());
+    out
+}
+
+/// The items of a plan that are not done: objects with a text and a status other than done.
+fn unfinished(arguments: &Value) -> Vec<String> {
+    let lists = ["todos", "plan", "items", "tasks", "steps"];
+    let items = lists.iter().find_map(|key| arguments.get(key)?.as_array());
+    let text = |item: &Value| {
+        ["content", "text", "step", "title", "task"]
+            .iter()
+            .find_map(|key| item.get(key)?.as_str().map(excerpt))
+    };
+    let done = |item: &Value| {
+        let word = |key: &str| item.get(key).and_then(Value::as_str).map(str::to_lowercase);
+        let status = word("status").or_else(|| word("state"));
+        matches!(status.as_deref(), Some("completed" | "done" | "cancelled" | "finished"))
+            || item.get("done") == Some(&Value::Bool(true))
+    };
+    items.into_iter().flatten().filter(|item| !done(item)).filter_map(text).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a46_excerpts_end_between_graphemes() {
+        let family = "👨‍👩‍👧‍👦".repeat(40);
+        let cut = excerpt(&family);
+        assert!(cut.len() <= FACT_BYTES && cut.len() > FACT_BYTES - "👨‍👩‍👧‍👦".len());
+        assert_eq!(cut.graphemes(true).count() * "👨‍👩‍👧‍👦".len(), cut.len());
+        assert_eq!(excerpt("  a \n\t b  "), "a b");
+    }
+
+    #[test]
+    fn unfinished_items_of_a_plan() {
+        let todo = serde_json::json!({"todos": [
+            {"content": "one", "status": "completed"}, {"content": "two", "status": "pending"}]});
+        assert_eq!(unfinished(&todo), vec!["two".to_owned()]);
+    }
+}

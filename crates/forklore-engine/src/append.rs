@@ -1,0 +1,170 @@
+//! `append`: one atomic batch behind the head (SPEC 9).
+
+use forklore_model::header::Usage;
+use forklore_model::limits::{BATCH_BYTES, BATCH_EVENTS, EVENT_BYTES};
+use forklore_model::{Class, Data, Event, EventId, EventType, SessionId, payload};
+use forklore_store::port::{Append, Appended};
+use jiff::Timestamp;
+
+use crate::{Engine, Error, Result};
+
+/// An event that a program wants to write.
+#[derive(Clone, Debug)]
+pub struct NewEvent {
+    /// What it is.
+    pub kind: EventType,
+    /// Its payload.
+    pub data: Data,
+    /// Its id; none generates one. With ids a repeated append is harmless.
+    pub id: Option<EventId>,
+    /// When it happened; none is now.
+    pub ts: Option<Timestamp>,
+    /// Its class, for types that begin with `x.`.
+    pub class: Option<Class>,
+}
+
+impl NewEvent {
+    /// An event of this type, its id and time to be given.
+    #[must_use]
+    pub fn new(kind: EventType, data: Data) -> Self {
+        Self { kind, data, id: None, ts: None, class: None }
+    }
+
+    /// What the person said.
+    ///
+    /// # Errors
+    /// When the text cannot be written as JSON.
+    pub fn user(text: &str) -> Result<Self> {
+        Self::text(EventType::USER_MESSAGE, text)
+    }
+
+    /// What the model said.
+    ///
+    /// # Errors
+    /// When the text cannot be written as JSON.
+    pub fn assistant(text: &str) -> Result<Self> {
+        Self::text(EventType::ASSISTANT_MESSAGE, text)
+    }
+
+    /// An event of this type whose `content` is `text`.
+    ///
+    /// # Errors
+    /// When the text cannot be written as JSON.
+    pub fn text(kind: EventType, text: &str) -> Result<Self> {
+        let data = Data::of(&serde_json::json!({ "content": text }))
+            .map_err(|error| Error::invalid("json", error.to_string()))?;
+        Ok(Self::new(kind, data))
+    }
+}
+
+/// A batch, and what its writer expects.
+#[derive(Clone, Debug, Default)]
+pub struct AppendRequest {
+    /// The events, in order.
+    pub events: Vec<NewEvent>,
+    /// The head the writer saw; none goes behind whatever is there.
+    pub expect: Option<i64>,
+    /// The runtime that holds the session's lease, where one does.
+    pub owner: Option<String>,
+}
+
+impl From<Vec<NewEvent>> for AppendRequest {
+    fn from(events: Vec<NewEvent>) -> Self {
+        Self { events, ..Self::default() }
+    }
+}
+
+impl Engine {
+    /// Adds events behind the head of a session, all or none, durable when it returns.
+    ///
+    /// # Errors
+    /// `invalid_args` naming the event, `conflict` with the real head, `busy`, `not_found`.
+    pub fn append(&self, session: &SessionId, request: &AppendRequest) -> Result<Appended> {
+        let now = self.now();
+        check_size(&request.events)?;
+        let mut usage = Usage::default();
+        let mut events = Vec::with_capacity(request.events.len());
+        for (at, new) in request.events.iter().enumerate() {
+            let event = self.complete(new, at + 1, now)?;
+            if event.kind == EventType::PROVIDER_USAGE {
+                usage += payload::usage(&event.data);
+            }
+            events.push(event);
+        }
+        self.check_compactions(session, &events)?;
+        let append =
+            Append { events, expect: request.expect, owner: request.owner.clone(), usage, now };
+        Ok(self.store.append(session, append)?)
+    }
+
+    fn complete(&self, new: &NewEvent, line: usize, now: Timestamp) -> Result<Event> {
+        if new.kind.is_reserved() {
+            let message = format!("event {line}: only a fork writes {}", new.kind);
+            return Err(Error::invalid("reserved_type", message));
+        }
+        let (class, effect) = payload::check(&new.kind, new.class, &new.data)
+            .map_err(|source| Error::Event { line, source })?;
+        Ok(Event {
+            id: new.id.clone().unwrap_or_else(|| self.new_event_id()),
+            ts: forklore_model::event::to_micros(new.ts.unwrap_or(now)),
+            kind: new.kind.clone(),
+            class,
+            dialect: None,
+            effect,
+            data: new.data.clone(),
+        })
+    }
+
+    /// A compaction's range must lie wholly before the compaction itself (SPEC 4).
+    fn check_compactions(
+        &self,
+        session: &SessionId,
+        events: &[Event],
+    ) -> Result<()> {
+        if !events.iter().any(|event| event.kind == EventType::HISTORY_COMPACTION) {
+            return Ok(());
+        }
+        let mut index = self.show(session)?.counts.index;
+        for (at, event) in events.iter().enumerate() {
+            if event.kind == EventType::HISTORY_COMPACTION
+                && crate::view::compacted_range(&event.data).is_none_or(|range| range.end > index)
+            {
+                let message = format!(
+                    "event {}: a compaction covers messages before itself, and there are {index}",
+                    at + 1
+                );
+                return Err(Error::invalid("compaction_range", message));
+            }
+            index += u64::from(event.class.is_conversation());
+        }
+        Ok(())
+    }
+}
+
+fn check_size(events: &[NewEvent]) -> Result<()> {
+    if events.is_empty() {
+        return Err(Error::invalid("empty", "there is nothing to append"));
+    }
+    if events.len() > BATCH_EVENTS {
+        let message = format!(
+            "event {}: an append holds at most {BATCH_EVENTS} events",
+            BATCH_EVENTS + 1
+        );
+        return Err(Error::invalid("too_many", message));
+    }
+    let mut bytes = 0;
+    for (at, event) in events.iter().enumerate() {
+        let len = event.data.get().len();
+        bytes += len;
+        let line = at + 1;
+        if len > EVENT_BYTES {
+            let message = format!("event {line} has {len} bytes; {EVENT_BYTES} are allowed");
+            return Err(Error::invalid("too_long", message));
+        }
+        if bytes > BATCH_BYTES {
+            let message = format!("event {line}: the append exceeds {BATCH_BYTES} bytes");
+            return Err(Error::invalid("too_long", message));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,126 @@
+//! `new`: a root session, or a delegate of a parent (SPEC 1, 6).
+
+use std::collections::BTreeSet;
+
+use forklore_model::header::Usage;
+use forklore_model::limits::{METADATA_BYTES, PRINCIPAL_BYTES, TITLE_BYTES};
+use forklore_model::workspace::Workspace;
+use forklore_model::{Data, Header, Label, SessionId, SessionKind};
+use forklore_store::port::NewSession;
+
+use crate::{Engine, Error, Fork, Result};
+
+/// What a new session is to be.
+#[derive(Clone, Debug)]
+pub struct Create {
+    /// Its id; none generates one.
+    pub id: Option<SessionId>,
+    /// What it is called.
+    pub title: Option<String>,
+    /// Its label; a root's is `main`.
+    pub label: Option<Label>,
+    /// Its folder.
+    pub workspace: Workspace,
+    /// For whom it acts.
+    pub principal: Option<String>,
+    /// Its ceiling.
+    pub permissions: Option<BTreeSet<String>>,
+    /// The application's notes.
+    pub metadata: Option<Data>,
+    /// The application's configuration.
+    pub config: Option<Data>,
+    /// The session it is a delegate of; none makes a root.
+    pub parent: Option<SessionId>,
+}
+
+impl Create {
+    /// A root in `workspace`, with every default.
+    #[must_use]
+    pub fn in_workspace(workspace: Workspace) -> Self {
+        Self {
+            id: None,
+            title: None,
+            label: None,
+            workspace,
+            principal: None,
+            permissions: None,
+            metadata: None,
+            config: None,
+            parent: None,
+        }
+    }
+}
+
+impl Engine {
+    /// Makes a session.
+    ///
+    /// # Errors
+    /// `already_exists` (the id, also of a deleted session), `invalid_args`, `not_found` (the
+    /// parent).
+    pub fn create(&self, request: &Create) -> Result<Header> {
+        check(request)?;
+        if let Some(parent) = &request.parent {
+            return self.create_delegate(parent, request);
+        }
+        if request.label.as_ref().is_some_and(|label| *label != Label::main()) {
+            return Err(Error::invalid("label", "a root's label is main; name it with a title"));
+        }
+        let new = NewSession {
+            id: request.id.clone().unwrap_or_else(|| self.new_id()),
+            kind: SessionKind::Root,
+            label: Label::main(),
+            title: request.title.clone(),
+            workspace: request.workspace.clone(),
+            principal: request.principal.clone(),
+            permissions: request.permissions.clone(),
+            metadata: request.metadata.clone(),
+            config: request.config.clone(),
+            dialect: None,
+            source: None,
+            copy_of: None,
+            created: self.now(),
+            from: None,
+            events: Vec::new(),
+            usage: Usage::default(),
+        };
+        Ok(self.store.create(new)?)
+    }
+
+    fn create_delegate(&self, parent: &SessionId, request: &Create) -> Result<Header> {
+        if let Some(id) = &request.id
+            && self.store.header(id).is_ok()
+        {
+            // Unlike a fork, `new` is not idempotent.
+            return Err(forklore_store::Error::IdTaken(id.clone()).into());
+        }
+        let forked = self.fork(&Fork {
+            id: request.id.clone(),
+            label: request.label.clone(),
+            title: request.title.clone(),
+            kind: SessionKind::Delegate,
+            principal: request.principal.clone(),
+            permissions: request.permissions.clone(),
+            workspace: Some(request.workspace.clone()),
+            metadata: request.metadata.clone(),
+            config: request.config.clone(),
+            ..Fork::of(parent.clone())
+        })?;
+        self.show(&forked.child_session_id)
+    }
+}
+
+fn check(request: &Create) -> Result<()> {
+    let limit = |what: &str, len: Option<usize>, max: usize| {
+        if len.is_some_and(|len| len > max) {
+            return Err(Error::invalid(
+                "too_long",
+                format!("the {what} is longer than {max} bytes"),
+            ));
+        }
+        Ok(())
+    };
+    limit("title", request.title.as_ref().map(String::len), TITLE_BYTES)?;
+    limit("principal", request.principal.as_ref().map(String::len), PRINCIPAL_BYTES)?;
+    limit("metadata", request.metadata.as_ref().map(|d| d.get().len()), METADATA_BYTES)?;
+    limit("config", request.config.as_ref().map(|d| d.get().len()), METADATA_BYTES)
+}

@@ -1,0 +1,228 @@
+//! Why a verb was not carried out (SPEC 16).
+
+use forklore_model::call::OpenCall;
+use forklore_model::id::IdError;
+use forklore_model::payload::PayloadError;
+use forklore_model::{CutError, ErrorKind, Selector, SessionId};
+use forklore_store::Error as StoreError;
+use serde_json::{Value, json};
+
+/// The result of a verb.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a verb was not carried out. Nothing was written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The store refused or failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The selector names no place in the session.
+    #[error("session {session}: {source}")]
+    Cut {
+        /// The session.
+        session: SessionId,
+        /// Why.
+        #[source]
+        source: CutError,
+    },
+    /// A name is not in the grammar; it is not repeated.
+    #[error("the {what} is not valid: {source}")]
+    Name {
+        /// What it was to name.
+        what: &'static str,
+        /// Why.
+        source: IdError,
+    },
+    /// An event to append is not in order.
+    #[error("event {line}: {source}")]
+    Event {
+        /// Its number in the batch, from 1.
+        line: usize,
+        /// Why.
+        source: PayloadError,
+    },
+    /// An argument makes no sense.
+    #[error("{message}")]
+    Invalid {
+        /// A word for scripts.
+        reason: &'static str,
+        /// What is wrong.
+        message: String,
+    },
+    /// The cut leaves calls open, and the policy is to refuse.
+    #[error("the cut leaves {} tool calls open", calls.len())]
+    OpenCalls {
+        /// The parent.
+        session: SessionId,
+        /// The calls.
+        calls: Vec<OpenCall>,
+    },
+    /// A child of this id exists, and is not the one asked for.
+    #[error("session {id} already exists, and is another child than the one asked for: {differs}")]
+    OtherChild {
+        /// The id.
+        id: SessionId,
+        /// What differs.
+        differs: &'static str,
+    },
+    /// The child would have a permission that its parent has not.
+    #[error("the parent does not have the permission {0:?}")]
+    Permission(String),
+    /// The fork would be deeper than is allowed.
+    #[error("session {session} is {links} forks deep already, and {max} are allowed")]
+    TooDeep {
+        /// The parent.
+        session: SessionId,
+        /// Its links since the root or the last detached session.
+        links: u64,
+        /// How many are allowed.
+        max: u64,
+    },
+    /// Parent links run in a circle.
+    #[error("the ancestors of session {0} run in a circle")]
+    Cycle(SessionId),
+    /// A reference fits no session.
+    #[error("no session fits {what}")]
+    NoMatch {
+        /// How it was referred to; never the text itself where that is hostile.
+        what: String,
+    },
+    /// A reference fits several sessions.
+    #[error("{count} sessions fit {what}")]
+    Ambiguous {
+        /// How they were referred to.
+        what: String,
+        /// The first 10.
+        candidates: Vec<SessionId>,
+        /// How many there are.
+        count: usize,
+    },
+    /// The store cannot do it.
+    #[error("{0}")]
+    Unsupported(String),
+    /// Reading a file or writing an answer failed.
+    #[error("{doing}: {source}")]
+    Io {
+        /// What was being done.
+        doing: String,
+        /// Why it failed.
+        source: std::io::Error,
+    },
+}
+
+impl Error {
+    /// The kind that scripts see.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Store(error) => error.kind(),
+            Self::Cut { .. }
+            | Self::Name { .. }
+            | Self::Event { .. }
+            | Self::Invalid { .. }
+            | Self::Ambiguous { .. } => ErrorKind::InvalidArgs,
+            Self::OpenCalls { .. } | Self::TooDeep { .. } => ErrorKind::Conflict,
+            Self::OtherChild { .. } => ErrorKind::AlreadyExists,
+            Self::Permission(_) => ErrorKind::PermissionDenied,
+            Self::Cycle(_) => ErrorKind::LineageCycle,
+            Self::NoMatch { .. } => ErrorKind::NotFound,
+            Self::Unsupported(_) => ErrorKind::Unsupported,
+            Self::Io { source, .. } => match source.kind() {
+                std::io::ErrorKind::NotFound => ErrorKind::NotFound,
+                std::io::ErrorKind::PermissionDenied => ErrorKind::PermissionDenied,
+                _ => ErrorKind::Internal,
+            },
+        }
+    }
+
+    /// The facts that a script may want besides the kind.
+    #[must_use]
+    pub fn details(&self) -> Value {
+        match self {
+            Self::Store(error) => error.details(),
+            Self::Cut { session, source } => cut_details(session, source),
+            Self::Event { line, .. } => json!({"line": line}),
+            Self::Invalid { reason, .. } => json!({"reason": reason}),
+            Self::OpenCalls { session, calls } => json!({
+                "session_id": session, "count": calls.len(),
+                "calls": calls.iter().take(20).collect::<Vec<_>>(),
+            }),
+            Self::OtherChild { id, differs } => json!({"session_id": id, "differs": differs}),
+            Self::Permission(name) => json!({"permission": name}),
+            Self::TooDeep { session, links, max } => {
+                json!({"session_id": session, "links": links, "max_fork_depth": max})
+            }
+            Self::Cycle(session) => json!({"session_id": session}),
+            Self::Ambiguous { candidates, count, .. } => {
+                json!({"candidates": candidates, "count": count})
+            }
+            _ => json!({}),
+        }
+    }
+
+    /// What the caller may do next, as commands or sentences.
+    #[must_use]
+    pub fn next_actions(&self) -> Vec<String> {
+        match self {
+            Self::Store(error) => error.next_actions(),
+            Self::Cut { session, source } => match source {
+                CutError::NothingToFork { .. } => {
+                    vec![format!("forklore fork {session} --at start")]
+                }
+                CutError::ManyEvents { seqs, .. } => seqs
+                    .iter()
+                    .take(3)
+                    .map(|seq| format!("forklore fork {session} --at seq:{seq}"))
+                    .collect(),
+                _ => vec![format!("forklore replay {session}")],
+            },
+            Self::OpenCalls { session, .. } => vec![
+                format!("forklore fork {session} --tool-calls complete"),
+                format!("forklore fork {session} --tool-calls remove"),
+            ],
+            Self::OtherChild { .. } => vec!["choose another --id".into()],
+            Self::TooDeep { session, .. } => vec![format!("forklore detach {session}")],
+            Self::NoMatch { .. } => vec!["forklore list --all".into()],
+            Self::Ambiguous { candidates, .. } => {
+                candidates.iter().take(3).map(|id| format!("forklore show {id}")).collect()
+            }
+            Self::Cycle(_) => vec!["forklore verify".into()],
+            _ => Vec::new(),
+        }
+    }
+
+    pub(crate) fn invalid(reason: &'static str, message: impl Into<String>) -> Self {
+        Self::Invalid { reason, message: message.into() }
+    }
+
+    pub(crate) fn io(doing: impl Into<String>, source: std::io::Error) -> Self {
+        Self::Io { doing: doing.into(), source }
+    }
+
+    pub(crate) fn cut(session: &SessionId) -> impl Fn(CutError) -> Self + '_ {
+        |source| Self::Cut { session: session.clone(), source }
+    }
+
+    pub(crate) fn nothing_to_fork(session: &SessionId, asked: &Selector) -> Self {
+        Self::Cut {
+            session: session.clone(),
+            source: CutError::NothingToFork { asked: asked.clone() },
+        }
+    }
+}
+
+fn cut_details(session: &SessionId, error: &CutError) -> Value {
+    match error {
+        CutError::OutOfRange { asked, valid } => {
+            json!({"session_id": session, "reason": "out_of_range", "asked": asked, "valid": valid})
+        }
+        CutError::NothingToFork { asked } => {
+            json!({"session_id": session, "reason": "nothing_to_fork", "asked": asked})
+        }
+        CutError::ManyEvents { seqs, count } => {
+            json!({"session_id": session, "reason": "ambiguous_event", "seqs": seqs, "count": count})
+        }
+        _ => json!({"session_id": session}),
+    }
+}

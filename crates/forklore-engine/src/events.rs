@@ -1,0 +1,74 @@
+//! A session's events as a stream in constant memory, over the pages of a store.
+
+use forklore_model::SessionId;
+use forklore_store::Store;
+use forklore_store::port::{At, Direction, Query, Stored};
+
+use crate::{Engine, Result};
+
+const PAGE_EVENTS: usize = 512;
+
+/// Events in rising seq. After an error it ends.
+pub struct Events<'a> {
+    store: &'a dyn Store,
+    session: SessionId,
+    /// What to read next; none at the end.
+    next: Option<At>,
+    bare: bool,
+    page: std::vec::IntoIter<Stored>,
+}
+
+impl Engine {
+    /// The events of a session from `at` on.
+    #[must_use]
+    pub fn events(&self, session: &SessionId, at: At) -> Events<'_> {
+        Events {
+            store: self.store(),
+            session: session.clone(),
+            next: Some(at),
+            bare: false,
+            page: Vec::new().into_iter(),
+        }
+    }
+
+    /// The places and counts of a session's events from `at` on, without their `data`.
+    #[must_use]
+    pub(crate) fn bare_events(&self, session: &SessionId, at: At) -> Events<'_> {
+        Events { bare: true, ..self.events(session, at) }
+    }
+
+    /// One event, where there is one.
+    pub(crate) fn event_at(&self, session: &SessionId, at: At) -> Result<Option<Stored>> {
+        let query = Query { at, direction: Direction::Forward, limit: 1, bare: true };
+        Ok(self.store().read(session, &query)?.events.pop())
+    }
+}
+
+impl Events<'_> {
+    fn turn_page(&mut self) -> Result<()> {
+        while let Some(at) = self.next.take() {
+            let query =
+                Query { at, direction: Direction::Forward, limit: PAGE_EVENTS, bare: self.bare };
+            let page = self.store.read(&self.session, &query)?;
+            if let Some(last) = page.events.last() {
+                self.next = page.more.then_some(At::Seq(last.seq + 1));
+                self.page = page.events.into_iter();
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Iterator for Events<'_> {
+    type Item = Result<Stored>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.page.len() == 0
+            && let Err(error) = self.turn_page()
+        {
+            return Some(Err(error));
+        }
+        self.page.next().map(Ok)
+    }
+}

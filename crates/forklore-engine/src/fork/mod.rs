@@ -1,0 +1,326 @@
+//! `fork`: another continuation of a session, or a sub-agent of it (SPEC 6).
+
+mod plan;
+mod record;
+mod summary;
+
+use std::collections::BTreeSet;
+
+use forklore_model::workspace::Workspace;
+use forklore_model::{
+    Cut, Data, EventId, Header, Label, Selector, SessionId, SessionKind, Strategy, ToolCallPolicy,
+};
+use forklore_store::Error as StoreError;
+use forklore_store::port::{Beginning, NewSession};
+use serde::Serialize;
+
+use crate::{Engine, Error, Result};
+use plan::Plan;
+pub use record::{ForkRecord, limitations, synthetic_result};
+
+/// What a fork is to be.
+#[derive(Clone, Debug)]
+pub struct Fork {
+    /// The session to fork.
+    pub parent: SessionId,
+    /// Where; none is the end, or the end of the last closed turn while one runs.
+    pub at: Option<Selector>,
+    /// The child's id; none generates one. Given, the fork is idempotent (SPEC 6.8).
+    pub id: Option<SessionId>,
+    /// The child's label; none makes one from the id.
+    pub label: Option<Label>,
+    /// What the child is called.
+    pub title: Option<String>,
+    /// A branch or a delegate.
+    pub kind: SessionKind,
+    /// How the prefix is stored.
+    pub strategy: Strategy,
+    /// What happens to calls that the cut leaves open.
+    pub tool_calls: ToolCallPolicy,
+    /// Whether a summary is recorded behind the prefix, and of which sort.
+    pub summarize: Option<Summarize>,
+    /// For whom the child acts; none inherits.
+    pub principal: Option<String>,
+    /// What the child may do, a subset of what its parent may; none inherits.
+    pub permissions: Option<BTreeSet<String>>,
+    /// The child's folder; none is the parent's.
+    pub workspace: Option<Workspace>,
+    /// The application's notes.
+    pub metadata: Option<Data>,
+    /// The application's configuration, as merged by it.
+    pub config: Option<Data>,
+    /// Plan only: nothing is written.
+    pub dry_run: bool,
+}
+
+impl Fork {
+    /// A fork of `parent` at its end, with every default.
+    #[must_use]
+    pub fn of(parent: SessionId) -> Self {
+        Self {
+            parent,
+            at: None,
+            id: None,
+            label: None,
+            title: None,
+            kind: SessionKind::Branch,
+            strategy: Strategy::default(),
+            tool_calls: ToolCallPolicy::default(),
+            summarize: None,
+            principal: None,
+            permissions: None,
+            workspace: None,
+            metadata: None,
+            config: None,
+            dry_run: false,
+        }
+    }
+
+    /// The same fork at another place.
+    #[must_use]
+    pub fn at(mut self, at: Selector) -> Self {
+        self.at = Some(at);
+        self
+    }
+}
+
+/// Who writes the summary at a fork (SPEC 8).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Summarize {
+    /// forklore itself, from the log alone.
+    Deterministic,
+    /// The configured model; without one, as `Deterministic`, and the summary says so.
+    Model,
+}
+
+/// What a fork came to, or would.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Forked {
+    /// Whether this call made the child.
+    pub recorded: bool,
+    /// The child was there already, as asked.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub existing: bool,
+    /// Nothing was to be written.
+    pub dry_run: bool,
+    /// The command that makes exactly this child, on a dry run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub apply: Option<String>,
+    /// The parent.
+    pub parent_session_id: SessionId,
+    /// The child.
+    pub child_session_id: SessionId,
+    /// The family.
+    pub root_session_id: SessionId,
+    /// A branch or a delegate.
+    pub kind: SessionKind,
+    /// The child's label.
+    pub label: Label,
+    /// How the prefix is stored.
+    pub strategy: Strategy,
+    /// The place.
+    pub cut: Cut,
+    /// The place first meant, where a running turn or open calls moved it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adjusted_from: Option<Cut>,
+    /// Inherited events.
+    pub event_count: u64,
+    /// Open calls that got a synthetic result.
+    pub synthetic_results: usize,
+    /// Whether a summary is recorded behind the prefix.
+    pub would_record_branch_summary: bool,
+    /// The child's last log position.
+    pub head_seq: i64,
+    /// How to go on in the child.
+    pub resume_command: String,
+}
+
+impl Engine {
+    /// Makes a child of a session, or only plans it.
+    ///
+    /// # Errors
+    /// `not_found`, `invalid_args` (the cut), `conflict` (open calls under
+    /// [`ToolCallPolicy::Error`], or too deep), `permission_denied`, `already_exists`.
+    pub fn fork(&self, request: &Fork) -> Result<Forked> {
+        let parent = self.show(&request.parent)?;
+        let plan = Plan::make(self, &parent, request)?;
+        if let Some(id) = &request.id
+            && let Some(existing) = self.existing_child(id, &parent, &plan)?
+        {
+            return Ok(plan.forked(&existing, Outcome::Existing(request.dry_run)));
+        }
+        if request.dry_run {
+            return self.would_fork(&parent, request, &plan);
+        }
+        self.make_child(&parent, request, &plan)
+    }
+
+    fn would_fork(&self, parent: &Header, request: &Fork, plan: &Plan) -> Result<Forked> {
+        let label = match &request.label {
+            Some(label) => self.free_label(parent, label)?,
+            None => self.default_label(parent, &plan.child)?,
+        };
+        let mut forked = plan.forked(parent, Outcome::Planned);
+        forked.apply = Some(plan.apply_command(request, &label));
+        forked.label = label;
+        Ok(forked)
+    }
+
+    fn make_child(&self, parent: &Header, request: &Fork, plan: &Plan) -> Result<Forked> {
+        let mut attempt = 0;
+        loop {
+            let label = match &request.label {
+                Some(label) => label.clone(),
+                None => Label::of_fork(&plan.child, attempt),
+            };
+            let new = plan.new_session(self, parent, request, label)?;
+            match self.store.create(new) {
+                Ok(child) => return Ok(plan.forked(&child, Outcome::Made)),
+                Err(StoreError::LabelTaken { .. }) if request.label.is_none() && attempt < 24 => {
+                    attempt += 1;
+                }
+                // Another process made the child since we looked.
+                Err(StoreError::IdTaken(id)) if request.id.is_some() => {
+                    return match self.existing_child(&id, parent, plan)? {
+                        Some(existing) => Ok(plan.forked(&existing, Outcome::Existing(false))),
+                        None => Err(StoreError::IdTaken(id).into()),
+                    };
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// The session of this id, if it is the child that `plan` would make (SPEC 6.8).
+    fn existing_child(
+        &self,
+        id: &SessionId,
+        parent: &Header,
+        plan: &Plan,
+    ) -> Result<Option<Header>> {
+        let existing = match self.store.header(id) {
+            Ok(existing) => existing,
+            Err(StoreError::NotFound(_)) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let differs = if existing.deleted.is_some() {
+            "it was deleted, and its id stays taken"
+        } else if existing.parent_id.as_ref() != Some(&parent.id) {
+            "the parent"
+        } else if existing.kind != plan.kind {
+            "the kind"
+        } else if existing.cut.as_ref().map(|cut| cut.kept) != Some(plan.cut.kept) {
+            "the cut"
+        } else if existing.tool_calls != Some(plan.tool_calls) {
+            "the tool-call policy"
+        } else {
+            return Ok(Some(existing));
+        };
+        Err(Error::OtherChild { id: id.clone(), differs })
+    }
+
+    fn free_label(&self, parent: &Header, label: &Label) -> Result<Label> {
+        match self.label_owner(parent, label)? {
+            None => Ok(label.clone()),
+            Some(by) => Err(StoreError::LabelTaken { label: label.clone(), by }.into()),
+        }
+    }
+
+    fn default_label(&self, parent: &Header, child: &SessionId) -> Result<Label> {
+        let mut label = Label::of_fork(child, 0);
+        for attempt in 1..=24 {
+            if self.label_owner(parent, &label)?.is_none() {
+                break;
+            }
+            label = Label::of_fork(child, attempt);
+        }
+        Ok(label)
+    }
+
+    /// The child's id where none was given.
+    pub(crate) fn new_id(&self) -> SessionId {
+        SessionId::generate(self.unix_millis(), self.clock.random())
+    }
+
+    /// An event's id where none was given.
+    pub(crate) fn new_event_id(&self) -> EventId {
+        EventId::generate(self.unix_millis(), self.clock.random())
+    }
+
+    pub(crate) fn unix_millis(&self) -> u64 {
+        u64::try_from(self.now().as_millisecond()).unwrap_or(0)
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Outcome {
+    Planned,
+    Made,
+    /// Whether a dry run was asked for.
+    Existing(bool),
+}
+
+impl Plan {
+    fn forked(&self, header: &Header, outcome: Outcome) -> Forked {
+        let (recorded, existing, dry_run) = match outcome {
+            Outcome::Planned => (false, false, true),
+            Outcome::Made => (true, false, false),
+            Outcome::Existing(dry_run) => (false, true, dry_run),
+        };
+        let event_count = self.inherited();
+        // A header of the child itself knows better than the plan what the child has become.
+        let head_seq = if dry_run && !existing { self.head_seq() } else { header.head_seq() };
+        Forked {
+            recorded,
+            existing,
+            dry_run,
+            apply: None,
+            parent_session_id: self.parent.clone(),
+            child_session_id: self.child.clone(),
+            root_session_id: header.root_id.clone(),
+            kind: self.kind,
+            label: header.label.clone(),
+            strategy: header.strategy.filter(|_| !dry_run || existing).unwrap_or(self.strategy),
+            cut: self.cut.clone(),
+            adjusted_from: self.adjusted_from.clone(),
+            event_count,
+            synthetic_results: self.synthetic.len(),
+            would_record_branch_summary: self.summarize.is_some(),
+            head_seq,
+            resume_command: format!("forklore append {} --text ...", self.child),
+        }
+    }
+
+    fn new_session(
+        &self,
+        engine: &Engine,
+        parent: &Header,
+        request: &Fork,
+        label: Label,
+    ) -> Result<NewSession> {
+        let created = engine.now();
+        Ok(NewSession {
+            id: self.child.clone(),
+            kind: self.kind,
+            label,
+            title: request.title.clone(),
+            workspace: self.workspace.clone(),
+            principal: self.principal.clone(),
+            permissions: self.permissions.clone(),
+            metadata: request.metadata.clone(),
+            config: request.config.clone(),
+            dialect: parent.dialect.clone().filter(|_| self.inherited() > 0),
+            source: None,
+            copy_of: None,
+            created,
+            from: Some(Beginning {
+                parent: parent.id.clone(),
+                cut: self.cut.clone(),
+                strategy: self.strategy,
+                tool_calls: self.tool_calls,
+            }),
+            events: self.first_events(engine, parent, created)?,
+            usage: forklore_model::header::Usage::default(),
+        })
+    }
+}

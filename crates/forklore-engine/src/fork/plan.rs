@@ -1,0 +1,224 @@
+//! The plan of a fork: everything that is decided before anything is written (SPEC 6.1, 6.2).
+
+use std::collections::BTreeSet;
+
+use forklore_model::call::OpenCall;
+use forklore_model::limits::{METADATA_BYTES, PRINCIPAL_BYTES};
+use forklore_model::workspace::Workspace;
+use forklore_model::{
+    Cut, Data, Header, Label, Selector, SessionId, SessionKind, Strategy, ToolCallPolicy,
+};
+
+use super::{Fork, Summarize};
+use crate::{Engine, Error, Result};
+
+/// What a fork will do; made from one reading of the parent.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    pub(super) parent: SessionId,
+    pub(super) child: SessionId,
+    pub(super) kind: SessionKind,
+    pub(super) strategy: Strategy,
+    pub(super) tool_calls: ToolCallPolicy,
+    pub(super) cut: Cut,
+    /// The cut before open calls moved it.
+    pub(super) asked: Option<Cut>,
+    pub(super) adjusted_from: Option<Cut>,
+    pub(super) synthetic: Vec<OpenCall>,
+    pub(super) summarize: Option<Summarize>,
+    pub(super) workspace: Workspace,
+    pub(super) principal: Option<String>,
+    pub(super) permissions: Option<BTreeSet<String>>,
+}
+
+impl Plan {
+    pub(super) fn make(engine: &Engine, parent: &Header, request: &Fork) -> Result<Self> {
+        check(request)?;
+        engine.check_depth(parent)?;
+        let mut plan = Self {
+            parent: parent.id.clone(),
+            child: request.id.clone().unwrap_or_else(|| engine.new_id()),
+            kind: request.kind,
+            strategy: request.strategy,
+            tool_calls: request.tool_calls,
+            cut: Cut::default(),
+            asked: None,
+            adjusted_from: None,
+            synthetic: Vec::new(),
+            summarize: request.summarize,
+            workspace: request.workspace.clone().unwrap_or_else(|| parent.workspace.clone()),
+            principal: request.principal.clone().or_else(|| parent.principal.clone()),
+            permissions: permissions(parent, request)?,
+        };
+        plan.place(engine, parent, request.at.as_ref())?;
+        if plan.kind == SessionKind::Branch {
+            plan.settle_open_calls(engine, parent, request.at.as_ref())?;
+        }
+        Ok(plan)
+    }
+
+    fn place(&mut self, engine: &Engine, parent: &Header, at: Option<&Selector>) -> Result<()> {
+        let running = parent.held_against(None, engine.now()).map(|lease| lease.began_at);
+        let selector = match (at, running) {
+            (Some(asked), _) => asked.clone(),
+            (None, None) => Selector::End,
+            (None, Some(-1)) => {
+                return Err(Error::nothing_to_fork(&parent.id, &Selector::End));
+            }
+            (None, Some(began_at)) => Selector::Seq(began_at),
+        };
+        self.cut = match engine.cut(parent, &selector) {
+            // A sub-agent inherits nothing anyway, so it may be called from an empty session.
+            Err(Error::Cut { source: forklore_model::CutError::NothingToFork { .. }, .. })
+                if self.kind == SessionKind::Delegate =>
+            {
+                Cut::default()
+            }
+            cut => cut?,
+        };
+        if at.is_none() && running.is_some() {
+            let end = engine.cut(parent, &Selector::End)?;
+            self.adjusted_from = (end != self.cut).then_some(end);
+        }
+        Ok(())
+    }
+
+    fn settle_open_calls(
+        &mut self,
+        engine: &Engine,
+        parent: &Header,
+        at: Option<&Selector>,
+    ) -> Result<()> {
+        if self.tool_calls == ToolCallPolicy::Verbatim {
+            return Ok(());
+        }
+        let open = engine.open_calls(parent, &self.cut)?;
+        if open.is_empty() {
+            return Ok(());
+        }
+        match self.tool_calls {
+            ToolCallPolicy::Complete => self.synthetic = open.calls().to_vec(),
+            ToolCallPolicy::Error => {
+                let calls = open.calls().to_vec();
+                return Err(Error::OpenCalls { session: parent.id.clone(), calls });
+            }
+            ToolCallPolicy::Remove | ToolCallPolicy::Verbatim => {
+                let moved = engine.cut_without_open_calls(parent, &self.cut)?;
+                if moved.kept == 0 {
+                    let asked = at.cloned().unwrap_or(Selector::End);
+                    return Err(Error::nothing_to_fork(&parent.id, &asked));
+                }
+                let asked = std::mem::replace(&mut self.cut, moved);
+                self.adjusted_from.get_or_insert_with(|| asked.clone());
+                self.asked = Some(asked);
+            }
+        }
+        Ok(())
+    }
+
+    /// How many events the child inherits.
+    pub(super) fn inherited(&self) -> u64 {
+        if self.kind == SessionKind::Delegate { 0 } else { self.cut.kept }
+    }
+
+    /// The last log position of the child when it is new.
+    pub(super) fn head_seq(&self) -> i64 {
+        let tail = self.synthetic.len() as u64 + u64::from(self.summarize.is_some());
+        i64::try_from(self.inherited() + tail).unwrap_or(i64::MAX)
+    }
+
+    /// The command line that makes exactly this child.
+    pub(super) fn apply_command(&self, request: &Fork, label: &Label) -> String {
+        let mut words = vec!["forklore".to_owned(), "fork".into(), self.parent.to_string()];
+        let mut option = |name: &str, value: &str| {
+            words.push(format!("--{name}"));
+            words.push(shell_quoted(value));
+        };
+        // Open calls move the cut again in the same way.
+        option("at", &self.asked.as_ref().unwrap_or(&self.cut).selector().to_string());
+        option("id", self.child.as_str());
+        option("label", label.as_str());
+        option("kind", self.kind.as_str());
+        option("strategy", self.strategy.as_str());
+        option("tool-calls", self.tool_calls.as_str());
+        if let Some(principal) = &request.principal {
+            option("principal", principal);
+        }
+        if let Some(permissions) = &request.permissions {
+            let names: Vec<_> = permissions.iter().map(String::as_str).collect();
+            option("permissions", &names.join(","));
+        }
+        if let Some(title) = &request.title {
+            option("title", title);
+        }
+        if let Some(workspace) = &request.workspace {
+            option("into-workspace", workspace.as_str());
+        }
+        if let Some(metadata) = &request.metadata {
+            option("metadata", metadata.get());
+        }
+        match self.summarize {
+            Some(Summarize::Deterministic) => words.push("--summarize=deterministic".into()),
+            Some(Summarize::Model) => words.push("--summarize=model".into()),
+            None => {}
+        }
+        words.join(" ")
+    }
+}
+
+fn check(request: &Fork) -> Result<()> {
+    let too_long = |what: &str, max: usize| {
+        Error::invalid("too_long", format!("the {what} is longer than {max} bytes"))
+    };
+    if request.kind == SessionKind::Root {
+        return Err(Error::invalid("kind", "a fork is a branch or a delegate"));
+    }
+    if request.principal.as_ref().is_some_and(|p| p.len() > PRINCIPAL_BYTES) {
+        return Err(too_long("principal", PRINCIPAL_BYTES));
+    }
+    let long = |data: &Option<Data>| data.as_ref().is_some_and(|d| d.get().len() > METADATA_BYTES);
+    if long(&request.metadata) || long(&request.config) {
+        return Err(too_long("metadata or config", METADATA_BYTES));
+    }
+    Ok(())
+}
+
+fn permissions(parent: &Header, request: &Fork) -> Result<Option<BTreeSet<String>>> {
+    let Some(asked) = &request.permissions else { return Ok(parent.permissions.clone()) };
+    if let Some(ceiling) = &parent.permissions
+        && let Some(beyond) = asked.difference(ceiling).next()
+    {
+        return Err(Error::Permission(beyond.clone()));
+    }
+    Ok(Some(asked.clone()))
+}
+
+fn shell_quoted(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.:/=,@".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+impl Engine {
+    /// Refuses a fork that would be too deep, walking at most as many links as are allowed.
+    fn check_depth(&self, parent: &Header) -> Result<()> {
+        let Some(max) = self.max_fork_depth else { return Ok(()) };
+        let mut links = 0;
+        let mut next = Some(parent.clone());
+        while let Some(session) = next.take() {
+            if session.detached || session.parent_id.is_none() {
+                return Ok(());
+            }
+            links += 1;
+            if links >= max {
+                return Err(Error::TooDeep { session: parent.id.clone(), links, max });
+            }
+            if let Some(id) = &session.parent_id {
+                next = Some(self.store.header(id)?);
+            }
+        }
+        Ok(())
+    }
+}

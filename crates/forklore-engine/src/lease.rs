@@ -1,0 +1,33 @@
+//! Leases: one runtime at a time runs a session (SPEC 9).
+
+use std::time::Duration;
+
+use forklore_model::{Header, SessionId};
+use forklore_store::port::Change;
+
+use crate::{Engine, Result};
+
+/// How long a lease holds without being renewed.
+pub const LEASE: Duration = Duration::from_secs(10);
+
+impl Engine {
+    /// Takes a session's lease for a turn, or renews it.
+    ///
+    /// # Errors
+    /// `busy` naming the owner while somebody else holds it.
+    pub fn hold(&self, session: &SessionId, owner: &str) -> Result<Header> {
+        let now = self.now();
+        let expires = now.saturating_add(LEASE).unwrap_or(now);
+        let change = Change::Hold { owner: owner.to_owned(), expires, now };
+        Ok(self.store.change(session, &change)?.header)
+    }
+
+    /// Gives the lease back at the end of a turn.
+    ///
+    /// # Errors
+    /// `conflict` when the lease is no longer the owner's.
+    pub fn release(&self, session: &SessionId, owner: &str) -> Result<Header> {
+        let change = Change::Release { owner: owner.to_owned() };
+        Ok(self.store.change(session, &change)?.header)
+    }
+}

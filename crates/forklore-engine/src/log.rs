@@ -1,0 +1,65 @@
+//! `log`: a session's envelopes as JSON lines (SPEC 2, 7).
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use forklore_model::{Header, SessionId, event};
+use forklore_store::port::{At, Stored};
+
+use crate::{Engine, Error, Result};
+
+/// How often a followed log is looked at: well within the half second promised.
+pub const FOLLOW_PAUSE: Duration = Duration::from_millis(100);
+
+/// Which events of a log to print.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LogRange {
+    /// The first seq.
+    pub from: u64,
+    /// The last seq; none is the end.
+    pub to: Option<u64>,
+    /// Only what the session wrote itself.
+    pub own: bool,
+}
+
+impl Engine {
+    /// Writes the events of a session as envelope lines, and returns the seq to go on from.
+    ///
+    /// # Errors
+    /// `not_found`, `corrupt`, or what writing to `out` came to.
+    pub fn log(&self, session: &SessionId, range: LogRange, out: &mut impl Write) -> Result<u64> {
+        let header = self.show(session)?;
+        let mut next = range.from;
+        for stored in self.log_events(&header, range) {
+            let stored = stored?;
+            next = stored.seq + 1;
+            write_line(out, &header, &stored)
+                .map_err(|source| Error::io("writing the log", source))?;
+        }
+        Ok(next)
+    }
+
+    /// The events of a range.
+    pub fn log_events<'a>(
+        &'a self,
+        header: &'a Header,
+        range: LogRange,
+    ) -> impl Iterator<Item = Result<Stored>> + 'a {
+        // What a child inherits lies between its seq 0 and its tail.
+        let tail = header.seq_of_own(1);
+        let skips = range.own && header.parent_id.is_some();
+        let first = (skips && range.from == 0).then(|| self.events(&header.id, At::Seq(0)).take(1));
+        let from = if skips { range.from.max(tail) } else { range.from };
+        let rest = self.events(&header.id, At::Seq(from));
+        first.into_iter().flatten().chain(rest).take_while(move |stored| {
+            stored.as_ref().map_or(true, |stored| range.to.is_none_or(|to| stored.seq <= to))
+        })
+    }
+}
+
+/// One envelope line.
+fn write_line(out: &mut impl Write, header: &Header, stored: &Stored) -> io::Result<()> {
+    let origin = (stored.origin.session_id != header.id).then_some(&stored.origin);
+    event::write_envelope(out, header, stored.seq, origin, &stored.event)?;
+    out.write_all(b"\n")
+}

@@ -1,0 +1,45 @@
+//! `playback`: a replay at the pace at which it happened (SPEC 7).
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+/// The longest pause of a playback, whatever the gap was.
+const LONGEST: Duration = Duration::from_secs(10);
+
+/// How long to wait before each record.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    speed: f64,
+    last: Option<Timestamp>,
+}
+
+impl Pace {
+    /// A pace; 2 halves the real gaps. None when it is not above 0.
+    #[must_use]
+    pub fn new(speed: f64) -> Option<Self> {
+        (speed > 0.0 && speed.is_finite()).then_some(Self { speed, last: None })
+    }
+
+    /// The pause before what happened at `ts`, at most 10 s of real gap.
+    pub fn before(&mut self, ts: Timestamp) -> Duration {
+        let last = self.last.replace(ts).unwrap_or(ts);
+        let gap = Duration::try_from(ts.duration_since(last)).unwrap_or(Duration::ZERO);
+        gap.min(LONGEST).div_f64(self.speed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaps_are_halved_and_capped() {
+        let at = |s: i64| Timestamp::from_second(s).unwrap();
+        let mut pace = Pace::new(2.0).unwrap();
+        let pauses = [100, 104, 103, 10_000].map(|s| pace.before(at(s)));
+        let secs = [0, 2, 0, 5].map(Duration::from_secs);
+        assert_eq!(pauses, secs);
+        assert!(Pace::new(0.0).is_none() && Pace::new(f64::NAN).is_none());
+    }
+}

@@ -1,0 +1,90 @@
+//! How people name sessions: an id, `last`, a label, a part of an id.
+
+use forklore_model::workspace::Workspace;
+use forklore_model::{Header, Label, SessionId, SessionKind};
+use forklore_store::port::Filter;
+
+use crate::{Engine, Error, Result};
+
+/// The fewest characters of an id that may stand for it.
+const SHORTEST_PART: usize = 4;
+const CANDIDATES: usize = 10;
+
+/// Where labels and `last` are looked for; ids are found in the whole store.
+#[derive(Clone, Debug, Default)]
+pub struct Scope {
+    /// The workspace; none is all.
+    pub workspace: Option<Workspace>,
+}
+
+impl Engine {
+    /// The session that a person means: an exact id, `last`, `@label`, `REF@label`, or a unique
+    /// beginning or end of an id.
+    ///
+    /// # Errors
+    /// `not_found`; `invalid_args` when it fits several, with the first 10, or when it could not
+    /// be a name at all (it is then not repeated).
+    pub fn resolve(&self, reference: &str, scope: &Scope) -> Result<Header> {
+        if let Some((of, label)) = reference.rsplit_once('@') {
+            return self.by_label(of, label, scope);
+        }
+        if reference == "last" {
+            return self.last(scope);
+        }
+        let id: SessionId =
+            reference.parse().map_err(|source| Error::Name { what: "session id", source })?;
+        match self.show(&id) {
+            Err(Error::Store(forklore_store::Error::NotFound(_))) => self.by_part(&id),
+            found => found,
+        }
+    }
+
+    fn last(&self, scope: &Scope) -> Result<Header> {
+        let filter = Filter {
+            workspace: scope.workspace.clone(),
+            kinds: vec![SessionKind::Root, SessionKind::Branch],
+            ..Filter::default()
+        };
+        let mut found = self.store.sessions(&filter, None, 1)?;
+        found.pop().ok_or_else(|| {
+            let place = scope.workspace.as_ref().map_or("the store", |_| "this workspace");
+            Error::NoMatch { what: format!("last: {place} has no session yet") }
+        })
+    }
+
+    fn by_label(&self, of: &str, label: &str, scope: &Scope) -> Result<Header> {
+        let label: Label =
+            label.parse().map_err(|source| Error::Name { what: "label", source })?;
+        let mut filter = Filter { label: Some(label.clone()), ..Filter::default() };
+        if of.is_empty() {
+            filter.workspace.clone_from(&scope.workspace);
+        } else {
+            filter.family = Some(self.resolve(of, scope)?.root_id);
+        }
+        Self::only(self.store.sessions(&filter, None, 0)?, &format!("the label {label}"))
+    }
+
+    fn by_part(&self, part: &SessionId) -> Result<Header> {
+        if part.as_str().chars().count() < SHORTEST_PART {
+            return Err(forklore_store::Error::NotFound(part.clone()).into());
+        }
+        let filter = Filter { id_part: Some(part.to_string()), ..Filter::default() };
+        let found = self.store.sessions(&filter, None, 0)?;
+        if found.is_empty() {
+            return Err(forklore_store::Error::NotFound(part.clone()).into());
+        }
+        Self::only(found, &format!("the part {part} of an id"))
+    }
+
+    fn only(mut found: Vec<Header>, what: &str) -> Result<Header> {
+        match found.len() {
+            0 => Err(Error::NoMatch { what: what.to_owned() }),
+            1 => found.pop().ok_or_else(|| Error::NoMatch { what: what.to_owned() }),
+            count => Err(Error::Ambiguous {
+                what: what.to_owned(),
+                candidates: found.into_iter().take(CANDIDATES).map(|h| h.id).collect(),
+                count,
+            }),
+        }
+    }
+}

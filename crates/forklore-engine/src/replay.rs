@@ -1,0 +1,112 @@
+//! `replay`: one plain record for each conversation event, without any side effect (SPEC 7).
+
+use forklore_model::{Content, EventId, Header, Label, Role, Selector, SessionId};
+use forklore_store::port::{At, Stored};
+use serde::Serialize;
+
+use crate::events::Events;
+use crate::view::Labels;
+use crate::{Engine, Result};
+
+/// A conversation event as a plain record.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Record {
+    /// Its index.
+    pub index: u64,
+    /// Its log position.
+    pub seq: u64,
+    /// Who speaks.
+    pub role: Role,
+    /// What is said.
+    pub content: Content,
+    /// The present label of the session it was written in.
+    pub branch: Option<Label>,
+    /// Where it was first written.
+    pub origin: RecordOrigin,
+    /// When it happened.
+    #[serde(skip)]
+    pub ts: jiff::Timestamp,
+}
+
+/// Where a record was first written, and its event's id.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RecordOrigin {
+    /// The session.
+    pub session_id: SessionId,
+    /// The log position there.
+    pub seq: u64,
+    /// The event's id.
+    pub id: EventId,
+}
+
+/// The records of a session, in order.
+pub struct Replay<'a> {
+    engine: &'a Engine,
+    events: Events<'a>,
+    labels: Labels<'a>,
+    /// The index to stop before.
+    end: u64,
+}
+
+impl Engine {
+    /// The records of a session up to a cut, or all of them.
+    ///
+    /// # Errors
+    /// `not_found`, `invalid_args` (the cut).
+    pub fn replay(&self, session: &SessionId, up_to: Option<&Selector>) -> Result<Replay<'_>> {
+        let header = self.show(session)?;
+        let end = match up_to {
+            Some(selector) => self.cut(&header, selector)?.index,
+            None => header.counts.index,
+        };
+        Ok(self.replay_from(&header, 0, end))
+    }
+
+    /// The records from `index` on.
+    pub(crate) fn replay_from(&self, header: &Header, index: u64, end: u64) -> Replay<'_> {
+        let at = if index == 0 { At::Seq(0) } else { At::Index(index) };
+        let events = self.events(&header.id, at);
+        Replay { engine: self, events, labels: Labels::of(self), end }
+    }
+}
+
+impl Replay<'_> {
+    fn record(&mut self, stored: Stored) -> Result<Record> {
+        let message = self.engine.message(&stored.event);
+        Ok(Record {
+            index: stored.counts.index.saturating_sub(1),
+            seq: stored.seq,
+            role: message.role,
+            content: message.content,
+            branch: self.labels.get(&stored.origin.session_id)?,
+            ts: stored.event.ts,
+            origin: RecordOrigin {
+                session_id: stored.origin.session_id,
+                seq: stored.origin.seq,
+                id: stored.event.id,
+            },
+        })
+    }
+}
+
+impl Iterator for Replay<'_> {
+    type Item = Result<Record>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let stored = match self.events.next()? {
+                Ok(stored) => stored,
+                Err(error) => return Some(Err(error)),
+            };
+            if stored.event.class.is_conversation() {
+                if stored.counts.index > self.end {
+                    return None;
+                }
+                return Some(self.record(stored));
+            }
+            if self.end == 0 || stored.counts.index > self.end {
+                return None;
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! `stats`: how much there is, what sharing saved, what the models cost (SPEC 3).
+
+use forklore_model::header::Usage;
+use forklore_model::{Header, SessionId};
+use forklore_store::port::{Cursor, Filter};
+use serde::Serialize;
+
+use crate::{Engine, Result};
+
+const PAGE: usize = 1_000;
+
+/// Sums over sessions. What sessions share is counted once, in the session that wrote it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Stats {
+    /// Sessions that were not deleted.
+    pub sessions: u64,
+    /// Events they wrote themselves.
+    pub own_events: u64,
+    /// Events they inherited.
+    pub inherited_events: u64,
+    /// Payload bytes they wrote themselves.
+    pub bytes: u64,
+    /// Payload bytes they inherited without storing them again.
+    pub saved_bytes: u64,
+    /// What their own calls of models cost, deleted sessions included.
+    pub usage: Usage,
+    /// The size of the store's files, where the whole store was asked for and can tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub store_bytes: Option<u64>,
+}
+
+impl Engine {
+    /// Sums over one session, or over the whole store.
+    ///
+    /// # Errors
+    /// `not_found`.
+    pub fn stats(&self, session: Option<&SessionId>) -> Result<Stats> {
+        let mut stats = Stats::default();
+        if let Some(session) = session {
+            stats.add(&self.show(session)?);
+            return Ok(stats);
+        }
+        self.add_all(&mut stats, &Filter { deleted: true, ..Filter::default() })?;
+        if let Some(upkeep) = &self.upkeep {
+            stats.store_bytes = Some(upkeep.store_bytes()?);
+        }
+        Ok(stats)
+    }
+
+    /// Sums over the family of a session, deleted sessions' usage included.
+    ///
+    /// # Errors
+    /// `not_found`.
+    pub fn family_stats(&self, session: &SessionId) -> Result<Stats> {
+        let root = self.show(session)?.root_id;
+        let mut stats = Stats::default();
+        self.add_all(
+            &mut stats,
+            &Filter { family: Some(root), deleted: true, ..Filter::default() },
+        )?;
+        Ok(stats)
+    }
+
+    fn add_all(&self, stats: &mut Stats, filter: &Filter) -> Result<()> {
+        let mut after = None;
+        loop {
+            let page = self.store.sessions(filter, after.as_ref(), PAGE)?;
+            page.iter().for_each(|header| stats.add(header));
+            let Some(last) = page.last().filter(|_| page.len() == PAGE) else { return Ok(()) };
+            after = Some(Cursor { updated: last.updated, id: last.id.clone() });
+        }
+    }
+}
+
+impl Stats {
+    fn add(&mut self, header: &Header) {
+        self.usage += header.usage;
+        if header.deleted.is_some() {
+            return;
+        }
+        self.sessions += 1;
+        self.own_events += header.own_events;
+        self.inherited_events += header.inherited.kept;
+        self.bytes += header.own_bytes;
+        if header.strategy == Some(forklore_model::Strategy::ShareV1) && !header.detached {
+            self.saved_bytes += header.inherited.bytes;
+        }
+    }
+}

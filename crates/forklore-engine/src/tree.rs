@@ -1,0 +1,189 @@
+//! `tree`: families with their forks and delegates (SPEC 7).
+
+use std::collections::HashSet;
+
+use forklore_model::header::CopyOf;
+use forklore_model::tree::{Placed, arrange};
+use forklore_model::workspace::Workspace;
+use forklore_model::{Cut, Header, Label, SessionId, SessionKind};
+use forklore_store::port::{Cursor, Filter};
+use jiff::Timestamp;
+use serde::Serialize;
+
+pub use forklore_model::tree::Mark;
+
+use crate::{Engine, Result};
+
+/// Families shown in one answer where no session is named.
+const FAMILIES: usize = 50;
+/// Sessions read at a time while families are looked for.
+const PAGE: usize = 500;
+
+/// Which trees to show.
+#[derive(Clone, Debug, Default)]
+pub struct TreeRequest {
+    /// The family of this session; none is every family of the workspace.
+    pub session: Option<SessionId>,
+    /// The workspace; none is all.
+    pub workspace: Option<Workspace>,
+    /// Families last updated before this place of an earlier answer.
+    pub after: Option<Cursor>,
+}
+
+/// Trees in pre-order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trees {
+    /// The nodes; a root has depth 0.
+    pub nodes: Vec<TreeNode>,
+    /// Where the next families begin.
+    pub next: Option<Cursor>,
+}
+
+/// A session in a tree.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TreeNode {
+    /// The session.
+    pub session_id: SessionId,
+    /// What is known of it; nothing of a missing one.
+    #[serde(flatten)]
+    pub known: Option<KnownNode>,
+    /// It is named as a parent but is not in the store.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub missing: bool,
+    /// It was deleted; it stands here because others descend from it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub deleted: bool,
+    /// Its parent links run in a circle.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub cycle: bool,
+    /// Links below the root of its tree.
+    #[serde(skip)]
+    pub depth: usize,
+}
+
+/// What a tree shows of a session.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct KnownNode {
+    /// Its parent.
+    #[serde(skip)]
+    pub parent: Option<SessionId>,
+    /// Its label.
+    pub label: Label,
+    /// What it is called.
+    pub title: Option<String>,
+    /// How it came to be.
+    pub kind: SessionKind,
+    /// Where in its parent it begins.
+    pub cut: Option<Cut>,
+    /// The events it wrote itself.
+    pub own_events: u64,
+    /// Its last log position.
+    pub head_seq: i64,
+    /// Its conversation events.
+    pub head_index: u64,
+    /// The bytes it wrote itself.
+    pub own_bytes: u64,
+    /// When it was made.
+    pub created: Timestamp,
+    /// When it was last written.
+    pub updated: Timestamp,
+    /// The session whose beginning it repeats.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub copy_of: Option<CopyOf>,
+}
+
+impl Engine {
+    /// The trees asked for, from the headers of their families.
+    ///
+    /// # Errors
+    /// `not_found`.
+    pub fn tree(&self, request: &TreeRequest) -> Result<Trees> {
+        if let Some(session) = &request.session {
+            let root = self.show(session)?.root_id;
+            return Ok(Trees { nodes: self.family(&root)?, next: None });
+        }
+        let mut trees = Trees::default();
+        let (roots, next) = self.families(request)?;
+        trees.next = next;
+        for root in roots {
+            trees.nodes.extend(self.family(&root)?);
+        }
+        Ok(trees)
+    }
+
+    /// The families of a workspace, the last updated first.
+    fn families(&self, request: &TreeRequest) -> Result<(Vec<SessionId>, Option<Cursor>)> {
+        let filter = Filter { workspace: request.workspace.clone(), ..Filter::default() };
+        let mut seen = HashSet::new();
+        let mut roots = Vec::new();
+        let mut after = request.after.clone();
+        loop {
+            let page = self.store.sessions(&filter, after.as_ref(), PAGE)?;
+            let full = page.len() == PAGE;
+            for header in page {
+                if !seen.contains(&header.root_id) {
+                    if roots.len() == FAMILIES {
+                        return Ok((roots, after));
+                    }
+                    seen.insert(header.root_id.clone());
+                    roots.push(header.root_id);
+                }
+                after = Some(Cursor { updated: header.updated, id: header.id });
+            }
+            if !full {
+                return Ok((roots, None));
+            }
+        }
+    }
+
+    fn family(&self, root: &SessionId) -> Result<Vec<TreeNode>> {
+        let filter = Filter { family: Some(root.clone()), deleted: true, ..Filter::default() };
+        let family = self.store.sessions(&filter, None, 0)?;
+        let placed = without_dead_ends(&family, arrange(&family));
+        Ok(placed.into_iter().map(|place| node(&family, place)).collect())
+    }
+}
+
+/// Leaves out deleted sessions from which nothing living descends.
+fn without_dead_ends(family: &[Header], placed: Vec<Placed>) -> Vec<Placed> {
+    let mut needed_above = 0;
+    let mut kept: Vec<Placed> = Vec::with_capacity(placed.len());
+    for place in placed.into_iter().rev() {
+        let header = place.at.and_then(|at| family.get(at));
+        let alive = header.is_none_or(|header| header.deleted.is_none());
+        // Going backwards through a pre-order, a kept node is below this one as long as it is
+        // deeper than this one.
+        let has_kept_below = needed_above > place.depth;
+        if alive || has_kept_below {
+            needed_above = place.depth;
+            kept.push(place);
+        }
+    }
+    kept.reverse();
+    kept
+}
+
+fn node(family: &[Header], place: Placed) -> TreeNode {
+    let header = place.at.and_then(|at| family.get(at));
+    TreeNode {
+        session_id: place.id,
+        known: header.map(|header| KnownNode {
+            parent: header.parent_id.clone(),
+            label: header.label.clone(),
+            title: header.title.clone(),
+            kind: header.kind,
+            cut: header.cut.clone(),
+            own_events: header.own_events,
+            head_seq: header.head_seq(),
+            head_index: header.counts.index,
+            own_bytes: header.own_bytes,
+            created: header.created,
+            updated: header.updated,
+            copy_of: header.copy_of.clone(),
+        }),
+        missing: place.mark == Some(Mark::Missing),
+        deleted: header.is_some_and(|header| header.deleted.is_some()),
+        cycle: place.mark == Some(Mark::Cycle),
+        depth: place.depth,
+    }
+}

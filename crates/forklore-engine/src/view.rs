@@ -1,0 +1,114 @@
+//! Stored events as messages: by the dialect that wrote them, or by forklore's own readers.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use forklore_model::{
+    Content, Data, Event, EventType, Label, Message, Part, Role, SessionId, payload,
+};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::{Engine, Result};
+
+impl Engine {
+    /// The message in a conversation event. What cannot be read is shown as it was stored: a view
+    /// never loses or refuses an event.
+    pub(crate) fn message(&self, event: &Event) -> Message {
+        let read = match &event.dialect {
+            Some(name) => {
+                self.dialects().named(name).and_then(|d| d.view(&event.kind, &event.data))
+            }
+            None => payload::message(&event.kind, &event.data).ok().flatten(),
+        };
+        read.unwrap_or_else(|| Message {
+            role: fallback_role(&event.kind),
+            content: Content::Parts(vec![Part::Other { value: event.data.clone() }]),
+        })
+    }
+}
+
+fn fallback_role(kind: &EventType) -> Role {
+    match kind.as_str() {
+        "system_message" => Role::System,
+        "user_message" => Role::User,
+        "tool_result" => Role::Tool,
+        _ => Role::Assistant,
+    }
+}
+
+/// The conversation indexes that a compaction of forklore's own form covers.
+pub(crate) fn compacted_range(data: &Data) -> Option<Range<u64>> {
+    #[derive(Deserialize)]
+    struct Covers {
+        from_index: u64,
+        to_index: u64,
+    }
+    let covers: Covers = data.read().ok()?;
+    Some(covers.from_index..covers.to_index)
+}
+
+/// What a compaction of forklore's own form puts in place of what it covers.
+pub(crate) fn compaction_messages(data: &Data) -> Vec<Message> {
+    #[derive(Deserialize)]
+    struct Instead<'a> {
+        #[serde(borrow, default)]
+        content: Option<&'a RawValue>,
+        #[serde(default)]
+        messages: Vec<Spoken>,
+    }
+    #[derive(Deserialize)]
+    struct Spoken {
+        role: String,
+        content: Box<RawValue>,
+    }
+    let Ok(instead) = data.read::<Instead<'_>>() else { return Vec::new() };
+    if instead.messages.is_empty() {
+        let content = instead.content.map(|raw| payload::content(Some(raw)));
+        return content
+            .into_iter()
+            .flatten()
+            .map(|content| Message { role: Role::User, content })
+            .collect();
+    }
+    let role = |name: &str| match name {
+        "system" => Role::System,
+        "assistant" => Role::Assistant,
+        "tool" => Role::Tool,
+        _ => Role::User,
+    };
+    instead
+        .messages
+        .iter()
+        .filter_map(|m| {
+            let content = payload::content(Some(&m.content)).ok()?;
+            Some(Message { role: role(&m.role), content })
+        })
+        .collect()
+}
+
+/// The present labels of sessions, each looked up once.
+pub(crate) struct Labels<'a> {
+    engine: &'a Engine,
+    known: HashMap<SessionId, Option<Label>>,
+}
+
+impl<'a> Labels<'a> {
+    pub(crate) fn of(engine: &'a Engine) -> Self {
+        Self { engine, known: HashMap::new() }
+    }
+
+    /// The label of a session; none when its header is gone.
+    pub(crate) fn get(&mut self, id: &SessionId) -> Result<Option<Label>> {
+        if let Some(label) = self.known.get(id) {
+            return Ok(label.clone());
+        }
+        let label = match self.engine.store.header(id) {
+            Ok(header) => Some(header.label),
+            Err(forklore_store::Error::NotFound(_)) => None,
+            Err(error) => return Err(error.into()),
+        };
+        self.known.insert(id.clone(), label.clone());
+        Ok(label)
+    }
+}

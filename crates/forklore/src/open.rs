@@ -1,0 +1,62 @@
+//! From a URL to the verbs over a store: the one place that knows every store by name.
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::Arc;
+
+use forklore_engine::Engine;
+use forklore_sqlite::SqliteStore;
+use forklore_store::memory::MemoryStore;
+
+/// Which store, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StoreUrl {
+    /// `sqlite:PATH`: one file that several processes may share.
+    Sqlite(PathBuf),
+    /// `memory:`: gone with the process.
+    Memory,
+}
+
+/// Why a store was not opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// The URL names no store that this build knows.
+    #[error("{0:?} is no store; use sqlite:PATH or memory:")]
+    Url(String),
+    /// The store is there but cannot be used.
+    #[error(transparent)]
+    Store(#[from] forklore_store::Error),
+}
+
+impl FromStr for StoreUrl {
+    type Err = OpenError;
+
+    fn from_str(url: &str) -> Result<Self, OpenError> {
+        match url.split_once(':') {
+            Some(("sqlite", path)) if !path.is_empty() => Ok(Self::Sqlite(Path::new(path).into())),
+            Some(("memory", "")) => Ok(Self::Memory),
+            _ => Err(OpenError::Url(url.to_owned())),
+        }
+    }
+}
+
+/// Opens the store that `url` names, making it where there is none.
+///
+/// # Errors
+/// When the URL names no store, or the store is damaged, locked, newer, or somebody else's.
+pub fn open(url: &str) -> Result<Engine, OpenError> {
+    open_url(&url.parse()?)
+}
+
+/// Opens a store, making it where there is none.
+///
+/// # Errors
+/// When the store is damaged, locked, newer, or somebody else's.
+pub fn open_url(url: &StoreUrl) -> Result<Engine, OpenError> {
+    let engine = match url {
+        StoreUrl::Sqlite(path) => Engine::over(Arc::new(SqliteStore::open(path)?)),
+        StoreUrl::Memory => Engine::over(Arc::new(MemoryStore::default())),
+    };
+    Ok(engine.with_dialects(forklore_formats::ALL))
+}
