@@ -1,1 +1,16 @@
-//! forklore-formats
+//! Session files of real agents: how they are recognised, read and shown.
+//!
+//! One module per agent. Each implements [`Dialect`] and does no I/O: whoever imports a file
+//! hands it lines. What each agent's records become is written in `docs/formats/`.
+
+pub mod claude;
+mod head;
+mod lenient;
+pub mod pi;
+pub mod plain;
+mod time;
+
+use forklore_model::dialect::Dialect;
+
+/// Every dialect, in the order in which they are asked for a file of unknown origin.
+pub static DIALECTS: &[&dyn Dialect] = &[&pi::Pi, &claude::Claude, &plain::Plain];

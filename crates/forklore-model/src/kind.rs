@@ -96,6 +96,18 @@ own_types! {
 }
 
 impl EventType {
+    /// `x.<owner>.<name>`: the type of a record that has none of forklore's own. What is outside
+    /// the grammar of types becomes `_`.
+    #[must_use]
+    pub fn extension(owner: &str, name: &str) -> Self {
+        let plain = |c: char| match c.to_ascii_lowercase() {
+            c @ ('a'..='z' | '0'..='9' | '_' | '.' | '-') => c,
+            _ => '_',
+        };
+        let full = format!("x.{owner}.{name}");
+        Self(Cow::Owned(full.chars().map(plain).take(TYPE_BYTES).collect()))
+    }
+
     /// The type's name.
     #[must_use]
     pub fn as_str(&self) -> &str {

@@ -1,0 +1,53 @@
+//! Claude Code: `projects/<folder>/<session>.jsonl`, a tree of records linked by `parentUuid`.
+
+mod record;
+mod view;
+
+use std::path::Path;
+
+use forklore_model::dialect::{Covers, Dialect, LineReader};
+use forklore_model::{Data, EventType, Message};
+
+use crate::head::{Probe, any_line, long_line_holds};
+
+/// The name kept with each event.
+pub const NAME: &str = "claude";
+
+/// Claude Code's session files.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Claude;
+
+impl Dialect for Claude {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn detect(&self, _path: &Path, head: &[u8]) -> bool {
+        any_line(head, is_own) || long_line_holds(head, &["\"parentUuid\":", "\"sessionId\":"])
+    }
+
+    fn reader(&self, path: &Path, memory: Option<&str>) -> Box<dyn LineReader> {
+        Box::new(record::Reader::new(path, memory))
+    }
+
+    fn view(&self, kind: &EventType, data: &Data) -> Option<Message> {
+        view::message(kind, data)
+    }
+
+    /// Claude Code's summary stands for everything before it.
+    fn compaction(&self, _data: &Data) -> Option<Covers> {
+        Some(Covers::AllBefore)
+    }
+}
+
+fn is_own(line: &Probe<'_>) -> bool {
+    match line.kind.get() {
+        Some("user" | "assistant") => {
+            line.message.0.role.get().is_some() || line.uuid.get().is_some()
+        }
+        Some("summary") => line.leaf_uuid.get().is_some(),
+        Some("file-history-snapshot") => line.message_id.get().is_some(),
+        Some(_) => line.session_id.get().is_some(),
+        None => false,
+    }
+}

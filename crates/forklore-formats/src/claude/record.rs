@@ -1,0 +1,246 @@
+//! What one line of a Claude Code file is. The hot path of an import: one parse, nothing built
+//! that is not needed.
+
+use std::path::Path;
+
+use forklore_model::call::{CallStep, Effect, OpenCall};
+use forklore_model::dialect::{FileFacts, Line, LineReader, Parent, Record};
+use forklore_model::header::Usage;
+use forklore_model::{Class, EventType};
+use serde::{Deserialize, Deserializer};
+
+use crate::lenient::{Flag, Object, Said, Text, without_repeated_keys};
+use crate::time;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Fields<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    subtype: Text<'a>,
+    #[serde(borrow)]
+    uuid: Text<'a>,
+    #[serde(borrow, rename = "parentUuid")]
+    parent: Link<'a>,
+    #[serde(borrow, rename = "logicalParentUuid")]
+    logical_parent: Text<'a>,
+    #[serde(rename = "isSidechain")]
+    sidechain: Flag,
+    #[serde(rename = "isMeta")]
+    meta: Flag,
+    #[serde(rename = "isCompactSummary")]
+    compact_summary: Flag,
+    #[serde(borrow, rename = "teamName")]
+    team: Text<'a>,
+    #[serde(borrow)]
+    cwd: Text<'a>,
+    #[serde(borrow)]
+    timestamp: Text<'a>,
+    #[serde(borrow, rename = "customTitle")]
+    custom_title: Text<'a>,
+    #[serde(borrow, rename = "aiTitle")]
+    ai_title: Text<'a>,
+    #[serde(borrow)]
+    message: Object<Spoken<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Spoken<'a> {
+    #[serde(borrow)]
+    content: Said<Block<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Block<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    id: Text<'a>,
+    #[serde(borrow)]
+    name: Text<'a>,
+    #[serde(borrow)]
+    tool_use_id: Text<'a>,
+}
+
+/// `parentUuid`: absent, null, or an id.
+#[derive(Debug, Default)]
+enum Link<'a> {
+    #[default]
+    Absent,
+    Given(Text<'a>),
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Link<'a> {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        Text::deserialize(d).map(Self::Given)
+    }
+}
+
+/// Reads one Claude Code file.
+#[derive(Debug)]
+pub(super) struct Reader {
+    /// The file holds nothing but one sub-agent's records, which are its main line.
+    of_subagent: bool,
+    /// A title that a person gave; what the program thinks up later does not replace it.
+    titled: bool,
+    cwd: Option<String>,
+}
+
+const TITLED: &str = "titled";
+
+impl Reader {
+    pub(super) fn new(path: &Path, memory: Option<&str>) -> Self {
+        let named = |name: Option<&std::ffi::OsStr>, is: fn(&str) -> bool| {
+            name.and_then(std::ffi::OsStr::to_str).is_some_and(is)
+        };
+        let of_subagent = named(path.file_name(), |name| name.starts_with("agent-"))
+            || named(path.parent().and_then(Path::file_name), |name| {
+                name == "subagents"
+            });
+        Self {
+            of_subagent,
+            titled: memory == Some(TITLED),
+            cwd: None,
+        }
+    }
+
+    fn line(&mut self, fields: &Fields<'_>) -> Line {
+        let facts = self.facts(fields);
+        match fields.uuid.to_owned() {
+            None => Line::Side(facts),
+            Some(uuid) => Line::Record(Box::new(self.record(uuid, fields, facts))),
+        }
+    }
+
+    fn facts(&mut self, fields: &Fields<'_>) -> FileFacts {
+        let mut facts = FileFacts::default();
+        if fields.cwd.get() != self.cwd.as_deref() && fields.cwd.get().is_some() {
+            self.cwd = fields.cwd.to_owned();
+            facts.cwd.clone_from(&self.cwd);
+        }
+        match fields.kind.get() {
+            Some("custom-title") => {
+                facts.title = fields.custom_title.to_owned();
+                self.titled = facts.title.as_ref().is_some_and(|title| !title.is_empty());
+            }
+            Some("ai-title") if !self.titled => facts.title = fields.ai_title.to_owned(),
+            _ => {}
+        }
+        facts
+    }
+
+    fn record(&self, uuid: String, fields: &Fields<'_>, facts: FileFacts) -> Record {
+        let said = &fields.message.0.content;
+        let sidechain = fields.sidechain.0 && !self.of_subagent;
+        let speaks = fields.kind.is("user") || fields.kind.is("assistant");
+        let (kind, class, starts_turn) = sort(fields);
+        let only_results = kind == EventType::TOOL_RESULT;
+        let calls = match kind.class() {
+            Class::Conversation => said.blocks().iter().filter_map(call_step).collect(),
+            _ => Vec::new(),
+        };
+        Record {
+            native_id: Some(uuid),
+            parent: parent(fields),
+            ts: time::from_text(&fields.timestamp),
+            kind,
+            class,
+            effect: Effect { starts_turn, calls },
+            only_results,
+            sidechain,
+            leaf: speaks && !sidechain && !fields.meta.0 && fields.team.get().is_none(),
+            usage: Usage::default(),
+            facts,
+        }
+    }
+}
+
+impl LineReader for Reader {
+    fn read(&mut self, line: &str) -> Line {
+        if let Ok(fields) = serde_json::from_str::<Fields<'_>>(line) {
+            return self.line(&fields);
+        }
+        match without_repeated_keys(line)
+            .as_deref()
+            .map(serde_json::from_str::<Fields<'_>>)
+        {
+            Some(Ok(fields)) => self.line(&fields),
+            Some(Err(error)) => Line::Damage(error.to_string()),
+            None => Line::Damage("not a JSON object".into()),
+        }
+    }
+
+    fn memory(&self) -> Option<String> {
+        self.titled.then(|| TITLED.to_owned())
+    }
+}
+
+fn parent(fields: &Fields<'_>) -> Parent {
+    let given = match &fields.parent {
+        Link::Given(text) => text.to_owned(),
+        Link::Absent if fields.logical_parent.get().is_none() => return Parent::Previous,
+        Link::Absent => None,
+    };
+    let boundary = fields.subtype.is("compact_boundary");
+    let logical = if boundary {
+        fields.logical_parent.to_owned()
+    } else {
+        None
+    };
+    given.or(logical).map_or(Parent::None, Parent::Id)
+}
+
+/// The type and class of a record, and whether a turn begins with it.
+fn sort(fields: &Fields<'_>) -> (EventType, Class, bool) {
+    let own = |kind: EventType, turn: bool| (kind.clone(), kind.class(), turn);
+    match fields.kind.get() {
+        Some("user") if fields.compact_summary.0 => own(EventType::HISTORY_COMPACTION, false),
+        Some("user") => {
+            let said = &fields.message.0.content;
+            let results = said
+                .blocks()
+                .iter()
+                .filter(|b| b.kind.is("tool_result"))
+                .count();
+            if results > 0 && !said.blocks().iter().any(is_text) {
+                return own(EventType::TOOL_RESULT, false);
+            }
+            own(
+                EventType::USER_MESSAGE,
+                !fields.meta.0 && !matches!(said, Said::Nothing),
+            )
+        }
+        Some("assistant") => own(EventType::ASSISTANT_MESSAGE, false),
+        Some("attachment") => own(EventType::USER_MESSAGE, false),
+        Some("system") => match fields.subtype.get() {
+            Some("compact_boundary") => (extension("compact_boundary"), Class::Evidence, false),
+            subtype => (extension(subtype.unwrap_or("system")), Class::Audit, false),
+        },
+        other => (extension(other.unwrap_or("record")), Class::Audit, false),
+    }
+}
+
+fn is_text(block: &Block<'_>) -> bool {
+    block.kind.is("text")
+}
+
+fn extension(name: &str) -> EventType {
+    EventType::extension(super::NAME, name)
+}
+
+fn call_step(block: &Block<'_>) -> Option<CallStep> {
+    match block.kind.get()? {
+        "tool_use" => {
+            let name = block.name.to_owned().unwrap_or_default();
+            Some(CallStep::Open(OpenCall {
+                id: block.id.to_owned()?,
+                name,
+            }))
+        }
+        "tool_result" => block.tool_use_id.to_owned().map(CallStep::Close),
+        _ => None,
+    }
+}

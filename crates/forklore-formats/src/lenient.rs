@@ -1,0 +1,277 @@
+//! Fields that may hold anything: read where they have the expected form, empty otherwise.
+//!
+//! Agents change their formats monthly. A record with one field of an unexpected form is still a
+//! record, and values that nobody asks for are skipped without being built, however deep.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+macro_rules! otherwise_empty {
+    ($value:ty; $($method:ident),*) => {
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("any value")
+        }
+        $(otherwise_empty!(@$method $value);)*
+    };
+    (@bool $value:ty) => {
+        fn visit_bool<E: Error>(self, _: bool) -> Result<$value, E> { Ok(<$value>::default()) }
+    };
+    (@number $value:ty) => {
+        fn visit_i64<E: Error>(self, _: i64) -> Result<$value, E> { Ok(<$value>::default()) }
+        fn visit_u64<E: Error>(self, _: u64) -> Result<$value, E> { Ok(<$value>::default()) }
+        fn visit_f64<E: Error>(self, _: f64) -> Result<$value, E> { Ok(<$value>::default()) }
+    };
+    (@unit $value:ty) => {
+        fn visit_unit<E: Error>(self) -> Result<$value, E> { Ok(<$value>::default()) }
+    };
+    (@text $value:ty) => {
+        fn visit_str<E: Error>(self, _: &str) -> Result<$value, E> { Ok(<$value>::default()) }
+    };
+    (@list $value:ty) => {
+        fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<$value, A::Error> {
+            while seq.next_element::<IgnoredAny>()?.is_some() {}
+            Ok(<$value>::default())
+        }
+    };
+    (@object $value:ty) => {
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<$value, A::Error> {
+            while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+            Ok(<$value>::default())
+        }
+    };
+}
+
+/// A string.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Text<'a>(Option<Cow<'a, str>>);
+
+impl Text<'_> {
+    pub(crate) fn get(&self) -> Option<&str> {
+        self.0.as_deref()
+    }
+
+    pub(crate) fn is(&self, other: &str) -> bool {
+        self.get() == Some(other)
+    }
+
+    pub(crate) fn to_owned(&self) -> Option<String> {
+        self.get().map(str::to_owned)
+    }
+}
+
+struct TextVisitor;
+
+impl<'de> Visitor<'de> for TextVisitor {
+    type Value = Text<'de>;
+    otherwise_empty!(Text<'de>; bool, number, unit, list, object);
+
+    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Text<'de>, E> {
+        Ok(Text(Some(Cow::Borrowed(text))))
+    }
+    fn visit_str<E: Error>(self, text: &str) -> Result<Text<'de>, E> {
+        Ok(Text(Some(Cow::Owned(text.to_owned()))))
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        d.deserialize_any(TextVisitor)
+    }
+}
+
+/// `true`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Flag(pub(crate) bool);
+
+struct FlagVisitor;
+
+impl<'de> Visitor<'de> for FlagVisitor {
+    type Value = Flag;
+    otherwise_empty!(Flag; number, unit, text, list, object);
+
+    fn visit_bool<E: Error>(self, is: bool) -> Result<Flag, E> {
+        Ok(Flag(is))
+    }
+}
+
+impl<'de> Deserialize<'de> for Flag {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        d.deserialize_any(FlagVisitor)
+    }
+}
+
+/// A number.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Number(pub(crate) f64);
+
+impl Number {
+    /// The number as a count; 0 where it is none.
+    pub(crate) fn count(self) -> u64 {
+        // `as` saturates, and a NaN becomes 0.
+        self.0 as u64
+    }
+}
+
+struct NumberVisitor;
+
+impl<'de> Visitor<'de> for NumberVisitor {
+    type Value = Number;
+    otherwise_empty!(Number; bool, unit, text, list, object);
+
+    fn visit_i64<E: Error>(self, n: i64) -> Result<Number, E> {
+        Ok(Number(n as f64))
+    }
+    fn visit_u64<E: Error>(self, n: u64) -> Result<Number, E> {
+        Ok(Number(n as f64))
+    }
+    fn visit_f64<E: Error>(self, n: f64) -> Result<Number, E> {
+        Ok(Number(n))
+    }
+}
+
+impl<'de> Deserialize<'de> for Number {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        d.deserialize_any(NumberVisitor)
+    }
+}
+
+/// An object, read as a `T`; the default of `T` where something else stands.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Object<T>(pub(crate) T);
+
+struct ObjectVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de> + Default> Visitor<'de> for ObjectVisitor<T> {
+    type Value = Object<T>;
+    otherwise_empty!(Object<T>; bool, number, unit, text, list);
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Object<T>, A::Error> {
+        T::deserialize(serde::de::value::MapAccessDeserializer::new(map)).map(Object)
+    }
+}
+
+impl<'de, T: Deserialize<'de> + Default> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        d.deserialize_any(ObjectVisitor(PhantomData))
+    }
+}
+
+/// What messages of most providers have as content: a text, or a list of blocks.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) enum Said<T> {
+    /// Neither.
+    #[default]
+    Nothing,
+    /// A text.
+    Text,
+    /// Blocks; what is no object reads as an empty one.
+    Blocks(Vec<T>),
+}
+
+impl<T> Said<T> {
+    pub(crate) fn blocks(&self) -> &[T] {
+        match self {
+            Self::Blocks(blocks) => blocks,
+            Self::Nothing | Self::Text => &[],
+        }
+    }
+}
+
+struct SaidVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de> + Default> Visitor<'de> for SaidVisitor<T> {
+    type Value = Said<T>;
+    otherwise_empty!(Said<T>; bool, number, unit, object);
+
+    fn visit_str<E: Error>(self, _: &str) -> Result<Said<T>, E> {
+        Ok(Said::Text)
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Said<T>, A::Error> {
+        let mut blocks = Vec::new();
+        while let Some(Object(block)) = seq.next_element()? {
+            blocks.push(block);
+        }
+        Ok(Said::Blocks(blocks))
+    }
+}
+
+impl<'de, T: Deserialize<'de> + Default> Deserialize<'de> for Said<T> {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        d.deserialize_any(SaidVisitor(PhantomData))
+    }
+}
+
+/// The line once more with every key only once, the last one winning as in the agents' own
+/// readers; none when it is no JSON or nested too deep.
+pub(crate) fn without_repeated_keys(line: &str) -> Option<String> {
+    let value: serde_json::Value = serde_json::from_str(line).ok()?;
+    serde_json::to_string(&value).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::Deserialize;
+
+    #[derive(Debug, Default, Deserialize, PartialEq)]
+    #[serde(default)]
+    struct Probe<'a> {
+        #[serde(borrow)]
+        text: Text<'a>,
+        flag: Flag,
+        number: Number,
+        said: Said<Inner>,
+        object: Object<Inner>,
+    }
+
+    #[derive(Clone, Debug, Default, Deserialize, PartialEq)]
+    #[serde(default)]
+    struct Inner {
+        flag: Flag,
+    }
+
+    #[test]
+    fn what_has_another_form_reads_as_empty() {
+        let values = [
+            "null",
+            "true",
+            "7",
+            "-7",
+            "1.5",
+            "\"x\"",
+            "[1,[2]]",
+            "{\"a\":{\"b\":[]}}",
+        ];
+        for value in values {
+            for field in ["text", "flag", "number", "said", "object"] {
+                let line = format!("{{\"{field}\":{value},\"more\":{value}}}");
+                assert!(serde_json::from_str::<Probe<'_>>(&line).is_ok(), "{line}");
+            }
+        }
+        let line = r#"{"text":"a\n","flag":true,"number":2.5,"said":[{"flag":true},3],"object":{"flag":true}}"#;
+        let probe: Probe<'_> = serde_json::from_str(line).unwrap();
+        assert_eq!(probe.text.get(), Some("a\n"));
+        let yes = Inner { flag: Flag(true) };
+        assert_eq!(
+            probe.said,
+            Said::Blocks(vec![yes.clone(), Inner::default()])
+        );
+        assert_eq!(
+            (probe.flag.0, probe.number.count(), probe.object),
+            (true, 2, Object(yes))
+        );
+    }
+
+    #[test]
+    fn unread_values_may_be_as_deep_as_they_like() {
+        let deep = format!(
+            "{{\"more\":{}{}}}",
+            "[".repeat(100_000),
+            "]".repeat(100_000)
+        );
+        assert!(serde_json::from_str::<Probe<'_>>(&deep).is_ok());
+    }
+}

@@ -1,0 +1,66 @@
+//! Pi: one file a session, a header line and a tree of records linked by `parentId`.
+
+mod record;
+mod view;
+
+use std::path::Path;
+
+use forklore_model::dialect::{Covers, Dialect, LineReader};
+use forklore_model::{Data, EventType, Message};
+use serde::Deserialize;
+
+use crate::head::{Probe, any_line, long_line_holds};
+
+/// The name kept with each event.
+pub const NAME: &str = "pi";
+
+/// Pi's session files, of every version.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Pi;
+
+impl Dialect for Pi {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn detect(&self, _path: &Path, head: &[u8]) -> bool {
+        any_line(head, is_own) || long_line_holds(head, &["\"type\":\"session\"", "\"version\":"])
+    }
+
+    fn reader(&self, _path: &Path, _memory: Option<&str>) -> Box<dyn LineReader> {
+        Box::new(record::Reader)
+    }
+
+    fn view(&self, kind: &EventType, data: &Data) -> Option<Message> {
+        view::message(kind, data)
+    }
+
+    /// Everything before the record that the compaction names; one that names itself keeps
+    /// nothing, and so does one of the first version, which names a place in the file instead.
+    fn compaction(&self, data: &Data) -> Option<Covers> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Compaction {
+            id: Option<String>,
+            first_kept_entry_id: Option<String>,
+        }
+        let compaction: Compaction = data.read().ok()?;
+        let kept = compaction
+            .first_kept_entry_id
+            .filter(|id| Some(id) != compaction.id.as_ref());
+        Some(kept.map_or(Covers::AllBefore, Covers::Before))
+    }
+}
+
+/// A header, or a record as the later versions write it, should the header be lost.
+fn is_own(line: &Probe<'_>) -> bool {
+    match line.kind.get() {
+        Some("session") => line.id.get().is_some() && line.timestamp.get().is_some(),
+        Some("message") => {
+            line.id.get().is_some()
+                && line.timestamp.get().is_some()
+                && line.message.0.role.get().is_some()
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,205 @@
+//! What one line of a Pi file is. The hot path of an import: one parse, nothing built that is
+//! not needed.
+
+use forklore_model::call::{CallStep, Effect, OpenCall};
+use forklore_model::dialect::{FileFacts, Line, LineReader, Parent, Record};
+use forklore_model::header::Usage;
+use forklore_model::{Class, EventType};
+use serde::Deserialize;
+
+use crate::lenient::{Number, Object, Said, Text, without_repeated_keys};
+use crate::time;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Fields<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    id: Text<'a>,
+    #[serde(borrow, rename = "parentId")]
+    parent: Text<'a>,
+    #[serde(borrow)]
+    timestamp: Text<'a>,
+    #[serde(borrow)]
+    cwd: Text<'a>,
+    #[serde(borrow)]
+    name: Text<'a>,
+    #[serde(borrow)]
+    message: Object<Spoken<'a>>,
+    usage: Object<Spent>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Spoken<'a> {
+    #[serde(borrow)]
+    role: Text<'a>,
+    #[serde(borrow, rename = "toolCallId")]
+    tool_call_id: Text<'a>,
+    #[serde(borrow)]
+    content: Said<Block<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Block<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    id: Text<'a>,
+    #[serde(borrow)]
+    name: Text<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Spent {
+    input: Number,
+    output: Number,
+    cache_read: Number,
+    cost: Object<Cost>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Cost {
+    total: Number,
+}
+
+/// Reads one Pi file.
+#[derive(Debug)]
+pub(super) struct Reader;
+
+impl LineReader for Reader {
+    fn read(&mut self, line: &str) -> Line {
+        if let Ok(fields) = serde_json::from_str::<Fields<'_>>(line) {
+            return read(&fields);
+        }
+        match without_repeated_keys(line)
+            .as_deref()
+            .map(serde_json::from_str::<Fields<'_>>)
+        {
+            Some(Ok(fields)) => read(&fields),
+            Some(Err(error)) => Line::Damage(error.to_string()),
+            None => Line::Damage("not a JSON object".into()),
+        }
+    }
+}
+
+fn read(fields: &Fields<'_>) -> Line {
+    let facts = |native_id, title| FileFacts {
+        native_id,
+        cwd: fields.cwd.to_owned(),
+        title,
+        created: time::from_text(&fields.timestamp),
+    };
+    match fields.kind.get() {
+        // A later header, too: Pi takes no notice of it.
+        Some("session") => Line::Side(facts(fields.id.to_owned(), None)),
+        Some(kind) => {
+            let titled = || fields.name.get().map(|name| name.trim().to_owned());
+            let title = if kind == "session_info" {
+                titled().or(Some(String::new()))
+            } else {
+                None
+            };
+            let facts = FileFacts {
+                title,
+                ..FileFacts::default()
+            };
+            Line::Record(Box::new(record(kind, fields, facts)))
+        }
+        None => Line::Side(FileFacts::default()),
+    }
+}
+
+fn record(native: &str, fields: &Fields<'_>, facts: FileFacts) -> Record {
+    let message = &fields.message.0;
+    let (kind, class) = sort(native, message.role.get());
+    let is_usage = kind == EventType::PROVIDER_USAGE;
+    Record {
+        native_id: fields.id.to_owned(),
+        parent: parent(fields),
+        ts: time::from_text(&fields.timestamp),
+        effect: Effect {
+            starts_turn: native == "message" && message.role.is("user"),
+            calls: calls(&kind, message),
+        },
+        // Pi writes a result behind the record that it answers: it needs no looking for.
+        only_results: false,
+        sidechain: false,
+        leaf: true,
+        usage: if is_usage {
+            usage(&fields.usage.0)
+        } else {
+            Usage::default()
+        },
+        kind,
+        class,
+        facts,
+    }
+}
+
+/// The first version wrote no ids: its files have no tree.
+fn parent(fields: &Fields<'_>) -> Parent {
+    match (fields.id.get(), fields.parent.to_owned()) {
+        (None, None) => Parent::Previous,
+        (Some(_), None) => Parent::None,
+        (_, Some(id)) => Parent::Id(id),
+    }
+}
+
+fn sort(kind: &str, role: Option<&str>) -> (EventType, Class) {
+    let own = |kind: EventType| (kind.clone(), kind.class());
+    let extension = |class| (EventType::extension(super::NAME, kind), class);
+    match (kind, role) {
+        ("message", Some("user" | "bashExecution" | "custom" | "hookMessage"))
+        | ("custom_message", _) => own(EventType::USER_MESSAGE),
+        ("message", Some("system")) => own(EventType::SYSTEM_MESSAGE),
+        ("message", Some("assistant")) => own(EventType::ASSISTANT_MESSAGE),
+        ("message", Some("toolResult")) => own(EventType::TOOL_RESULT),
+        ("compaction", _) => own(EventType::HISTORY_COMPACTION),
+        ("branch_summary", _) => own(EventType::BRANCH_SUMMARY),
+        ("usage", _) => own(EventType::PROVIDER_USAGE),
+        ("context_edit", _) => extension(Class::Context),
+        ("model_change" | "thinking_level_change", _) => extension(Class::Evidence),
+        _ => extension(Class::Audit),
+    }
+}
+
+fn calls(kind: &EventType, message: &Spoken<'_>) -> Vec<CallStep> {
+    if *kind == EventType::TOOL_RESULT {
+        return message
+            .tool_call_id
+            .to_owned()
+            .map(CallStep::Close)
+            .into_iter()
+            .collect();
+    }
+    if *kind != EventType::ASSISTANT_MESSAGE {
+        return Vec::new();
+    }
+    let blocks = message
+        .content
+        .blocks()
+        .iter()
+        .filter(|block| block.kind.is("toolCall"));
+    let calls = blocks.filter_map(|block| {
+        let name = block.name.to_owned().unwrap_or_default();
+        Some(CallStep::Open(OpenCall {
+            id: block.id.to_owned()?,
+            name,
+        }))
+    });
+    calls.collect()
+}
+
+fn usage(spent: &Spent) -> Usage {
+    Usage {
+        input: spent.input.count(),
+        output: spent.output.count(),
+        cached: spent.cache_read.count(),
+        cost: spent.cost.0.total.0,
+    }
+}

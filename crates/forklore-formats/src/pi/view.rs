@@ -1,0 +1,179 @@
+//! Pi's records as messages.
+
+use std::collections::BTreeMap;
+
+use forklore_model::{Content, Data, EventType, Message, Part, Role};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+#[derive(Deserialize)]
+struct Shown<'a> {
+    #[serde(borrow, default)]
+    message: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    content: Option<&'a RawValue>,
+    #[serde(default)]
+    summary: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Spoken<'a> {
+    role: String,
+    #[serde(borrow, default)]
+    content: Option<&'a RawValue>,
+    #[serde(default)]
+    sections: BTreeMap<String, Option<String>>,
+    #[serde(default)]
+    provider: Option<String>,
+    #[serde(default)]
+    model: Option<String>,
+    #[serde(default)]
+    tool_call_id: Option<String>,
+    #[serde(default)]
+    tool_name: Option<String>,
+    #[serde(default)]
+    is_error: Option<bool>,
+    #[serde(default)]
+    command: Option<String>,
+    #[serde(default)]
+    output: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Block<'a> {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default)]
+    text: Option<String>,
+    #[serde(default)]
+    thinking: Option<String>,
+    #[serde(default)]
+    id: Option<String>,
+    #[serde(default)]
+    name: Option<String>,
+    #[serde(borrow, default)]
+    arguments: Option<&'a RawValue>,
+}
+
+pub(super) fn message(kind: &EventType, data: &Data) -> Option<Message> {
+    let shown: Shown<'_> = data.read().ok()?;
+    match kind.as_str() {
+        "history_compaction" => Some(summary("Summary of the conversation so far", &shown)),
+        "branch_summary" => Some(summary("Summary of a branch that was left", &shown)),
+        "system_message" | "user_message" | "assistant_message" | "tool_result" => {
+            match shown.message {
+                Some(message) => spoken(&serde_json::from_str(message.get()).ok()?),
+                None => content(Role::User, shown.content, &Author::default()),
+            }
+        }
+        _ => None,
+    }
+}
+
+fn summary(what: &str, shown: &Shown<'_>) -> Message {
+    let text = shown.summary.as_deref().unwrap_or_default();
+    Message::text(Role::User, format!("[{what}]\n{text}"))
+}
+
+#[derive(Default)]
+struct Author {
+    provider: Option<String>,
+    model: Option<String>,
+}
+
+fn spoken(said: &Spoken<'_>) -> Option<Message> {
+    let nobody = Author::default();
+    match said.role.as_str() {
+        "system" => Some(Message::text(Role::System, system_text(said))),
+        "assistant" => {
+            let author = Author {
+                provider: said.provider.clone(),
+                model: said.model.clone(),
+            };
+            content(Role::Assistant, said.content, &author)
+        }
+        "toolResult" => {
+            let result = Part::ToolResult {
+                call_id: said.tool_call_id.clone()?,
+                name: said.tool_name.clone(),
+                content: Data::from_checked(said.content.map_or("\"\"", RawValue::get)),
+                is_error: said.is_error == Some(true),
+                synthetic: false,
+            };
+            Some(Message {
+                role: Role::Tool,
+                content: Content::Parts(vec![result]),
+            })
+        }
+        "bashExecution" => {
+            let command = said.command.as_deref().unwrap_or_default();
+            let output = said.output.as_deref().unwrap_or_default();
+            Some(Message::text(Role::User, format!("$ {command}\n{output}")))
+        }
+        _ => content(Role::User, said.content, &nobody),
+    }
+}
+
+/// A system message is its content and its sections, in the order of their names.
+fn system_text(said: &Spoken<'_>) -> String {
+    let content: Option<String> = said
+        .content
+        .and_then(|content| serde_json::from_str(content.get()).ok());
+    let texts = content
+        .into_iter()
+        .chain(said.sections.values().flatten().cloned());
+    texts
+        .filter(|text| !text.is_empty())
+        .collect::<Vec<_>>()
+        .join("\n\n")
+}
+
+fn content(role: Role, raw: Option<&RawValue>, author: &Author) -> Option<Message> {
+    let raw = raw.map_or("\"\"", RawValue::get);
+    if let Ok(text) = serde_json::from_str::<String>(raw) {
+        return Some(Message::text(role, text));
+    }
+    let blocks: Vec<&RawValue> = serde_json::from_str(raw).ok()?;
+    Some(Message::parts(
+        role,
+        blocks
+            .into_iter()
+            .map(|block| part(block, author))
+            .collect(),
+    ))
+}
+
+fn part(raw: &RawValue, author: &Author) -> Part {
+    let other = || Part::Other {
+        value: Data::from_checked(raw.get()),
+    };
+    let Ok(block) = serde_json::from_str::<Block<'_>>(raw.get()) else {
+        return other();
+    };
+    match block {
+        Block {
+            kind,
+            text: Some(text),
+            ..
+        } if kind == "text" => Part::Text { text },
+        Block { kind, thinking, .. } if kind == "thinking" => Part::Reasoning {
+            text: thinking.unwrap_or_default(),
+            provider: author.provider.clone(),
+            model: author.model.clone(),
+            opaque: Some(Data::from_checked(raw.get())),
+        },
+        Block {
+            kind,
+            id: Some(id),
+            name,
+            arguments,
+            ..
+        } if kind == "toolCall" => Part::ToolCall {
+            id,
+            name: name.unwrap_or_default(),
+            arguments: Data::from_checked(arguments.map_or("{}", RawValue::get)),
+        },
+        _ => other(),
+    }
+}
