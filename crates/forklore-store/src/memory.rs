@@ -4,12 +4,13 @@
 //! and no rule of the contract hides behind spans or segments. Nothing outlives the process.
 
 mod session;
+mod sources;
 mod state;
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use forklore_model::{Counts, Header, SessionId};
+use forklore_model::{Header, SessionId};
 use jiff::Timestamp;
 
 use self::session::Session;
@@ -19,7 +20,7 @@ use crate::port::{
     Append, Appended, Change, Changed, Children, Collected, Cursor, Filter, NewSession, Page,
     Query, Removed, Store, Upkeep, Verification,
 };
-use crate::rules::{bury, check_writer, hold};
+use crate::rules::{bury, hold};
 
 /// Keeps sessions for as long as it lives.
 #[derive(Debug, Default)]
@@ -35,55 +36,11 @@ impl MemoryStore {
 
 impl Store for MemoryStore {
     fn create(&self, new: NewSession) -> Result<Header> {
-        let mut state = self.state();
-        if state.sessions.contains_key(&new.id.fold()) {
-            return Err(Error::IdTaken(new.id));
-        }
-        let mut session = state.begin(&new)?;
-        state.check_label(&session.header.root_id, &new.label, &new.id)?;
-        let mut tail = new.events.as_slice();
-        // A child's session_fork stands before what it inherits.
-        if let (Some(_), [fork, rest @ ..]) = (&new.from, tail) {
-            let entry = session.own(fork, 0, Counts::default());
-            session.log.insert(0, entry);
-            tail = rest;
-        }
-        tail.iter().for_each(|event| session.push(event));
-        let header = session.header.clone();
-        state.sessions.insert(new.id.fold(), session);
-        Ok(header)
+        self.state().create(new)
     }
 
     fn append(&self, id: &SessionId, append: Append) -> Result<Appended> {
-        let mut state = self.state();
-        let session = state.get_mut(id)?;
-        let head = session.header.head_seq();
-        if append.events.is_empty() {
-            return Err(Error::Invalid("an append needs an event".into()));
-        }
-        if let Some(earlier) = session.repetition(&append) {
-            return Ok(earlier);
-        }
-        check_writer(&session.header, append.owner.as_deref(), append.now)?;
-        if let Some(expected) = append.expect.filter(|expected| *expected != head) {
-            return Err(Error::Conflict {
-                session: id.clone(),
-                expected,
-                head,
-            });
-        }
-        append.events.iter().for_each(|event| session.push(event));
-        session.header.usage += append.usage;
-        session.header.updated = append.now;
-        let head_seq = session.header.head_seq();
-        let to_seq = head_seq.unsigned_abs();
-        let from_seq = head.saturating_add(1).unsigned_abs();
-        Ok(Appended {
-            from_seq,
-            to_seq,
-            head_seq,
-            repeated: false,
-        })
+        self.state().append(id, &append)
     }
 
     fn header(&self, id: &SessionId) -> Result<Header> {
@@ -179,6 +136,7 @@ impl Store for MemoryStore {
             session.log = Vec::new();
             removed.deleted.push(id.clone());
         }
+        state.forget_files_of(&removed.deleted);
         let holders: HashSet<_> = state
             .needed()
             .into_iter()

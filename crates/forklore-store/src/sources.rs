@@ -1,4 +1,193 @@
 //! Files of other agents from which sessions were read (SPEC 11).
+//!
+//! Beside the port: a store that keeps sources also says how every byte of each file is made up
+//! of payloads and kept bytes, and where the record of a native id stands. One [`Step`] writes
+//! sessions, events and all of this together, or nothing.
 
-/// Keeps the sources of imported sessions. (The import work replaces this.)
-pub trait Sources: Send + Sync {}
+mod ranges;
+
+use forklore_model::SessionId;
+
+pub use ranges::{LineEnd, Range, RangeError, decode, encode};
+
+use crate::error::Result;
+use crate::port::{Append, NewSession};
+
+/// Keeps what is known of the files that sessions were read from.
+pub trait Sources: Send + Sync {
+    /// The sources that fit, the one made last first.
+    ///
+    /// # Errors
+    /// `Corrupt`, `Io`.
+    fn sources(&self, by: &FindSource) -> Result<Vec<Source>>;
+
+    /// Where the latest record of a native id stands, the id given as its [`RecordKey`].
+    ///
+    /// # Errors
+    /// `Corrupt`, `Io`.
+    fn place(&self, source: SourceId, record: RecordKey) -> Result<Option<Place>>;
+
+    /// The ranges that one step wrote, by its number from 0; none behind the last step.
+    ///
+    /// # Errors
+    /// `Corrupt`, `Io`.
+    fn ranges(&self, source: SourceId, step: u64) -> Result<Option<Vec<Range>>>;
+
+    /// Reads a file on: checks where it stood, then writes everything in the step, or nothing.
+    ///
+    /// # Errors
+    /// `Stale` when the source is not where the step expects it, and whatever
+    /// [`crate::Store::create`] and [`crate::Store::append`] refuse.
+    fn import(&self, step: Step) -> Result<SourceId>;
+}
+
+/// A source, by the store's own number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SourceId(pub u64);
+
+/// A native id, or the first line of a file, as the first 8 bytes of its sha256.
+pub type RecordKey = u64;
+
+/// Which sources to find.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FindSource {
+    /// Those read from this path, earlier revisions too.
+    Path(String),
+    /// Those whose file begins with this line.
+    FirstLine(RecordKey),
+    /// The one that the session was read from.
+    Session(SessionId),
+}
+
+/// A file of another agent, as far as it was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Source {
+    /// Its number.
+    pub id: SourceId,
+    /// Whose file it is.
+    pub dialect: String,
+    /// The id that its agent knows it by.
+    pub native_id: String,
+    /// How often the file was rewritten in place before.
+    pub revision: u64,
+    /// Its first line.
+    pub first_line: RecordKey,
+    /// Where it was seen, the first place first.
+    pub paths: Vec<SeenFile>,
+    /// Its sessions, in the order they were begun; a [`Place`] counts them.
+    pub sessions: Vec<SourceSession>,
+    /// How far it was read.
+    pub read: Progress,
+}
+
+/// A path with what a look at its file showed, to tell cheaply that nothing changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeenFile {
+    /// The path, without links.
+    pub path: String,
+    /// The file's size when it was read to its end; 0 before that.
+    pub size: u64,
+    /// Its time of change then, in nanoseconds since 1970.
+    pub modified: i64,
+}
+
+/// A session of a source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceSession {
+    /// The session.
+    pub id: SessionId,
+    /// How many of its own events came from the file, a fork's first event included. It was
+    /// continued here when it has more.
+    pub events: u64,
+}
+
+/// How far a file was read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// The bytes accounted for.
+    pub offset: u64,
+    /// Their sha256.
+    pub sha256: [u8; 32],
+    /// What the importer has to remember; opaque to the store.
+    pub state: String,
+}
+
+/// Where a record stands: a session of its source, and the position among that session's own
+/// events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Place {
+    /// The session's number in [`Source::sessions`].
+    pub session: u32,
+    /// The position, from 0.
+    pub position: u64,
+}
+
+/// A stretch of a file and what is made of it: written wholly or not at all.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// The source that grows.
+    pub target: Target,
+    /// The id that its agent knows it by, as far as it is known by now.
+    pub native_id: String,
+    /// The path that was read.
+    pub seen: SeenFile,
+    /// What happens to sessions, in this order.
+    pub writes: Vec<Write>,
+    /// What the bytes behind the offset are, in order.
+    pub ranges: Vec<Range>,
+    /// Where the records in them stand. Of two with one key the later counts.
+    pub places: Vec<(RecordKey, Place)>,
+    /// How far the file is read behind this step.
+    pub read: Progress,
+}
+
+/// The source that a step is about, and what it expects of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// One to be made; `latest` is the latest source of its path, of which it is a new revision.
+    New {
+        /// Whose file it is.
+        dialect: String,
+        /// How often it was rewritten before.
+        revision: u64,
+        /// Its first line.
+        first_line: RecordKey,
+        /// The latest source of the path that the caller saw.
+        latest: Option<SourceId>,
+    },
+    /// One that was read up to `offset`.
+    Known {
+        /// The source.
+        id: SourceId,
+        /// How far.
+        offset: u64,
+    },
+}
+
+/// Something that a step does to a session of its source.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Write {
+    /// Makes the next session of the source.
+    Create(Box<NewSession>),
+    /// Adds events behind the head that the append expects.
+    Append {
+        /// The session.
+        session: SessionId,
+        /// The events.
+        append: Append,
+    },
+    /// Says which session of the file the agent would resume.
+    Leaf {
+        /// The session that tells it: the first of the file.
+        session: SessionId,
+        /// The session to resume.
+        leaf: SessionId,
+    },
+    /// Names the session.
+    Title {
+        /// The session.
+        session: SessionId,
+        /// Its title, or none.
+        title: Option<String>,
+    },
+}

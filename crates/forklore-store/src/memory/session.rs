@@ -23,7 +23,29 @@ pub(super) struct Entry {
     pub(super) holder: SessionId,
 }
 
+/// A session's state to go back to.
+#[derive(Debug)]
+pub(super) struct Mark {
+    header: Header,
+    events: usize,
+    open: OpenCalls,
+}
+
 impl Session {
+    pub(super) fn mark(&self) -> Mark {
+        Mark {
+            header: self.header.clone(),
+            events: self.log.len(),
+            open: self.open.clone(),
+        }
+    }
+
+    pub(super) fn back_to(&mut self, mark: Mark) {
+        self.header = mark.header;
+        self.log.truncate(mark.events);
+        self.open = mark.open;
+    }
+
     pub(super) fn push(&mut self, event: &Event) {
         self.open.step(&event.effect);
         self.header.counts = self.header.counts.after(event, &self.open);

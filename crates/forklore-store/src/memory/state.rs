@@ -2,17 +2,20 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use forklore_model::{Counts, Label, OpenCalls, Origin, SessionId, SessionKind, Strategy};
+use forklore_model::{Counts, Header, Label, OpenCalls, Origin, SessionId, SessionKind, Strategy};
 use jiff::Timestamp;
 
 use super::session::Session;
+use super::sources::HeldSource;
 use crate::error::{Error, Result};
-use crate::port::{Children, NewSession};
+use crate::port::{Append, Appended, Children, NewSession};
+use crate::rules::check_writer;
 
 /// All sessions, deleted ones too, by the form of their id that ignores case.
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) sessions: BTreeMap<String, Session>,
+    pub(super) sources: Vec<HeldSource>,
 }
 
 impl State {
@@ -61,6 +64,56 @@ impl State {
                 label: label.clone(),
                 by: header.id.clone(),
             })
+        })
+    }
+
+    pub(super) fn create(&mut self, new: NewSession) -> Result<Header> {
+        if self.sessions.contains_key(&new.id.fold()) {
+            return Err(Error::IdTaken(new.id));
+        }
+        let mut session = self.begin(&new)?;
+        self.check_label(&session.header.root_id, &new.label, &new.id)?;
+        let mut tail = new.events.as_slice();
+        // A child's session_fork stands before what it inherits.
+        if let (Some(_), [fork, rest @ ..]) = (&new.from, tail) {
+            let entry = session.own(fork, 0, Counts::default());
+            session.log.insert(0, entry);
+            tail = rest;
+        }
+        tail.iter().for_each(|event| session.push(event));
+        let header = session.header.clone();
+        self.sessions.insert(new.id.fold(), session);
+        Ok(header)
+    }
+
+    pub(super) fn append(&mut self, id: &SessionId, append: &Append) -> Result<Appended> {
+        let session = self.get_mut(id)?;
+        let head = session.header.head_seq();
+        if append.events.is_empty() {
+            return Err(Error::Invalid("an append needs an event".into()));
+        }
+        if let Some(earlier) = session.repetition(append) {
+            return Ok(earlier);
+        }
+        check_writer(&session.header, append.owner.as_deref(), append.now)?;
+        if let Some(expected) = append.expect.filter(|expected| *expected != head) {
+            return Err(Error::Conflict {
+                session: id.clone(),
+                expected,
+                head,
+            });
+        }
+        append.events.iter().for_each(|event| session.push(event));
+        session.header.usage += append.usage;
+        session.header.updated = append.now;
+        let head_seq = session.header.head_seq();
+        let to_seq = head_seq.unsigned_abs();
+        let from_seq = head.saturating_add(1).unsigned_abs();
+        Ok(Appended {
+            from_seq,
+            to_seq,
+            head_seq,
+            repeated: false,
         })
     }
 
