@@ -91,11 +91,21 @@ impl Engine {
     /// The verbs over a store that also keeps the sources of imported sessions and its own space.
     #[must_use]
     pub fn over<S: Store + Sources + Upkeep + 'static>(store: Arc<S>) -> Self {
-        Self {
-            sources: Some(store.clone()),
-            upkeep: Some(store.clone()),
-            ..Self::new(store)
-        }
+        Self::new(store.clone()).with_sources(store.clone()).with_upkeep(store)
+    }
+
+    /// The same verbs, importing into `sources` of the same store.
+    #[must_use]
+    pub fn with_sources(mut self, sources: Arc<dyn Sources>) -> Self {
+        self.sources = Some(sources);
+        self
+    }
+
+    /// The same verbs, giving space back through `upkeep` of the same store.
+    #[must_use]
+    pub fn with_upkeep(mut self, upkeep: Arc<dyn Upkeep + Send + Sync>) -> Self {
+        self.upkeep = Some(upkeep);
+        self
     }
 
     /// The same verbs, reading the records of these agents.

@@ -105,7 +105,7 @@ impl Selector {
                 .map(Place::Index)
                 .ok_or_else(|| out(range("message", 0, signed(index) - 1))),
             Self::Index(n) if *n <= index => Ok(Place::Index(n - 1)),
-            Self::Index(_) => Err(out(range("index", 0, signed(index)))),
+            Self::Index(_) => Err(out(format!("index is 0 to {index}"))),
             Self::Turn(n) => {
                 let turn = if *n > 0 { Some(n.unsigned_abs() - 1) } else { None };
                 let turn = turn.or_else(|| from_zero(*n, turns).filter(|_| *n < 0));

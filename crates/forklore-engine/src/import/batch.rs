@@ -1,0 +1,119 @@
+//! What one step will write, while it is gathered.
+
+use std::collections::HashMap;
+
+use forklore_model::header::Usage;
+use forklore_model::{Event, SessionId};
+use forklore_store::port::{Append, NewSession};
+use forklore_store::sources::{LineEnd, Place, Range, RecordKey, Write};
+use jiff::Timestamp;
+
+const BYTES: usize = 4 << 20;
+const RECORDS: usize = 4_000;
+
+/// What one step will write.
+#[derive(Default)]
+pub(super) struct Batch {
+    pub(super) writes: Vec<Write>,
+    pub(super) ranges: Vec<Range>,
+    pub(super) places: Vec<(RecordKey, Place)>,
+    /// The append of each session, as a number in `writes`.
+    appends: HashMap<u32, usize>,
+    recent: HashMap<RecordKey, Place>,
+    bytes: usize,
+}
+
+impl Batch {
+    pub(super) fn is_full(&self) -> bool {
+        self.bytes >= BYTES || self.places.len() >= RECORDS
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.writes.is_empty() && self.ranges.is_empty()
+    }
+
+    /// Whether it says anything new about the session.
+    pub(super) fn touches(&self, session: u32, id: &SessionId) -> bool {
+        let made = |write: &Write| matches!(write, Write::Create(new) if new.id == *id);
+        self.appends.contains_key(&session) || self.writes.iter().any(made)
+    }
+
+    /// The place of a record that is not written yet.
+    pub(super) fn place(&self, key: RecordKey) -> Option<Place> {
+        self.recent.get(&key).copied()
+    }
+
+    pub(super) fn create(&mut self, new: NewSession) {
+        self.writes.push(Write::Create(Box::new(new)));
+    }
+
+    /// Adds an event to a session whose head is `head` before it.
+    pub(super) fn append(
+        &mut self,
+        session: u32,
+        id: &SessionId,
+        head: i64,
+        event: Event,
+        usage: Usage,
+    ) {
+        self.bytes += event.data.get().len();
+        let now = event.ts;
+        let known = self.appends.get(&session).and_then(|at| self.writes.get_mut(*at));
+        if let Some(Write::Append { append, .. }) = known {
+            append.now = append.now.max(now);
+            append.usage += usage;
+            append.events.push(event);
+            return;
+        }
+        let append = Append { events: vec![event], expect: Some(head), owner: None, usage, now };
+        self.appends.insert(session, self.writes.len());
+        self.writes.push(Write::Append { session: id.clone(), append });
+    }
+
+    pub(super) fn found(&mut self, key: RecordKey, place: Place) {
+        self.recent.insert(key, place);
+        self.places.push((key, place));
+    }
+
+    /// No append of the session may be dated before what it holds already.
+    pub(super) fn not_before(&mut self, session: u32, updated: Timestamp) {
+        let known = self.appends.get(&session).and_then(|at| self.writes.get_mut(*at));
+        if let Some(Write::Append { append, .. }) = known {
+            append.now = append.now.max(updated);
+        }
+    }
+
+    pub(super) fn event(&mut self, place: Place, line_end: LineEnd) {
+        let Place { session: at, position } = place;
+        if let Some(Range::Events { session, from, count, end }) = self.ranges.last_mut()
+            && *session == at
+            && *end == line_end
+            && *from + *count == position
+        {
+            *count += 1;
+            return;
+        }
+        self.ranges.push(Range::Events { session: at, from: position, count: 1, end: line_end });
+    }
+
+    pub(super) fn raw(&mut self, place: Place, bytes: &[u8]) {
+        let Place { session, position } = place;
+        self.ranges.push(Range::Raw { session, position, bytes: bytes.to_vec() });
+    }
+
+    pub(super) fn keep(&mut self, bytes: &[u8]) {
+        self.bytes += bytes.len();
+        match self.ranges.last_mut() {
+            _ if bytes.is_empty() => {}
+            Some(Range::Kept(kept)) => kept.extend_from_slice(bytes),
+            _ => self.ranges.push(Range::Kept(bytes.to_vec())),
+        }
+    }
+
+    pub(super) fn gone(&mut self, len: usize) {
+        match self.ranges.last_mut() {
+            Some(Range::Gone(gone)) => *gone += len as u64,
+            _ => self.ranges.push(Range::Gone(len as u64)),
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Whether a file is known, and what became of it since (SPEC 11).
+
+use std::io;
+use std::path::Path;
+
+use forklore_store::sources::{FindSource, Source, SourceId, Sources};
+use sha2::Sha256;
+
+use super::opened::Opened;
+use crate::{Error, Result};
+
+/// What a look at a file and at the sources says.
+pub(super) enum Known {
+    /// Size and time are those of the last look.
+    Unchanged(Source),
+    /// It begins with what was read of it.
+    Grown(Source, Sha256),
+    /// It is not known, or no longer what it was.
+    New {
+        /// How often the file of this path was rewritten.
+        revision: u64,
+        /// The latest source of this path.
+        latest: Option<SourceId>,
+    },
+}
+
+/// Recognises a file by its path, by equal content, or as one that was moved.
+pub(super) fn look_up(sources: &dyn Sources, file: &mut Opened) -> Result<Known> {
+    let by_path = FindSource::Path(file.seen.path.clone());
+    if let Some(source) = sources.sources(&by_path)?.into_iter().next() {
+        if source.paths.contains(&file.seen) {
+            return Ok(Known::Unchanged(source));
+        }
+        return Ok(match prefix(file, &source)? {
+            Some(hash) => Known::Grown(source, hash),
+            None => Known::New { revision: source.revision + 1, latest: Some(source.id) },
+        });
+    }
+    for source in sources.sources(&FindSource::FirstLine(file.first_line()))? {
+        let equal = source.read.offset == file.seen.size
+            || source.paths.iter().any(|seen| seen.size == file.seen.size);
+        let moved = || source.paths.iter().all(|seen| is_gone(&seen.path));
+        if (equal || moved())
+            && let Some(hash) = prefix(file, &source)?
+        {
+            return Ok(Known::Grown(source, hash));
+        }
+    }
+    Ok(Known::New { revision: 0, latest: None })
+}
+
+fn prefix(file: &mut Opened, source: &Source) -> Result<Option<Sha256>> {
+    let found = file.prefix(source.read.offset, &source.read.sha256);
+    found.map_err(|error| Error::io(format!("cannot read {}", file.seen.path), error))
+}
+
+fn is_gone(path: &str) -> bool {
+    let looked = Path::new(path).symlink_metadata();
+    looked.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+}

@@ -1,0 +1,125 @@
+//! A file being imported: opened once, read only, looked at before it is read.
+
+use std::fs::{File, Metadata};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use forklore_model::dialect::Dialect;
+use forklore_store::sources::{RecordKey, SeenFile};
+use jiff::Timestamp;
+use sha2::{Digest, Sha256};
+
+/// How much of a file dialects get to see.
+const HEAD: u64 = 64 << 10;
+/// How much of a first line is compared to find a file that was moved.
+const FIRST_LINE: usize = 4 << 10;
+const BLOCK: usize = 1 << 20;
+
+/// A regular file and what a look at it showed.
+pub(super) struct Opened {
+    file: File,
+    pub(super) path: PathBuf,
+    pub(super) seen: SeenFile,
+    pub(super) head: Vec<u8>,
+}
+
+impl Opened {
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
+        let irregular = || io::Error::new(io::ErrorKind::InvalidInput, "not a regular file");
+        // Opening a pipe would wait for its writer, so the look comes first; it is repeated
+        // on what was opened, which may have been exchanged meanwhile.
+        if !path.symlink_metadata()?.is_file() {
+            return Err(irregular());
+        }
+        let mut file = File::open(path)?;
+        let metadata = file.metadata()?;
+        if !metadata.is_file() {
+            return Err(irregular());
+        }
+        let mut head = Vec::new();
+        file.by_ref().take(HEAD).read_to_end(&mut head)?;
+        let seen = SeenFile {
+            path: path.to_string_lossy().into_owned(),
+            size: metadata.len(),
+            modified: modified(&metadata),
+        };
+        Ok(Self { file, path: path.to_owned(), seen, head })
+    }
+
+    /// The time of change, for records without a time.
+    pub(super) fn time(&self) -> Timestamp {
+        let micros = self.seen.modified.div_euclid(1_000);
+        Timestamp::from_microsecond(micros).unwrap_or(Timestamp::UNIX_EPOCH)
+    }
+
+    pub(super) fn first_line(&self) -> RecordKey {
+        let line = self.head.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        record_key(line.get(..FIRST_LINE).unwrap_or(line))
+    }
+
+    /// The hash of the first `len` bytes, to be gone on with; none when they are not what `sha256`
+    /// was made of. The file then stands behind them.
+    pub(super) fn prefix(&mut self, len: u64, sha256: &[u8; 32]) -> io::Result<Option<Sha256>> {
+        if self.seen.size < len {
+            return Ok(None);
+        }
+        self.file.seek(SeekFrom::Start(0))?;
+        let mut hash = Sha256::new();
+        let mut block = vec![0; BLOCK];
+        let mut left = len;
+        while left > 0 {
+            let want = usize::try_from(left).map_or(BLOCK, |left| left.min(BLOCK));
+            let part = block.get_mut(..want).unwrap_or_default();
+            match self.file.read(part)? {
+                0 => return Ok(None),
+                got => {
+                    hash.update(part.get(..got).unwrap_or_default());
+                    left -= got as u64;
+                }
+            }
+        }
+        let same = <[u8; 32]>::from(hash.clone().finalize()) == *sha256;
+        Ok(same.then_some(hash))
+    }
+
+    /// The bytes from `offset` up to the size that was seen.
+    pub(super) fn rest(&self, offset: u64) -> io::Result<impl Read + use<>> {
+        let mut file = self.file.try_clone()?;
+        file.seek(SeekFrom::Start(offset))?;
+        Ok(file.take(self.seen.size.saturating_sub(offset)))
+    }
+
+    /// The time that the first records tell, for the order in which files are read.
+    pub(super) fn begun(&self, dialect: &dyn Dialect) -> Timestamp {
+        use forklore_model::dialect::Line;
+        let mut reader = dialect.reader(&self.path, None);
+        for line in self.head.split(|byte| *byte == b'\n') {
+            let Ok(text) = std::str::from_utf8(line) else { continue };
+            let text = text.trim_matches(['\u{feff}', '\0', ' ', '\t', '\r']);
+            if !text.starts_with('{') {
+                continue;
+            }
+            let told = match reader.read(text) {
+                Line::Record(record) => record.ts,
+                Line::Side(facts) => facts.created,
+                Line::Damage(_) => None,
+            };
+            if let Some(ts) = told {
+                return ts;
+            }
+        }
+        self.time()
+    }
+}
+
+/// The first 8 bytes of the sha256.
+pub(super) fn record_key(bytes: &[u8]) -> RecordKey {
+    let digest = Sha256::digest(bytes);
+    digest.iter().take(8).fold(0, |key, byte| key << 8 | u64::from(*byte))
+}
+
+fn modified(metadata: &Metadata) -> i64 {
+    let since = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    since.and_then(|since| i64::try_from(since.as_nanos()).ok()).unwrap_or(0)
+}

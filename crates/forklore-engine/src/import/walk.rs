@@ -1,0 +1,80 @@
+//! The files that a person means: regular ones only, and in folders no link that leads out.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use forklore_guard::path::contained;
+
+use super::report::{Problem, ProblemKind};
+
+/// Finds the files named, and those in folders named whose name says that they are lines of JSON.
+pub(super) fn files(paths: &[PathBuf], problems: &mut Vec<Problem>) -> Vec<PathBuf> {
+    let mut walk = Walk { found: Vec::new(), seen: HashSet::new(), problems };
+    for path in paths {
+        match path.canonicalize() {
+            Ok(real) if real.is_dir() => walk.folder(&real),
+            Ok(real) => walk.named(&real),
+            Err(error) => walk.problem(path, ProblemKind::Unreadable, error.to_string()),
+        }
+    }
+    walk.found
+}
+
+struct Walk<'a> {
+    found: Vec<PathBuf>,
+    seen: HashSet<PathBuf>,
+    problems: &'a mut Vec<Problem>,
+}
+
+impl Walk<'_> {
+    fn named(&mut self, real: &Path) {
+        if real.is_file() {
+            self.add(real.to_owned());
+        } else {
+            self.problem(real, ProblemKind::Unreadable, "not a regular file".into());
+        }
+    }
+
+    fn add(&mut self, real: PathBuf) {
+        if self.seen.insert(real.clone()) {
+            self.found.push(real);
+        }
+    }
+
+    fn folder(&mut self, root: &Path) {
+        let mut waiting = vec![root.to_owned()];
+        while let Some(folder) = waiting.pop() {
+            if !self.seen.insert(folder.clone()) {
+                continue;
+            }
+            let entries = match fs::read_dir(&folder) {
+                Ok(entries) => entries,
+                Err(error) => {
+                    self.problem(&folder, ProblemKind::Unreadable, error.to_string());
+                    continue;
+                }
+            };
+            for entry in entries.flatten() {
+                let Ok(kind) = entry.file_type() else { continue };
+                let path = entry.path();
+                let real = if kind.is_symlink() { contained(root, &path).ok() } else { Some(path) };
+                // A link that leads out, or nowhere, is not followed.
+                let Some(real) = real else { continue };
+                if real.is_dir() {
+                    waiting.push(real);
+                } else if real.is_file() && is_lines(&real) {
+                    self.add(real);
+                }
+            }
+        }
+    }
+
+    fn problem(&mut self, path: &Path, kind: ProblemKind, message: String) {
+        self.problems.push(Problem::of_file(path, kind, message));
+    }
+}
+
+fn is_lines(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("jsonl"))
+}

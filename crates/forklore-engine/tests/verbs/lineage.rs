@@ -1,0 +1,157 @@
+//! Parents, roots and depth (SPEC 1, 6).
+
+use forklore_engine::{Create, Fork};
+use forklore_model::workspace::Workspace;
+use forklore_model::{Data, ErrorKind, SessionKind};
+
+use crate::world::{World, id, on_every_store, refusal};
+
+on_every_store!(
+    a26_the_child_holds_parent_cut_and_time,
+    a27_the_root_is_inherited_over_three_levels,
+    a28_depth,
+    a29_a_fork_of_a_fork_loads_the_middle,
+    a30_thirty_two_links_work_and_the_next_is_refused,
+    a32_delegates_are_not_listed_as_forks,
+    a61_a_child_continues_and_keeps_its_ceiling,
+    a_principal_is_inherited_and_an_override_recorded,
+    labels_are_unique_in_a_family,
+);
+
+fn a26_the_child_holds_parent_cut_and_time(world: &World) {
+    world.session("p", "u1 a1 u2");
+    world.pass(60);
+    let forked = world.fork("p", "turn:1", "c");
+    let child = world.header("c");
+    assert_eq!(child.parent_id, Some(id("p")));
+    assert_eq!(child.cut, Some(forked.cut));
+    assert_eq!((child.created, child.updated), (world.engine.now(), world.engine.now()));
+    assert_eq!(child.workspace, world.header("p").workspace);
+}
+
+fn a27_the_root_is_inherited_over_three_levels(world: &World) {
+    world.session("p", "u1");
+    for (parent, child) in [("p", "c"), ("c", "d"), ("d", "e")] {
+        assert_eq!(world.fork(parent, "", child).root_session_id, id("p"));
+        assert_eq!(world.header(child).root_id, id("p"));
+        let record: serde_json::Value = world.log(child)[0].event.data.read().unwrap();
+        assert_eq!(record["root_session_id"], "p");
+    }
+}
+
+fn a28_depth(world: &World) {
+    world.session("p", "u1");
+    world.fork("p", "", "c");
+    world.fork("c", "", "d");
+    let depths = ["p", "c", "d"].map(|name| world.header(name).depth);
+    assert_eq!(depths, [0, 1, 2]);
+    let lineage = world.engine.lineage(&id("d")).unwrap();
+    let above: Vec<String> = lineage.ancestors.iter().map(|a| a.session_id.to_string()).collect();
+    assert_eq!((lineage.depth, above), (2, vec!["c".to_owned(), "p".to_owned()]));
+}
+
+fn a29_a_fork_of_a_fork_loads_the_middle(world: &World) {
+    world.session("p", "u1 a1 u2 a2");
+    world.fork("p", "turn:1", "c");
+    world.write("c", "u3 $ a3 u4");
+    world.fork("c", "turn:2", "d");
+    world.write("d", "u5");
+    assert_eq!(world.shape("d"), "F u1 a1 u3 a3 u5");
+    // A cut in what the middle itself inherited reaches through it.
+    world.fork("d", "message:0", "e");
+    assert_eq!(world.shape("e"), "F u1");
+}
+
+fn a30_thirty_two_links_work_and_the_next_is_refused(world: &World) {
+    let deep = world.engine.clone().with_max_fork_depth(Some(32));
+    world.session("s0", "u1");
+    for link in 1..=32 {
+        let fork = Fork { id: Some(id(&format!("s{link}"))), ..Fork::of(id(&format!("s{}", link - 1))) };
+        deep.fork(&fork).unwrap();
+    }
+    assert_eq!(refusal(deep.fork(&Fork::of(id("s32")))).0, ErrorKind::Conflict);
+    // Links count since the last detached session; without a limit there is none.
+    deep.detach(&id("s1")).unwrap();
+    assert_eq!(deep.fork(&Fork::of(id("s32"))).unwrap().event_count, 1);
+    assert_eq!(world.engine.fork(&Fork::of(id("s32"))).unwrap().event_count, 1);
+}
+
+fn a32_delegates_are_not_listed_as_forks(world: &World) {
+    world.session("p", "u1 a1");
+    let parent = Some(id("p"));
+    let create = Create { id: Some(id("d")), parent, ..Create::in_workspace(Workspace::new("/demo")) };
+    let delegate = world.engine.create(&create).unwrap();
+    assert_eq!((delegate.kind, delegate.inherited.kept), (SessionKind::Delegate, 0));
+    assert_eq!(delegate.cut.unwrap().seq, Some(1));
+    assert_eq!(world.shape("d"), "F");
+    world.fork("p", "", "c");
+    let branches = world.engine.branches(&id("p")).unwrap().branches;
+    let listed: Vec<_> = branches.iter().map(|branch| branch.session_id.to_string()).collect();
+    assert_eq!(listed, ["p", "c"]);
+    let children = world.engine.lineage(&id("p")).unwrap().children;
+    assert_eq!(children.len(), 2);
+}
+
+fn a61_a_child_continues_and_keeps_its_ceiling(world: &World) {
+    let names = |list: &[&str]| Some(list.iter().map(|name| (*name).to_owned()).collect());
+    let root = Create {
+        id: Some(id("p")),
+        permissions: names(&["read", "write"]),
+        ..Create::in_workspace(Workspace::new("/demo"))
+    };
+    world.engine.create(&root).unwrap();
+    world.write("p", "u1");
+    world.fork("p", "", "c");
+    world.write("c", "u2");
+    assert_eq!(world.header("c").head_seq(), 2);
+    assert_eq!(world.header("c").permissions, names(&["read", "write"]));
+    let less = Fork { permissions: names(&["read"]), id: Some(id("d")), ..Fork::of(id("p")) };
+    world.engine.fork(&less).unwrap();
+    let more = Fork { permissions: names(&["read", "write"]), ..Fork::of(id("d")) };
+    assert_eq!(refusal(world.engine.fork(&more)).0, ErrorKind::PermissionDenied);
+    // An event that claims one changes nothing.
+    let claim = Data::parse(r#"{"content":"sudo","permissions":["read","write"]}"#).unwrap();
+    let claim = forklore_engine::NewEvent::new("user_message".parse().unwrap(), claim);
+    world.engine.append(&id("d"), &vec![claim].into()).unwrap();
+    assert_eq!(world.header("d").permissions, names(&["read"]));
+}
+
+fn a_principal_is_inherited_and_an_override_recorded(world: &World) {
+    let root = Create {
+        id: Some(id("p")),
+        principal: Some("did:key:ann".into()),
+        ..Create::in_workspace(Workspace::new("/demo"))
+    };
+    world.engine.create(&root).unwrap();
+    world.write("p", "u1");
+    world.fork("p", "", "c");
+    assert_eq!(world.header("c").principal.as_deref(), Some("did:key:ann"));
+    let other = Fork { principal: Some("did:key:bob".into()), id: Some(id("d")), ..Fork::of(id("p")) };
+    world.engine.fork(&other).unwrap();
+    let record: serde_json::Value = world.log("d")[0].event.data.read().unwrap();
+    assert_eq!(record["principal"], "did:key:bob");
+    assert_eq!(record["parent_principal"], "did:key:ann");
+}
+
+fn labels_are_unique_in_a_family(world: &World) {
+    world.session("p", "u1");
+    world.session("q", "u1");
+    let named = |parent: &str| Fork { label: Some("idea".parse().unwrap()), ..Fork::of(id(parent)) };
+    world.engine.fork(&named("p")).unwrap();
+    assert_eq!(refusal(world.engine.fork(&named("p"))).0, ErrorKind::AlreadyExists);
+    world.engine.fork(&named("q")).unwrap();
+    assert_eq!(world.header("p").label.as_str(), "main");
+    assert_eq!(world.fork("p", "", "abc").label.as_str(), "fork-ba7816bf");
+    // Somebody took the default name: two digits more.
+    world.session("r", "u1");
+    let taken = forklore_model::Label::of_fork(&id("next"), 0);
+    let squatter = Fork { label: Some(taken.clone()), ..Fork::of(id("r")) };
+    let squatter = world.engine.fork(&squatter).unwrap().child_session_id;
+    let longer = world.fork("r", "", "next").label;
+    assert_eq!((longer.as_str().len(), &longer.as_str()[..13]), (15, taken.as_str()));
+    assert_eq!(world.fork("r", "", "other-abc").label.as_str().len(), "fork-".len() + 8);
+    // ABC and abc are one id, and its default label would be another.
+    assert_eq!(refusal(world.try_fork("r", "", "ABC")).0, ErrorKind::AlreadyExists);
+    let relabelled = world.engine.label(&squatter, &"other".parse().unwrap()).unwrap();
+    assert_eq!(relabelled.label.as_str(), "other");
+}

@@ -1,0 +1,106 @@
+//! Dry runs, idempotent forks, and forks while a turn runs (SPEC 5, 6.8, 9).
+
+use forklore_engine::{AppendRequest, Fork, Summarize};
+use forklore_model::{ErrorKind, SessionKind, ToolCallPolicy};
+
+use crate::world::{World, cut, events, id, on_every_store, refusal};
+
+on_every_store!(
+    a39_a_dry_run_writes_nothing_and_is_complete,
+    a40_plan_and_result_agree,
+    a44_a_duplicate_id_is_refused_the_same_fork_is_answered,
+    a56_a_fork_while_a_turn_runs,
+    others_wait_while_a_runtime_holds_the_session,
+);
+
+fn a39_a_dry_run_writes_nothing_and_is_complete(world: &World) {
+    world.session("p", "u1 c:x");
+    let before = world.engine.stats(None).unwrap();
+    let fork = Fork {
+        id: Some(id("c")),
+        summarize: Some(Summarize::Deterministic),
+        dry_run: true,
+        ..Fork::of(id("p"))
+    };
+    let plan = serde_json::to_value(world.engine.fork(&fork).unwrap()).unwrap();
+    let event_id = world.log("p")[1].event.id.to_string();
+    let cut = serde_json::json!({"seq": 1, "index": 2, "message": 1, "turn": 1, "event_id": event_id});
+    assert_eq!(
+        plan,
+        serde_json::json!({
+            "recorded": false, "dry_run": true,
+            "apply": "forklore fork p --at seq:1 --id c --label fork-2e7d2c03 --kind branch \
+                      --strategy share_v1 --tool-calls complete --summarize=deterministic",
+            "parent_session_id": "p", "child_session_id": "c", "root_session_id": "p",
+            "kind": "branch", "label": "fork-2e7d2c03", "strategy": "share_v1", "cut": cut,
+            "event_count": 2, "synthetic_results": 1, "would_record_branch_summary": true,
+            "head_seq": 4, "resume_command": "forklore append c --text ...",
+        })
+    );
+    assert_eq!(world.engine.stats(None).unwrap(), before);
+    assert_eq!(refusal(world.engine.show(&id("c"))).0, ErrorKind::NotFound);
+}
+
+fn a40_plan_and_result_agree(world: &World) {
+    world.session("p", "u1 a1 c:x u2 c:y");
+    for (at, policy) in [
+        ("end", ToolCallPolicy::Complete),
+        ("end", ToolCallPolicy::Remove),
+        ("message:2", ToolCallPolicy::Verbatim),
+        ("start", ToolCallPolicy::Complete),
+    ] {
+        let fork = Fork { tool_calls: policy, dry_run: true, ..Fork::of(id("p")).at(cut(at)) };
+        let mut plan = world.engine.fork(&fork).unwrap();
+        let apply = Fork { id: Some(plan.child_session_id.clone()), dry_run: false, ..fork };
+        let made = world.engine.fork(&apply).unwrap();
+        assert!(plan.apply.take().is_some());
+        (plan.recorded, plan.dry_run) = (true, false);
+        assert_eq!(plan, made, "{at} {policy}");
+    }
+}
+
+fn a44_a_duplicate_id_is_refused_the_same_fork_is_answered(world: &World) {
+    world.session("p", "u1 a1 u2");
+    let first = world.fork("p", "turn:1", "c");
+    world.write("c", "u9");
+    let again = world.fork("p", "turn:1", "c");
+    assert_eq!((again.recorded, again.existing), (false, true));
+    assert_eq!((again.cut, again.head_seq), (first.cut, first.head_seq + 1));
+    for (other, what) in [("turn:2", "the cut"), ("start", "the cut")] {
+        let error = world.try_fork("p", other, "c").unwrap_err();
+        assert_eq!((error.kind(), error.details()["differs"].as_str()), (ErrorKind::AlreadyExists, Some(what)));
+    }
+    let delegate = Fork { kind: SessionKind::Delegate, id: Some(id("c")), ..Fork::of(id("p")).at(cut("turn:1")) };
+    assert_eq!(refusal(world.engine.fork(&delegate)).0, ErrorKind::AlreadyExists);
+    // Case does not make another id.
+    assert_eq!(refusal(world.try_fork("p", "turn:1", "C")).0, ErrorKind::AlreadyExists);
+    assert_eq!(world.engine.branches(&id("p")).unwrap().branches.len(), 2);
+}
+
+fn a56_a_fork_while_a_turn_runs(world: &World) {
+    world.session("p", "u1 a1");
+    world.engine.hold(&id("p"), "runtime").unwrap();
+    let turn = AppendRequest { owner: Some("runtime".into()), ..events("u2 c:x").into() };
+    world.engine.append(&id("p"), &turn).unwrap();
+    let forked = world.fork("p", "", "c");
+    assert_eq!(world.shape("c"), "F u1 a1");
+    assert_eq!((forked.cut.seq, forked.adjusted_from.unwrap().seq), (Some(1), Some(3)));
+    // Who says where gets it there.
+    assert_eq!(world.fork("p", "end", "d").event_count, 4);
+    world.pass(11);
+    assert_eq!(world.fork("p", "", "e").event_count, 4);
+}
+
+fn others_wait_while_a_runtime_holds_the_session(world: &World) {
+    world.session("p", "u1");
+    world.engine.hold(&id("p"), "one").unwrap();
+    let error = world.engine.append(&id("p"), &events("u2").into()).unwrap_err();
+    assert_eq!((error.kind(), error.details()["owner"].as_str()), (ErrorKind::Busy, Some("one")));
+    assert_eq!(error.next_actions(), ["forklore fork p"]);
+    assert_eq!(refusal(world.engine.hold(&id("p"), "two")).0, ErrorKind::Busy);
+    let delete = forklore_engine::Delete { session: id("p"), mode: Default::default(), dry_run: false };
+    assert_eq!(refusal(world.engine.delete(&delete)).0, ErrorKind::Busy);
+    world.engine.release(&id("p"), "one").unwrap();
+    world.write("p", "u2");
+    assert_eq!(refusal(world.engine.release(&id("p"), "one")).0, ErrorKind::Conflict);
+}

@@ -1,0 +1,154 @@
+//! Replay, inspection, difference, log (SPEC 7).
+
+use forklore_engine::LogRange;
+use forklore_model::{Content, Role};
+
+use crate::world::{World, cut, id, on_every_store};
+
+on_every_store!(
+    a50_replay_changes_nothing_and_up_to_bounds_it,
+    a51_inspect_reports_balance_and_what_is_left_out,
+    replay_shows_the_present_label_of_the_writer,
+    diff_is_by_origin,
+    diff_across_families,
+    log_ranges,
+    reasoning_of_another_model_is_left_out,
+    a_finished_subagent_is_seen,
+    stats_count_shared_bytes_and_usage_once,
+);
+
+fn said(world: &World, name: &str, up_to: Option<&str>) -> Vec<String> {
+    let up_to = up_to.map(cut);
+    let records = world.engine.replay(&id(name), up_to.as_ref()).unwrap();
+    records
+        .map(|record| {
+            let record = record.unwrap();
+            let Content::Text(text) = record.content else { return format!("{}:parts", record.index) };
+            format!("{}:{text}", record.index)
+        })
+        .collect()
+}
+
+fn a50_replay_changes_nothing_and_up_to_bounds_it(world: &World) {
+    world.session("p", "u1 a1 w k:0-2 u2 $ a2");
+    world.fork("p", "", "c");
+    let before = (world.printed("c"), world.header("c"), world.engine.stats(None).unwrap());
+    assert_eq!(said(world, "c", None), ["0:u1", "1:a1", "2:u2", "3:a2"]);
+    assert_eq!(said(world, "c", Some("turn:1")), ["0:u1", "1:a1"]);
+    assert_eq!(said(world, "c", Some("message:2")), ["0:u1", "1:a1", "2:u2"]);
+    assert_eq!(said(world, "c", Some("start")), Vec::<String>::new());
+    assert_eq!((world.printed("c"), world.header("c"), world.engine.stats(None).unwrap()), before);
+}
+
+fn a51_inspect_reports_balance_and_what_is_left_out(world: &World) {
+    world.session("p", "s0 u1 c:x c:y r:x w $ ! u2 r:y");
+    let seen = world.engine.inspect(&id("p")).unwrap();
+    let roles: Vec<Role> = seen.messages.iter().map(|message| message.role).collect();
+    use Role::{Assistant as A, System as S, Tool as T, User as U};
+    assert_eq!(roles, [S, U, A, A, T, T, U]);
+    assert_eq!((seen.balanced, seen.open_results, seen.synthetic_results), (false, 1, 1));
+    let left_out: Vec<_> = seen.excluded.iter().map(|(kind, n)| format!("{kind} {n}")).collect();
+    // The result of y came after its call was given up.
+    assert_eq!(left_out, ["provider_usage 1", "tool_result 1", "turn_failed 1", "workflow_event 1"]);
+    world.session("q", "u1 c:x r:x a1");
+    let seen = world.engine.inspect(&id("q")).unwrap();
+    assert_eq!((seen.balanced, seen.synthetic_results, seen.messages.len()), (true, 0, 4));
+}
+
+fn replay_shows_the_present_label_of_the_writer(world: &World) {
+    world.session("p", "u1");
+    world.fork("p", "", "c");
+    world.write("c", "u2");
+    world.engine.label(&id("c"), &"renamed".parse().unwrap()).unwrap();
+    world.fork("c", "", "d");
+    let labels: Vec<String> = world.engine.replay(&id("d"), None).unwrap()
+        .map(|record| record.unwrap().branch.unwrap().to_string())
+        .collect();
+    assert_eq!(labels, ["main", "renamed"]);
+}
+
+fn diff_is_by_origin(world: &World) {
+    world.session("p", "u1 w a1 u2 a2");
+    world.fork("p", "turn:1", "c");
+    world.write("c", "u2 a9");
+    let found = world.engine.diff(&id("p"), &id("c")).unwrap();
+    let ancestor = found.ancestor.unwrap();
+    assert_eq!((found.common, ancestor.index, ancestor.seq, ancestor.session_id), (2, 1, 2, id("p")));
+    let texts = |records: Vec<forklore_engine::Record>| -> Vec<(u64, Content)> {
+        records.into_iter().map(|record| (record.index, record.content)).collect()
+    };
+    let text = |text: &str| Content::Text(text.to_owned());
+    // The same words said twice are two events.
+    assert_eq!(texts(found.only_a), [(2, text("u2")), (3, text("a2"))]);
+    assert_eq!(texts(found.only_b), [(2, text("u2")), (3, text("a9"))]);
+    let same = world.engine.diff(&id("c"), &id("c")).unwrap();
+    assert_eq!((same.common, same.only_a.len(), same.only_b.len()), (4, 0, 0));
+}
+
+fn diff_across_families(world: &World) {
+    world.session("p", "u1");
+    world.session("q", "u1");
+    let found = world.engine.diff(&id("p"), &id("q")).unwrap();
+    assert_eq!((found.ancestor, found.common), (None, 0));
+    assert_eq!((found.only_a.len(), found.only_b.len()), (1, 1));
+}
+
+fn log_ranges(world: &World) {
+    world.session("p", "u1 a1 $ u2");
+    world.fork("p", "", "c");
+    world.write("c", "u3 a3");
+    let seqs = |range: LogRange| -> Vec<u64> {
+        let header = world.header("c");
+        world.engine.log_events(&header, range).map(|stored| stored.unwrap().seq).collect()
+    };
+    assert_eq!(seqs(LogRange::default()), [0, 1, 2, 3, 4, 5]);
+    assert_eq!(seqs(LogRange { from: 2, to: Some(4), own: false }), [2, 3, 4]);
+    assert_eq!(seqs(LogRange { own: true, ..LogRange::default() }), [0, 4, 5]);
+    assert_eq!(seqs(LogRange { own: true, from: 1, to: Some(4) }), [4]);
+    assert_eq!(seqs(LogRange { from: 99, ..LogRange::default() }), Vec::<u64>::new());
+}
+
+fn reasoning_of_another_model_is_left_out(world: &World) {
+    world.session("p", "u1");
+    let reasoning = |model: &str| {
+        let data = serde_json::json!({"content": format!("by {model}"), "provider": "x", "model": model});
+        let data = forklore_model::Data::of(&data).unwrap();
+        forklore_engine::NewEvent::new("reasoning".parse().unwrap(), data)
+    };
+    let mut events = vec![reasoning("old")];
+    events.extend(crate::world::events("a1 u2"));
+    events.push(reasoning("new"));
+    events.extend(crate::world::events("a2 u3"));
+    events.push(reasoning("new"));
+    world.engine.append(&id("p"), &events.into()).unwrap();
+    let seen = world.engine.inspect(&id("p")).unwrap();
+    // One of the other model, one that nothing followed.
+    assert_eq!(seen.excluded["reasoning"], 2);
+    assert_eq!(seen.messages.len(), 6);
+}
+
+fn a_finished_subagent_is_seen(world: &World) {
+    world.session("p", "u1");
+    let event = |status: &str| {
+        let data = serde_json::json!({"session_id": "sub", "status": status, "result": "42"});
+        let data = forklore_model::Data::of(&data).unwrap();
+        forklore_engine::NewEvent::new("subagent_event".parse().unwrap(), data)
+    };
+    world.engine.append(&id("p"), &vec![event("running"), event("finished")].into()).unwrap();
+    let seen = world.engine.inspect(&id("p")).unwrap();
+    assert_eq!(seen.messages.last().unwrap().plain_text(), "[Result of sub-agent sub]\n42");
+    assert_eq!(seen.excluded["subagent_event"], 1);
+}
+
+fn stats_count_shared_bytes_and_usage_once(world: &World) {
+    world.session("p", "u1 $ a1");
+    let root = world.engine.stats(Some(&id("p"))).unwrap();
+    world.fork("p", "", "c");
+    world.write("c", "$ u2");
+    let child = world.engine.stats(Some(&id("c"))).unwrap();
+    assert_eq!((child.inherited_events, child.own_events, child.usage.input), (2, 3, 10));
+    let family = world.engine.family_stats(&id("c")).unwrap();
+    assert_eq!((family.sessions, family.usage.input, family.usage.cost), (2, 20, 1.0));
+    assert_eq!(family.bytes, root.bytes + child.bytes);
+    assert!(child.saved_bytes > 0 && child.saved_bytes < root.bytes);
+}

@@ -1,0 +1,79 @@
+//! How people name sessions.
+
+use forklore_engine::Scope;
+use forklore_model::ErrorKind;
+use forklore_model::workspace::Workspace;
+
+use crate::world::{World, id, on_every_store, refusal};
+
+on_every_store!(
+    a43_hostile_references_are_refused_and_not_repeated,
+    references_are_tried_in_order,
+    an_ambiguous_reference_lists_candidates,
+    lists_page_by_cursor,
+);
+
+fn scope(path: &str) -> Scope {
+    Scope { workspace: Some(Workspace::new(path)) }
+}
+
+fn a43_hostile_references_are_refused_and_not_repeated(world: &World) {
+    world.session("p", "u1");
+    for hostile in ["../p", "p/../p", "p\u{1b}[31m", "p\u{202e}", "a b", "p'; DROP TABLE session;--", "@\u{7}", "-p"] {
+        let error = world.engine.resolve(hostile, &Scope::default()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidArgs, "{hostile:?}");
+        assert!(!error.to_string().contains(hostile), "{error}");
+    }
+    assert_eq!(world.shape("p"), "u1");
+}
+
+fn references_are_tried_in_order(world: &World) {
+    world.session("aaaa-1111", "u1");
+    world.pass(5);
+    world.session("bbbb-2222", "u1");
+    world.fork("aaaa-1111", "", "cccc-3333");
+    world.engine.label(&id("cccc-3333"), &"idea".parse().unwrap()).unwrap();
+    let found = |reference: &str| world.engine.resolve(reference, &scope("/demo")).unwrap().id;
+    assert_eq!(found("aaaa-1111"), id("aaaa-1111"));
+    assert_eq!(found("@idea"), id("cccc-3333"));
+    assert_eq!(found("2222"), id("bbbb-2222"));
+    assert_eq!(found("bbbb"), id("bbbb-2222"));
+    assert_eq!(found("cccc@main"), id("aaaa-1111"));
+    world.pass(5);
+    world.write("aaaa-1111", "a1");
+    assert_eq!(found("last"), id("aaaa-1111"));
+    assert_eq!(refusal(world.engine.resolve("last", &scope("/elsewhere"))).0, ErrorKind::NotFound);
+    assert_eq!(refusal(world.engine.resolve("222", &Scope::default())).0, ErrorKind::NotFound);
+    assert_eq!(refusal(world.engine.resolve("@none", &Scope::default())).0, ErrorKind::NotFound);
+}
+
+fn an_ambiguous_reference_lists_candidates(world: &World) {
+    for n in 0..12 {
+        world.session(&format!("same-{n:02}"), "u1");
+    }
+    let error = world.engine.resolve("same-", &Scope::default()).unwrap_err();
+    assert_eq!((error.kind(), error.details()["count"].as_u64()), (ErrorKind::InvalidArgs, Some(12)));
+    assert_eq!(error.details()["candidates"].as_array().unwrap().len(), 10);
+}
+
+fn lists_page_by_cursor(world: &World) {
+    for n in 0..7 {
+        world.session(&format!("s{n}"), "u1");
+        world.pass(u64::from(n % 2 == 0));
+    }
+    let all = world.engine.list(&forklore_engine::ListRequest::default()).unwrap().sessions;
+    let mut paged = Vec::new();
+    let mut after = None;
+    loop {
+        let request = forklore_engine::ListRequest { limit: 3, after, ..Default::default() };
+        let page = world.engine.list(&request).unwrap();
+        paged.extend(page.sessions);
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    assert_eq!(paged, all);
+    assert_eq!(all.len(), 7);
+    assert!(all.windows(2).all(|pair| pair[0].updated >= pair[1].updated));
+}

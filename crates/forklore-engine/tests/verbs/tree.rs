@@ -1,0 +1,79 @@
+//! Families as trees (SPEC 7).
+
+use forklore_engine::{Delete, DeleteMode, Fork, TreeRequest};
+use forklore_model::SessionKind;
+use forklore_model::workspace::Workspace;
+
+use crate::world::{World, id, on_every_store};
+
+on_every_store!(
+    a48_forks_and_delegates_are_found,
+    a49_deep_trees_need_no_recursion,
+    deleted_ancestors_stay_as_marks_dead_ends_go,
+    trees_of_a_workspace,
+);
+
+fn drawn(world: &World, session: Option<&str>) -> Vec<String> {
+    let request = TreeRequest { session: session.map(id), ..TreeRequest::default() };
+    let trees = world.engine.tree(&request).unwrap();
+    trees.nodes.iter().map(|node| {
+        let mark = if node.deleted { "!" } else { "" };
+        format!("{}{}{mark}", " ".repeat(node.depth), node.session_id)
+    }).collect()
+}
+
+fn a48_forks_and_delegates_are_found(world: &World) {
+    world.session("p", "u1 a1 u2 a2");
+    world.fork("p", "turn:2", "late");
+    world.fork("p", "turn:1", "early");
+    world.fork("early", "", "deep");
+    let delegate = Fork { kind: SessionKind::Delegate, id: Some(id("sub")), ..Fork::of(id("early")) };
+    world.engine.fork(&delegate).unwrap();
+    // Children by cut; the family is found from any of its sessions.
+    let expected = ["p", " early", "  deep", "  sub", " late"];
+    assert_eq!(drawn(world, Some("p")), expected);
+    assert_eq!(drawn(world, Some("deep")), expected);
+}
+
+fn a49_deep_trees_need_no_recursion(world: &World) {
+    world.session("s0", "u1");
+    for depth in 1..600 {
+        world.fork(&format!("s{}", depth - 1), "", &format!("s{depth}"));
+    }
+    let nodes = world.engine.tree(&TreeRequest { session: Some(id("s0")), ..Default::default() }).unwrap().nodes;
+    assert_eq!((nodes.len(), nodes.last().unwrap().depth), (600, 599));
+    assert_eq!(world.engine.lineage(&id("s599")).unwrap().ancestors.len(), 599);
+    assert_eq!(world.shape("s599"), "F u1");
+}
+
+fn deleted_ancestors_stay_as_marks_dead_ends_go(world: &World) {
+    world.session("p", "u1");
+    world.fork("p", "", "c");
+    world.fork("c", "", "d");
+    world.fork("p", "", "e");
+    let delete = |name: &str| {
+        let mode = DeleteMode::DetachChildren;
+        world.engine.delete(&Delete { session: id(name), mode, dry_run: false }).unwrap();
+    };
+    delete("c");
+    delete("e");
+    assert_eq!(drawn(world, Some("d")), ["p", " c!", "  d"]);
+    delete("p");
+    assert_eq!(drawn(world, Some("d")), ["p!", " c!", "  d"]);
+}
+
+fn trees_of_a_workspace(world: &World) {
+    world.session("p", "u1");
+    world.pass(1);
+    world.session("q", "u1");
+    let elsewhere = Fork { workspace: Some(Workspace::new("/else")), id: Some(id("far")), ..Fork::of(id("p")) };
+    world.engine.fork(&elsewhere).unwrap();
+    let of = |path: &str| {
+        let request = TreeRequest { workspace: Some(Workspace::new(path)), ..TreeRequest::default() };
+        let nodes = world.engine.tree(&request).unwrap().nodes;
+        nodes.iter().map(|node| node.session_id.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(of("/demo"), ["q", "p", "far"]);
+    assert_eq!(of("/else"), ["p", "far"]);
+    assert_eq!(of("/none"), Vec::<String>::new());
+}

@@ -1,0 +1,200 @@
+//! A store with a still clock, and sessions written in a line.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use forklore_engine::{AppendRequest, Clock, Create, Engine, Error, Fork, Forked, NewEvent};
+use forklore_model::workspace::Workspace;
+use forklore_model::{Class, Data, ErrorKind, Header, Selector, SessionId};
+use forklore_sqlite::{Options, SqliteStore};
+use forklore_store::memory::MemoryStore;
+use forklore_store::port::Stored;
+use jiff::Timestamp;
+use serde_json::json;
+
+/// Makes a test of each case for each store.
+macro_rules! on_every_store {
+    ($($case:ident),* $(,)?) => {
+        mod memory {
+            $(#[test] fn $case() { super::$case(&crate::world::World::memory()); })*
+        }
+        mod sqlite {
+            $(#[test] fn $case() { super::$case(&crate::world::World::sqlite()); })*
+        }
+    };
+}
+pub(crate) use on_every_store;
+
+/// A clock that moves a second when it is told to, and counts instead of chance.
+#[derive(Default)]
+pub(crate) struct TestClock {
+    seconds: AtomicU64,
+    drawn: AtomicU64,
+}
+
+impl Clock for TestClock {
+    fn now(&self) -> Timestamp {
+        let seconds = i64::try_from(self.seconds.load(Ordering::Relaxed)).unwrap();
+        Timestamp::from_second(1_800_000_000 + seconds).unwrap()
+    }
+
+    fn random(&self) -> [u8; 10] {
+        let mut random = [0; 10];
+        let drawn = self.drawn.fetch_add(1, Ordering::Relaxed);
+        random[2..].copy_from_slice(&drawn.to_be_bytes());
+        random
+    }
+}
+
+/// An engine over a store of its own.
+pub(crate) struct World {
+    pub(crate) engine: Engine,
+    pub(crate) clock: Arc<TestClock>,
+    // Removed when the world ends.
+    _dir: Option<tempfile::TempDir>,
+}
+
+pub(crate) fn id(text: &str) -> SessionId {
+    text.parse().unwrap()
+}
+
+pub(crate) fn cut(text: &str) -> Selector {
+    text.parse().unwrap()
+}
+
+impl World {
+    pub(crate) fn memory() -> Self {
+        Self::over(Engine::over(Arc::new(MemoryStore::default())), None)
+    }
+
+    pub(crate) fn sqlite() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("store.db");
+        let store = Arc::new(SqliteStore::open(&path, Options::default()).unwrap());
+        Self::over(Engine::new(store.clone()).with_upkeep(store), Some(dir))
+    }
+
+    fn over(engine: Engine, dir: Option<tempfile::TempDir>) -> Self {
+        let clock = Arc::new(TestClock::default());
+        Self { engine: engine.with_clock(clock.clone()), clock, _dir: dir }
+    }
+
+    /// Lets time pass.
+    pub(crate) fn pass(&self, seconds: u64) {
+        self.clock.seconds.fetch_add(seconds, Ordering::Relaxed);
+    }
+
+    /// A root with these events, see [`events`].
+    pub(crate) fn session(&self, name: &str, script: &str) -> SessionId {
+        let create = Create { id: Some(id(name)), ..Create::in_workspace(Workspace::new("/demo")) };
+        self.engine.create(&create).unwrap();
+        self.write(name, script);
+        id(name)
+    }
+
+    /// Adds these events, see [`events`].
+    pub(crate) fn write(&self, name: &str, script: &str) {
+        let events = events(script);
+        if !events.is_empty() {
+            self.engine.append(&id(name), &AppendRequest::from(events)).unwrap();
+        }
+    }
+
+    pub(crate) fn try_fork(&self, parent: &str, at: &str, child: &str) -> Result<Forked, Error> {
+        let at = (!at.is_empty()).then(|| cut(at));
+        self.engine.fork(&Fork { at, id: Some(id(child)), ..Fork::of(id(parent)) })
+    }
+
+    pub(crate) fn fork(&self, parent: &str, at: &str, child: &str) -> Forked {
+        self.try_fork(parent, at, child).unwrap()
+    }
+
+    pub(crate) fn header(&self, name: &str) -> Header {
+        self.engine.show(&id(name)).unwrap()
+    }
+
+    pub(crate) fn log(&self, name: &str) -> Vec<Stored> {
+        self.engine.load(&id(name)).unwrap().events
+    }
+
+    /// The assembled history in the words of [`events`].
+    pub(crate) fn shape(&self, name: &str) -> String {
+        let words = self.log(name).into_iter().map(|stored| {
+            let field = |key: &str| {
+                let data: serde_json::Value = stored.event.data.read().unwrap();
+                data[key].as_str().unwrap_or_default().to_owned()
+            };
+            match stored.event.kind.as_str() {
+                "tool_result" => format!("r:{}", field("call_id")),
+                "tool_call" => format!("c:{}", field("id")),
+                other => word_of(other, &field("content")),
+            }
+        });
+        words.collect::<Vec<_>>().join(" ")
+    }
+
+    /// The bytes of the whole log as it is printed: a parent must keep them.
+    pub(crate) fn printed(&self, name: &str) -> String {
+        let mut out = Vec::new();
+        self.engine.log(&id(name), forklore_engine::LogRange::default(), &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+}
+
+/// The kind and the reason of a refusal.
+pub(crate) fn refusal<T: std::fmt::Debug>(result: Result<T, Error>) -> (ErrorKind, String) {
+    let error = result.expect_err("it should have been refused");
+    let reason = error.details()["reason"].as_str().unwrap_or_default().to_owned();
+    (error.kind(), reason)
+}
+
+fn word_of(kind: &str, content: &str) -> String {
+    match kind {
+        "user_message" | "assistant_message" | "system_message" if !content.is_empty() => {
+            content.to_owned()
+        }
+        "session_fork" => "F".into(),
+        "workflow_event" => "w".into(),
+        "provider_usage" => "$".into(),
+        "turn_failed" => "!".into(),
+        "history_compaction" => "k".into(),
+        "branch_summary" => "S".into(),
+        "assistant_message" => "c".into(),
+        other => other.into(),
+    }
+}
+
+/// Events from words: `u1` a user message of that text, `a1` an assistant's, `s1` a system's,
+/// `i1` an injected one, `c:X` a call X of `tool_X`, `r:X` its result, `w` a workflow event, `$`
+/// usage, `!` a failed turn, `k:0-2` a compaction, `x:CLASS` an extension of that class.
+pub(crate) fn events(script: &str) -> Vec<NewEvent> {
+    script.split_whitespace().map(event).collect()
+}
+
+fn event(word: &str) -> NewEvent {
+    let new = |kind: &str, data: serde_json::Value| {
+        NewEvent::new(kind.parse().unwrap(), Data::of(&data).unwrap())
+    };
+    let argument = word.split_once(':').map_or("", |(_, argument)| argument);
+    match word.as_bytes()[0] {
+        b'u' => new("user_message", json!({"content": word})),
+        b'a' => new("assistant_message", json!({"content": word})),
+        b's' => new("system_message", json!({"content": word})),
+        b'i' => new("user_message", json!({"content": word, "injected": true})),
+        b'c' => new("tool_call", json!({"id": argument, "name": format!("tool_{argument}")})),
+        b'r' => new("tool_result", json!({"call_id": argument, "content": "done"})),
+        b'w' => new("workflow_event", json!({"name": "w"})),
+        b'$' => new("provider_usage", json!({"input": 10, "output": 2, "cost": 0.5})),
+        b'!' => new("turn_failed", json!({"error": "overloaded"})),
+        b'k' => {
+            let (from, to) = argument.split_once('-').unwrap();
+            let (from, to): (u64, u64) = (from.parse().unwrap(), to.parse().unwrap());
+            new("history_compaction", json!({"from_index": from, "to_index": to, "content": "short"}))
+        }
+        b'x' => {
+            let class: Class = serde_json::from_value(json!(argument)).unwrap();
+            NewEvent { class: Some(class), ..new("x.note", json!({"n": 1})) }
+        }
+        _ => panic!("no such word: {word}"),
+    }
+}
