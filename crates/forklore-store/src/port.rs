@@ -23,16 +23,20 @@ pub trait Store: Send + Sync {
     ///
     /// # Errors
     /// `IdTaken`, `LabelTaken`, `NotFound` or `Deleted` (the parent), `Invalid` (a cut that the
-    /// parent does not reach), `MissingAncestor`.
+    /// parent does not reach, a child without its `session_fork`, a kind that does not go with
+    /// its beginning), `MissingAncestor`.
     fn create(&self, new: NewSession) -> Result<Header>;
 
-    /// Adds events behind the head, all or none; they are durable when it returns (SPEC 9).
+    /// Adds events behind the head, all or none; they are durable when it returns (SPEC 9). A
+    /// repetition of an earlier append writes nothing, so it needs no lease.
     ///
     /// # Errors
-    /// `NotFound`, `Deleted`, `Held`, `LeaseLost`, `Conflict` with the real head.
+    /// `NotFound`, `Deleted`, `Invalid` (no events), `Held`, `LeaseLost`, `Conflict` with the real
+    /// head.
     fn append(&self, session: &SessionId, append: Append) -> Result<Appended>;
 
-    /// The header of a session, of a deleted one too (its `deleted` is then set).
+    /// The header of a session, of a deleted one too (its `deleted` is then set). As everywhere, the
+    /// id names a session only in its own spelling.
     ///
     /// # Errors
     /// `NotFound`, `Corrupt`.
@@ -290,7 +294,9 @@ pub enum Children {
 pub struct Removed {
     /// The sessions that are now gone, in the order given.
     pub deleted: Vec<SessionId>,
-    /// How many of them left a nameless segment behind that others need.
+    /// Of how many of them a segment stays because a living session's history refers to it: to
+    /// events they wrote, or to their own copy of a prefix. A history refers to what its parent's
+    /// referred to when it was forked, or to its own copy once it is detached.
     pub kept_segments: u64,
 }
 

@@ -1,0 +1,123 @@
+//! Runs the cases one after the other and tells the results as a table.
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::cases::{CASES, Capability, Case};
+use super::factory::Factory;
+use super::process;
+use super::scene::Scene;
+
+/// What a case came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The store keeps it.
+    Pass,
+    /// The store breaks it; what was found.
+    Fail(String),
+    /// It needs a capability that the store does not offer.
+    NotOffered,
+}
+
+/// The results of all cases.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// Each case with its outcome, in order.
+    pub outcomes: Vec<(&'static Case, Outcome)>,
+}
+
+/// Runs every base case and those of the capabilities offered.
+pub fn run(factory: &dyn Factory, offered: &[Capability]) -> Report {
+    let outcome = |case: &'static Case| {
+        if case.needs != Capability::Base && !offered.contains(&case.needs) {
+            return (case, Outcome::NotOffered);
+        }
+        let ran = catch_unwind(AssertUnwindSafe(|| run_one(factory, case.number)));
+        (
+            case,
+            ran.map_or_else(|panic| Outcome::Fail(said(&*panic)), |()| Outcome::Pass),
+        )
+    };
+    Report {
+        outcomes: CASES.iter().map(outcome).collect(),
+    }
+}
+
+/// Runs one case by its number.
+///
+/// # Panics
+/// When the store breaks it, or there is no case of that number.
+pub fn run_one(factory: &dyn Factory, number: u16) {
+    let case = CASES
+        .iter()
+        .find(|case| case.number == number)
+        .expect("a case of this number");
+    if process::is_other() {
+        // Started for one case: the others, and the first process's part of this one, are not ours.
+        if let Some(mut scene) = process::joined(factory, number) {
+            (case.run)(&mut scene);
+        }
+        return;
+    }
+    (case.run)(&mut Scene::new(factory));
+}
+
+fn said(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().cloned();
+    text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()))
+        .unwrap_or_else(|| "it panicked without words".into())
+}
+
+impl Report {
+    /// The cases that the store breaks.
+    pub fn failures(&self) -> impl Iterator<Item = (&'static Case, &str)> {
+        self.outcomes
+            .iter()
+            .filter_map(|(case, outcome)| match outcome {
+                Outcome::Fail(why) => Some((*case, &**why)),
+                _ => None,
+            })
+    }
+
+    /// Prints the table and ends the test with all failures, if there are any.
+    ///
+    /// # Panics
+    /// When a case failed.
+    pub fn expect_pass(&self) {
+        println!("{self}");
+        let failures: Vec<_> = self
+            .failures()
+            .map(|(case, why)| format!("{case}: {why}"))
+            .collect();
+        assert!(
+            failures.is_empty(),
+            "{} cases failed\n{}",
+            failures.len(),
+            failures.join("\n")
+        );
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "{:>4}  {:<12} {:<10} {:<12} case",
+            "no", "result", "needs", "acceptance"
+        )?;
+        for (case, outcome) in &self.outcomes {
+            let result = match outcome {
+                Outcome::Pass => "pass",
+                Outcome::Fail(_) => "FAIL",
+                Outcome::NotOffered => "not offered",
+            };
+            let acceptance = case.acceptance().join(" ");
+            let (number, needs) = (case.number, case.needs.name());
+            writeln!(
+                f,
+                "{number:>4}  {result:<12} {needs:<10} {acceptance:<12} {case}"
+            )?;
+        }
+        Ok(())
+    }
+}
