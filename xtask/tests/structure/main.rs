@@ -7,6 +7,7 @@
 )]
 
 mod edges;
+mod links;
 mod manifests;
 mod modules;
 mod text;
