@@ -173,6 +173,6 @@ fn a_bad_line_is_named() {
     );
     assert!(has_empty_name("src/utils/a.rs") && has_empty_name("src/misc.rs"));
     assert!(!has_empty_name("src/miscount.rs"));
-    assert!(names("cd /root/a", "/root") && names("(/root)", "/root"));
-    assert!(!names("parent/root", "/root") && !names("/root-1", "/root"));
+    assert!(names("cd /ada/a", "/ada") && names("(/ada)", "/ada"));
+    assert!(!names("parent/ada", "/ada") && !names("/ada-1", "/ada"));
 }
