@@ -309,6 +309,7 @@ macro_rules! __forklore_cases {
                 1906 a52_kept_segments_outlive_a_reopening
                 1907 a_second_handle_sees_every_write_at_once
                 1908 a55_two_handles_keep_each_others_appends
+                1909 histories_agree_over_reopening
             }
             processes processes {
                 2001 a55_appends_of_all_processes_are_there

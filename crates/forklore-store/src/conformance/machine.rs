@@ -1,7 +1,74 @@
 //! Random histories, compared with a plain model after every step.
 
+mod call;
+mod compare;
+mod history;
+mod model;
+mod step;
+
+use proptest::collection::vec;
+use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
+
+use self::history::History;
+use self::step::{Step, plain_step, racing_step, reopening_step};
 use super::scene::Scene;
+use proptest::strategy::{BoxedStrategy, Strategy};
 
-pub(super) fn histories_agree_with_a_plain_model(_scene: &Scene<'_>) {}
+/// Steps in one history.
+const STEPS: usize = 50;
+/// Histories tried unless `FORKLORE_CASES` says otherwise.
+const HISTORIES: u32 = 48;
+/// How long a failing history is made shorter, in milliseconds.
+const SHRINKING: u32 = 20_000;
 
-pub(super) fn racing_pairs_agree_with_one_of_both_orders(_scene: &Scene<'_>) {}
+pub(super) fn histories_agree_with_a_plain_model(scene: &Scene<'_>) {
+    run(scene, plain_step().boxed());
+}
+
+pub(super) fn racing_pairs_agree_with_one_of_both_orders(scene: &Scene<'_>) {
+    run(scene, racing_step().boxed());
+}
+
+pub(super) fn histories_agree_over_reopening(scene: &Scene<'_>) {
+    run(scene, reopening_step().boxed());
+}
+
+fn run(scene: &Scene<'_>, step: BoxedStrategy<Step>) {
+    let seed = number("FORKLORE_SEED").unwrap_or_else(any_seed);
+    let cases = number("FORKLORE_CASES").map_or(HISTORIES, |cases| cases.try_into().unwrap());
+    println!("{cases} histories; FORKLORE_SEED={seed} repeats them");
+    let config = Config {
+        cases,
+        failure_persistence: None,
+        max_shrink_time: SHRINKING,
+        ..Config::default()
+    };
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+    let tried = TestRunner::new_with_rng(config, rng).run(&vec(step, 1..=STEPS), |steps| {
+        let mut history = History::new(scene.factory);
+        steps
+            .iter()
+            .try_for_each(|step| history.take(step))
+            .map_err(TestCaseError::fail)
+    });
+    match tried {
+        Ok(()) => {}
+        Err(TestError::Fail(why, steps)) => {
+            panic!("FORKLORE_SEED={seed}: {why}\nafter these steps: {steps:#?}")
+        }
+        Err(TestError::Abort(why)) => panic!("FORKLORE_SEED={seed}: {why}"),
+    }
+}
+
+fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable)
+        .ok()
+        .map(|text| text.parse().expect("a number"))
+}
+
+fn any_seed() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    RandomState::new().hash_one(0)
+}

@@ -96,6 +96,13 @@ impl<'f> Scene<'f> {
             .expect("a store that offers upkeep")
     }
 
+    /// Collects what nobody needs, where the store can.
+    pub(super) fn collect(&self) {
+        if let Some(upkeep) = &self.handle().upkeep {
+            upkeep.gc(self.clock.now()).unwrap();
+        }
+    }
+
     /// Where the store lives.
     pub fn place(&self) -> &dyn Place {
         &**self

@@ -144,3 +144,7 @@ pub(super) fn a55_two_handles_keep_each_others_appends(scene: &mut Scene<'_>) {
     assert_eq!(scene.header("a").counts.turns, 80);
     scene.assert_sound();
 }
+
+pub(super) fn histories_agree_over_reopening(scene: &mut Scene<'_>) {
+    crate::conformance::machine::histories_agree_over_reopening(scene);
+}
