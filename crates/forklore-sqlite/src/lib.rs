@@ -1,1 +1,35 @@
-//! forklore-sqlite
+//! The default store of forklore: one SQLite file that several processes share.
+//!
+//! A session's own events are one segment; what it inherits are spans of its ancestors' segments,
+//! fixed when it was forked. Every call is one transaction; writers pass a gate one by one,
+//! readers wait for nobody.
+
+mod ancestry;
+mod append;
+mod change;
+mod connect;
+mod copy;
+mod crc;
+mod create;
+mod detach;
+mod fault;
+mod gate;
+mod list;
+mod locate;
+mod location;
+mod migrate;
+mod network;
+mod number;
+mod port;
+mod read;
+mod remove;
+mod row;
+mod segment;
+mod session;
+mod store;
+mod trim;
+mod upkeep;
+mod verify;
+mod write;
+
+pub use store::{Options, SqliteStore};

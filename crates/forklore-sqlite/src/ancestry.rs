@@ -1,0 +1,242 @@
+//! A session's ancestry as it is stored: up to 16 spans inline, older ones in shared pages.
+
+use forklore_model::Counts;
+use forklore_model::lineage::{self, Span, Unit, jumps_further};
+use rusqlite::{Connection, OptionalExtension};
+
+use crate::crc::Fields;
+use crate::fault::{Fault, Result};
+use crate::number::{signed, unsigned};
+use crate::segment::Segment;
+use crate::write::WriteTx;
+
+/// The most spans in a row, and the number of them in a page.
+pub(crate) const WIDTH: usize = 16;
+
+/// Part of a session's history: spans, and the page that holds those before them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Ancestry {
+    pub(crate) page: Option<i64>,
+    pub(crate) spans: Vec<Span>,
+}
+
+/// A page of older spans.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Page {
+    pub(crate) before: Ancestry,
+    /// The counts behind its last span.
+    pub(crate) end: Counts,
+    depth: u64,
+    jump: Jump,
+}
+
+/// A page further back, and the counts at its start. The first page jumps to itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Jump {
+    page: Option<i64>,
+    depth: u64,
+    start: [u64; 3],
+}
+
+impl Page {
+    fn start(&self) -> Counts {
+        self.before
+            .spans
+            .first()
+            .map(|span| span.base)
+            .unwrap_or_default()
+    }
+
+    /// The page to look at next for where the count reaches `want`, which is before this one.
+    pub(crate) fn towards(&self, unit: Unit, want: u64) -> Option<i64> {
+        let [kept, index, turns] = self.jump.start;
+        let start = Counts {
+            kept,
+            index,
+            turns,
+            ..Counts::default()
+        };
+        match self.jump.page {
+            Some(page) if unit.of(&start) >= want => Some(page),
+            _ => self.before.page,
+        }
+    }
+}
+
+/// The ancestry of a session; a root has none.
+pub(crate) fn load(conn: &Connection, sid: Segment) -> Result<Ancestry> {
+    let sql = "SELECT page, spans, crc FROM ancestry WHERE sid = ?";
+    let row = conn.prepare_cached(sql)?.query_row([sid], |row| {
+        Ok((
+            row.get::<_, Option<i64>>(0)?,
+            row.get::<_, Vec<u8>>(1)?,
+            row.get::<_, i64>(2)?,
+        ))
+    });
+    let Some((page, bytes, sum)) = row.optional()? else {
+        return Ok(Ancestry::default());
+    };
+    let place = || format!("ancestry row {sid}");
+    let expected = Fields::default()
+        .number(Some(sid))
+        .number(page)
+        .bytes(Some(&bytes))
+        .sum();
+    let spans = spans(&bytes, expected, sum).map_err(|message| Fault::damaged(place(), message))?;
+    Ok(Ancestry { page, spans })
+}
+
+/// Stores or replaces the ancestry of a session.
+pub(crate) fn save(tx: &WriteTx<'_>, sid: Segment, ancestry: &Ancestry) -> Result<()> {
+    let bytes = lineage::encode(&ancestry.spans);
+    let page = ancestry.page;
+    let sum = Fields::default()
+        .number(Some(sid))
+        .number(page)
+        .bytes(Some(&bytes))
+        .sum();
+    tx.write(
+        "INSERT INTO ancestry (sid, page, spans, crc) VALUES (?, ?, ?, ?)
+         ON CONFLICT (sid) DO UPDATE SET page = excluded.page, spans = excluded.spans,
+             crc = excluded.crc",
+        &[&sid, &page, &bytes, &i64::from(sum)],
+    )?;
+    Ok(())
+}
+
+/// A page.
+pub(crate) fn page(conn: &Connection, id: i64) -> Result<Page> {
+    let sql = "SELECT prev, depth, jump, jump_depth, jump_kept, jump_index, jump_turns, spans, crc
+               FROM ancestry_page WHERE id = ?";
+    let row = conn.prepare_cached(sql)?.query_row([id], |row| {
+        let places: (Option<i64>, Option<i64>) = (row.get(0)?, row.get(2)?);
+        let numbers: [i64; 5] = [
+            row.get(1)?,
+            row.get(3)?,
+            row.get(4)?,
+            row.get(5)?,
+            row.get(6)?,
+        ];
+        Ok((
+            places,
+            numbers,
+            row.get::<_, Vec<u8>>(7)?,
+            row.get::<_, i64>(8)?,
+        ))
+    });
+    let place = || format!("ancestry page {id}");
+    let Some(((prev, jump), numbers, bytes, sum)) = row.optional()? else {
+        return Err(Fault::damaged(place(), "it is missing"));
+    };
+    let expected = page_sum(prev, jump, &numbers, &bytes);
+    let mut list =
+        spans(&bytes, expected, sum).map_err(|message| Fault::damaged(place(), message))?;
+    let end = list
+        .pop()
+        .ok_or_else(|| Fault::damaged(place(), "it is empty"))?
+        .base;
+    let [depth, jump_depth, kept, index, turns] = numbers;
+    Ok(Page {
+        before: Ancestry {
+            page: prev,
+            spans: list,
+        },
+        end,
+        depth: unsigned(depth)?,
+        jump: Jump {
+            page: jump,
+            depth: unsigned(jump_depth)?,
+            start: [unsigned(kept)?, unsigned(index)?, unsigned(turns)?],
+        },
+    })
+}
+
+/// Makes a page of `spans`, which follow the page `prev`; behind them the counts are `end`.
+pub(crate) fn add_page(
+    tx: &WriteTx<'_>,
+    prev: Option<i64>,
+    spans: &[Span],
+    end: Counts,
+) -> Result<i64> {
+    let mut spans = spans.to_vec();
+    spans.push(Span {
+        segment: 0,
+        to: 0,
+        base: end,
+    });
+    let bytes = lineage::encode(&spans);
+    let (depth, jump) = match prev {
+        None => (
+            0,
+            Jump {
+                page: None,
+                depth: 0,
+                start: [0; 3],
+            },
+        ),
+        Some(prev) => beyond(tx, prev)?,
+    };
+    let [kept, index, turns] = jump.start.map(signed);
+    let numbers = [signed(depth), signed(jump.depth), kept, index, turns];
+    let sum = page_sum(prev, jump.page, &numbers, &bytes);
+    tx.write(
+        "INSERT INTO ancestry_page
+             (prev, depth, jump, jump_depth, jump_kept, jump_index, jump_turns, spans, crc)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        &[
+            &prev,
+            &numbers[0],
+            &jump.page,
+            &numbers[1],
+            &kept,
+            &index,
+            &turns,
+            &bytes,
+            &i64::from(sum),
+        ],
+    )?;
+    Ok(tx.last_insert_rowid())
+}
+
+/// The depth and jump of the page behind `prev`.
+fn beyond(conn: &Connection, prev: i64) -> Result<(u64, Jump)> {
+    let last = page(conn, prev)?;
+    let depth = last.depth + 1;
+    if let Some(target) = last.jump.page {
+        let jumped = page(conn, target)?.jump;
+        if jumps_further(last.depth, last.jump.depth, jumped.depth) {
+            // The first page's jump to itself is not stored.
+            let jump = if jumped.page.is_some() {
+                jumped
+            } else {
+                last.jump
+            };
+            return Ok((depth, jump));
+        }
+    }
+    let Counts {
+        kept, index, turns, ..
+    } = last.start();
+    let jump = Jump {
+        page: Some(prev),
+        depth: last.depth,
+        start: [kept, index, turns],
+    };
+    Ok((depth, jump))
+}
+
+fn page_sum(prev: Option<i64>, jump: Option<i64>, numbers: &[i64], bytes: &[u8]) -> u32 {
+    Fields::default()
+        .number(prev)
+        .number(jump)
+        .numbers(numbers)
+        .bytes(Some(bytes))
+        .sum()
+}
+
+fn spans(bytes: &[u8], expected: u32, stored: i64) -> Result<Vec<Span>, String> {
+    if i64::from(expected) != stored {
+        return Err("it does not fit its checksum".into());
+    }
+    lineage::decode(bytes).map_err(|error| error.to_string())
+}

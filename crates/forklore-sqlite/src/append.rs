@@ -1,0 +1,257 @@
+//! Adding events behind a session's head.
+
+use forklore_model::{Counts, Event, OpenCalls, SessionId};
+use forklore_store::Error;
+use forklore_store::port::{Append, Appended};
+use forklore_store::rules::check_writer;
+use jiff::{SignedDuration, Timestamp};
+use rusqlite::Connection;
+
+use crate::fault::Result;
+use crate::locate::History;
+use crate::number::signed;
+use crate::read::open_calls;
+use crate::row::{Row, stored_counts};
+use crate::segment::{self, Segment};
+use crate::session::{self, Session};
+use crate::write::WriteTx;
+
+/// How far `fresh_until` may lie ahead of `updated`.
+pub(crate) const FRESH: SignedDuration = SignedDuration::from_secs(60);
+
+/// Adds the events of `append`, or finds that they are there.
+pub(crate) fn append(tx: &WriteTx<'_>, id: &SessionId, append: &Append) -> Result<Appended> {
+    let mut session = session::living(tx, id)?;
+    let header = &session.header;
+    let head = header.head_seq();
+    if append.events.is_empty() {
+        return Err(Error::Invalid("an append needs an event".into()).into());
+    }
+    if let Some(earlier) = repetition(tx, &session, append)? {
+        return Ok(earlier);
+    }
+    check_writer(header, append.owner.as_deref(), append.now)?;
+    if let Some(expected) = append.expect.filter(|expected| *expected != head) {
+        return Err(Error::Conflict {
+            session: id.clone(),
+            expected,
+            head,
+        }
+        .into());
+    }
+    let (counts, position) = (header.counts, header.own_events);
+    let mut tail = Tail::new(session.sid, header.inherited, counts, position);
+    if counts.open > 0 && append.events.iter().any(changes_calls) {
+        tail.open = Open::Known(open_calls(tx, &History::of(tx, &session)?, head)?);
+    }
+    append
+        .events
+        .iter()
+        .try_for_each(|event| tail.push(tx, event))?;
+    session.header.usage += append.usage;
+    session.fresh_until = fresh_until(&session, append.now);
+    session.header.updated = append.now;
+    tail.close(tx, &mut session)?;
+    let head_seq = session.header.head_seq();
+    let (from_seq, to_seq) = (
+        head.saturating_add(1).unsigned_abs(),
+        head_seq.unsigned_abs(),
+    );
+    Ok(Appended {
+        from_seq,
+        to_seq,
+        head_seq,
+        repeated: false,
+    })
+}
+
+/// The earlier success that `append` repeats (SPEC 9).
+fn repetition(conn: &Connection, session: &Session, append: &Append) -> Result<Option<Appended>> {
+    let header = &session.header;
+    let Some(from) = append
+        .expect
+        .and_then(|expect| u64::try_from(expect.checked_add(1)?).ok())
+    else {
+        return Ok(None);
+    };
+    let own = if header.parent_id.is_none() {
+        Some(from)
+    } else {
+        from.checked_sub(header.inherited.kept)
+            .filter(|position| *position > 0)
+    };
+    let n = append.events.len();
+    let Some(position) = own.filter(|own| own.saturating_add(n as u64) <= header.own_events) else {
+        return Ok(None);
+    };
+    let there = segment::ids(conn, session.sid, position, n)?;
+    let same = there
+        .iter()
+        .map(String::as_str)
+        .eq(append.events.iter().map(|new| new.id.as_str()));
+    let to_seq = from + n as u64 - 1;
+    let head_seq = header.head_seq();
+    Ok(same.then_some(Appended {
+        from_seq: from,
+        to_seq,
+        head_seq,
+        repeated: true,
+    }))
+}
+
+fn changes_calls(event: &Event) -> bool {
+    event.effect.starts_turn || !event.effect.calls.is_empty()
+}
+
+/// The bound that `updated` stays below: it moves ahead of a busy session in growing steps, at
+/// most a minute, so that few appends touch the index it is in.
+fn fresh_until(session: &Session, now: Timestamp) -> Timestamp {
+    let bound = session.fresh_until;
+    if now <= bound && bound.duration_since(now) <= FRESH {
+        return bound;
+    }
+    let age = now.duration_since(session.header.created);
+    now.checked_add(age.clamp(SignedDuration::ZERO, FRESH))
+        .unwrap_or(now)
+}
+
+/// The calls open behind the last event: which, or how many where that is all that is needed.
+enum Open {
+    Known(OpenCalls),
+    Unchanged(u64),
+}
+
+/// The end of a session's own events, to which more are added.
+pub(crate) struct Tail {
+    segment: Segment,
+    inherited: Counts,
+    counts: Counts,
+    position: u64,
+    bytes: u64,
+    open: Open,
+}
+
+impl Tail {
+    /// `counts` and `position` are those behind the last event.
+    pub(crate) fn new(segment: Segment, inherited: Counts, counts: Counts, position: u64) -> Self {
+        let open = match counts.open {
+            0 => Open::Known(OpenCalls::default()),
+            open => Open::Unchanged(open),
+        };
+        Self {
+            segment,
+            inherited,
+            counts,
+            position,
+            bytes: 0,
+            open,
+        }
+    }
+
+    /// The end of what a session inherits, where these calls are open.
+    pub(crate) fn behind(segment: Segment, inherited: Counts, open: OpenCalls) -> Self {
+        let open = Open::Known(open);
+        Self {
+            open,
+            ..Self::new(segment, inherited, inherited, 0)
+        }
+    }
+
+    /// Adds a child's `session_fork`, which stands before what it inherits.
+    pub(crate) fn push_fork(&mut self, tx: &WriteTx<'_>, event: &Event) -> Result<()> {
+        self.put(tx, event, Counts::default())
+    }
+
+    pub(crate) fn push(&mut self, tx: &WriteTx<'_>, event: &Event) -> Result<()> {
+        let before = self.counts;
+        self.counts = match &mut self.open {
+            Open::Known(open) => {
+                open.step(&event.effect);
+                before.after(event, open)
+            }
+            Open::Unchanged(open) => Counts {
+                open: *open,
+                ..before.after(event, &OpenCalls::default())
+            },
+        };
+        self.put(tx, event, self.within())
+    }
+
+    fn put(&mut self, tx: &WriteTx<'_>, event: &Event, counts: Counts) -> Result<()> {
+        if self.position >= segment::LAST_POSITION {
+            return Err(Error::Invalid("the session has no room for another event".into()).into());
+        }
+        let k = segment::key(self.segment, self.position);
+        segment::insert(
+            tx,
+            &Row {
+                k,
+                counts,
+                origin: None,
+                event: event.clone(),
+            },
+        )?;
+        self.position += 1;
+        self.bytes += event.data.get().len() as u64;
+        Ok(())
+    }
+
+    /// The counts of the segment alone.
+    fn within(&self) -> Counts {
+        let Counts {
+            kept,
+            index,
+            turns,
+            bytes,
+            open,
+        } = self.counts;
+        let base = &self.inherited;
+        Counts {
+            kept: kept - base.kept,
+            index: index - base.index,
+            turns: turns - base.turns,
+            bytes: bytes - base.bytes,
+            open,
+        }
+    }
+
+    /// Takes the new end over into the header.
+    pub(crate) fn end(&self, session: &mut Session) {
+        session.header.counts = self.counts;
+        session.header.own_events = self.position;
+        session.header.own_bytes += self.bytes;
+    }
+
+    fn close(&self, tx: &WriteTx<'_>, session: &mut Session) -> Result<()> {
+        self.end(session);
+        let header = &session.header;
+        let [kept, index, turns, bytes, open] = stored_counts(&header.counts);
+        let usage = &header.usage;
+        tx.write(
+            "UPDATE session SET kept = ?, idx = ?, turns = ?, bytes = ?, open = ?, own_events = ?,
+                 own_bytes = ?, updated = ?, usage_input = ?, usage_output = ?, usage_cached = ?,
+                 usage_cost = ? WHERE sid = ?",
+            &[
+                &kept,
+                &index,
+                &turns,
+                &bytes,
+                &open,
+                &signed(header.own_events),
+                &signed(header.own_bytes),
+                &header.updated.as_microsecond(),
+                &signed(usage.input),
+                &signed(usage.output),
+                &signed(usage.cached),
+                &usage.cost,
+                &session.sid,
+            ],
+        )?;
+        // Apart, because naming the column makes SQLite write its index even if it is the same.
+        tx.write(
+            "UPDATE session SET fresh_until = ?2 WHERE sid = ?1 AND fresh_until <> ?2",
+            &[&session.sid, &session.fresh_until.as_microsecond()],
+        )?;
+        Ok(())
+    }
+}

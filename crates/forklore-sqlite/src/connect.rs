@@ -1,0 +1,144 @@
+//! Opening the file of a store, making it where there is none.
+
+use std::fs::File;
+use std::path::Path;
+use std::time::Duration;
+
+use forklore_store::{Error, Result};
+use rusqlite::{Connection, OpenFlags};
+
+use crate::fault::{Fault, os};
+use crate::gate::{Gate, beside};
+use crate::location;
+use crate::migrate::{self, VERSION};
+
+/// Prepared statements kept by each connection.
+const STATEMENTS: usize = 96;
+/// Pages of the WAL after which a commit writes them back itself, should nobody have done it.
+const LAST_CHECKPOINT: i64 = 8_000;
+/// How far the WAL may stay grown, in bytes.
+const WAL_BYTES: i64 = 64 << 20;
+
+/// How a connection may be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    Write,
+    Read,
+    /// The folder cannot be written, so nobody else writes either.
+    Frozen,
+}
+
+/// Makes sure that there is a store of this version at `path`.
+pub(crate) fn prepare(path: &Path, gate: &Gate, wait: Duration) -> Result<()> {
+    if !location::check(path)? {
+        location::make_folder(location::folder(path))?;
+        let _turn = gate.pass(wait)?;
+        // Somebody may have been faster.
+        if !location::check(path)? {
+            make(path)?;
+        }
+    }
+    Ok(())
+}
+
+/// Brings an older store to this version.
+pub(crate) fn upgrade(path: &Path, gate: &Gate, wait: Duration) -> Result<()> {
+    let mut conn = open(path, Access::Write, wait)?;
+    let _turn = gate.pass(wait)?;
+    let version = migrate::version(&conn, path)?;
+    if version < VERSION {
+        let failed = |fault: Fault| fault.about("bringing the store to a new version", path);
+        migrate::migrate(&mut conn, version).map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// Makes a store beside its place and moves it there when it is whole, so that no one ever finds
+/// half of one.
+fn make(path: &Path) -> Result<()> {
+    let new = beside(path, "-new");
+    let doing = "making the store";
+    if let Err(error) = std::fs::remove_file(&new)
+        && error.kind() != std::io::ErrorKind::NotFound
+    {
+        return Err(os(doing, &new)(error));
+    }
+    private_file(&new).map_err(os(doing, &new))?;
+    let made = Connection::open_with_flags(&new, flags(Access::Write))
+        .map_err(Fault::Sql)
+        .and_then(|mut conn| {
+            migrate::migrate(&mut conn, 0)?;
+            conn.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
+            conn.close().map_err(|(_, error)| Fault::Sql(error))
+        });
+    made.map_err(|fault| fault.about(doing, &new))?;
+    let synced = File::open(&new)
+        .and_then(|file| file.sync_all())
+        .and_then(|()| std::fs::rename(&new, path))
+        .and_then(|()| File::open(location::folder(path))?.sync_all());
+    synced.map_err(os(doing, path))
+}
+
+fn private_file(path: &Path) -> std::io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    File::options()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)
+}
+
+fn flags(access: Access) -> OpenFlags {
+    let common = OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    match access {
+        Access::Write => common | OpenFlags::SQLITE_OPEN_READ_WRITE,
+        Access::Read | Access::Frozen => common | OpenFlags::SQLITE_OPEN_READ_ONLY,
+    }
+}
+
+/// A connection to the store at `path`.
+pub(crate) fn open(path: &Path, access: Access, wait: Duration) -> Result<Connection> {
+    let opened = match access {
+        Access::Frozen => Connection::open_with_flags(frozen(path)?, flags(access)),
+        _ => Connection::open_with_flags(path, flags(access)),
+    };
+    let set = |conn: Connection| {
+        conn.busy_timeout(wait)?;
+        conn.set_prepared_statement_cache_capacity(STATEMENTS);
+        if access == Access::Write {
+            conn.execute_batch(&format!(
+                "PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;
+                 PRAGMA wal_autocheckpoint = {LAST_CHECKPOINT};
+                 PRAGMA journal_size_limit = {WAL_BYTES};"
+            ))?;
+        }
+        Ok(conn)
+    };
+    opened
+        .and_then(set)
+        .map_err(|error| Fault::Sql(error).about("opening the store", path))
+}
+
+/// A name under which SQLite reads the file without the files beside it, which it could not make.
+fn frozen(path: &Path) -> Result<String> {
+    let wal = beside(path, "-wal");
+    if std::fs::metadata(&wal).is_ok_and(|wal| wal.len() > 0) {
+        let (path, wal) = (path.display(), wal.display());
+        return Err(Error::Denied(format!(
+            "{path} may only be read, and {wal} holds changes that were not written back"
+        )));
+    }
+    let encoded = path
+        .to_string_lossy()
+        .bytes()
+        .fold(String::from("file:"), |mut uri, byte| {
+            match byte {
+                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
+                    uri.push(char::from(byte));
+                }
+                _ => uri.push_str(&format!("%{byte:02x}")),
+            }
+            uri
+        });
+    Ok(encoded + "?immutable=1")
+}

@@ -1,0 +1,154 @@
+//! Copying an assembled prefix into a segment of its own, for `replay_v1` and detach.
+//!
+//! A long prefix is copied in small batches, each its own transaction, into a segment that nobody
+//! names yet; the transaction that publishes it copies the rest and checks that all is there. A
+//! staged segment whose copier died is invisible, and gc erases it.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use forklore_model::lineage::Span;
+use forklore_model::{Counts, SessionId};
+use forklore_store::{Error, Result as StoreResult};
+use rusqlite::Connection;
+
+use crate::SqliteStore;
+use crate::ancestry::Ancestry;
+use crate::fault::Result;
+use crate::number::signed;
+use crate::read;
+use crate::row::Row;
+use crate::segment::{self, Segment};
+use crate::session;
+use crate::write::WriteTx;
+
+/// Events copied in one transaction.
+const BATCH: u64 = 512;
+
+/// How long after its last sign of life a copy counts as abandoned, in microseconds.
+pub(crate) const ABANDONED: i64 = 10_000_000;
+
+/// A copy in the making.
+pub(crate) struct Staged {
+    pub(crate) segment: Segment,
+    /// Whose history it copies.
+    of: SessionId,
+}
+
+/// Copies all but the last few of the first `kept` inheritable events of a session's history.
+pub(crate) fn stage(store: &SqliteStore, of: &SessionId, kept: u64) -> StoreResult<Staged> {
+    let segment = store.write("copying events in", |tx| {
+        let root = session::living(tx, of)?.root;
+        tx.write(
+            "INSERT INTO private_segment (root, promised, kept_to, heartbeat) VALUES (?, ?, ?, ?)",
+            &[&root, &signed(kept), &signed(kept), &now()],
+        )?;
+        Ok(tx.last_insert_rowid())
+    })?;
+    let staged = Staged {
+        segment,
+        of: of.clone(),
+    };
+    let mut copied = 0;
+    while kept - copied > BATCH {
+        let batch = copied..copied + BATCH;
+        // Read outside the write transaction: the events before a cut never change.
+        let rows = store.read_with("reading", |conn| staged.rows(conn, batch.clone()))?;
+        let written = store.write("copying events in", |tx| {
+            staged.still_there(tx)?;
+            rows.iter().try_for_each(|row| segment::insert(tx, row))
+        });
+        if let Err(error) = written {
+            staged.abandon(store);
+            return Err(error);
+        }
+        copied += BATCH;
+    }
+    Ok(staged)
+}
+
+impl Staged {
+    /// Completes the copy, checks it, and gives the one span that names it.
+    pub(crate) fn publish(&self, tx: &WriteTx<'_>, root: Segment, kept: u64) -> Result<Ancestry> {
+        self.still_there(tx)?;
+        let copied = segment::end(tx, self.segment)?;
+        let rest = self.rows(tx, copied..kept)?;
+        rest.iter().try_for_each(|row| segment::insert(tx, row))?;
+        if segment::end(tx, self.segment)? != kept {
+            return Err(self.lost());
+        }
+        tx.write(
+            "UPDATE private_segment SET heartbeat = NULL, root = ? WHERE id = ?",
+            &[&root, &self.segment],
+        )?;
+        let segment = self.segment.unsigned_abs();
+        let span = Span {
+            segment,
+            to: kept,
+            base: Counts::default(),
+        };
+        Ok(Ancestry {
+            page: None,
+            spans: vec![span],
+        })
+    }
+
+    /// Erases what was copied, as far as it can be.
+    pub(crate) fn abandon(&self, store: &SqliteStore) {
+        // What stays is erased by gc, so a second failure here loses nothing.
+        let _ = store.write("erasing a copy in", |tx| erase(tx, self.segment));
+    }
+
+    fn rows(&self, conn: &Connection, batch: std::ops::Range<u64>) -> Result<Vec<Row>> {
+        let (from, to) = (batch.start, batch.end);
+        let events = read::inheritable(conn, &self.of, from, to)?;
+        let rows = events.into_iter().zip(from..).map(|(row, position)| Row {
+            k: segment::key(self.segment, position),
+            ..row
+        });
+        Ok(rows.collect())
+    }
+
+    /// Says that the copy goes on, unless somebody erased it meanwhile.
+    fn still_there(&self, tx: &WriteTx<'_>) -> Result<()> {
+        let beat = "UPDATE private_segment SET heartbeat = ? WHERE id = ? AND heartbeat NOT NULL";
+        match tx.write(beat, &[&now(), &self.segment])? {
+            1 => Ok(()),
+            _ => Err(self.lost()),
+        }
+    }
+
+    fn lost(&self) -> crate::fault::Fault {
+        let message = format!("the copy of {} is no longer whole", self.of);
+        Error::Stale {
+            what: "the copied history",
+            message,
+        }
+        .into()
+    }
+}
+
+/// Erases a private segment.
+pub(crate) fn erase(tx: &WriteTx<'_>, segment: Segment) -> Result<u64> {
+    let erased = segment::erase_from(tx, segment, 0)?;
+    tx.write("DELETE FROM private_segment WHERE id = ?", &[&segment])?;
+    if erased > 0 {
+        tx.write("UPDATE upkeep SET erased = 1", &[])?;
+    }
+    Ok(erased)
+}
+
+/// The staged segments whose copier gave no sign of life for a while.
+pub(crate) fn abandoned(conn: &Connection) -> Result<Vec<Segment>> {
+    let sql = "SELECT id FROM private_segment WHERE heartbeat < ?";
+    let mut statement = conn.prepare(sql)?;
+    let ids = statement.query_map([now() - ABANDONED], |row| row.get(0))?;
+    Ok(ids.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The machine's clock: whether a copier lives is a matter between processes, not of sessions.
+fn now() -> i64 {
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,58 @@
+//! Checksums: of an event's stored fields, of its payload, of a list of spans (SPEC 2).
+
+use crc32fast::Hasher;
+
+/// Takes fields one by one, each with its length, so that no byte can move from one to the next.
+#[derive(Default)]
+pub(crate) struct Fields(Hasher);
+
+impl Fields {
+    pub(crate) fn number(mut self, number: Option<i64>) -> Self {
+        match number {
+            None => self.0.update(&[0]),
+            Some(number) => {
+                self.0.update(&[1]);
+                self.0.update(&number.to_le_bytes());
+            }
+        }
+        self
+    }
+
+    pub(crate) fn numbers(self, numbers: &[i64]) -> Self {
+        numbers
+            .iter()
+            .fold(self, |fields, number| fields.number(Some(*number)))
+    }
+
+    pub(crate) fn bytes(mut self, bytes: Option<&[u8]>) -> Self {
+        match bytes {
+            None => self.0.update(&[0]),
+            Some(bytes) => {
+                self.0.update(&[2]);
+                self.0.update(&(bytes.len() as u64).to_le_bytes());
+                self.0.update(bytes);
+            }
+        }
+        self
+    }
+
+    pub(crate) fn sum(self) -> u32 {
+        self.0.finalize()
+    }
+}
+
+/// The sums of an event's columns and of its payload, as one number: a reader that wants places
+/// and counts only can check them without reading the payload.
+pub(crate) fn join(columns: u32, payload: u32) -> i64 {
+    (i64::from(columns) << 32) | i64::from(payload)
+}
+
+/// What [`join`] joined.
+pub(crate) fn split(sums: i64) -> (u32, u32) {
+    ((sums >> 32) as u32, sums as u32)
+}
+
+/// The sum of a payload.
+pub(crate) fn payload(bytes: &[u8]) -> u32 {
+    crc32fast::hash(bytes)
+}

@@ -1,0 +1,134 @@
+//! What goes wrong inside a transaction, and which error of the port it becomes.
+
+use std::path::Path;
+
+use forklore_model::SessionId;
+use forklore_store::{Error, error};
+use rusqlite::ErrorCode;
+
+pub(crate) type Result<T, E = Fault> = std::result::Result<T, E>;
+
+/// Why a transaction was given up.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    /// SQLite failed; the caller of the transaction knows what it was about.
+    Sql(rusqlite::Error),
+    /// The store refuses.
+    Refused(Error),
+    /// Stored bytes are not what was written.
+    Damaged(Damage),
+}
+
+/// Where stored bytes are damaged, and how.
+#[derive(Debug)]
+pub(crate) struct Damage {
+    pub(crate) session: Option<SessionId>,
+    pub(crate) seq: Option<u64>,
+    pub(crate) place: String,
+    pub(crate) message: String,
+}
+
+impl From<rusqlite::Error> for Fault {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sql(error)
+    }
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        Self::Refused(error)
+    }
+}
+
+impl Fault {
+    /// Damage in `place`, for a caller that knows neither session nor seq.
+    pub(crate) fn damaged(place: impl Into<String>, message: impl ToString) -> Self {
+        let (place, message) = (place.into(), message.to_string());
+        Self::Damaged(Damage {
+            session: None,
+            seq: None,
+            place,
+            message,
+        })
+    }
+
+    /// The same, found while reading this event of this session.
+    pub(crate) fn of(mut self, session: &SessionId, seq: Option<u64>) -> Self {
+        if let Self::Damaged(damage) = &mut self {
+            damage.session.get_or_insert_with(|| session.clone());
+            damage.seq = damage.seq.or(seq);
+        }
+        self
+    }
+
+    /// Whether the connection can no longer be trusted: after a failed write or sync nobody knows
+    /// what reached the disk, so the file is opened again before the next step.
+    pub(crate) fn spoils(&self) -> bool {
+        use ErrorCode::{
+            CannotOpen, DatabaseCorrupt, DiskFull, NotADatabase, ReadOnly, SystemIoFailure,
+        };
+        matches!(self, Self::Sql(rusqlite::Error::SqliteFailure(error, _)) if matches!(error.code,
+            DiskFull | SystemIoFailure | DatabaseCorrupt | NotADatabase | CannotOpen | ReadOnly))
+    }
+
+    /// The port's error, where `doing` something to the file at `path` failed.
+    pub(crate) fn about(self, doing: &str, path: &Path) -> Error {
+        let at = path.display();
+        match self {
+            Self::Refused(error) => error,
+            Self::Damaged(Damage {
+                session,
+                seq,
+                place,
+                message,
+            }) => Error::Corrupt {
+                session,
+                seq,
+                place: format!("{place} in {at}"),
+                message,
+            },
+            Self::Sql(source) => sql(source, doing, path),
+        }
+    }
+}
+
+fn sql(source: rusqlite::Error, doing: &str, path: &Path) -> Error {
+    let at = path.display();
+    let corrupt = |message: String| Error::Corrupt {
+        session: None,
+        seq: None,
+        place: at.to_string(),
+        message,
+    };
+    let rusqlite::Error::SqliteFailure(failure, _) = &source else {
+        return match source {
+            rusqlite::Error::FromSqlConversionFailure(..)
+            | rusqlite::Error::IntegralValueOutOfRange(..)
+            | rusqlite::Error::InvalidColumnType(..)
+            | rusqlite::Error::Utf8Error(..) => corrupt(source.to_string()),
+            other => Error::io(format!("{doing}: {at}"), other),
+        };
+    };
+    match failure.code {
+        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => {
+            Error::Locked(format!("another program kept {at} locked"))
+        }
+        ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => corrupt(source.to_string()),
+        ErrorCode::ReadOnly | ErrorCode::PermissionDenied => {
+            Error::Denied(format!("{doing}: {at} may only be read"))
+        }
+        _ => Error::io(format!("{doing}: {at}"), source),
+    }
+}
+
+/// Says what was being done to which path when the operating system refused.
+pub(crate) fn os(
+    doing: &'static str,
+    path: &Path,
+) -> impl FnOnce(std::io::Error) -> error::Error + use<> {
+    let at = path.display().to_string();
+    move |source| match source.kind() {
+        std::io::ErrorKind::PermissionDenied => Error::Denied(format!("{doing} {at}: {source}")),
+        _ => Error::io(format!("{doing} {at}"), source),
+    }
+}

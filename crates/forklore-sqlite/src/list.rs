@@ -1,0 +1,121 @@
+//! Listing headers, the last updated first, without reading more of them than are asked for.
+
+use forklore_model::Header;
+use forklore_store::port::{Cursor, Filter};
+use rusqlite::{Connection, ToSql, params_from_iter};
+
+use crate::append::FRESH;
+use crate::fault::Result;
+use crate::session;
+
+type Values = Vec<Box<dyn ToSql>>;
+
+/// The headers that `filter` asks for, behind `after`; `limit` 0 is all.
+pub(crate) fn list(
+    conn: &Connection,
+    filter: &Filter,
+    after: Option<&Cursor>,
+    limit: usize,
+) -> Result<Vec<Header>> {
+    let (sql, values) = query(filter, after);
+    // A family is small and in no order; all else comes nearly in the order of the list.
+    let ordered = filter.family.is_none() && filter.parent.is_none();
+    let mut found = Found {
+        headers: Vec::new(),
+        limit,
+    };
+    let mut statement = conn.prepare_cached(&session::select(&sql))?;
+    let mut rows = statement.query(params_from_iter(values.iter()))?;
+    while let Some(row) = rows.next()? {
+        let session = session::read(row)?;
+        let bound = Cursor {
+            updated: session.fresh_until,
+            id: session.header.id.clone(),
+        };
+        if ordered && found.ends_before(&bound) {
+            break;
+        }
+        let header = session.header;
+        if filter.matches(&header) && after.is_none_or(|cursor| cursor.is_before(&header)) {
+            found.insert(header);
+        }
+    }
+    Ok(found.headers)
+}
+
+/// What was found so far, in the order of the list, no more than asked for.
+struct Found {
+    headers: Vec<Header>,
+    limit: usize,
+}
+
+impl Found {
+    fn insert(&mut self, header: Header) {
+        let cursor = Cursor::behind(&header);
+        let at = self
+            .headers
+            .partition_point(|other| !cursor.is_before(other));
+        self.headers.insert(at, header);
+        if self.limit > 0 {
+            self.headers.truncate(self.limit);
+        }
+    }
+
+    /// Whether it is full and nothing at or behind `bound` comes before its last.
+    fn ends_before(&self, bound: &Cursor) -> bool {
+        let full = self.limit > 0 && self.headers.len() >= self.limit;
+        full && self
+            .headers
+            .last()
+            .is_some_and(|last| !bound.is_before(last))
+    }
+}
+
+/// The conditions that an index or a column can answer; the rest is left to [`Filter::matches`].
+fn query(filter: &Filter, after: Option<&Cursor>) -> (String, Values) {
+    let mut conditions = vec!["TRUE"];
+    let mut values: Values = Vec::new();
+    let mut add = |condition, value: Box<dyn ToSql>| {
+        conditions.push(condition);
+        values.push(value);
+    };
+    if let Some(parent) = &filter.parent {
+        let parent = Box::new(parent.fold());
+        add(
+            "s.parent = (SELECT sid FROM session WHERE folded = ?)",
+            parent,
+        );
+    } else if let Some(root) = &filter.family {
+        add(
+            "s.root = (SELECT sid FROM session WHERE folded = ?)",
+            Box::new(root.fold()),
+        );
+    } else {
+        if let Some(workspace) = &filter.workspace {
+            add("s.workspace = ?", Box::new(workspace.as_str().to_owned()));
+        }
+        if let Some(cursor) = after {
+            let first = cursor.updated.checked_add(FRESH).unwrap_or(cursor.updated);
+            add("s.fresh_until <= ?", Box::new(first.as_microsecond()));
+        }
+        if let Some(since) = filter.since {
+            add("s.fresh_until >= ?", Box::new(since.as_microsecond()));
+        }
+    }
+    if let Some(label) = &filter.label {
+        add("s.label = ?", Box::new(label.as_str().to_owned()));
+    }
+    if let Some(part) = &filter.id_part {
+        add("instr(s.id, ?) > 0", Box::new(part.clone()));
+    }
+    if !filter.deleted {
+        conditions.push("s.deleted IS NULL");
+    }
+    let ordered = filter.family.is_none() && filter.parent.is_none();
+    let order = if ordered {
+        " ORDER BY s.fresh_until DESC, s.id"
+    } else {
+        ""
+    };
+    (format!("WHERE {}{order}", conditions.join(" AND ")), values)
+}

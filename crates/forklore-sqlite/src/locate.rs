@@ -1,0 +1,263 @@
+//! Finding a place in an assembled history without reading it.
+
+use forklore_model::Counts;
+use forklore_model::lineage::{Span, Unit, cut_back, holding};
+use forklore_store::Error;
+use rusqlite::Connection;
+
+use crate::ancestry::{self, Ancestry};
+use crate::fault::{Fault, Result};
+use crate::row::Row;
+use crate::segment::{self, Probe, Range, Segment};
+use crate::session::Session;
+
+/// A session and where its inherited events lie.
+pub(crate) struct History<'s> {
+    pub(crate) session: &'s Session,
+    pub(crate) ancestry: Ancestry,
+}
+
+/// The events of a history that lie together in one segment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stretch {
+    /// Its positions in the segment.
+    pub(crate) range: Range,
+    /// The counts of the history before it.
+    pub(crate) base: Counts,
+    /// The counts of the history behind it.
+    pub(crate) end: Counts,
+    /// The seqs of its first and last event.
+    pub(crate) seqs: (u64, u64),
+}
+
+/// An inherited event, and the spans of the history up to it.
+pub(crate) struct Inherited {
+    pub(crate) spans: Ancestry,
+    pub(crate) stretch: Stretch,
+    pub(crate) position: u64,
+}
+
+impl<'s> History<'s> {
+    pub(crate) fn of(conn: &Connection, session: &'s Session) -> Result<Self> {
+        let inherits = session.header.inherited.kept > 0;
+        let ancestry = if inherits {
+            ancestry::load(conn, session.sid)?
+        } else {
+            Ancestry::default()
+        };
+        Ok(Self { session, ancestry })
+    }
+
+    /// The seq of the first event at which the count reaches `want`, if it is reached at all.
+    pub(crate) fn seq_of(&self, conn: &Connection, unit: Unit, want: u64) -> Result<Option<u64>> {
+        let header = &self.session.header;
+        if want == 0 || want > unit.of(&header.counts) {
+            return Ok(None);
+        }
+        if want > unit.of(&header.inherited) {
+            let own = self.own();
+            let position = self.find(conn, &own, unit, want)?;
+            return Ok(Some(header.seq_of_own(position)));
+        }
+        let found = self.inherited(conn, unit, want)?;
+        let row = segment::at(conn, found.stretch.range.segment, found.position)?;
+        let row = row.ok_or_else(|| self.missing(&found.stretch, want))?;
+        Ok(Some(found.stretch.base.kept + row.counts.kept))
+    }
+
+    /// The stretch in which the event with this seq lies.
+    pub(crate) fn stretch(&self, conn: &Connection, seq: u64) -> Result<Stretch> {
+        let header = &self.session.header;
+        let child = header.parent_id.is_some();
+        if seq > header.inherited.kept || !child {
+            return Ok(self.own());
+        }
+        if seq == 0 {
+            let range = Range {
+                from: 0,
+                to: 1,
+                ..self.own().range
+            };
+            let nothing = Counts::default();
+            return Ok(Stretch {
+                range,
+                base: nothing,
+                end: nothing,
+                seqs: (0, 0),
+            });
+        }
+        self.list_with(conn, Unit::Kept, seq)
+            .map(|(list, at, end)| self.span(&list.spans, at, end))
+    }
+
+    /// The position of the event with this seq in its stretch.
+    pub(crate) fn position(&self, conn: &Connection, stretch: &Stretch, seq: u64) -> Result<u64> {
+        let header = &self.session.header;
+        if stretch.range.inherited {
+            return self.find(conn, stretch, Unit::Kept, seq);
+        }
+        let child = header.parent_id.is_some() && seq > 0;
+        Ok(if child {
+            seq.saturating_sub(header.inherited.kept)
+        } else {
+            seq
+        })
+    }
+
+    /// The inherited event at which the count reaches `want`, which it does.
+    pub(crate) fn inherited(&self, conn: &Connection, unit: Unit, want: u64) -> Result<Inherited> {
+        let (list, at, end) = self.list_with(conn, unit, want)?;
+        let stretch = self.span(&list.spans, at, end);
+        let position = self.find(conn, &stretch, unit, want)?;
+        let kept = list
+            .spans
+            .get(at + 1)
+            .map_or(end.kept, |next| next.base.kept);
+        let spans = Ancestry {
+            page: list.page,
+            spans: cut_back(&list.spans, kept, position + 1),
+        };
+        Ok(Inherited {
+            spans,
+            stretch,
+            position,
+        })
+    }
+
+    /// Its own events; of a child those behind the inherited ones.
+    pub(crate) fn own(&self) -> Stretch {
+        let header = &self.session.header;
+        let from = u64::from(header.parent_id.is_some());
+        let range = Range {
+            segment: self.session.sid,
+            from,
+            to: header.own_events,
+            inherited: false,
+        };
+        Stretch {
+            range,
+            base: header.inherited,
+            end: header.counts,
+            seqs: (header.seq_of_own(from), header.head_seq().unsigned_abs()),
+        }
+    }
+
+    /// The spans among which the count reaches `want`, the place of the one where it does, and the
+    /// counts behind them all.
+    fn list_with(
+        &self,
+        conn: &Connection,
+        unit: Unit,
+        want: u64,
+    ) -> Result<(Ancestry, usize, Counts)> {
+        if let Some(at) = holding(&self.ancestry.spans, unit, want) {
+            return Ok((self.ancestry.clone(), at, self.session.header.inherited));
+        }
+        let mut next = self.ancestry.page;
+        while let Some(id) = next {
+            let page = ancestry::page(conn, id)?;
+            if let Some(at) = holding(&page.before.spans, unit, want) {
+                return Ok((page.before, at, page.end));
+            }
+            next = page.towards(unit, want);
+        }
+        Err(Fault::Refused(Error::MissingAncestor {
+            session: self.session.header.id.clone(),
+            missing: format!("no span holds inherited event {want}"),
+        }))
+    }
+
+    fn span(&self, spans: &[Span], at: usize, end: Counts) -> Stretch {
+        let base = spans.get(at).map(|span| span.base).unwrap_or_default();
+        let end = spans.get(at + 1).map_or(end, |next| next.base);
+        let (segment, to) = spans.get(at).map_or((0, 0), |span| (span.segment, span.to));
+        let segment = Segment::try_from(segment).unwrap_or_default();
+        Stretch {
+            range: Range {
+                segment,
+                from: 0,
+                to,
+                inherited: true,
+            },
+            base,
+            end,
+            seqs: (base.kept + 1, end.kept),
+        }
+    }
+
+    fn find(&self, conn: &Connection, stretch: &Stretch, unit: Unit, want: u64) -> Result<u64> {
+        let (base, end) = (unit.of(&stretch.base), unit.of(&stretch.end));
+        let local = want.saturating_sub(base);
+        let found = search(conn, stretch.range, unit, local, end.saturating_sub(base))?;
+        found.ok_or_else(|| self.missing(stretch, want))
+    }
+
+    fn missing(&self, stretch: &Stretch, want: u64) -> Fault {
+        Fault::Refused(Error::MissingAncestor {
+            session: self.session.header.id.clone(),
+            missing: format!("event {want} is not in segment {}", stretch.range.segment),
+        })
+    }
+
+    /// The event with this seq, its payload left out.
+    pub(crate) fn row(&self, conn: &Connection, seq: u64) -> Result<(Stretch, Row)> {
+        let stretch = self.stretch(conn, seq)?;
+        let position = self.position(conn, &stretch, seq)?;
+        let row = segment::at(conn, stretch.range.segment, position)
+            .map_err(|fault| fault.of(&self.session.header.id, Some(seq)))?;
+        let row = row.ok_or_else(|| self.missing(&stretch, seq))?;
+        Ok((stretch, row))
+    }
+}
+
+/// The position of the event at which the count of a segment reaches `want`: interpolated between
+/// what is known, halved every third time so that an uneven segment costs no more than log n.
+fn search(
+    conn: &Connection,
+    range: Range,
+    unit: Unit,
+    want: u64,
+    total: u64,
+) -> Result<Option<u64>> {
+    let (mut low, mut high) = (range.from, range.to);
+    let (mut below, mut above) = (0, total);
+    let mut found = None;
+    let mut step = 0;
+    while low < high {
+        step += 1;
+        let middle = if step % 3 == 0 || above <= below {
+            low + (high - low) / 2
+        } else {
+            let (part, whole) = (
+                u128::from(want.saturating_sub(below)),
+                u128::from(above - below),
+            );
+            let guess = u128::from(high - low) * part / whole;
+            (low + u64::try_from(guess).unwrap_or(high))
+                .saturating_sub(1)
+                .clamp(low, high - 1)
+        };
+        match segment::probe(conn, range.segment, middle, high, unit)? {
+            Some(Probe {
+                position,
+                count,
+                counts_itself: true,
+            }) if count == want => {
+                return Ok(Some(position));
+            }
+            Some(Probe {
+                position, count, ..
+            }) if count < want => {
+                (low, below) = (position + 1, count);
+            }
+            Some(Probe {
+                position, count, ..
+            }) => {
+                (high, above) = (middle, count);
+                found = Some(position);
+            }
+            None => high = middle,
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,50 @@
+//! Bringing a store's schema to this version, step by step.
+
+use std::path::Path;
+
+use forklore_store::{Error, Result};
+use rusqlite::Connection;
+
+use crate::fault::Fault;
+
+/// What marks an SQLite file as a store of forklore: `Fork`.
+pub(crate) const APPLICATION_ID: i32 = 0x466f_726b;
+
+/// The n-th brings a store of version n to n + 1.
+const STEPS: [&str; 1] = [include_str!("../schema/001.sql")];
+
+/// The version this program writes.
+pub(crate) const VERSION: usize = STEPS.len();
+
+/// The version of an open store.
+///
+/// # Errors
+/// `Unsupported` when a newer program made it.
+pub(crate) fn version(conn: &Connection, path: &Path) -> Result<usize> {
+    let found: i64 = conn
+        .pragma_query_value(None, "user_version", |row| row.get(0))
+        .map_err(|error| Fault::Sql(error).about("opening the store", path))?;
+    match usize::try_from(found) {
+        Ok(version) if version <= VERSION => Ok(version),
+        _ => Err(Error::Unsupported(format!(
+            "{} has the version {found} and this program knows up to {VERSION}; \
+             use a newer forklore",
+            path.display()
+        ))),
+    }
+}
+
+/// Takes the steps that are missing, all or none.
+pub(crate) fn migrate(conn: &mut Connection, from: usize) -> Result<(), Fault> {
+    let step = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Exclusive)?;
+    for sql in STEPS.iter().skip(from) {
+        step.execute_batch(sql)?;
+    }
+    step.pragma_update(
+        None,
+        "user_version",
+        i64::try_from(VERSION).unwrap_or(i64::MAX),
+    )?;
+    step.pragma_update(None, "application_id", APPLICATION_ID)?;
+    Ok(step.commit()?)
+}

@@ -1,0 +1,121 @@
+//! File systems on which SQLite's locks cannot be relied on.
+
+use std::path::Path;
+
+use forklore_store::{Error, Result};
+
+/// The numbers by which Linux names them.
+const NETWORK: [(u32, &str); 10] = [
+    (0x6969, "nfs"),
+    (0x517b, "smb"),
+    (0xfe53_4d42, "smb2"),
+    (0xff53_4d42, "cifs"),
+    (0x0102_1997, "9p"),
+    (0x5346_414f, "afs"),
+    (0x7375_7245, "coda"),
+    (0x00c3_6400, "ceph"),
+    (0x0bd0_0bd0, "lustre"),
+    (0x786f_4256, "vboxsf"),
+];
+
+/// A program serves it: what it is stands in the table of mounts.
+const FUSE: u32 = 0x6573_5546;
+
+/// Served by programs, over a network.
+const NETWORK_FUSE: [&str; 10] = [
+    "fuse.sshfs",
+    "fuse.rclone",
+    "fuse.s3fs",
+    "fuse.gcsfuse",
+    "fuse.davfs",
+    "fuse.curlftpfs",
+    "fuse.glusterfs",
+    "fuse.cephfs",
+    "fuse.juicefs",
+    "fuse.grpcfuse",
+];
+
+/// Refuses a folder on a network file system.
+#[cfg(target_os = "linux")]
+pub(crate) fn refuse(folder: &Path) -> Result<()> {
+    let Ok(found) = rustix::fs::statfs(folder) else {
+        return Ok(());
+    };
+    let table = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let real = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    // The kernel keeps 32 bits of it, whatever the type of the field.
+    match name(found.f_type as u32, &table, &real) {
+        Some(name) => Err(refusal(folder, &name)),
+        None => Ok(()),
+    }
+}
+
+/// Elsewhere nothing tells.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn refuse(_folder: &Path) -> Result<()> {
+    Ok(())
+}
+
+fn refusal(folder: &Path, name: &str) -> Error {
+    Error::Unsupported(format!(
+        "{} is on a network file system ({name}), where the locks of a store cannot be relied on; \
+         name a place on a local disk with --store",
+        folder.display()
+    ))
+}
+
+/// The name of the network file system with this number that holds `path`, if it is one.
+fn name(number: u32, mounts: &str, path: &Path) -> Option<String> {
+    if let Some((_, name)) = NETWORK.iter().find(|(known, _)| *known == number) {
+        return Some((*name).to_owned());
+    }
+    let kind = (number == FUSE).then(|| mounted(mounts, path)).flatten()?;
+    NETWORK_FUSE.contains(&&*kind).then_some(kind)
+}
+
+/// The type of the file system that is mounted nearest above `path`, by the table of mounts:
+/// `id parent dev root point options ... - type source options`.
+fn mounted(mounts: &str, path: &Path) -> Option<String> {
+    let lines = mounts.lines().filter_map(|line| {
+        let (before, after) = line.split_once(" - ")?;
+        let point = before.split(' ').nth(4)?.replace("\\040", " ");
+        let kind = after.split(' ').next()?;
+        path.starts_with(&point)
+            .then(|| (point.len(), kind.to_owned()))
+    });
+    // Of two at the same place the later one covers the earlier.
+    lines
+        .max_by_key(|(length, _)| *length)
+        .map(|(_, kind)| kind)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MOUNTS: &str = "\
+22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
+30 22 0:40 / /home/me/far\\040away rw - fuse.sshfs me@host: rw
+31 22 0:41 / /home/me/near rw - fuse.encfs encfs rw";
+
+    #[test]
+    fn network_file_systems_have_names() {
+        let name = |number, path: &str| name(number, MOUNTS, Path::new(path));
+        assert_eq!(name(0x6969, "/srv"), Some("nfs".into()));
+        assert_eq!(name(0xff53_4d42, "/srv"), Some("cifs".into()));
+        assert_eq!(name(0x0102_1997, "/srv"), Some("9p".into()));
+        assert_eq!(name(0xef53, "/srv"), None);
+        assert_eq!(
+            name(FUSE, "/home/me/far away/store"),
+            Some("fuse.sshfs".into())
+        );
+        assert_eq!(name(FUSE, "/home/me/near/store"), None);
+        assert_eq!(name(FUSE, "/elsewhere"), None);
+    }
+
+    #[test]
+    fn the_refusal_names_it_and_the_way_out() {
+        let text = refusal(Path::new("/srv/store"), "nfs").to_string();
+        assert!(text.contains("/srv/store") && text.contains("(nfs)") && text.contains("--store"));
+    }
+}

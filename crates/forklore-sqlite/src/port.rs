@@ -1,0 +1,97 @@
+//! The port's methods, each one step.
+
+use forklore_model::{Header, SessionId, SessionKind, Strategy};
+use forklore_store::Result;
+use forklore_store::port::{
+    Append, Appended, Change, Changed, Children, Collected, Cursor, Filter, NewSession, Page,
+    Query, Removed, Store, Upkeep, Verification,
+};
+use jiff::Timestamp;
+
+use crate::store::SqliteStore;
+use crate::{append, change, copy, create, detach, list, read, remove, session, upkeep, verify};
+
+impl Store for SqliteStore {
+    fn create(&self, new: NewSession) -> Result<Header> {
+        let doing = "making a session in";
+        let copied = new.from.as_ref().filter(|from| {
+            from.strategy == Strategy::ReplayV1
+                && new.kind == SessionKind::Branch
+                && from.cut.kept > 0
+        });
+        let Some(from) = copied else {
+            return self.write(doing, |tx| create::create(tx, &new, None));
+        };
+        self.read_with("reading", |conn| create::check(conn, &new))?;
+        let staged = copy::stage(self, &from.parent, from.cut.kept)?;
+        let made = self.write(doing, |tx| create::create(tx, &new, Some(&staged)));
+        if made.is_err() {
+            staged.abandon(self);
+        }
+        made
+    }
+
+    fn append(&self, session: &SessionId, append: Append) -> Result<Appended> {
+        self.write("appending to", |tx| append::append(tx, session, &append))
+    }
+
+    fn header(&self, session: &SessionId) -> Result<Header> {
+        self.read_with("reading", |conn| {
+            Ok(session::with_notes(conn, session)?.header)
+        })
+    }
+
+    fn read(&self, session: &SessionId, query: &Query) -> Result<Page> {
+        self.read_with("reading", |conn| read::page(conn, session, query))
+    }
+
+    fn sessions(
+        &self,
+        filter: &Filter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Vec<Header>> {
+        self.read_with("listing", |conn| list::list(conn, filter, after, limit))
+    }
+
+    fn change(&self, session: &SessionId, change: &Change) -> Result<Changed> {
+        let copied_events = match change {
+            Change::Detach => detach::detach(self, session)?,
+            _ => self
+                .write("changing", |tx| change::change(tx, session, change))
+                .map(|()| 0)?,
+        };
+        Ok(Changed {
+            header: self.header(session)?,
+            copied_events,
+        })
+    }
+
+    fn remove(
+        &self,
+        sessions: &[SessionId],
+        children: Children,
+        now: Timestamp,
+    ) -> Result<Removed> {
+        self.write("deleting from", |tx| {
+            remove::remove(tx, sessions, children, now)
+        })
+    }
+
+    fn verify(&self, session: Option<&SessionId>) -> Result<Verification> {
+        match session {
+            Some(id) => verify::session(self, id),
+            None => verify::all(self),
+        }
+    }
+}
+
+impl Upkeep for SqliteStore {
+    fn gc(&self, _now: Timestamp) -> Result<Collected> {
+        upkeep::gc(self)
+    }
+
+    fn store_bytes(&self) -> Result<u64> {
+        upkeep::store_bytes(self.path())
+    }
+}

@@ -1,0 +1,366 @@
+//! Reading an assembled history, a page at a time.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use forklore_model::lineage::Unit;
+use forklore_model::{OpenCalls, Origin, SessionId};
+use forklore_store::Error;
+use forklore_store::port::{At, Direction, Page, Query, Stored};
+use rusqlite::Connection;
+
+use crate::fault::{Fault, Result};
+use crate::locate::{History, Stretch};
+use crate::number::unsigned;
+use crate::row::{self, Row};
+use crate::segment::{self, Next, Range, Segment};
+use crate::session;
+
+/// The most bytes of `data` in a page, but for its first event.
+const PAGE_BYTES: usize = 8 << 20;
+
+/// The page that `query` asks for.
+pub(crate) fn page(conn: &Connection, id: &SessionId, query: &Query) -> Result<Page> {
+    let session = session::living(conn, id)?;
+    let history = History::of(conn, &session)?;
+    let mut reader = Reader::new(conn, &history, query);
+    if let At::Id(event) = &query.at {
+        return reader.named(event);
+    }
+    let Some(start) = reader.start()? else {
+        return Ok(Page::default());
+    };
+    reader.from(start)?;
+    let more = match (query.direction, reader.events.last()) {
+        (_, None) => false,
+        (Direction::Forward, Some(last)) => last.seq < session.header.head_seq().unsigned_abs(),
+        (Direction::Backward, Some(last)) => last.seq > 0,
+    };
+    Ok(Page {
+        events: reader.events,
+        more,
+    })
+}
+
+/// The calls without a result behind the event with this seq.
+pub(crate) fn open_calls(conn: &Connection, history: &History<'_>, seq: i64) -> Result<OpenCalls> {
+    let Ok(start) = u64::try_from(seq) else {
+        return Ok(OpenCalls::default());
+    };
+    let at = At::Seq(start);
+    let query = Query {
+        at,
+        direction: Direction::Backward,
+        limit: usize::MAX,
+        bare: true,
+    };
+    let mut reader = Reader::new(conn, history, &query);
+    // What stands behind an event that leaves no call open says all that is open later.
+    reader.until_closed = true;
+    reader.from(start)?;
+    let effects = reader
+        .events
+        .into_iter()
+        .rev()
+        .map(|stored| stored.event.effect);
+    Ok(effects.collect())
+}
+
+/// The inheritable events number `from + 1` to `to` of a session's history, as rows of a segment
+/// that begins with the history: its counts are the history's, its origins are spelled out.
+pub(crate) fn inheritable(
+    conn: &Connection,
+    id: &SessionId,
+    from: u64,
+    to: u64,
+) -> Result<Vec<Row>> {
+    let session = session::living(conn, id)?;
+    let history = History::of(conn, &session)?;
+    let mut rows = Vec::new();
+    let Some(mut seq) = history.seq_of(conn, Unit::Kept, from + 1)? else {
+        return Ok(rows);
+    };
+    while (rows.len() as u64) < to - from {
+        let stretch = history.stretch(conn, seq)?;
+        let position = history.position(conn, &stretch, seq)?;
+        let range = Range {
+            from: position,
+            inherited: true,
+            ..stretch.range
+        };
+        let mut writers = Writers::default();
+        segment::visit(conn, range, Direction::Forward, false, |row| {
+            let counts = row.counts.based_on(stretch.base);
+            if counts.kept > to {
+                return Ok(Next::Stop);
+            }
+            let origin = Some(writers.numbered(conn, &row)?);
+            rows.push(Row {
+                counts,
+                origin,
+                ..row
+            });
+            Ok(Next::Row)
+        })
+        .map_err(|fault| fault.of(id, None))?;
+        if !stretch.range.inherited {
+            break;
+        }
+        seq = stretch.seqs.1 + 1;
+    }
+    if rows.len() as u64 != to - from {
+        let missing = format!(
+            "inheritable events {} to {to}",
+            from + rows.len() as u64 + 1
+        );
+        return Err(Error::MissingAncestor {
+            session: id.clone(),
+            missing,
+        }
+        .into());
+    }
+    Ok(rows)
+}
+
+struct Reader<'a> {
+    conn: &'a Connection,
+    history: &'a History<'a>,
+    query: &'a Query,
+    until_closed: bool,
+    events: Vec<Stored>,
+    bytes: usize,
+    writers: Writers,
+}
+
+impl<'a> Reader<'a> {
+    fn new(conn: &'a Connection, history: &'a History<'a>, query: &'a Query) -> Self {
+        Self {
+            conn,
+            history,
+            query,
+            until_closed: false,
+            events: Vec::new(),
+            bytes: 0,
+            writers: Writers::default(),
+        }
+    }
+
+    fn start(&self) -> Result<Option<u64>> {
+        let Ok(head) = u64::try_from(self.history.session.header.head_seq()) else {
+            return Ok(None);
+        };
+        let (unit, want) = match self.query.at {
+            At::Seq(seq) if seq <= head => return Ok(Some(seq)),
+            At::Seq(_) => return Ok((self.query.direction == Direction::Backward).then_some(head)),
+            At::Kept(kept) => (Unit::Kept, kept),
+            At::Index(index) => (Unit::Index, index.saturating_add(1)),
+            At::Turn(turn) => (Unit::Turns, turn),
+            At::Id(_) => return Ok(None),
+        };
+        self.history.seq_of(self.conn, unit, want)
+    }
+
+    /// Reads stretch by stretch from the event with this seq on.
+    fn from(&mut self, start: u64) -> Result<()> {
+        let head = self.history.session.header.head_seq().unsigned_abs();
+        let mut seq = Some(start);
+        while let Some(at) = seq {
+            let stretch = self.history.stretch(self.conn, at)?;
+            if self.stretch(&stretch, at)? == Next::Stop {
+                return Ok(());
+            }
+            seq = match self.query.direction {
+                Direction::Forward => Some(stretch.seqs.1 + 1).filter(|next| *next <= head),
+                Direction::Backward => stretch.seqs.0.checked_sub(1),
+            };
+        }
+        Ok(())
+    }
+
+    fn stretch(&mut self, stretch: &Stretch, start: u64) -> Result<Next> {
+        let (conn, direction, bare) = (self.conn, self.query.direction, self.query.bare);
+        let backward = direction == Direction::Backward;
+        let (edge, last) = if backward {
+            (stretch.seqs.1, stretch.seqs.0)
+        } else {
+            stretch.seqs
+        };
+        let mut range = stretch.range;
+        if start != edge {
+            let position = self.history.position(conn, stretch, start)?;
+            if backward {
+                range.to = position + 1;
+            } else {
+                range.from = position;
+            }
+        }
+        let mut expected = start;
+        let id = self.history.session.header.id.clone();
+        let next = segment::visit(conn, range, direction, bare, |row| {
+            let seq = self.seq(stretch, &row);
+            if seq != expected {
+                return Ok(Next::Stop);
+            }
+            expected = if backward {
+                seq.wrapping_sub(1)
+            } else {
+                seq + 1
+            };
+            self.take(stretch, seq, row)
+        })
+        .map_err(|fault| fault.of(&id, Some(expected)))?;
+        let behind_last = if backward {
+            last.wrapping_sub(1)
+        } else {
+            last + 1
+        };
+        if expected != behind_last && !self.is_full() {
+            return Err(self.missing(stretch, expected));
+        }
+        Ok(if self.is_full() { Next::Stop } else { next })
+    }
+
+    fn is_full(&self) -> bool {
+        self.events.len() >= self.query.limit.max(1)
+            || self.bytes >= PAGE_BYTES
+            || self.until_closed && self.events.last().is_some_and(|last| last.counts.open == 0)
+    }
+
+    fn take(&mut self, stretch: &Stretch, seq: u64, row: Row) -> Result<Next> {
+        self.bytes += row.event.data.get().len();
+        let stored = self.stored(stretch, seq, row)?;
+        self.events.push(stored);
+        Ok(if self.is_full() {
+            Next::Stop
+        } else {
+            Next::Row
+        })
+    }
+
+    fn seq(&self, stretch: &Stretch, row: &Row) -> u64 {
+        if stretch.range.inherited {
+            stretch.base.kept + row.counts.kept
+        } else {
+            self.history
+                .session
+                .header
+                .seq_of_own(segment::position(row.k))
+        }
+    }
+
+    fn stored(&mut self, stretch: &Stretch, seq: u64, row: Row) -> Result<Stored> {
+        let origin = self.writers.origin(self.conn, &row)?;
+        let counts = row.counts.based_on(stretch.base);
+        Ok(Stored {
+            seq,
+            origin,
+            counts,
+            event: row.event,
+        })
+    }
+
+    fn named(mut self, id: &forklore_model::EventId) -> Result<Page> {
+        let limit = self.query.limit.max(1);
+        let Ok(head) = u64::try_from(self.history.session.header.head_seq()) else {
+            return Ok(Page::default());
+        };
+        let mut seq = 0;
+        while seq <= head && self.events.len() <= limit {
+            let stretch = self.history.stretch(self.conn, seq)?;
+            for row in segment::named(self.conn, stretch.range, id, self.query.bare)? {
+                let at = self.seq(&stretch, &row);
+                let stored = self.stored(&stretch, at, row)?;
+                self.events.push(stored);
+            }
+            seq = stretch.seqs.1 + 1;
+        }
+        let more = self.events.len() > limit;
+        self.events.truncate(limit);
+        Ok(Page {
+            events: self.events,
+            more,
+        })
+    }
+
+    fn missing(&self, stretch: &Stretch, seq: u64) -> Fault {
+        let Range {
+            segment, inherited, ..
+        } = stretch.range;
+        let id = &self.history.session.header.id;
+        if inherited {
+            let writer = writer(self.conn, segment).map(|writer| writer.id.to_string());
+            let from = writer.unwrap_or_else(|_| format!("segment {segment}"));
+            let missing = format!("event {seq}, which it has from {from}");
+            return Error::MissingAncestor {
+                session: id.clone(),
+                missing,
+            }
+            .into();
+        }
+        Fault::damaged(format!("segment {segment}"), "an event is missing").of(id, Some(seq))
+    }
+}
+
+/// Who wrote segments, each looked up once.
+#[derive(Default)]
+pub(crate) struct Writers(HashMap<Segment, Writer>);
+
+#[derive(Clone)]
+struct Writer {
+    id: SessionId,
+    child: bool,
+    inherited: u64,
+}
+
+impl Writers {
+    /// Where the event was first written.
+    pub(crate) fn origin(&mut self, conn: &Connection, row: &Row) -> Result<Origin> {
+        let (segment, seq) = self.numbered(conn, row)?;
+        let session_id = self.writer(conn, segment, row)?.id.clone();
+        Ok(Origin { session_id, seq })
+    }
+
+    /// The same with the number of the session.
+    fn numbered(&mut self, conn: &Connection, row: &Row) -> Result<(Segment, u64)> {
+        if let Some(origin) = row.origin {
+            return Ok(origin);
+        }
+        let (segment, position) = (segment::of(row.k), segment::position(row.k));
+        let writer = self.writer(conn, segment, row)?;
+        let tail = writer.child && position > 0;
+        Ok((
+            segment,
+            if tail {
+                writer.inherited + position
+            } else {
+                position
+            },
+        ))
+    }
+
+    fn writer(&mut self, conn: &Connection, segment: Segment, row: &Row) -> Result<&Writer> {
+        match self.0.entry(segment) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(unknown) => {
+                let found = writer(conn, segment)
+                    .map_err(|_| Fault::damaged(row::place(row.k), "nobody wrote it"))?;
+                Ok(unknown.insert(found))
+            }
+        }
+    }
+}
+
+fn writer(conn: &Connection, segment: Segment) -> Result<Writer> {
+    let sql = "SELECT id, parent IS NOT NULL, inherited_kept FROM session WHERE sid = ?";
+    let (id, child, inherited): (String, bool, i64) = conn
+        .prepare_cached(sql)?
+        .query_row([segment], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    let id = id
+        .parse()
+        .map_err(|error| Fault::damaged("session row", error))?;
+    Ok(Writer {
+        id,
+        child,
+        inherited: unsigned(inherited)?,
+    })
+}

@@ -1,0 +1,118 @@
+//! Deleting sessions: what others need stays as nameless segments (SPEC 10).
+
+use std::collections::{BTreeSet, HashSet};
+
+use forklore_model::SessionId;
+use forklore_store::Error;
+use forklore_store::port::{Children, Removed};
+use forklore_store::rules::bury;
+use jiff::Timestamp;
+use rusqlite::{Connection, params};
+
+use crate::fault::{Fault, Result};
+use crate::number::signed;
+use crate::segment::Segment;
+use crate::session::{self, Session};
+use crate::trim::trim;
+use crate::write::WriteTx;
+
+/// Deletes the sessions, or none of them.
+pub(crate) fn remove(
+    tx: &WriteTx<'_>,
+    ids: &[SessionId],
+    children: Children,
+    now: Timestamp,
+) -> Result<Removed> {
+    let set: HashSet<&str> = ids.iter().map(SessionId::as_str).collect();
+    let mut sessions = Vec::with_capacity(ids.len());
+    for id in ids {
+        let session = session::any(tx, id)?;
+        if let Some(lease) = session.header.held_against(None, now) {
+            return Err(Error::Held {
+                session: id.clone(),
+                owner: lease.owner.clone(),
+            }
+            .into());
+        }
+        if children == Children::Refuse && session.header.deleted.is_none() {
+            refuse_children(tx, &session, &set)?;
+        }
+        sessions.push(session);
+    }
+    let mut gone = BTreeSet::new();
+    let mut removed = Removed::default();
+    for session in &mut sessions {
+        if session.header.deleted.is_none() && gone.insert(session.sid) {
+            entomb(tx, session, now)?;
+            removed.deleted.push(session.header.id.clone());
+        }
+    }
+    let families: BTreeSet<Segment> = sessions.iter().map(|session| session.root).collect();
+    for root in families {
+        let trimmed = trim(tx, root)?;
+        let kept = trimmed
+            .kept
+            .iter()
+            .filter(|segment| gone.contains(segment))
+            .count();
+        removed.kept_segments += kept as u64;
+    }
+    Ok(removed)
+}
+
+/// Refuses while a branch child outside the set builds on the session.
+fn refuse_children(conn: &Connection, session: &Session, set: &HashSet<&str>) -> Result<()> {
+    let sql = "SELECT id FROM session
+        WHERE parent = ? AND kind = 1 AND detached = 0 AND deleted IS NULL ORDER BY folded";
+    let mut statement = conn.prepare_cached(sql)?;
+    let mut rows = statement.query([session.sid])?;
+    let (mut children, mut count) = (Vec::new(), 0);
+    while let Some(row) = rows.next()? {
+        let id: String = row.get(0)?;
+        if set.contains(&*id) {
+            continue;
+        }
+        count += 1;
+        if children.len() < 20 {
+            children.push(
+                id.parse()
+                    .map_err(|error| Fault::damaged("session row", error))?,
+            );
+        }
+    }
+    if count == 0 {
+        return Ok(());
+    }
+    Err(Error::HasChildren {
+        session: session.header.id.clone(),
+        children,
+        count,
+    }
+    .into())
+}
+
+/// Leaves the tombstone; the segment is trimmed with the family.
+fn entomb(tx: &WriteTx<'_>, session: &mut Session, now: Timestamp) -> Result<()> {
+    bury(&mut session.header, now);
+    tx.write(
+        "UPDATE session SET deleted = ?, kept_to = ?, title = NULL, leaf = NULL,
+             lease_owner = NULL, lease_expires = NULL, lease_began = NULL WHERE sid = ?",
+        &[
+            &now.as_microsecond(),
+            &signed(session.header.own_events),
+            &session.sid,
+        ],
+    )?;
+    tx.write("DELETE FROM session_note WHERE sid = ?", &[&session.sid])?;
+    tx.write("DELETE FROM ancestry WHERE sid = ?", &[&session.sid])?;
+    Ok(())
+}
+
+/// The families in which something nameless is kept.
+pub(crate) fn families(conn: &Connection) -> Result<Vec<Segment>> {
+    let sql = "SELECT root FROM session WHERE kept_to > 0
+               UNION SELECT root FROM private_segment WHERE heartbeat IS NULL";
+    let mut statement = conn.prepare(sql)?;
+    let roots = statement.query_map(params![], |row| row.get(0))?;
+    Ok(roots.collect::<rusqlite::Result<_>>()?)
+}

@@ -1,0 +1,252 @@
+//! An event as a row: its columns, their checksum, and the way back.
+
+use forklore_model::{CallStep, Class, Counts, Data, Effect, Event};
+use rusqlite::types::ValueRef;
+
+use crate::crc;
+use crate::fault::{Fault, Result};
+use crate::number::{signed, timestamp, unsigned};
+use crate::write::WriteTx;
+
+/// The columns that [`read`] takes, in its order; `payload` follows where it is wanted.
+pub(crate) const COLUMNS: &str = "k, id, ts, type, class, \
+    (SELECT name FROM dialect WHERE number = event.dialect), kept, idx, turns, bytes, open, \
+    starts_turn, calls, origin_session, origin_seq, crc";
+
+const PAYLOAD: usize = 16;
+
+/// A stored event.
+pub(crate) struct Row {
+    pub(crate) k: i64,
+    /// Within the segment.
+    pub(crate) counts: Counts,
+    /// Where a copied event was first written: a session's number, and the seq there.
+    pub(crate) origin: Option<(i64, u64)>,
+    pub(crate) event: Event,
+}
+
+/// The columns as SQLite keeps them.
+struct Columns<'a> {
+    k: i64,
+    id: &'a [u8],
+    ts: i64,
+    kind: &'a [u8],
+    class: i64,
+    dialect: Option<&'a [u8]>,
+    counts: [i64; 5],
+    starts_turn: i64,
+    calls: Option<&'a [u8]>,
+    origin: Option<(i64, i64)>,
+}
+
+impl Columns<'_> {
+    fn sum(&self) -> u32 {
+        crc::Fields::default()
+            .number(Some(self.k))
+            .bytes(Some(self.id))
+            .number(Some(self.ts))
+            .bytes(Some(self.kind))
+            .number(Some(self.class))
+            .bytes(self.dialect)
+            .numbers(&self.counts)
+            .number(Some(self.starts_turn))
+            .bytes(self.calls)
+            .number(self.origin.map(|origin| origin.0))
+            .number(self.origin.map(|origin| origin.1))
+            .sum()
+    }
+}
+
+/// The place of a row, as errors name it.
+pub(crate) fn place(k: i64) -> String {
+    format!(
+        "event row {k} (segment {}, position {})",
+        k >> 32,
+        k & 0xffff_ffff
+    )
+}
+
+pub(crate) fn insert(tx: &WriteTx<'_>, row: &Row) -> Result<()> {
+    let Event {
+        id,
+        ts,
+        kind,
+        class,
+        dialect,
+        effect,
+        data,
+    } = &row.event;
+    let calls = match effect.calls.as_slice() {
+        [] => None,
+        steps => Some(
+            serde_json::to_string(steps).map_err(|error| Fault::damaged(place(row.k), error))?,
+        ),
+    };
+    let origin = row.origin.map(|(session, seq)| (session, signed(seq)));
+    let columns = Columns {
+        k: row.k,
+        id: id.as_str().as_bytes(),
+        ts: ts.as_microsecond(),
+        kind: kind.as_str().as_bytes(),
+        class: i64::from(class.code()),
+        dialect: dialect.as_deref().map(str::as_bytes),
+        counts: stored_counts(&row.counts),
+        starts_turn: i64::from(effect.starts_turn),
+        calls: calls.as_deref().map(str::as_bytes),
+        origin,
+    };
+    let sums = crc::join(columns.sum(), crc::payload(data.get().as_bytes()));
+    let number = dialect
+        .as_deref()
+        .map(|name| dialect_number(tx, name))
+        .transpose()?;
+    let [kept, index, turns, bytes, open] = columns.counts;
+    tx.write(
+        "INSERT INTO event (k, id, ts, type, class, dialect, kept, idx, turns, bytes, open,
+             starts_turn, calls, origin_session, origin_seq, crc, payload)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        &[
+            &columns.k,
+            &id.as_str(),
+            &columns.ts,
+            &kind.as_str(),
+            &columns.class,
+            &number,
+            &kept,
+            &index,
+            &turns,
+            &bytes,
+            &open,
+            &columns.starts_turn,
+            &calls,
+            &origin.map(|origin| origin.0),
+            &origin.map(|origin| origin.1),
+            &sums,
+            &data.get(),
+        ],
+    )?;
+    Ok(())
+}
+
+fn dialect_number(tx: &WriteTx<'_>, name: &str) -> Result<i64> {
+    let known = "SELECT number FROM dialect WHERE name = ?";
+    let mut find = tx.prepare_cached(known)?;
+    if let Some(row) = find.query([name])?.next()? {
+        return Ok(row.get(0)?);
+    }
+    tx.write("INSERT INTO dialect (name) VALUES (?)", &[&name])?;
+    Ok(tx.last_insert_rowid())
+}
+
+pub(crate) fn stored_counts(counts: &Counts) -> [i64; 5] {
+    let Counts {
+        kept,
+        index,
+        turns,
+        bytes,
+        open,
+    } = *counts;
+    [kept, index, turns, bytes, open].map(signed)
+}
+
+/// The counts in five columns from `first` on.
+pub(crate) fn counts(row: &rusqlite::Row<'_>, first: usize) -> Result<Counts> {
+    let count = |at| unsigned(row.get(first + at)?);
+    Ok(Counts {
+        kept: count(0)?,
+        index: count(1)?,
+        turns: count(2)?,
+        bytes: count(3)?,
+        open: count(4)?,
+    })
+}
+
+/// Checks and reads a row of [`COLUMNS`], and the payload behind them unless `bare`.
+pub(crate) fn read(row: &rusqlite::Row<'_>, bare: bool) -> Result<Row> {
+    let k: i64 = row.get(0)?;
+    let columns = columns(row, k)?;
+    let damaged = |message: String| Fault::damaged(place(k), message);
+    let (sum, payload_sum) = crc::split(row.get(15)?);
+    if columns.sum() != sum {
+        return Err(damaged("its fields do not fit their checksum".into()));
+    }
+    let data = if bare {
+        Data::from_checked("null")
+    } else {
+        let bytes = bytes(row, PAYLOAD)?.unwrap_or_default();
+        if crc::payload(bytes) != payload_sum {
+            return Err(damaged("its payload does not fit its checksum".into()));
+        }
+        Data::from_checked(text(bytes).map_err(damaged)?)
+    };
+    event(&columns, data).map_err(damaged).and_then(|event| {
+        let origin = columns
+            .origin
+            .map(|(session, seq)| Ok::<_, Fault>((session, unsigned(seq)?)));
+        Ok(Row {
+            k,
+            counts: counts(row, 6)?,
+            origin: origin.transpose()?,
+            event,
+        })
+    })
+}
+
+fn columns<'a>(row: &'a rusqlite::Row<'_>, k: i64) -> Result<Columns<'a>> {
+    let origin: (Option<i64>, Option<i64>) = (row.get(13)?, row.get(14)?);
+    Ok(Columns {
+        k,
+        id: bytes(row, 1)?.unwrap_or_default(),
+        ts: row.get(2)?,
+        kind: bytes(row, 3)?.unwrap_or_default(),
+        class: row.get(4)?,
+        dialect: bytes(row, 5)?,
+        counts: [
+            row.get(6)?,
+            row.get(7)?,
+            row.get(8)?,
+            row.get(9)?,
+            row.get(10)?,
+        ],
+        starts_turn: row.get(11)?,
+        calls: bytes(row, 12)?,
+        origin: origin.0.zip(origin.1),
+    })
+}
+
+fn event(columns: &Columns<'_>, data: Data) -> Result<Event, String> {
+    let class = u8::try_from(columns.class).ok().and_then(Class::from_code);
+    let calls: Vec<CallStep> = match columns.calls {
+        None => Vec::new(),
+        Some(bytes) => serde_json::from_slice(bytes).map_err(|error| error.to_string())?,
+    };
+    Ok(Event {
+        id: text(columns.id)?.parse().map_err(|_| "its id is no id")?,
+        ts: timestamp(columns.ts).map_err(|_| "its time is no time")?,
+        kind: text(columns.kind)?
+            .parse()
+            .map_err(|_| "its type is no type")?,
+        class: class.ok_or("its class is unknown")?,
+        dialect: columns.dialect.map(text).transpose()?.map(str::to_owned),
+        effect: Effect {
+            starts_turn: columns.starts_turn != 0,
+            calls,
+        },
+        data,
+    })
+}
+
+fn text(bytes: &[u8]) -> Result<&str, String> {
+    std::str::from_utf8(bytes).map_err(|error| error.to_string())
+}
+
+fn bytes<'a>(row: &'a rusqlite::Row<'_>, at: usize) -> Result<Option<&'a [u8]>> {
+    match row.get_ref(at)? {
+        ValueRef::Null => Ok(None),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Ok(Some(bytes)),
+        other => Err(Fault::damaged(
+            "event",
+            format!("column {at} is {}", other.data_type()),
+        )),
+    }
+}

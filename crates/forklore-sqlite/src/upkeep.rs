@@ -1,0 +1,74 @@
+//! Giving space back, so that no file holds what was deleted.
+
+use std::path::Path;
+
+use forklore_store::port::Collected;
+use forklore_store::{Error, Result};
+use rusqlite::Connection;
+
+use crate::copy;
+use crate::fault::{Fault, os};
+use crate::gate::beside;
+use crate::remove::families;
+use crate::store::SqliteStore;
+use crate::trim::trim;
+use crate::write::WriteTx;
+
+/// Erases what nobody needs and gives its space back.
+pub(crate) fn gc(store: &SqliteStore) -> Result<Collected> {
+    let before = store_bytes(store.path())?;
+    let (mut collected, erased) = store.write("collecting garbage in", collect)?;
+    store.exclusive("giving back the space of", |conn| compact(conn, erased))?;
+    let after = store_bytes(store.path())?;
+    collected.freed_bytes = before.saturating_sub(after);
+    Ok(collected)
+}
+
+fn collect(tx: &WriteTx<'_>) -> Result<(Collected, bool), Fault> {
+    let mut collected = Collected::default();
+    for segment in copy::abandoned(tx)? {
+        collected.events += copy::erase(tx, segment)?;
+        collected.segments += 1;
+    }
+    for root in families(tx)? {
+        let trimmed = trim(tx, root)?;
+        collected.events += trimmed.events;
+        collected.segments += trimmed.segments;
+    }
+    tx.write(
+        "DELETE FROM ancestry_page WHERE id NOT IN (
+             WITH RECURSIVE used (id) AS (
+                 SELECT page FROM ancestry WHERE page IS NOT NULL
+                 UNION SELECT prev FROM ancestry_page JOIN used USING (id) WHERE prev IS NOT NULL)
+             SELECT id FROM used)",
+        &[],
+    )?;
+    let erased = tx.query_row("SELECT erased FROM upkeep", [], |row| row.get(0))?;
+    Ok((collected, erased))
+}
+
+/// Writes the file anew where something was erased: pages that a tree was rebalanced in may hold
+/// copies of moved rows that `secure_delete` does not see.
+fn compact(conn: &Connection, erased: bool) -> Result<(), Fault> {
+    if erased {
+        conn.execute_batch("VACUUM")?;
+    }
+    let busy: bool = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+    if busy {
+        let message = "somebody still reads an older state of it; run gc again later";
+        return Err(Error::Locked(message.into()).into());
+    }
+    conn.execute("UPDATE upkeep SET erased = 0 WHERE erased", [])?;
+    Ok(())
+}
+
+/// The size of the store's files.
+pub(crate) fn store_bytes(path: &Path) -> Result<u64> {
+    let mut bytes = std::fs::metadata(path)
+        .map_err(os("measuring", path))?
+        .len();
+    for suffix in ["-wal", "-shm"] {
+        bytes += std::fs::metadata(beside(path, suffix)).map_or(0, |file| file.len());
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,283 @@
+//! Reading everything, to say what is wrong with it.
+
+use std::collections::HashSet;
+
+use forklore_model::{ErrorKind, Header, SessionId};
+use forklore_store::port::{Direction, Problem, Verification};
+use forklore_store::{Error, Result};
+
+use crate::fault::Fault;
+use crate::locate::{History, Stretch};
+use crate::number::unsigned;
+use crate::segment::{self, Next, Range, Segment};
+use crate::session::{self, Session};
+use crate::store::SqliteStore;
+
+/// Events read in one transaction, so that the WAL can be written back in between.
+const BATCH: u64 = 4_096;
+
+/// Checks one session with all that it inherits.
+pub(crate) fn session(store: &SqliteStore, id: &SessionId) -> Result<Verification> {
+    let mut check = Check::new(store);
+    let found = store.read_with("reading", |conn| session::living(conn, id));
+    let session = match found {
+        Err(error @ (Error::NotFound(_) | Error::Deleted(_))) => return Err(error),
+        Err(error) => {
+            check.problem(Some(id), None, &error);
+            return Ok(check.found);
+        }
+        Ok(session) => session,
+    };
+    check.found.sessions = 1;
+    check.lineage(&session)?;
+    for stretch in check.stretches(&session)? {
+        check.range(stretch.range, Some(&session.header), stretch.base.kept);
+    }
+    Ok(check.found)
+}
+
+/// Checks the file and all that is in it, shared events once.
+pub(crate) fn all(store: &SqliteStore) -> Result<Verification> {
+    let mut check = Check::new(store);
+    check.file();
+    let mut last = 0;
+    while let Some((sid, id)) = check.next_session(last)? {
+        last = sid;
+        match check
+            .store
+            .read_with("reading", |conn| session::any(conn, &id))
+        {
+            Ok(session) => check.stored(&session)?,
+            Err(error) => check.problem(Some(&id), None, &error),
+        }
+    }
+    for (segment, to) in check.private()? {
+        check.range(
+            Range {
+                segment,
+                from: 0,
+                to,
+                inherited: false,
+            },
+            None,
+            0,
+        );
+    }
+    Ok(check.found)
+}
+
+struct Check<'s> {
+    store: &'s SqliteStore,
+    found: Verification,
+}
+
+impl<'s> Check<'s> {
+    fn new(store: &'s SqliteStore) -> Self {
+        Self {
+            store,
+            found: Verification::default(),
+        }
+    }
+
+    fn problem(&mut self, session: Option<&SessionId>, seq: Option<u64>, error: &Error) {
+        let (mut session_id, mut at) = (session.cloned(), seq);
+        if let Error::Corrupt { session, seq, .. } = error {
+            session_id = session.clone().or(session_id);
+            at = seq.or(at);
+        }
+        self.found.problems.push(Problem {
+            session_id,
+            seq: at,
+            kind: error.kind(),
+            message: error.to_string(),
+        });
+    }
+
+    /// The file as SQLite sees it.
+    fn file(&mut self) {
+        let messages = self.store.read_with("checking", |conn| {
+            let mut statement = conn.prepare("PRAGMA integrity_check(20)")?;
+            let rows = statement.query_map([], |row| row.get::<_, String>(0))?;
+            Ok(rows.collect::<rusqlite::Result<Vec<_>>>()?)
+        });
+        match messages {
+            Err(error) => self.problem(None, None, &error),
+            Ok(messages) => {
+                for message in messages.into_iter().filter(|message| message != "ok") {
+                    let kind = ErrorKind::Corrupt;
+                    let message = format!("{}: {message}", self.store.path().display());
+                    self.found.problems.push(Problem {
+                        session_id: None,
+                        seq: None,
+                        kind,
+                        message,
+                    });
+                }
+            }
+        }
+    }
+
+    fn next_session(&self, last: Segment) -> Result<Option<(Segment, SessionId)>> {
+        self.store.read_with("reading", |conn| {
+            let sql = "SELECT sid, id FROM session WHERE sid > ? ORDER BY sid LIMIT 1";
+            let mut statement = conn.prepare_cached(sql)?;
+            let mut rows = statement.query([last])?;
+            let Some(row) = rows.next()? else {
+                return Ok(None);
+            };
+            let (sid, id): (_, String) = (row.get(0)?, row.get(1)?);
+            let place = || format!("session row {sid}");
+            Ok(Some((
+                sid,
+                id.parse().map_err(|error| Fault::damaged(place(), error))?,
+            )))
+        })
+    }
+
+    fn private(&self) -> Result<Vec<(Segment, u64)>> {
+        self.store.read_with("reading", |conn| {
+            let sql = "SELECT id, kept_to FROM private_segment WHERE heartbeat IS NULL";
+            let mut statement = conn.prepare(sql)?;
+            let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?)))?;
+            rows.map(|row| row.map(|(segment, to)| Ok((segment, unsigned(to)?)))?)
+                .collect()
+        })
+    }
+
+    /// What one session stores itself.
+    fn stored(&mut self, session: &Session) -> Result<()> {
+        let deleted = session.header.deleted.is_some();
+        let own = Range {
+            segment: session.sid,
+            from: 0,
+            to: session.header.own_events,
+            inherited: false,
+        };
+        if deleted {
+            let sql = "SELECT ifnull(kept_to, 0) FROM session WHERE sid = ?";
+            let to = self.store.read_with("reading", |conn| {
+                unsigned(
+                    conn.prepare_cached(sql)?
+                        .query_row([session.sid], |row| row.get(0))?,
+                )
+            })?;
+            self.range(
+                Range { to, ..own },
+                Some(&session.header),
+                session.header.inherited.kept,
+            );
+            return Ok(());
+        }
+        self.found.sessions += 1;
+        self.lineage(session)?;
+        self.range(own, Some(&session.header), session.header.inherited.kept);
+        self.stretches(session).map(|_| ())
+    }
+
+    /// Its ancestors up to the root.
+    fn lineage(&mut self, session: &Session) -> Result<()> {
+        let mut seen = HashSet::from([session.sid]);
+        let mut parent = session.parent;
+        while let Some(sid) = parent {
+            let id = &session.header.id;
+            if !seen.insert(sid) {
+                self.found.problems.push(Problem {
+                    session_id: Some(id.clone()),
+                    seq: None,
+                    kind: ErrorKind::LineageCycle,
+                    message: format!("the ancestors of session {id} run in a circle"),
+                });
+                return Ok(());
+            }
+            let next = self.store.read_with("reading", |conn| {
+                let sql = "SELECT parent FROM session WHERE sid = ?";
+                let mut statement = conn.prepare_cached(sql)?;
+                let mut rows = statement.query([sid])?;
+                Ok(rows
+                    .next()?
+                    .map(|row| row.get::<_, Option<Segment>>(0))
+                    .transpose()?)
+            })?;
+            match next {
+                Some(next) => parent = next,
+                None => {
+                    let missing = format!("session row {sid}");
+                    let error = Error::MissingAncestor {
+                        session: id.clone(),
+                        missing,
+                    };
+                    self.problem(Some(id), None, &error);
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The stretches of its history, each checked to give as many events as it promises.
+    fn stretches(&mut self, session: &Session) -> Result<Vec<Stretch>> {
+        let header = &session.header;
+        let mut stretches = Vec::new();
+        let mut seq = 0;
+        while i64::try_from(seq).is_ok_and(|seq| seq <= header.head_seq()) {
+            let found = self.store.read_with("reading", |conn| {
+                let history = History::of(conn, session)?;
+                let stretch = history.stretch(conn, seq)?;
+                if stretch.range.inherited {
+                    // Both ends are there; what lies between has been or will be read.
+                    history.row(conn, stretch.seqs.0)?;
+                    history.row(conn, stretch.seqs.1)?;
+                }
+                Ok(stretch)
+            });
+            match found {
+                Ok(stretch) => {
+                    seq = stretch.seqs.1 + 1;
+                    stretches.push(stretch);
+                }
+                Err(error) => {
+                    self.problem(Some(&header.id), Some(seq), &error);
+                    break;
+                }
+            }
+        }
+        Ok(stretches)
+    }
+
+    /// Reads a range of a segment that `owner` shows, whose inherited events are so many.
+    fn range(&mut self, range: Range, owner: Option<&Header>, inherited: u64) {
+        let id = owner.map(|header| &header.id);
+        let mut from = range.from;
+        while from < range.to {
+            let batch = Range {
+                from,
+                to: range.to.min(from.saturating_add(BATCH)),
+                ..range
+            };
+            let mut next = from;
+            let mut events = 0;
+            let read = self.store.read_with("reading", |conn| {
+                segment::visit(conn, batch, Direction::Forward, false, |row| {
+                    next = segment::position(row.k) + 1;
+                    events += 1;
+                    Ok(Next::Row)
+                })
+            });
+            self.found.events += events;
+            from = batch.to;
+            if let Err(error) = read {
+                let damaged = self.store.read_with("reading", |conn| {
+                    let unit = forklore_model::lineage::Unit::Kept;
+                    Ok(segment::probe(conn, batch.segment, next, batch.to, unit)?)
+                });
+                let position = damaged.ok().flatten().map(|probe| probe.position);
+                let seq = position.map(|position| match owner {
+                    Some(header) if !range.inherited => header.seq_of_own(position),
+                    _ => inherited + position + 1,
+                });
+                self.problem(id, seq, &error);
+                from = position.map_or(range.to, |position| position + 1);
+            }
+        }
+    }
+}

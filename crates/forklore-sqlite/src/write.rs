@@ -1,0 +1,63 @@
+//! An open write transaction, which counts what is bound in it.
+
+use std::ops::Deref;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, ToSql, Transaction};
+
+/// A write transaction; it is rolled back unless committed. Reads go through it too.
+pub(crate) struct WriteTx<'c> {
+    transaction: Transaction<'c>,
+    bound: &'c AtomicU64,
+}
+
+impl Deref for WriteTx<'_> {
+    type Target = Connection;
+    fn deref(&self) -> &Connection {
+        &self.transaction
+    }
+}
+
+impl<'c> WriteTx<'c> {
+    pub(crate) fn new(transaction: Transaction<'c>, bound: &'c AtomicU64) -> Self {
+        Self { transaction, bound }
+    }
+
+    /// Runs a statement that writes, prepared once per connection; the answer is the number of
+    /// rows it changed.
+    pub(crate) fn write(&self, sql: &str, values: &[&dyn ToSql]) -> rusqlite::Result<usize> {
+        let bytes = values.iter().map(|value| stored_bytes(*value)).sum::<u64>();
+        self.bound.fetch_add(bytes, Ordering::Relaxed);
+        self.transaction.prepare_cached(sql)?.execute(values)
+    }
+
+    pub(crate) fn commit(self) -> rusqlite::Result<()> {
+        self.transaction.commit()
+    }
+}
+
+/// The bytes that a value takes in a row.
+fn stored_bytes(value: &dyn ToSql) -> u64 {
+    let Ok(output) = value.to_sql() else {
+        return 0;
+    };
+    let value = match &output {
+        ToSqlOutput::Borrowed(value) => *value,
+        ToSqlOutput::Owned(value) => value.into(),
+        _ => return 0,
+    };
+    match value {
+        ValueRef::Null | ValueRef::Integer(0 | 1) => 0,
+        ValueRef::Integer(number) => {
+            let bits = 65 - u64::from(number.unsigned_abs().leading_zeros());
+            match bits.div_ceil(8) {
+                5 => 6,
+                7.. => 8,
+                bytes => bytes,
+            }
+        }
+        ValueRef::Real(_) => 8,
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes.len() as u64,
+    }
+}

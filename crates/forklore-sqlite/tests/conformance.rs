@@ -1,0 +1,11 @@
+//! The store keeps the contract, with every capability there is.
+
+use forklore_sqlite::{Options, SqliteStore};
+use forklore_store::conformance::{Directory, Handle, suite};
+
+suite!(
+    Directory::new(|path| {
+        Handle::with_upkeep(SqliteStore::open(&path.join("store.db"), Options::default()).unwrap())
+    });
+    durable, processes, upkeep
+);
