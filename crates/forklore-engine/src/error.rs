@@ -98,6 +98,12 @@ pub enum Error {
         /// How many there are.
         count: usize,
     },
+    /// A file cannot be written back: sessions read from it are gone (SPEC 10).
+    #[error("the file cannot be restored: {} of its sessions were deleted", sessions.len())]
+    SourceGone {
+        /// The sessions.
+        sessions: Vec<SessionId>,
+    },
     /// The store cannot do it.
     #[error("{0}")]
     Unsupported(String),
@@ -122,7 +128,9 @@ impl Error {
             | Self::Event { .. }
             | Self::Invalid { .. }
             | Self::Ambiguous { .. } => ErrorKind::InvalidArgs,
-            Self::OpenCalls { .. } | Self::TooDeep { .. } => ErrorKind::Conflict,
+            Self::OpenCalls { .. } | Self::TooDeep { .. } | Self::SourceGone { .. } => {
+                ErrorKind::Conflict
+            }
             Self::OtherChild { .. } => ErrorKind::AlreadyExists,
             Self::Permission(_) => ErrorKind::PermissionDenied,
             Self::Cycle(_) => ErrorKind::LineageCycle,
@@ -154,6 +162,10 @@ impl Error {
                 json!({"session_id": session, "links": links, "max_fork_depth": max})
             }
             Self::Cycle(session) => json!({"session_id": session}),
+            Self::SourceGone { sessions } => json!({
+                "count": sessions.len(),
+                "deleted": sessions.iter().take(20).collect::<Vec<_>>(),
+            }),
             Self::Ambiguous { candidates, count, .. } => {
                 json!({"candidates": candidates, "count": count})
             }

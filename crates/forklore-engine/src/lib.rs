@@ -17,6 +17,7 @@ mod events;
 mod export;
 mod fork;
 mod gc;
+mod import;
 mod inspect;
 mod label;
 mod lease;
@@ -51,6 +52,10 @@ pub use error::{Error, Result};
 pub use events::Events;
 pub use export::{Exported, Lost};
 pub use fork::{Fork, ForkRecord, Forked, Summarize, limitations, synthetic_result};
+pub use import::{
+    ImportOptions, ImportReport, ImportedFile, ImportedSession, Problem as ImportProblem, ProblemKind,
+    Progressed, Restored,
+};
 pub use inspect::Inspection;
 pub use lease::LEASE;
 pub use lineage::{Lineage, Relative};

@@ -28,10 +28,6 @@ impl Batch {
         self.bytes >= BYTES || self.places.len() >= RECORDS
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.writes.is_empty() && self.ranges.is_empty()
-    }
-
     /// Whether it says anything new about the session.
     pub(super) fn touches(&self, session: u32, id: &SessionId) -> bool {
         let made = |write: &Write| matches!(write, Write::Create(new) if new.id == *id);

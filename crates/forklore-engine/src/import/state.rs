@@ -27,9 +27,24 @@ pub(super) struct State {
     /// Calls without a result, with the session that holds them, the oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) open: Vec<(u32, String)>,
+    /// Sessions that hold a sub-agent's records.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) sidechains: Vec<u32>,
+    /// The session of the main line that was written last.
+    pub(super) last_main: Option<u32>,
+    /// What the header of the first session says by now.
+    pub(super) told: Told,
     /// What the dialect's reader remembers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) reader: Option<String>,
+}
+
+/// What the header of a file's first session says.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Told {
+    pub(super) title: Option<String>,
+    pub(super) leaf: Option<u32>,
 }
 
 impl State {

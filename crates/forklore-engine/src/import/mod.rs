@@ -1,0 +1,215 @@
+//! `import`: sessions from other agents' files, and `restore`: the files back (SPEC 11).
+//!
+//! A file is read once, in constant memory. Each step of some megabytes is written whole or not
+//! at all, together with how far the file was read, so that an import that was stopped goes on
+//! where it was, and growth of the file is read like the rest of it.
+
+mod batch;
+mod begin;
+mod known;
+mod lines;
+mod objects;
+mod opened;
+mod problems;
+mod reading;
+mod report;
+mod restore;
+mod route;
+mod session;
+mod start;
+mod state;
+mod taken;
+mod walk;
+
+use std::path::{Path, PathBuf};
+
+use forklore_model::dialect::Dialect;
+use forklore_model::workspace::Workspace;
+use forklore_store::Error as StoreError;
+use forklore_store::sources::{Source, Sources};
+use jiff::Timestamp;
+
+use self::known::Known;
+use self::opened::Opened;
+pub use self::report::{ImportReport, ImportedFile, ImportedSession, Problem, ProblemKind};
+pub use self::restore::Restored;
+use self::taken::Taken;
+use crate::{Engine, Error, Result};
+
+/// How often a file is begun anew because somebody else was faster.
+const ATTEMPTS: usize = 20;
+const NO_RECORDS: &str = "no records of a known agent are in the file";
+
+/// How files are to be imported.
+#[derive(Clone, Debug)]
+pub struct ImportOptions {
+    /// Whose files they are; none asks every dialect.
+    pub from: Option<String>,
+    /// The folder for sessions whose file names none.
+    pub workspace: Workspace,
+    /// Import sessions that were deleted here once more, under new ids.
+    pub again: bool,
+}
+
+impl ImportOptions {
+    /// Every dialect, and nothing that was deleted.
+    #[must_use]
+    pub fn in_workspace(workspace: Workspace) -> Self {
+        Self { from: None, workspace, again: false }
+    }
+}
+
+/// How far the import of a file is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progressed<'a> {
+    /// The file.
+    pub path: &'a Path,
+    /// Bytes read of it.
+    pub done: u64,
+    /// Its size.
+    pub total: u64,
+}
+
+/// A file to be imported, and whose it is.
+struct Candidate {
+    path: PathBuf,
+    dialect: &'static dyn Dialect,
+    begun: Timestamp,
+}
+
+impl Engine {
+    /// Imports files, and the files in folders that a dialect recognises, the oldest first.
+    /// Known files are read on from where they stood. A problem of one file stops no other.
+    ///
+    /// # Errors
+    /// `unsupported` when the store keeps no sources, `invalid_args` for an unknown dialect, and
+    /// failures of the store. What is wrong with a file is in the report.
+    pub fn import(
+        &self,
+        paths: &[PathBuf],
+        options: &ImportOptions,
+        progress: &mut dyn FnMut(Progressed<'_>),
+    ) -> Result<ImportReport> {
+        let sources = self.sources()?;
+        let mut report = ImportReport::default();
+        for candidate in self.candidates(paths, options, &mut report)? {
+            self.import_file(sources, &candidate, options, progress, &mut report)?;
+        }
+        Ok(report)
+    }
+
+    pub(crate) fn sources(&self) -> Result<&dyn Sources> {
+        let missing = || Error::Unsupported("this store keeps no imported files".into());
+        self.sources.as_deref().ok_or_else(missing)
+    }
+
+    fn candidates(
+        &self,
+        paths: &[PathBuf],
+        options: &ImportOptions,
+        report: &mut ImportReport,
+    ) -> Result<Vec<Candidate>> {
+        let asked = match &options.from {
+            None => None,
+            Some(name) => Some(self.dialects().named(name).ok_or_else(|| {
+                let known: Vec<_> = self.dialects.iter().map(|dialect| dialect.name()).collect();
+                Error::invalid("dialect", format!("a dialect is one of {}", known.join(", ")))
+            })?),
+        };
+        let mut found = Vec::new();
+        for path in walk::files(paths, &mut report.problems) {
+            let named = paths.iter().any(|named| named.canonicalize().is_ok_and(|p| p == path));
+            let problem = match Opened::open(&path) {
+                Ok(file) => match asked.or_else(|| self.dialects().detect(&path, &file.head)) {
+                    Some(dialect) => {
+                        let begun = file.begun(dialect);
+                        found.push(Candidate { path, dialect, begun });
+                        continue;
+                    }
+                    None => (ProblemKind::UnknownFormat, NO_RECORDS.to_owned()),
+                },
+                Err(error) => (ProblemKind::Unreadable, error.to_string()),
+            };
+            report.skipped += 1;
+            if named || problem.0 == ProblemKind::Unreadable {
+                report.problems.push(Problem::of_file(&path, problem.0, problem.1));
+            }
+        }
+        found.sort_by(|a, b| (a.begun, &a.path).cmp(&(b.begun, &b.path)));
+        Ok(found)
+    }
+
+    /// Imports one file, anew as often as somebody else was faster or a name turned out taken.
+    fn import_file(
+        &self,
+        sources: &dyn Sources,
+        candidate: &Candidate,
+        options: &ImportOptions,
+        progress: &mut dyn FnMut(Progressed<'_>),
+        report: &mut ImportReport,
+    ) -> Result<()> {
+        let mut taken = Taken::default();
+        let mut attempt = 1;
+        loop {
+            let done = self.attempt(sources, candidate, options, progress, &mut taken, report);
+            match done {
+                Err(Error::Store(StoreError::IdTaken(id))) if attempt < ATTEMPTS => {
+                    taken.ids.insert(id);
+                }
+                Err(Error::Store(StoreError::LabelTaken { label, .. })) if attempt < ATTEMPTS => {
+                    taken.labels.insert(label);
+                }
+                Err(Error::Store(StoreError::Stale { .. } | StoreError::Conflict { .. }))
+                    if attempt < ATTEMPTS => {}
+                Err(Error::Io { doing, source }) => {
+                    let message = format!("{doing}: {source}");
+                    let kind = ProblemKind::Unreadable;
+                    report.problems.push(Problem::of_file(&candidate.path, kind, message));
+                    report.skipped += 1;
+                    return Ok(());
+                }
+                done => return done,
+            }
+            attempt += 1;
+        }
+    }
+
+    fn attempt(
+        &self,
+        sources: &dyn Sources,
+        candidate: &Candidate,
+        options: &ImportOptions,
+        progress: &mut dyn FnMut(Progressed<'_>),
+        taken: &mut Taken,
+        report: &mut ImportReport,
+    ) -> Result<()> {
+        let path = &candidate.path;
+        let unreadable = |error| Error::io(format!("cannot read {}", path.display()), error);
+        let mut file = Opened::open(path).map_err(unreadable)?;
+        let known = match known::look_up(sources, &mut file)? {
+            Known::Unchanged(source) | Known::Grown(source, _)
+                if options.again && self.has_deleted(&source)? =>
+            {
+                Known::New { revision: source.revision + 1, latest: Some(source.id) }
+            }
+            known => known,
+        };
+        let unchanged = matches!(known, Known::Unchanged(_));
+        let begin = start::Start { engine: self, sources, options, taken };
+        let mut reading = begin.reading(&file, candidate.dialect, known)?;
+        let before = reading.offset;
+        if !unchanged {
+            reading.run(&file, progress)?;
+        }
+        reading.into_report(before, report)
+    }
+
+    fn has_deleted(&self, source: &Source) -> Result<bool> {
+        for session in &source.sessions {
+            if self.store().header(&session.id)?.deleted.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}

@@ -1,0 +1,127 @@
+//! `restore`: the file that a session was read from, byte for byte (SPEC 11).
+
+use std::io::Write;
+
+use forklore_model::{Header, SessionId};
+use forklore_store::Error as StoreError;
+use forklore_store::port::{At, Direction, Query};
+use forklore_store::sources::{FindSource, LineEnd, Range, Source};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use crate::{Engine, Error, Result};
+
+const PAGE_EVENTS: u64 = 512;
+
+/// What a restore came to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Restored {
+    /// Where the file was first seen.
+    pub path: String,
+    /// Its bytes.
+    pub bytes: u64,
+    /// How often it had been rewritten in place.
+    pub revision: u64,
+}
+
+impl Engine {
+    /// Writes the file that the session was read from to `out`, as far as it was read.
+    ///
+    /// # Errors
+    /// `not_found` when the session was read from no file, `conflict` when a session of the file
+    /// was deleted, `corrupt` when the bytes are no longer those that were read.
+    pub fn restore(&self, session: &SessionId, out: &mut dyn Write) -> Result<Restored> {
+        let header = self.store().header(session)?;
+        let found = self.sources()?.sources(&FindSource::Session(header.id))?;
+        let Some(source) = found.into_iter().next() else {
+            return Err(Error::NoMatch { what: format!("a file that {session} was read from") });
+        };
+        let headers = self.headers_of(&source)?;
+        let mut restoring = Restoring { engine: self, headers, out, hash: Sha256::new(), bytes: 0 };
+        let mut step = 0;
+        while let Some(ranges) = self.sources()?.ranges(source.id, step)? {
+            ranges.iter().try_for_each(|range| restoring.range(range))?;
+            step += 1;
+        }
+        restoring.check(&source)?;
+        Ok(Restored {
+            path: source.paths.into_iter().next().map(|seen| seen.path).unwrap_or_default(),
+            bytes: restoring.bytes,
+            revision: source.revision,
+        })
+    }
+
+    fn headers_of(&self, source: &Source) -> Result<Vec<Header>> {
+        let headers = source.sessions.iter().map(|session| self.store().header(&session.id));
+        let headers = headers.collect::<Result<Vec<_>, StoreError>>()?;
+        let gone = headers.iter().filter(|header| header.deleted.is_some());
+        let gone: Vec<_> = gone.map(|header| header.id.clone()).collect();
+        if gone.is_empty() { Ok(headers) } else { Err(Error::SourceGone { sessions: gone }) }
+    }
+}
+
+struct Restoring<'a> {
+    engine: &'a Engine,
+    headers: Vec<Header>,
+    out: &'a mut dyn Write,
+    hash: Sha256,
+    bytes: u64,
+}
+
+impl Restoring<'_> {
+    fn range(&mut self, range: &Range) -> Result<()> {
+        match range {
+            Range::Kept(bytes) | Range::Raw { bytes, .. } => self.write(bytes),
+            Range::Events { session, from, count, end } => {
+                self.events(*session, *from, *count, *end)
+            }
+            Range::Gone(_) => Err(Error::SourceGone { sessions: Vec::new() }),
+        }
+    }
+
+    fn events(&mut self, session: u32, from: u64, count: u64, end: LineEnd) -> Result<()> {
+        let header = usize::try_from(session).ok().and_then(|at| self.headers.get(at));
+        let Some(header) = header else { return Err(damaged(None, "an unknown session")) };
+        let (id, first) = (header.id.clone(), header.seq_of_own(from));
+        let mut done = 0;
+        while done < count {
+            let limit = usize::try_from((count - done).min(PAGE_EVENTS)).unwrap_or(1);
+            let at = At::Seq(first + done);
+            let query = Query { at, direction: Direction::Forward, limit, bare: false };
+            let page = self.engine.store().read(&id, &query)?;
+            if page.events.is_empty() {
+                return Err(damaged(Some(&id), "events that are not there"));
+            }
+            for stored in page.events {
+                self.write(stored.event.data.get().as_bytes())?;
+                self.write(end.bytes())?;
+                done += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.hash.update(bytes);
+        self.bytes += bytes.len() as u64;
+        self.out.write_all(bytes).map_err(|error| Error::io("cannot write the file", error))
+    }
+
+    fn check(&self, source: &Source) -> Result<()> {
+        let same = <[u8; 32]>::from(self.hash.clone().finalize()) == source.read.sha256;
+        if same && self.bytes == source.read.offset {
+            return Ok(());
+        }
+        Err(damaged(None, "other bytes than were read"))
+    }
+}
+
+fn damaged(session: Option<&SessionId>, what: &str) -> Error {
+    let error = StoreError::Corrupt {
+        session: session.cloned(),
+        seq: None,
+        place: "the list of the file's ranges".into(),
+        message: format!("it names {what}"),
+    };
+    error.into()
+}

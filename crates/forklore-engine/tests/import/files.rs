@@ -1,0 +1,53 @@
+//! The session files that tests read: the project's own, and those of a folder named by
+//! `FORKLORE_FIXTURES` where it is set.
+
+use std::path::{Path, PathBuf};
+
+/// A file with the dialect that it is in.
+pub(crate) type Sample = (PathBuf, &'static str);
+
+pub(crate) fn testdata() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata")
+}
+
+/// Every Claude Code and Pi file.
+pub(crate) fn all() -> Vec<Sample> {
+    let mut samples = Vec::new();
+    for (folder, dialect) in [("claude", "claude"), ("pi", "pi"), ("plain", "plain")] {
+        collect(&testdata().join(folder), dialect, &mut samples);
+    }
+    if let Some(outside) = outside() {
+        for (folder, dialect) in [
+            ("claude", "claude"),
+            ("_synthetic/claude", "claude"),
+            ("pi", "pi"),
+            ("_synthetic/pi", "pi"),
+        ] {
+            collect(&outside.join(folder), dialect, &mut samples);
+        }
+        for entry in std::fs::read_dir(outside.join("_genuine")).into_iter().flatten().flatten() {
+            if entry.file_name().to_string_lossy().starts_with("pi") {
+                collect(&entry.path(), "pi", &mut samples);
+            }
+        }
+    }
+    assert!(samples.len() > 30, "testdata is not there");
+    samples
+}
+
+pub(crate) fn outside() -> Option<PathBuf> {
+    std::env::var_os("FORKLORE_FIXTURES").map(PathBuf::from)
+}
+
+fn collect(folder: &Path, dialect: &'static str, samples: &mut Vec<Sample>) {
+    let mut entries: Vec<_> =
+        std::fs::read_dir(folder).into_iter().flatten().flatten().map(|e| e.path()).collect();
+    entries.sort();
+    for path in entries {
+        if path.is_dir() {
+            collect(&path, dialect, samples);
+        } else if path.extension().is_some_and(|extension| extension == "jsonl") {
+            samples.push((path, dialect));
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! Session files of other agents, read in and given back (SPEC 11).
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+mod damage;
+mod expected;
+mod files;
+mod growth;
+mod known;
+mod restored;
+mod routes;
+mod scene;
+mod trees;

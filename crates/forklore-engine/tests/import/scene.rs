@@ -1,0 +1,125 @@
+//! A store to import into, and what is in it afterwards.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use forklore_engine::{Engine, ImportOptions, ImportReport};
+use forklore_formats::DIALECTS;
+use forklore_model::workspace::Workspace;
+use forklore_model::{Header, SessionId};
+use forklore_store::Store;
+use forklore_store::memory::MemoryStore;
+use forklore_store::port::{At, Filter, Stored};
+use forklore_store::sources::{FindSource, LineEnd, Range, Source, Sources};
+
+/// An engine over a store of its own, and a folder of its own.
+pub(crate) struct Scene {
+    pub(crate) engine: Engine,
+    pub(crate) store: Arc<MemoryStore>,
+    pub(crate) folder: tempfile::TempDir,
+}
+
+impl Scene {
+    pub(crate) fn new() -> Self {
+        let store = Arc::new(MemoryStore::default());
+        let engine = Engine::over(store.clone()).with_dialects(DIALECTS);
+        Self { engine, store, folder: tempfile::tempdir().unwrap() }
+    }
+
+    pub(crate) fn options() -> ImportOptions {
+        ImportOptions::in_workspace(Workspace::new("/here"))
+    }
+
+    pub(crate) fn import(&self, path: &Path) -> ImportReport {
+        self.import_with(path, &Self::options())
+    }
+
+    pub(crate) fn import_as(&self, path: &Path, dialect: &str) -> ImportReport {
+        self.import_with(path, &ImportOptions { from: Some(dialect.into()), ..Self::options() })
+    }
+
+    pub(crate) fn import_with(&self, path: &Path, options: &ImportOptions) -> ImportReport {
+        self.engine.import(&[path.to_owned()], options, &mut |_| {}).unwrap()
+    }
+
+    /// Writes a file in the scene's folder.
+    pub(crate) fn file(&self, name: &str, bytes: &[u8]) -> PathBuf {
+        let path = self.folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    pub(crate) fn restore(&self, session: &SessionId) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.engine.restore(session, &mut bytes).unwrap();
+        bytes
+    }
+
+    pub(crate) fn sessions(&self) -> Vec<Header> {
+        let filter = Filter { deleted: true, ..Filter::default() };
+        let mut found = self.store.sessions(&filter, None, 0).unwrap();
+        found.sort_by(|a, b| a.id.cmp(&b.id));
+        found
+    }
+
+    pub(crate) fn events(&self, session: &SessionId) -> Vec<Stored> {
+        self.engine.events(session, At::Seq(0)).map(Result::unwrap).collect()
+    }
+
+    /// Everything that an import made, to be compared whole.
+    pub(crate) fn everything(&self) -> Vec<(Header, Vec<Stored>)> {
+        let plain = |mut header: Header| {
+            // Where the file lay is all that may differ.
+            header.source = None;
+            header
+        };
+        let sessions = self.sessions().into_iter();
+        sessions.map(|header| (plain(header.clone()), self.events(&header.id))).collect()
+    }
+
+    pub(crate) fn source(&self, session: &SessionId) -> Source {
+        self.store.sources(&FindSource::Session(session.clone())).unwrap().remove(0)
+    }
+
+    /// The ranges of the file in one form, however many steps wrote them.
+    pub(crate) fn ranges(&self, session: &SessionId) -> Vec<Stretch> {
+        let source = self.source(session).id;
+        let mut all: Vec<Stretch> = Vec::new();
+        let mut step = 0;
+        while let Some(ranges) = self.store.ranges(source, step).unwrap() {
+            for range in ranges {
+                match range {
+                    Range::Events { session, from, count, end } => {
+                        for position in from..from + count {
+                            all.push(Stretch::Event(session, position));
+                            keep(&mut all, end.bytes());
+                        }
+                    }
+                    Range::Kept(bytes) => keep(&mut all, &bytes),
+                    Range::Raw { session, position, bytes } => {
+                        all.push(Stretch::Raw(session, position, bytes));
+                    }
+                    Range::Gone(len) => panic!("{len} bytes are gone"),
+                }
+            }
+            step += 1;
+        }
+        all
+    }
+}
+
+/// A stretch of a source's bytes, told apart as finely as possible.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Stretch {
+    Event(u32, u64),
+    Kept(Vec<u8>),
+    Raw(u32, u64, Vec<u8>),
+}
+
+fn keep(all: &mut Vec<Stretch>, bytes: &[u8]) {
+    match all.last_mut() {
+        _ if bytes == LineEnd::None.bytes() => {}
+        Some(Stretch::Kept(kept)) => kept.extend_from_slice(bytes),
+        _ => all.push(Stretch::Kept(bytes.to_vec())),
+    }
+}
