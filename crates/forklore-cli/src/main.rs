@@ -1,1 +1,24 @@
-fn main() {}
+//! The program `forklore`: sessions of AI agents, kept, forked, compared and replayed.
+
+mod app;
+mod args;
+mod commands;
+mod exit;
+mod failure;
+mod output;
+mod session_ref;
+mod store;
+mod workspace;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    exit::on_interrupt();
+    let (cli, mut output) = match args::read() {
+        Ok(read) => read,
+        Err(refused) => return refused,
+    };
+    let app = app::App::new(cli.globals);
+    let done = commands::run(cli.command, &app, &mut output).and_then(|()| output.flush());
+    exit::code(done, &mut output)
+}

@@ -1,0 +1,162 @@
+//! The command line: options for every verb, and the verbs.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::str::FromStr;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::error::{ContextValue, ErrorKind as ClapKind};
+use clap::{ColorChoice, Parser};
+
+use crate::commands::Command;
+use crate::exit;
+use crate::failure::Failure;
+use crate::output::{Output, Settings};
+
+/// Keep, fork, compare and replay the sessions of AI agents.
+///
+/// A session is an append-only log. A fork continues it from any point without copying it, so
+/// trying another answer costs nothing and loses nothing.
+#[derive(Debug, Parser)]
+#[command(name = "forklore", version, disable_help_subcommand = true)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) globals: Globals,
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+/// Options that every verb takes.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Options for every command")]
+pub(crate) struct Globals {
+    /// The store: sqlite:PATH or memory: [default: sqlite: in the data directory]
+    #[arg(
+        long,
+        global = true,
+        value_name = "URL",
+        env = "FORKLORE_STORE",
+        hide_env_values = true
+    )]
+    pub(crate) store: Option<String>,
+    /// The folder whose sessions are meant [default: the current directory]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) workspace: Option<PathBuf>,
+    /// The sessions of every folder
+    #[arg(long, global = true, conflicts_with = "workspace")]
+    pub(crate) all: bool,
+    /// Answer in JSON, errors too
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// When to use colour
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_possible_values = false
+    )]
+    pub(crate) color: ColorChoice,
+    /// No hints and no progress
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+    /// With every error, what lies behind it
+    #[arg(short, long, global = true)]
+    pub(crate) verbose: bool,
+}
+
+impl Globals {
+    fn settings(&self) -> Settings {
+        Settings {
+            json: self.json,
+            quiet: self.quiet,
+            verbose: self.verbose,
+            color: self.color,
+        }
+    }
+}
+
+/// One of a few words, each shown in the help.
+pub(crate) fn choice<T>(words: &'static [&'static str]) -> impl TypedValueParser<Value = T>
+where
+    T: FromStr<Err: std::error::Error + Send + Sync> + Clone + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(words).try_map(|word| word.parse::<T>())
+}
+
+/// Reads the command line.
+///
+/// # Errors
+/// Help, the version or a usage error, all of which end the program here.
+pub(crate) fn read() -> Result<(Cli, Output), ExitCode> {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    match Cli::try_parse_from(&words) {
+        Ok(cli) => {
+            let output = Output::to_standard(&cli.globals.settings());
+            Ok((cli, output))
+        }
+        Err(error) => {
+            let mut output = Output::to_standard(&guessed(&words));
+            let done = match error.kind() {
+                ClapKind::DisplayHelp | ClapKind::DisplayVersion => output.help(&error.render()),
+                _ => Err(usage(&error, &words)),
+            };
+            Err(exit::code(done.and_then(|()| output.flush()), &mut output))
+        }
+    }
+}
+
+/// The settings of a command line that could not be understood, as far as they can be seen.
+fn guessed(words: &[OsString]) -> Settings {
+    let words = || words.iter().take_while(|word| *word != "--");
+    let has = |flag: &str| words().any(|word| word == flag);
+    let color = words().zip(words().skip(1)).find_map(|(word, next)| {
+        let value = if word == "--color" {
+            next.to_str()
+        } else {
+            None
+        };
+        value.or_else(|| word.to_str()?.strip_prefix("--color="))
+    });
+    let color = match color {
+        Some("always") => ColorChoice::Always,
+        Some("never") => ColorChoice::Never,
+        _ => ColorChoice::Auto,
+    };
+    Settings {
+        json: has("--json"),
+        quiet: has("-q"),
+        verbose: false,
+        color,
+    }
+}
+
+/// A usage error as an answer: clap's sentence and tips without its usage block.
+fn usage(error: &clap::Error, words: &[OsString]) -> Failure {
+    let mut text = error.render().to_string();
+    // A hostile name is not repeated (SPEC 2), wherever in the line it stood.
+    for (_, value) in error.context() {
+        if let ContextValue::String(value) = value
+            && !value.chars().all(|c| c == ' ' || c.is_ascii_graphic())
+        {
+            text = text.replace(value.as_str(), "...");
+        }
+    }
+    let text = text.trim_start_matches("error: ");
+    let message = text.split("\n\nUsage:").next().unwrap_or(text);
+    let message = message
+        .split("\n\nFor more information")
+        .next()
+        .unwrap_or(message);
+    let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    let verb = words
+        .iter()
+        .filter_map(|word| word.to_str())
+        .find(|word| Command::is_verb(word));
+    let help = verb.map_or_else(
+        || "forklore --help".to_owned(),
+        |v| format!("forklore {v} --help"),
+    );
+    Failure::invalid(message).or_try(help)
+}

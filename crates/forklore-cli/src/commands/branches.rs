@@ -1,0 +1,103 @@
+//! `branches`: a family's continuations by label.
+
+use std::collections::HashMap;
+
+use forklore::engine::Branch;
+use forklore::model::SessionId;
+use serde::Serialize;
+
+use crate::app::App;
+use crate::failure::Result;
+use crate::output::{Cell, Column, Output, Page, ShortIds, Table, Tone, count, cut};
+use crate::session_ref::SessionRef;
+
+use super::Paging;
+
+const EXAMPLES: &str = "\
+Examples:
+  forklore branches last
+  forklore show last@plan-b      a branch by its label";
+
+/// List the branches of a session's family
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The session: an id or its end, last, @label, or a session file
+    session: String,
+    #[command(flatten)]
+    paging: Paging,
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    root_session_id: &'a SessionId,
+    branches: &'a [Branch],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<&'a SessionId>,
+}
+
+pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
+    let reference = SessionRef::parse(&args.session)?;
+    let after = args.paging.after()?;
+    let header = app.session(&reference, output)?;
+    let all = app.engine()?.branches(&header.id)?;
+    let (branches, next) = args
+        .paging
+        .page(&all.branches, after.as_ref(), |branch| &branch.session_id)?;
+    let answer = Answer {
+        root_session_id: &all.root_session_id,
+        branches,
+        next,
+    };
+    output.answer(&answer, |page| {
+        show(page, branches, &all.branches, &header.id)
+    })?;
+    if let Some(next) = next {
+        output.hint(
+            &format!("forklore branches {} --after {next}", header.id),
+            "the next page",
+        );
+    }
+    Ok(())
+}
+
+fn show(page: &mut Page, branches: &[Branch], family: &[Branch], here: &SessionId) {
+    let labels: HashMap<_, _> = family
+        .iter()
+        .map(|branch| (&branch.session_id, branch.label.as_str()))
+        .collect();
+    let short = ShortIds::of(branches.iter().map(|branch| &branch.session_id));
+    let mut table = Table::new(&[
+        Column::new("LABEL").gives_way(),
+        Column::new("SESSION"),
+        Column::new("FROM").gives_way(),
+        Column::new("AT"),
+        Column::new("MESSAGES").right(),
+        Column::new("OWN").right(),
+        Column::new(""),
+    ]);
+    for branch in branches {
+        let parent = branch.parent_session_id.as_ref();
+        let from = parent.map(|parent| labels.get(parent).copied().unwrap_or(parent.as_str()));
+        table.row([
+            Cell::new(Tone::Label, branch.label.as_str()),
+            Cell::new(Tone::Id, short.get(&branch.session_id)),
+            Cell::new(Tone::Plain, from.unwrap_or_default()),
+            Cell::new(
+                Tone::Plain,
+                branch.cut.as_ref().map(cut).unwrap_or_default(),
+            ),
+            Cell::new(Tone::Plain, branch.head_index.to_string()),
+            Cell::new(Tone::Plain, count(branch.own_events, "event")),
+            Cell::new(
+                Tone::Warn,
+                if branch.session_id == *here {
+                    "here"
+                } else {
+                    ""
+                },
+            ),
+        ]);
+    }
+    table.show(page);
+}

@@ -1,0 +1,86 @@
+//! `delete`: sessions go, what others need stays.
+
+use forklore::engine::{Delete, DeleteMode};
+
+use crate::app::App;
+use crate::failure::Result;
+use crate::output::{Output, Tone, count};
+use crate::session_ref::SessionRef;
+
+/// Ids that are named one by one.
+const NAMED: usize = 20;
+
+const EXAMPLES: &str = "\
+Examples:
+  forklore delete last
+  forklore delete @plan-b --cascade --dry-run
+  forklore delete @main --detach-children
+  forklore gc                                gives the space back";
+
+/// Delete a session
+///
+/// Refused while a branch builds on it, unless you say what becomes of that. What other sessions
+/// still need always stays.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The session: an id or its end, last, @label
+    session: String,
+    /// Delete its branches too
+    #[arg(long, conflicts_with = "detach_children")]
+    cascade: bool,
+    /// Let its branches keep what they inherit; nothing is copied
+    #[arg(long)]
+    detach_children: bool,
+    /// Only say what would go
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
+    let header = app.stored(&SessionRef::parse(&args.session)?)?;
+    let mode = match (args.cascade, args.detach_children) {
+        (true, _) => DeleteMode::Cascade,
+        (false, true) => DeleteMode::DetachChildren,
+        (false, false) => DeleteMode::Refuse,
+    };
+    let request = Delete {
+        session: header.id,
+        mode,
+        dry_run: args.dry_run,
+    };
+    let deleted = app.engine()?.delete(&request)?;
+    output.answer(&deleted, |page| {
+        let sessions = count(deleted.deleted.len() as u64, "session");
+        let (tone, did) = if deleted.dry_run {
+            (Tone::Warn, "Would delete")
+        } else {
+            (Tone::Good, "Deleted")
+        };
+        page.put(tone, did)
+            .put(Tone::Plain, format!(" {sessions}"))
+            .end();
+        for id in deleted.deleted.iter().take(NAMED) {
+            page.put(Tone::Plain, "  ").put(Tone::Id, id).end();
+        }
+        if deleted.deleted.len() > NAMED {
+            page.put(
+                Tone::Dim,
+                format!("  ... and {} more", deleted.deleted.len() - NAMED),
+            )
+            .end();
+        }
+        if deleted.kept_segments > 0 {
+            let kept = count(deleted.kept_segments, "nameless segment");
+            page.put(
+                Tone::Plain,
+                format!("{kept} stayed for the sessions that need them"),
+            )
+            .end();
+        }
+    })?;
+    if !deleted.dry_run {
+        output.hint("forklore gc", "give the space back");
+    }
+    Ok(())
+}

@@ -1,0 +1,322 @@
+//! `fork`: another continuation of a session.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use forklore::Engine;
+use forklore::engine::{Fork, Forked, Summarize};
+use forklore::model::workspace::Workspace;
+use forklore::model::{Header, Label, Selector, SessionId, SessionKind, Strategy, ToolCallPolicy};
+use forklore::store::port::Filter;
+
+use crate::app::App;
+use crate::args::choice;
+use crate::failure::{Failure, Result};
+use crate::output::tree::{Twig, draw};
+use crate::output::{Output, Page, Tone, count, cut};
+use crate::session_ref::SessionRef;
+use crate::workspace;
+
+/// Ancestors and siblings in the little tree around a new branch.
+const ANCESTORS: usize = 4;
+const SIBLINGS: usize = 6;
+
+const EXAMPLES: &str = "\
+Examples:
+  forklore fork last                        at the end
+  forklore fork last --at turn:2            behind the second turn
+  forklore fork last --at message:-1 --label plan-b
+  forklore fork last --at turn:2 --dry-run --json
+  forklore fork session.jsonl --at turn:2   a session file of an agent: ./session.jsonl
+
+A cut is start, end, seq:N, message:N, index:N, turn:N or event:ID. Negative numbers count from
+the end. The parent is never changed, and nothing is copied.";
+
+/// Go on from any point of a session, on a branch of its own
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The session: an id or its end, last, @label, or a session file
+    session: String,
+    /// Where: turn:N, message:N, index:N, seq:N, event:ID, start, end [default: end]
+    #[arg(long, value_name = "CUT", allow_hyphen_values = true)]
+    at: Option<String>,
+    /// The same as --at seq:N
+    #[arg(
+        long,
+        value_name = "N",
+        conflicts_with = "at",
+        allow_hyphen_values = true
+    )]
+    to_seq: Option<i64>,
+    /// The branch's id; the same fork with the same id is made once
+    #[arg(long)]
+    id: Option<String>,
+    /// How an id is made
+    #[arg(
+        long,
+        value_name = "STYLE",
+        conflicts_with = "id",
+        default_value = "uuid"
+    )]
+    id_style: IdStyle,
+    /// The branch's label, unique in the family
+    #[arg(long)]
+    label: Option<String>,
+    /// What people call it
+    #[arg(long)]
+    title: Option<String>,
+    /// A branch inherits the history, a delegate nothing
+    #[arg(long, default_value = "branch", value_parser = choice::<SessionKind>(&["branch", "delegate"]))]
+    kind: SessionKind,
+    /// How the history is kept: shared, or copied
+    #[arg(long, default_value = "share_v1", value_parser = choice::<Strategy>(&["share_v1", "replay_v1"]))]
+    strategy: Strategy,
+    /// What happens to tool calls without a result at the cut
+    #[arg(long, value_name = "POLICY", default_value = "complete",
+        value_parser = choice::<ToolCallPolicy>(&["complete", "remove", "error", "verbatim"]))]
+    tool_calls: ToolCallPolicy,
+    /// Record a summary of the history behind it
+    #[arg(long, value_name = "BY", num_args = 0..=1, require_equals = true, default_missing_value = "deterministic")]
+    summarize: Option<SummarizeBy>,
+    /// For whom the branch acts [default: as the parent]
+    #[arg(long, value_name = "WHO")]
+    principal: Option<String>,
+    /// What the branch may do: some of what the parent may, with commas
+    #[arg(long, value_name = "NAMES")]
+    permissions: Option<String>,
+    /// Notes of your own, any JSON
+    #[arg(long, value_name = "JSON")]
+    metadata: Option<String>,
+    /// The branch's folder [default: the parent's]
+    #[arg(long, value_name = "DIR")]
+    into_workspace: Option<PathBuf>,
+    /// Say what would be made, and the command that makes exactly that
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// How the id of a fork is made where none is given.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum IdStyle {
+    /// A UUIDv7
+    Uuid,
+    /// fork-PARENT-MILLISECONDS
+    AkCoder,
+}
+
+/// Who writes a summary.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum SummarizeBy {
+    /// forklore itself, without a model
+    Deterministic,
+    /// The configured model
+    Model,
+}
+
+/// What is decided before any store is opened.
+struct Asked {
+    at: Option<Selector>,
+    id: Option<SessionId>,
+    label: Option<Label>,
+    into: Option<Workspace>,
+}
+
+pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
+    let session = SessionRef::parse(&args.session)?;
+    let asked = Asked {
+        at: match args.to_seq {
+            Some(seq) => Some(Selector::Seq(seq)),
+            None => super::selector(args.at.as_deref())?,
+        },
+        id: super::parsed(args.id.as_deref(), "session id")?,
+        label: super::parsed(args.label.as_deref(), "label")?,
+        into: args
+            .into_workspace
+            .as_deref()
+            .map(|dir| workspace::of(Some(dir)))
+            .transpose()?,
+    };
+    let metadata = super::json("metadata", args.metadata.as_deref())?;
+    let parent = app.session(&session, output)?;
+    let engine = app.engine()?;
+    let id = match args.id_style {
+        IdStyle::AkCoder => Some(ak_coder_id(engine, &parent)?),
+        IdStyle::Uuid => asked.id,
+    };
+    let forked = engine.fork(&Fork {
+        parent: parent.id.clone(),
+        at: asked.at,
+        id,
+        label: asked.label,
+        title: args.title.clone(),
+        kind: args.kind,
+        strategy: args.strategy,
+        tool_calls: args.tool_calls,
+        summarize: args.summarize.map(|by| match by {
+            SummarizeBy::Deterministic => Summarize::Deterministic,
+            SummarizeBy::Model => Summarize::Model,
+        }),
+        principal: args.principal.clone(),
+        permissions: args.permissions.as_deref().map(permissions),
+        workspace: asked.into,
+        metadata,
+        config: None,
+        dry_run: args.dry_run,
+    })?;
+    answer(&forked, &parent, engine, output)
+}
+
+/// `fork-<parent>-<ms>`, as ak-coder names its forks.
+fn ak_coder_id(engine: &Engine, parent: &Header) -> Result<SessionId> {
+    let id = format!("fork-{}-{}", parent.id, engine.now().as_millisecond());
+    id.parse().map_err(Failure::name("session id"))
+}
+
+fn permissions(names: &str) -> BTreeSet<String> {
+    names
+        .split(',')
+        .map(str::trim)
+        .filter(|name| !name.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+fn answer(forked: &Forked, parent: &Header, engine: &Engine, output: &mut Output) -> Result<()> {
+    if output.is_json() {
+        return output.answer(forked, |_| {});
+    }
+    if output.is_quiet() {
+        return output.page(|page| {
+            page.put(Tone::Plain, &forked.child_session_id).end();
+        });
+    }
+    let around = if forked.dry_run {
+        None
+    } else {
+        Some(around(forked, parent, engine)?)
+    };
+    output.page(|page| {
+        said(page, forked);
+        if let Some(twigs) = &around {
+            page.end();
+            draw(page, twigs);
+        }
+    })?;
+    if let Some(apply) = &forked.apply {
+        output.hint(apply, "make exactly this fork");
+        return Ok(());
+    }
+    let child = &forked.child_session_id;
+    output.hint(
+        &format!("forklore append {child} --text \"...\""),
+        "go on in the fork",
+    );
+    output.hint(
+        &format!("forklore diff {} {child}", parent.id),
+        "see what differs",
+    );
+    Ok(())
+}
+
+fn said(page: &mut Page, forked: &Forked) {
+    let begin = match (forked.dry_run, forked.existing) {
+        (_, true) => "Was there already: ",
+        (true, false) => "Would fork to ",
+        (false, false) => "Forked to ",
+    };
+    let place = &forked.cut;
+    page.put(Tone::Good, begin)
+        .put(Tone::Label, &forked.label)
+        .put(Tone::Plain, "  ");
+    page.put(Tone::Id, &forked.child_session_id).end();
+    let mut at = vec![cut(place), format!("index:{}", place.index)];
+    at.extend(place.message.map(|message| format!("message:{message}")));
+    at.extend(place.seq.map(|seq| format!("seq:{seq}")));
+    at.dedup();
+    page.fact(
+        "at",
+        format!("{} of {}", at.join(" = "), forked.parent_session_id),
+    );
+    if let Some(asked) = &forked.adjusted_from {
+        page.put(Tone::Warn, format!("{:<11}from {}", "moved", cut(asked)))
+            .end();
+    }
+    let how = if forked.strategy == Strategy::ShareV1 {
+        "shared"
+    } else {
+        "copied"
+    };
+    page.fact(
+        "inherits",
+        format!("{}, {how}", count(forked.event_count, "event")),
+    );
+    if forked.synthetic_results > 0 {
+        let open = count(forked.synthetic_results as u64, "open tool call");
+        page.fact("answered", format!("{open}, by a synthetic result each"));
+    }
+    if forked.would_record_branch_summary {
+        page.fact("summary", "recorded behind the history");
+    }
+}
+
+/// The new branch among its ancestors and the siblings written last, however many there are.
+fn around(forked: &Forked, parent: &Header, engine: &Engine) -> Result<Vec<Twig>> {
+    let mut above = Vec::new();
+    let mut next = parent.parent_id.clone();
+    while let Some(id) = next.take()
+        && above.len() < ANCESTORS
+    {
+        let ancestor = engine.store().header(&id).map_err(forklore::Error::from)?;
+        next.clone_from(&ancestor.parent_id);
+        above.push(ancestor);
+    }
+    let mut twigs = Vec::new();
+    if next.is_some() {
+        twigs.push(Twig::remark(0, "..."));
+    }
+    let chain = above.iter().rev().chain([parent]);
+    for header in chain {
+        twigs.push(Twig::of_header(header, twigs.len()));
+    }
+    let filter = Filter {
+        parent: Some(parent.id.clone()),
+        ..Filter::default()
+    };
+    let found = engine
+        .store()
+        .sessions(&filter, None, SIBLINGS + 1)
+        .map_err(forklore::Error::from)?;
+    let more = found.len() > SIBLINGS;
+    let mut siblings: Vec<_> = found.into_iter().take(SIBLINGS).collect();
+    if !siblings
+        .iter()
+        .any(|sibling| sibling.id == forked.child_session_id)
+    {
+        siblings.push(engine.show(&forked.child_session_id)?);
+    }
+    siblings.sort_by_key(|sibling| {
+        (
+            sibling.cut.as_ref().map_or(0, |cut| cut.kept),
+            sibling.created,
+            sibling.id.clone(),
+        )
+    });
+    let depth = twigs.len();
+    twigs.extend(
+        siblings
+            .iter()
+            .map(|sibling| Twig::of_header(sibling, depth)),
+    );
+    if more {
+        twigs.push(Twig::remark(depth, "... and older ones"));
+    }
+    for twig in twigs
+        .iter_mut()
+        .filter(|twig| twig.is(&forked.child_session_id))
+    {
+        twig.note(if forked.recorded { "new" } else { "here" });
+    }
+    Ok(twigs)
+}

@@ -1,0 +1,40 @@
+//! `label`: another name for a branch.
+
+use forklore::model::Label;
+
+use crate::app::App;
+use crate::failure::{Failure, Result};
+use crate::output::session::Answer;
+use crate::output::{Output, Tone};
+use crate::session_ref::SessionRef;
+
+const EXAMPLES: &str = "\
+Examples:
+  forklore label last plan-b
+  forklore show @plan-b";
+
+/// Give a branch another label
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The session: an id or its end, last, @label
+    session: String,
+    /// The label: letters, digits, `-`, `_` and `.`, unique in the family
+    name: String,
+}
+
+pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
+    let session = SessionRef::parse(&args.session)?;
+    let label: Label = args.name.parse().map_err(Failure::name("label"))?;
+    let before = app.stored(&session)?;
+    let engine = app.engine()?;
+    let header = engine.label(&before.id, &label)?;
+    output.answer(&Answer::of(&header, engine.now()), |page| {
+        page.put(Tone::Plain, &before.label)
+            .put(Tone::Plain, " is now ");
+        page.put(Tone::Label, &header.label)
+            .put(Tone::Plain, "  ")
+            .put(Tone::Id, &header.id)
+            .end();
+    })
+}

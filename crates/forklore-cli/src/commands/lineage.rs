@@ -1,0 +1,129 @@
+//! `lineage`: a session's ancestors and children.
+
+use forklore::engine::{Lineage, Relative};
+use forklore::model::SessionId;
+use serde::Serialize;
+
+use crate::app::App;
+use crate::failure::Result;
+use crate::output::session::label_tone;
+use crate::output::{Cell, Column, Output, Page, ShortIds, Table, Tone, cut};
+use crate::session_ref::SessionRef;
+
+use super::Paging;
+
+const EXAMPLES: &str = "\
+Examples:
+  forklore lineage last
+  forklore lineage @main --children --limit 0";
+
+/// List a session's ancestors and children
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The session: an id or its end, last, @label, or a session file
+    session: String,
+    /// The children only
+    #[arg(long)]
+    children: bool,
+    #[command(flatten)]
+    paging: Paging,
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    session_id: &'a SessionId,
+    root_session_id: &'a SessionId,
+    depth: u64,
+    ancestors: &'a [Relative],
+    children: &'a [Relative],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<&'a SessionId>,
+}
+
+pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
+    let reference = SessionRef::parse(&args.session)?;
+    let after = args.paging.after()?;
+    let header = app.session(&reference, output)?;
+    let lineage = app.engine()?.lineage(&header.id)?;
+    let (children, next) = args
+        .paging
+        .page(&lineage.children, after.as_ref(), |child| &child.session_id)?;
+    let answer = Answer {
+        session_id: &lineage.session_id,
+        root_session_id: &lineage.root_session_id,
+        depth: lineage.depth,
+        ancestors: if args.children {
+            &[]
+        } else {
+            &lineage.ancestors
+        },
+        children,
+        next,
+    };
+    output.answer(&answer, |page| {
+        show(page, &lineage, children, args.children)
+    })?;
+    if let Some(next) = next {
+        output.hint(
+            &format!("forklore lineage {} --after {next}", header.id),
+            "the next page",
+        );
+    }
+    Ok(())
+}
+
+fn show(page: &mut Page, lineage: &Lineage, children: &[Relative], only_children: bool) {
+    let all = lineage.ancestors.iter().chain(children);
+    let short = ShortIds::of(all.map(|relative| &relative.session_id));
+    let mut table = Table::new(&[
+        Column::new(""),
+        Column::new("LABEL").gives_way(),
+        Column::new("SESSION"),
+        Column::new("AT"),
+        Column::new(""),
+    ]);
+    if !only_children {
+        for (above, ancestor) in lineage.ancestors.iter().enumerate() {
+            let what = if above == 0 {
+                "parent".to_owned()
+            } else {
+                format!("{} up", above + 1)
+            };
+            table.row(row(&what, ancestor, &short));
+        }
+    }
+    for child in children {
+        table.row(row("child", child, &short));
+    }
+    page.put(Tone::Strong, &lineage.session_id)
+        .put(Tone::Dim, format!("  depth {}", lineage.depth))
+        .end();
+    if lineage.ancestors.is_empty() && children.is_empty() {
+        page.put(Tone::Plain, "No ancestors and no children.").end();
+    } else {
+        table.show(page);
+    }
+}
+
+fn row(what: &str, relative: &Relative, short: &ShortIds) -> Vec<Cell> {
+    let tone = relative.kind.map_or(Tone::Bad, label_tone);
+    let mark = match (relative.missing, relative.deleted) {
+        (true, _) => "missing",
+        (_, true) => "deleted",
+        _ => "",
+    };
+    vec![
+        Cell::new(Tone::Dim, what),
+        Cell::new(
+            tone,
+            relative.label.as_ref().map_or("?", |label| label.as_str()),
+        ),
+        Cell::new(Tone::Id, short.get(&relative.session_id)),
+        Cell::new(
+            Tone::Plain,
+            relative.cut.as_ref().map(cut).unwrap_or_default(),
+        ),
+        Cell::new(Tone::Bad, mark),
+    ]
+}

@@ -1,0 +1,119 @@
+//! `list`: the sessions of a folder, the last updated first.
+
+use forklore::engine::ListRequest;
+use forklore::model::header::SessionView;
+use forklore::model::{Header, SessionKind};
+use serde::Serialize;
+
+use crate::app::App;
+use crate::args::choice;
+use crate::failure::Result;
+use crate::output::session::label_tone;
+use crate::output::{Cell, Column, Output, Page, ShortIds, Table, Tone, age, bytes, since};
+
+const EXAMPLES: &str = "\
+Examples:
+  forklore list
+  forklore list --all --since 2d
+  forklore list --kind delegate
+  forklore list --json --limit 0 | jq -r '.sessions[].id'";
+
+/// List sessions, the last updated first
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// How many at most; 0 is all
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    limit: usize,
+    /// Those behind an earlier page: what its answer gave as next
+    #[arg(long, value_name = "CURSOR")]
+    after: Option<String>,
+    /// Those of this kind [default: all but delegates]
+    #[arg(long, value_parser = choice::<SessionKind>(&["root", "branch", "delegate"]))]
+    kind: Option<SessionKind>,
+    /// Those updated since a time (RFC 3339), or 30m, 3h, 2d, 1w ago
+    #[arg(long, value_name = "WHEN")]
+    since: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    sessions: Vec<SessionView<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<&'a str>,
+}
+
+pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
+    let workspace = app.scope()?.workspace;
+    let engine = app.engine()?;
+    let now = engine.now();
+    let everywhere = workspace.is_none();
+    let listing = engine.list(&ListRequest {
+        workspace,
+        kind: args.kind,
+        since: args
+            .since
+            .as_deref()
+            .map(|text| since(text, now))
+            .transpose()?,
+        limit: args.limit,
+        after: args.after.clone(),
+    })?;
+    let sessions = &listing.sessions;
+    let next = listing.next.as_deref();
+    let answer = Answer {
+        sessions: sessions.iter().map(|h| h.view(now)).collect(),
+        next,
+    };
+    output.answer(&answer, |page| {
+        if sessions.is_empty() {
+            let place = if everywhere {
+                "the store"
+            } else {
+                "this folder"
+            };
+            page.put(Tone::Plain, format!("No sessions in {place}."))
+                .end();
+        } else {
+            show(page, sessions, everywhere);
+        }
+    })?;
+    if sessions.is_empty() && !everywhere {
+        output.hint("forklore list --all", "those of every folder");
+    }
+    if let Some(next) = next {
+        output.hint(&format!("forklore list --after {next}"), "the next page");
+    }
+    Ok(())
+}
+
+fn show(page: &mut Page, sessions: &[Header], everywhere: bool) {
+    let now = page.look().now;
+    let short = ShortIds::of(sessions.iter().map(|header| &header.id));
+    let mut table = Table::new(&[
+        Column::new("SESSION"),
+        Column::new("LABEL"),
+        Column::new("MESSAGES").right(),
+        Column::new("SIZE").right().optional(),
+        Column::new("UPDATED"),
+        Column::new("TITLE").gives_way(),
+        Column::new("FOLDER").gives_way().optional(),
+    ]);
+    for header in sessions {
+        let folder = if everywhere {
+            header.workspace.as_str()
+        } else {
+            ""
+        };
+        table.row([
+            Cell::new(Tone::Id, short.get(&header.id)),
+            Cell::new(label_tone(header.kind), header.label.as_str()),
+            Cell::new(Tone::Plain, header.counts.index.to_string()),
+            Cell::new(Tone::Plain, bytes(header.own_bytes)),
+            Cell::new(Tone::Dim, age(now, header.updated)),
+            Cell::new(Tone::Plain, header.title.as_deref().unwrap_or_default()),
+            Cell::new(Tone::Dim, folder),
+        ]);
+    }
+    table.show(page);
+}

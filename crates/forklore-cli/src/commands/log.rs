@@ -1,0 +1,120 @@
+//! `log`: a session's events as they are stored.
+
+use forklore::Engine;
+use forklore::engine::{FOLLOW_PAUSE, LogRange};
+use forklore::model::Header;
+use forklore::store::port::Stored;
+
+use crate::app::App;
+use crate::failure::Result;
+use crate::output::{Cell, Column, Output, Table, Tone, bytes, time, transcript};
+use crate::session_ref::SessionRef;
+
+/// Lines of a table that are laid out together.
+const ROWS: usize = 200;
+
+const EXAMPLES: &str = "\
+Examples:
+  forklore log last
+  forklore log last --from 10 --to 20
+  forklore log last --json | jq -r .type | sort | uniq -c
+  forklore log last --follow --json";
+
+/// Print a session's events
+///
+/// With --json one envelope a line, `data` spelled as it was stored.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The session: an id or its end, last, @label, or a session file
+    session: String,
+    /// The first log position
+    #[arg(long, value_name = "SEQ", default_value_t = 0)]
+    from: u64,
+    /// The last log position
+    #[arg(long, value_name = "SEQ")]
+    to: Option<u64>,
+    /// Only what the session wrote itself
+    #[arg(long)]
+    own: bool,
+    /// Go on printing what is written, until stopped
+    #[arg(short, long)]
+    follow: bool,
+}
+
+pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
+    let header = app.session(&SessionRef::parse(&args.session)?, output)?;
+    let engine = app.engine()?;
+    let mut range = LogRange {
+        from: args.from,
+        to: args.to,
+        own: args.own,
+    };
+    range.from = print(engine, &header, range, output)?;
+    while args.follow && range.to.is_none_or(|to| range.from <= to) {
+        output.flush()?;
+        std::thread::sleep(FOLLOW_PAUSE);
+        let now = engine.show(&header.id)?;
+        if u64::try_from(now.head_seq()).is_ok_and(|head| head >= range.from) {
+            range.from = print(engine, &now, range, output)?;
+        }
+    }
+    Ok(())
+}
+
+/// Prints the events of a range and returns where to go on.
+fn print(engine: &Engine, header: &Header, range: LogRange, output: &mut Output) -> Result<u64> {
+    if output.is_json() {
+        let next = engine.log(&header.id, range, &mut output.lines())?;
+        return Ok(next);
+    }
+    let mut next = range.from;
+    let mut rows = Vec::with_capacity(ROWS);
+    for stored in engine.log_events(header, range) {
+        let stored = stored?;
+        next = stored.seq + 1;
+        rows.push(row(header, &stored));
+        if rows.len() == ROWS {
+            show(std::mem::take(&mut rows), output)?;
+        }
+    }
+    show(rows, output)?;
+    Ok(next)
+}
+
+fn show(rows: Vec<Vec<Cell>>, output: &mut Output) -> Result<()> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let mut table = Table::new(&[
+        Column::new("SEQ").right(),
+        Column::new("TYPE"),
+        Column::new("FROM").optional(),
+        Column::new("TIME").optional(),
+        Column::new("SIZE").right().optional(),
+        Column::new("DATA").gives_way(),
+    ]);
+    rows.into_iter().for_each(|row| table.row(row));
+    output.page(|page| table.show(page))
+}
+
+fn row(header: &Header, stored: &Stored) -> Vec<Cell> {
+    let event = &stored.event;
+    let inherited = stored.origin.session_id != header.id;
+    let tone = if event.class.is_conversation() {
+        Tone::Strong
+    } else {
+        Tone::Plain
+    };
+    vec![
+        Cell::new(Tone::Plain, stored.seq.to_string()),
+        Cell::new(
+            if inherited { Tone::Dim } else { tone },
+            event.kind.as_str(),
+        ),
+        Cell::new(Tone::Dim, if inherited { "inherited" } else { "own" }),
+        Cell::new(Tone::Dim, time(event.ts)),
+        Cell::new(Tone::Dim, bytes(event.data.get().len() as u64)),
+        Cell::new(Tone::Plain, transcript::start_of(event.data.get())),
+    ]
+}

@@ -1,0 +1,148 @@
+//! The verbs, one a file: its options, what it does, its answer.
+
+mod append;
+mod branches;
+mod delete;
+mod detach;
+mod diff;
+mod export;
+mod fork;
+mod gc;
+mod import;
+mod inspect;
+mod label;
+mod lineage;
+mod list;
+mod log;
+mod new;
+mod new_file;
+mod paging;
+mod replay;
+mod restore;
+mod show;
+mod stats;
+mod tree;
+mod verify;
+mod welcome;
+
+use std::str::FromStr;
+
+use clap::{CommandFactory, Subcommand};
+use forklore::model::id::IdError;
+use forklore::model::{Data, Selector};
+use forklore::store::port::Cursor;
+use jiff::Timestamp;
+
+use crate::app::App;
+use crate::args::Cli;
+use crate::failure::{Failure, Result};
+use crate::output::Output;
+use paging::Paging;
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    New(new::Args),
+    Append(append::Args),
+    Import(import::Args),
+    List(list::Args),
+    Show(show::Args),
+    Log(log::Args),
+    Replay(replay::Args),
+    Inspect(inspect::Args),
+    Fork(fork::Args),
+    Tree(tree::Args),
+    Branches(branches::Args),
+    Lineage(lineage::Args),
+    Diff(diff::Args),
+    Label(label::Args),
+    Detach(detach::Args),
+    Delete(delete::Args),
+    Export(export::Args),
+    Restore(restore::Args),
+    Stats(stats::Args),
+    Verify(verify::Args),
+    Gc(gc::Args),
+}
+
+impl Command {
+    /// Whether a word names a verb.
+    pub(crate) fn is_verb(word: &str) -> bool {
+        Cli::command()
+            .get_subcommands()
+            .any(|verb| verb.get_name() == word)
+    }
+}
+
+/// Carries a command out; without one, says what to do first.
+///
+/// # Errors
+/// Whatever the verb comes to.
+pub(crate) fn run(command: Option<Command>, app: &App, output: &mut Output) -> Result<()> {
+    let Some(command) = command else {
+        return welcome::run(output);
+    };
+    match command {
+        Command::New(args) => new::run(&args, app, output),
+        Command::Append(args) => append::run(&args, app, output),
+        Command::Import(args) => import::run(&args, app, output),
+        Command::List(args) => list::run(&args, app, output),
+        Command::Show(args) => show::run(&args, app, output),
+        Command::Log(args) => log::run(&args, app, output),
+        Command::Replay(args) => replay::run(&args, app, output),
+        Command::Inspect(args) => inspect::run(&args, app, output),
+        Command::Fork(args) => fork::run(&args, app, output),
+        Command::Tree(args) => tree::run(&args, app, output),
+        Command::Branches(args) => branches::run(&args, app, output),
+        Command::Lineage(args) => lineage::run(&args, app, output),
+        Command::Diff(args) => diff::run(&args, app, output),
+        Command::Label(args) => label::run(&args, app, output),
+        Command::Detach(args) => detach::run(&args, app, output),
+        Command::Delete(args) => delete::run(&args, app, output),
+        Command::Export(args) => export::run(&args, app, output),
+        Command::Restore(args) => restore::run(&args, app, output),
+        Command::Stats(args) => stats::run(&args, app, output),
+        Command::Verify(args) => verify::run(&args, app, output),
+        Command::Gc(args) => gc::run(&args, app, output),
+    }
+}
+
+/// A name given on the command line, checked before anything is read and never repeated.
+fn parsed<T: FromStr<Err = IdError>>(text: Option<&str>, what: &'static str) -> Result<Option<T>> {
+    text.map(|text| text.parse().map_err(Failure::name(what)))
+        .transpose()
+}
+
+/// JSON given on the command line, kept as it is spelled.
+fn json(what: &str, text: Option<&str>) -> Result<Option<Data>> {
+    let parse =
+        |text| Data::parse(text).map_err(|error| Failure::invalid(format!("--{what}: {error}")));
+    text.map(parse).transpose()
+}
+
+/// A cut given on the command line.
+fn selector(text: Option<&str>) -> Result<Option<Selector>> {
+    let parse = |text: &str| {
+        text.parse()
+            .map_err(|error| Failure::invalid(format!("{error}")))
+    };
+    text.map(parse).transpose()
+}
+
+/// The place behind an earlier page, as [`cursor_text`] wrote it.
+fn cursor(text: Option<&str>) -> Result<Option<Cursor>> {
+    let parse = |text: &str| {
+        let (micros, id) = text.split_once('@')?;
+        let updated = Timestamp::from_microsecond(micros.parse().ok()?).ok()?;
+        Some(Cursor {
+            updated,
+            id: id.parse().ok()?,
+        })
+    };
+    let wrong = || Failure::invalid("--after takes what an answer gave as next");
+    text.map(|text| parse(text).ok_or_else(wrong)).transpose()
+}
+
+fn cursor_text(cursor: &Cursor) -> String {
+    format!("{}@{}", cursor.updated.as_microsecond(), cursor.id)
+}

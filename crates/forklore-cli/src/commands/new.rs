@@ -1,0 +1,80 @@
+//! `new`: makes a session.
+
+use forklore::engine::Create;
+use forklore::model::{Label, SessionId};
+
+use crate::app::App;
+use crate::failure::Result;
+use crate::output::session::Answer;
+use crate::output::{Output, Tone};
+use crate::session_ref::SessionRef;
+
+const EXAMPLES: &str = "\
+Examples:
+  forklore new --title \"Plan the release\"
+  forklore new --id plan-1 --principal alice
+  forklore new --parent last --label explore     a sub-agent of the last session
+  id=$(forklore new -q)                           only the id";
+
+/// Make a session
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Its id [default: a new UUIDv7]
+    #[arg(long)]
+    id: Option<String>,
+    /// What people call it
+    #[arg(long)]
+    title: Option<String>,
+    /// Its label, with --parent; a root's is main
+    #[arg(long)]
+    label: Option<String>,
+    /// For whom it acts: recorded, never decided by
+    #[arg(long, value_name = "WHO")]
+    principal: Option<String>,
+    /// Notes of your own, any JSON
+    #[arg(long, value_name = "JSON")]
+    metadata: Option<String>,
+    /// Make it a delegate of this session: a sub-agent that inherits no history
+    #[arg(long, value_name = "SESSION")]
+    parent: Option<String>,
+}
+
+pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
+    let id = super::parsed::<SessionId>(args.id.as_deref(), "session id")?;
+    let label = super::parsed::<Label>(args.label.as_deref(), "label")?;
+    let metadata = super::json("metadata", args.metadata.as_deref())?;
+    let parent = args.parent.as_deref().map(SessionRef::parse).transpose()?;
+    let request = Create {
+        id,
+        label,
+        title: args.title.clone(),
+        principal: args.principal.clone(),
+        metadata,
+        parent: parent
+            .map(|parent| app.stored(&parent))
+            .transpose()?
+            .map(|header| header.id),
+        ..Create::in_workspace(app.workspace()?)
+    };
+    let engine = app.engine()?;
+    let header = engine.create(&request)?;
+    let quiet = output.is_quiet();
+    output.answer(&Answer::of(&header, engine.now()), |page| {
+        if quiet {
+            page.put(Tone::Plain, &header.id).end();
+        } else {
+            page.put(Tone::Good, "Made ")
+                .put(Tone::Id, &header.id)
+                .end();
+            page.fact("label", &header.label);
+            page.fact("title", header.title.as_deref().unwrap_or_default());
+            page.fact("workspace", &header.workspace);
+        }
+    })?;
+    output.hint(
+        &format!("forklore append {} --text \"...\"", header.id),
+        "say something",
+    );
+    Ok(())
+}

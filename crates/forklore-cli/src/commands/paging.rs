@@ -1,0 +1,63 @@
+//! Pages of long answers: `--limit`, `--after` and `next`.
+
+use forklore::model::SessionId;
+
+use crate::failure::{Failure, Result};
+
+/// Which page of an answer.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Paging {
+    /// How many at most; 0 is all
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    limit: usize,
+    /// Those behind an earlier page: what its answer gave as next
+    #[arg(long, value_name = "CURSOR")]
+    after: Option<String>,
+}
+
+impl Paging {
+    /// The last session of the earlier page.
+    ///
+    /// # Errors
+    /// `invalid_args` when the cursor is none.
+    pub(super) fn after(&self) -> Result<Option<SessionId>> {
+        super::parsed(self.after.as_deref(), "cursor")
+    }
+
+    /// The items of the page, and where the next one begins.
+    ///
+    /// # Errors
+    /// `invalid_args` when no item is the one the page should begin behind.
+    pub(super) fn page<'a, T>(
+        &self,
+        items: &'a [T],
+        after: Option<&SessionId>,
+        id: impl Fn(&T) -> &SessionId,
+    ) -> Result<(&'a [T], Option<&'a SessionId>)>
+    where
+        T: 'a,
+    {
+        let begin = match after {
+            None => 0,
+            Some(after) => {
+                let place = items.iter().position(|item| id(item) == after);
+                let gone =
+                    "--after names a session that is no longer among these; begin again without it";
+                place.ok_or_else(|| Failure::invalid(gone))? + 1
+            }
+        };
+        let rest = items.get(begin..).unwrap_or_default();
+        let len = if self.limit == 0 {
+            rest.len()
+        } else {
+            self.limit.min(rest.len())
+        };
+        let (page, behind) = rest.split_at(len);
+        let next = if behind.is_empty() {
+            None
+        } else {
+            page.last().map(id)
+        };
+        Ok((page, next))
+    }
+}

@@ -1,0 +1,50 @@
+//! `replay`: a session's conversation, read again without doing anything again.
+
+use forklore::engine::Pace;
+
+use crate::app::App;
+use crate::failure::{Failure, Result};
+use crate::output::Output;
+use crate::output::transcript::Transcript;
+use crate::session_ref::SessionRef;
+
+const EXAMPLES: &str = "\
+Examples:
+  forklore replay last
+  forklore replay last --up-to turn:3
+  forklore replay last --speed 10           at ten times its real pace
+  forklore replay last --json | jq -r 'select(.role == \"user\") | .content'";
+
+/// Read a session's conversation: what was said, in order, in whichever branch
+///
+/// Nothing is run again. With --json one record a line.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The session: an id or its end, last, @label, or a session file
+    session: String,
+    /// Where to stop: turn:N, message:N, seq:N, index:N, event:ID
+    #[arg(long, value_name = "CUT", allow_hyphen_values = true)]
+    up_to: Option<String>,
+    /// Play it back in time: 2 halves the real pauses, each cut to 10 s
+    #[arg(long, value_name = "X")]
+    speed: Option<f64>,
+}
+
+pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
+    let up_to = super::selector(args.up_to.as_deref())?;
+    let pace =
+        |speed| Pace::new(speed).ok_or_else(|| Failure::invalid("--speed is a number above 0"));
+    let mut pace = args.speed.map(pace).transpose()?;
+    let header = app.session(&SessionRef::parse(&args.session)?, output)?;
+    let mut transcript = Transcript::default();
+    for record in app.engine()?.replay(&header.id, up_to.as_ref())? {
+        let record = record?;
+        if let Some(pace) = &mut pace {
+            output.flush()?;
+            std::thread::sleep(pace.before(record.ts));
+        }
+        output.record(&record, |page| transcript.record(page, &record, usize::MAX))?;
+    }
+    Ok(())
+}

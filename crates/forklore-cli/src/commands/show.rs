@@ -1,0 +1,28 @@
+//! `show`: what is known of a session.
+
+use crate::app::App;
+use crate::failure::Result;
+use crate::output::Output;
+use crate::output::session::{Answer, facts};
+use crate::session_ref::SessionRef;
+
+const EXAMPLES: &str = "\
+Examples:
+  forklore show last
+  forklore show @plan-b --json
+  forklore show ~/.pi/agent/sessions/demo/1.jsonl";
+
+/// Show what is known of a session
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The session: an id or its end, last, @label, or a session file
+    session: String,
+}
+
+pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
+    let header = app.session(&SessionRef::parse(&args.session)?, output)?;
+    output.answer(&Answer::of(&header, app.engine()?.now()), |page| {
+        facts(page, &header)
+    })
+}

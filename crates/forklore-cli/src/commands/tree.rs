@@ -1,0 +1,196 @@
+//! `tree`: families drawn, or as nested or flat JSON.
+
+use forklore::Engine;
+use forklore::engine::{TreeNode, TreeRequest, Trees};
+use forklore::model::SessionId;
+use serde::Serialize;
+
+use crate::app::App;
+use crate::failure::Result;
+use crate::output::tree::{Twig, draw};
+use crate::output::{Output, Tone, count};
+use crate::session_ref::SessionRef;
+
+const EXAMPLES: &str = "\
+Examples:
+  forklore tree                  every family of this folder
+  forklore tree last             the family of the last session
+  forklore tree last --depth 3
+  forklore tree --all --flat --json | jq -r .session_id";
+
+/// Draw sessions with their forks and sub-agents
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The family of this session [default: every family of the folder]
+    session: Option<String>,
+    /// How many levels
+    #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u8).range(1..=60))]
+    depth: u8,
+    /// Every level; with --json one session a line, parents first
+    #[arg(long, conflicts_with = "depth")]
+    flat: bool,
+    /// Families behind an earlier page: what its answer gave as next
+    #[arg(long, value_name = "CURSOR")]
+    after: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    trees: Vec<Nested<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+}
+
+/// A node with everything below it, down to the last level shown.
+#[derive(Serialize)]
+struct Nested<'a> {
+    #[serde(flatten)]
+    node: &'a TreeNode,
+    children: Vec<Nested<'a>>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    truncated: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    descendants: Option<usize>,
+}
+
+/// A node on a line of its own.
+#[derive(Serialize)]
+struct Flat<'a> {
+    #[serde(flatten)]
+    node: &'a TreeNode,
+    depth: usize,
+    parent_session_id: Option<&'a SessionId>,
+}
+
+pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
+    let reference = args.session.as_deref().map(SessionRef::parse).transpose()?;
+    let after = super::cursor(args.after.as_deref())?;
+    let named = reference
+        .map(|named| app.session(&named, output))
+        .transpose()?;
+    let scope = app.scope()?;
+    let engine = app.engine()?;
+    let mut request = TreeRequest {
+        session: named.map(|header| header.id),
+        workspace: scope.workspace.clone(),
+        after,
+    };
+    let current = match &request.session {
+        Some(session) => Some(session.clone()),
+        None => engine.resolve("last", &scope).ok().map(|header| header.id),
+    };
+    if args.flat {
+        return flat(engine, &mut request, current.as_ref(), output);
+    }
+    let levels = usize::from(args.depth);
+    let trees = engine.tree(&request)?;
+    let next = trees.next.as_ref().map(super::cursor_text);
+    let answer = Answer {
+        trees: nested(&trees.nodes, levels),
+        next: next.clone(),
+    };
+    output.answer(&answer, |page| {
+        if trees.nodes.is_empty() {
+            page.put(Tone::Plain, "No sessions in this folder.").end();
+        } else {
+            draw(page, &twigs(&trees, levels, current.as_ref()));
+        }
+    })?;
+    if let Some(next) = next {
+        output.hint(&format!("forklore tree --after {next}"), "more families");
+    }
+    Ok(())
+}
+
+/// Prints every node of every family, whatever the depth.
+fn flat(
+    engine: &Engine,
+    request: &mut TreeRequest,
+    current: Option<&SessionId>,
+    output: &mut Output,
+) -> Result<()> {
+    loop {
+        let trees = engine.tree(request)?;
+        if output.is_json() {
+            for node in &trees.nodes {
+                let parent_session_id = node.known.as_ref().and_then(|known| known.parent.as_ref());
+                output.record(
+                    &Flat {
+                        node,
+                        depth: node.depth,
+                        parent_session_id,
+                    },
+                    |_| {},
+                )?;
+            }
+        } else if !trees.nodes.is_empty() {
+            output.page(|page| draw(page, &twigs(&trees, usize::MAX, current)))?;
+        }
+        let Some(next) = trees.next else {
+            return Ok(());
+        };
+        request.after = Some(next);
+    }
+}
+
+/// The lines of a drawing; what lies below the last level is counted.
+fn twigs(trees: &Trees, levels: usize, current: Option<&SessionId>) -> Vec<Twig> {
+    let mut twigs: Vec<Twig> = Vec::with_capacity(trees.nodes.len());
+    let mut hidden = 0;
+    let count_hidden = |twigs: &mut Vec<Twig>, hidden: &mut usize| {
+        if *hidden > 0 {
+            let below = count(std::mem::take(hidden) as u64, "session");
+            twigs.push(Twig::remark(levels, format!("... {below} below")));
+        }
+    };
+    for node in &trees.nodes {
+        if node.depth >= levels {
+            hidden += 1;
+            continue;
+        }
+        count_hidden(&mut twigs, &mut hidden);
+        let mut twig = Twig::of_node(node);
+        if Some(&node.session_id) == current {
+            twig.note("here");
+        }
+        twigs.push(twig);
+    }
+    count_hidden(&mut twigs, &mut hidden);
+    twigs
+}
+
+/// Nodes in pre-order as nested ones, without recursion.
+fn nested(nodes: &[TreeNode], levels: usize) -> Vec<Nested<'_>> {
+    let mut roots = Vec::new();
+    // The way from a root to the node read last; each gets its children before it is closed.
+    let mut open: Vec<Nested<'_>> = Vec::new();
+    for node in nodes {
+        if node.depth >= levels {
+            if let Some(last) = open.last_mut() {
+                last.truncated = true;
+                *last.descendants.get_or_insert(0) += 1;
+            }
+            continue;
+        }
+        close_to(node.depth, &mut open, &mut roots);
+        open.push(Nested {
+            node,
+            children: Vec::new(),
+            truncated: false,
+            descendants: None,
+        });
+    }
+    close_to(0, &mut open, &mut roots);
+    roots
+}
+
+/// Gives each node deeper than `depth` to its parent, or to the roots.
+fn close_to<'a>(depth: usize, open: &mut Vec<Nested<'a>>, roots: &mut Vec<Nested<'a>>) {
+    while open.len() > depth {
+        let Some(done) = open.pop() else { break };
+        open.last_mut()
+            .map_or(&mut *roots, |parent| &mut parent.children)
+            .push(done);
+    }
+}

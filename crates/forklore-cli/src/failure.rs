@@ -1,0 +1,140 @@
+//! Why the program did not do what it was asked, as scripts and people are told (SPEC 16).
+
+use std::error::Error as _;
+use std::io;
+
+use forklore::model::ErrorKind;
+use forklore::model::id::IdError;
+use forklore::{Error, OpenError};
+use serde_json::{Value, json};
+
+/// The result of a command.
+pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
+
+/// Why a command was not carried out.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    /// A verb refused or failed.
+    #[error(transparent)]
+    Engine(#[from] Error),
+    /// The store could not be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The command line makes no sense, or asks for what this program cannot do.
+    #[error("{message}")]
+    Refused {
+        /// The kind that scripts see.
+        kind: ErrorKind,
+        /// What is wrong.
+        message: String,
+        /// What the caller may do next.
+        next: Vec<String>,
+    },
+    /// A file could not be read or written.
+    #[error("{doing}: {source}")]
+    File {
+        /// What was being done.
+        doing: String,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// The answer could not be written.
+    #[error("writing the answer: {0}")]
+    Answer(#[from] io::Error),
+    /// The answer is out already and says what is wrong; only the exit code is left.
+    #[error("the answer names {0} problems")]
+    Answered(ErrorKind),
+}
+
+impl Failure {
+    /// A command line that makes no sense.
+    pub(crate) fn invalid(message: impl Into<String>) -> Self {
+        Self::Refused {
+            kind: ErrorKind::InvalidArgs,
+            message: message.into(),
+            next: Vec::new(),
+        }
+    }
+
+    /// A name outside the grammar; the text itself is not repeated (SPEC 2).
+    pub(crate) fn name(what: &'static str) -> impl Fn(IdError) -> Self {
+        move |source| Self::Engine(Error::Name { what, source })
+    }
+
+    /// The same refusal with a way on.
+    pub(crate) fn or_try(self, command: impl Into<String>) -> Self {
+        match self {
+            Self::Refused {
+                kind,
+                message,
+                mut next,
+            } => {
+                next.push(command.into());
+                Self::Refused {
+                    kind,
+                    message,
+                    next,
+                }
+            }
+            other => other,
+        }
+    }
+
+    /// The kind that scripts see.
+    pub(crate) fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Engine(error) => error.kind(),
+            Self::Open(OpenError::Store(error)) => error.kind(),
+            Self::Open(_) => ErrorKind::InvalidArgs,
+            Self::Refused { kind, .. } | Self::Answered(kind) => *kind,
+            Self::File { source, .. } => match source.kind() {
+                io::ErrorKind::NotFound => ErrorKind::NotFound,
+                io::ErrorKind::PermissionDenied => ErrorKind::PermissionDenied,
+                io::ErrorKind::AlreadyExists => ErrorKind::AlreadyExists,
+                _ => ErrorKind::Internal,
+            },
+            Self::Answer(_) => ErrorKind::Internal,
+        }
+    }
+
+    /// The facts that a script may want besides the kind.
+    pub(crate) fn details(&self) -> Value {
+        match self {
+            Self::Engine(error) => error.details(),
+            Self::Open(OpenError::Store(error)) => error.details(),
+            _ => json!({}),
+        }
+    }
+
+    /// What the caller may do next, as commands or sentences.
+    pub(crate) fn next_actions(&self) -> Vec<String> {
+        match self {
+            Self::Engine(error) => error.next_actions(),
+            Self::Open(OpenError::Store(error)) => error.next_actions(),
+            Self::Open(_) => vec!["forklore --store sqlite:PATH list --all".into()],
+            Self::Refused { next, .. } => next.clone(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// What lies behind the message, outermost first.
+    pub(crate) fn causes(&self) -> Vec<String> {
+        let mut causes = Vec::new();
+        let mut next = self.source();
+        while let Some(cause) = next {
+            causes.push(cause.to_string());
+            next = cause.source();
+        }
+        causes
+    }
+
+    /// Whether the reader of the answer went away.
+    pub(crate) fn is_closed_pipe(&self) -> bool {
+        match self {
+            Self::Answer(source) | Self::Engine(Error::Io { source, .. }) => {
+                source.kind() == io::ErrorKind::BrokenPipe
+            }
+            _ => false,
+        }
+    }
+}

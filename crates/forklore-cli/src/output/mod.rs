@@ -1,0 +1,237 @@
+//! The only place that prints: for people or as JSON, onto a terminal or into a pipe.
+//!
+//! Stored text is hostile. Everything for people goes through a [`Page`], which escapes it; JSON
+//! is escaped where it meets a terminal, and goes into a pipe byte for byte.
+
+mod failure;
+mod json;
+mod page;
+mod progress;
+pub(crate) mod session;
+mod short;
+mod style;
+mod table;
+pub(crate) mod transcript;
+pub(crate) mod tree;
+mod units;
+
+use std::io::{self, BufWriter, IsTerminal, Write};
+
+use anstream::AutoStream;
+use clap::ColorChoice;
+use clap::builder::StyledStr;
+use forklore::model::SessionId;
+use serde::Serialize;
+
+use crate::failure::Result;
+pub(crate) use json::Lines;
+pub(crate) use page::{Look, Page};
+pub(crate) use progress::Progress;
+pub(crate) use short::ShortIds;
+pub(crate) use style::Tone;
+pub(crate) use table::{Cell, Column, Table};
+pub(crate) use units::{age, bytes, count, cut, since, time};
+
+/// The columns of an answer that goes to no terminal.
+const PIPE_WIDTH: usize = 120;
+
+/// How the caller wants to be answered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settings {
+    pub(crate) json: bool,
+    pub(crate) quiet: bool,
+    pub(crate) verbose: bool,
+    pub(crate) color: ColorChoice,
+}
+
+/// Where answers, hints and errors go.
+pub(crate) struct Output {
+    json: bool,
+    quiet: bool,
+    verbose: bool,
+    look: Look,
+    /// How errors and hints look: standard error may be a terminal where the answer's is none.
+    error_look: Look,
+    is_terminal: bool,
+    /// Other sessions of the file that was named, part of the answer (see the contract's `also`).
+    also: Vec<SessionId>,
+    out: Box<dyn Write>,
+    err: Box<dyn Write>,
+}
+
+impl Output {
+    /// Output to standard output and standard error.
+    pub(crate) fn to_standard(settings: &Settings) -> Self {
+        let (out, err) = (io::stdout(), io::stderr());
+        let is_terminal = out.is_terminal();
+        let width = terminal_width(is_terminal);
+        let now = jiff::Timestamp::now();
+        let look = |color| Look {
+            color,
+            width,
+            wrap: is_terminal,
+            now,
+        };
+        Self {
+            json: settings.json,
+            quiet: settings.quiet,
+            verbose: settings.verbose,
+            look: look(wants_color(settings.color, &out)),
+            error_look: look(wants_color(settings.color, &err)),
+            is_terminal,
+            also: Vec::new(),
+            out: Box::new(BufWriter::new(out)),
+            err: Box::new(err),
+        }
+    }
+
+    /// Whether the answer is JSON.
+    pub(crate) fn is_json(&self) -> bool {
+        self.json
+    }
+
+    /// Whether nothing but the answer is wanted.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
+    /// Remembers the other sessions of the file that was named.
+    pub(crate) fn also(&mut self, sessions: Vec<SessionId>) {
+        match sessions.len() as u64 {
+            0 => {}
+            more => self.remark(&format!("the file holds {} more", count(more, "session"))),
+        }
+        self.also = sessions;
+    }
+
+    /// Prints the one answer of a command: as JSON, or as the page that `people` makes.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(crate) fn answer<T: Serialize>(
+        &mut self,
+        answer: &T,
+        people: impl FnOnce(&mut Page),
+    ) -> Result<()> {
+        if self.json {
+            let text = json::envelope(answer, &self.also)?;
+            self.json_line(&text)
+        } else {
+            self.page(people)
+        }
+    }
+
+    /// Prints one record of many: as a JSON line, or as the page that `people` makes.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(crate) fn record<T: Serialize>(
+        &mut self,
+        record: &T,
+        people: impl FnOnce(&mut Page),
+    ) -> Result<()> {
+        if self.json {
+            let text = serde_json::to_string(record).map_err(io::Error::from)?;
+            self.json_line(&text)
+        } else {
+            self.page(people)
+        }
+    }
+
+    /// Prints a page for people.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(crate) fn page(&mut self, people: impl FnOnce(&mut Page)) -> Result<()> {
+        let mut page = Page::new(self.look);
+        people(&mut page);
+        Ok(self.out.write_all(page.as_str().as_bytes())?)
+    }
+
+    /// Where lines of stored JSON go: verbatim into a pipe, escaped onto a terminal.
+    pub(crate) fn lines(&mut self) -> Lines<'_> {
+        Lines::new(&mut *self.out, self.is_terminal)
+    }
+
+    /// A command to type next, with what it does. Never under `--json` or `--quiet`.
+    pub(crate) fn hint(&mut self, command: &str, does: &str) {
+        if self.json || self.quiet {
+            return;
+        }
+        // The hint stands below the answer it is about.
+        let _ = self.out.flush();
+        let mut page = Page::new(self.error_look);
+        page.put(Tone::Dim, "  next: ").put(Tone::Strong, command);
+        if !does.is_empty() {
+            page.put(Tone::Dim, format!("   {does}"));
+        }
+        page.end();
+        // A lost hint is no failure.
+        let _ = self.err.write_all(page.as_str().as_bytes());
+    }
+
+    /// A remark beside the answer. Never under `--json` or `--quiet`.
+    pub(crate) fn remark(&mut self, text: &str) {
+        if self.json || self.quiet {
+            return;
+        }
+        let _ = self.out.flush();
+        let mut page = Page::new(self.error_look);
+        page.put(Tone::Dim, text).end();
+        let _ = self.err.write_all(page.as_str().as_bytes());
+    }
+
+    /// Where the progress of an import shows: on standard error, and only if it is a terminal.
+    pub(crate) fn progress(&self) -> Progress {
+        Progress::new(!self.json && !self.quiet && io::stderr().is_terminal())
+    }
+
+    /// Prints help or the version, as clap made it.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(crate) fn help(&mut self, help: &StyledStr) -> Result<()> {
+        let text = if self.look.color {
+            help.ansi().to_string()
+        } else {
+            help.to_string()
+        };
+        Ok(self.out.write_all(text.as_bytes())?)
+    }
+
+    /// Makes everything printed so far visible.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(crate) fn flush(&mut self) -> Result<()> {
+        Ok(self.out.flush()?)
+    }
+
+    fn json_line(&mut self, text: &str) -> Result<()> {
+        self.lines().write_all(text.as_bytes())?;
+        Ok(self.lines().write_all(b"\n")?)
+    }
+}
+
+fn wants_color(choice: ColorChoice, stream: &impl anstream::stream::RawStream) -> bool {
+    match choice {
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        // NO_COLOR, CLICOLOR and CLICOLOR_FORCE, a dumb terminal, a pipe.
+        ColorChoice::Auto => AutoStream::choice(stream) != anstream::ColorChoice::Never,
+    }
+}
+
+fn terminal_width(is_terminal: bool) -> usize {
+    let named = || std::env::var("COLUMNS").ok()?.parse().ok();
+    let real = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    let width = if is_terminal {
+        real().or_else(named)
+    } else {
+        named()
+    };
+    width.filter(|width| *width >= 20).unwrap_or(PIPE_WIDTH)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,124 @@
+//! A page for people: every text that is put on it is escaped (see the guard's `terminal`).
+
+use std::fmt::Display;
+
+use forklore_guard::terminal;
+use jiff::Timestamp;
+
+use super::style::Tone;
+
+/// How pages look.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Look {
+    /// Whether there is colour.
+    pub(crate) color: bool,
+    /// The columns of a line.
+    pub(crate) width: usize,
+    /// Whether long lines are broken at words.
+    pub(crate) wrap: bool,
+    /// What ages are counted from.
+    pub(crate) now: Timestamp,
+}
+
+/// Text being laid out.
+pub(crate) struct Page {
+    text: String,
+    look: Look,
+}
+
+impl Page {
+    pub(crate) fn new(look: Look) -> Self {
+        Self {
+            text: String::new(),
+            look,
+        }
+    }
+
+    /// The page so far.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// How it looks.
+    pub(crate) fn look(&self) -> Look {
+        self.look
+    }
+
+    /// Adds text to the present line; a line break in it is shown as `\n`.
+    pub(crate) fn put(&mut self, tone: Tone, text: impl Display) -> &mut Self {
+        let text = text.to_string();
+        self.painted(tone, &terminal::line(&text));
+        self
+    }
+
+    /// Ends the present line.
+    pub(crate) fn end(&mut self) -> &mut Self {
+        // Spaces that only filled a column are nothing to copy.
+        self.text.truncate(self.text.trim_end_matches(' ').len());
+        self.text.push('\n');
+        self
+    }
+
+    /// Adds a line that names a value, if there is one.
+    pub(crate) fn fact(&mut self, name: &str, value: impl Display) -> &mut Self {
+        let value = value.to_string();
+        if !value.is_empty() {
+            self.put(Tone::Dim, format!("{name:<11}"))
+                .put(Tone::Plain, value)
+                .end();
+        }
+        self
+    }
+
+    /// Adds a text of several lines, indented and on a terminal broken at words. Of more than
+    /// `most` lines the rest is counted.
+    pub(crate) fn block(&mut self, tone: Tone, text: &str, indent: usize, most: usize) {
+        let text = terminal::block(text.trim_end()).replace('\t', "    ");
+        let lines = self.broken(&text, indent);
+        let hidden = lines.len().saturating_sub(most);
+        // One line more is shorter than saying that there is one.
+        let shown = if hidden == 1 {
+            lines.len()
+        } else {
+            lines.len() - hidden
+        };
+        for line in lines.iter().take(shown) {
+            self.pad(indent);
+            self.painted(tone, line);
+            self.end();
+        }
+        if shown < lines.len() {
+            self.pad(indent);
+            self.put(Tone::Dim, format!("... {hidden} more lines"))
+                .end();
+        }
+    }
+
+    fn broken(&self, text: &str, indent: usize) -> Vec<String> {
+        if !self.look.wrap {
+            return text.lines().map(str::to_owned).collect();
+        }
+        let columns = self.look.width.saturating_sub(indent).max(20);
+        let options = textwrap::Options::new(columns)
+            .word_separator(textwrap::WordSeparator::AsciiSpace)
+            .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit);
+        text.lines()
+            .flat_map(|line| textwrap::wrap(line, &options))
+            .map(std::borrow::Cow::into_owned)
+            .collect()
+    }
+
+    pub(super) fn pad(&mut self, columns: usize) {
+        self.text.extend(std::iter::repeat_n(' ', columns));
+    }
+
+    /// Adds text that is escaped already.
+    pub(super) fn painted(&mut self, tone: Tone, text: &str) {
+        let style = tone.style();
+        if self.look.color && !text.is_empty() && style != anstyle::Style::new() {
+            self.text.push_str(&format!("{style}{text}{style:#}"));
+        } else {
+            self.text.push_str(text);
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! A session's header, for people and as the contract's `session` object.
+
+use forklore::model::header::SessionView;
+use forklore::model::{Header, SessionKind};
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::{Page, Tone, age, bytes, count, cut, time};
+
+/// The answer of the verbs that make, change or show one session.
+#[derive(Serialize)]
+pub(crate) struct Answer<'a> {
+    session: SessionView<'a>,
+}
+
+impl<'a> Answer<'a> {
+    pub(crate) fn of(header: &'a Header, now: Timestamp) -> Self {
+        Self {
+            session: header.view(now),
+        }
+    }
+}
+
+/// The tone of a session's label.
+pub(crate) fn label_tone(kind: SessionKind) -> Tone {
+    if kind == SessionKind::Delegate {
+        Tone::Delegate
+    } else {
+        Tone::Label
+    }
+}
+
+/// Prints everything that is known of a session.
+pub(crate) fn facts(page: &mut Page, header: &Header) {
+    let now = page.look().now;
+    let when = |at: Timestamp| format!("{}, {}", time(at), age(now, at));
+    page.put(label_tone(header.kind), &header.label)
+        .put(Tone::Plain, "  ")
+        .put(Tone::Id, &header.id);
+    page.put(Tone::Dim, format!("  {}", header.kind)).end();
+    page.fact("title", header.title.as_deref().unwrap_or_default());
+    page.fact("history", history(header));
+    page.fact(
+        "own",
+        format!(
+            "{}, {}",
+            count(header.own_events, "event"),
+            bytes(header.own_bytes)
+        ),
+    );
+    page.fact("head", format!("seq {}", header.head_seq()));
+    if let (Some(parent), Some(place)) = (&header.parent_id, &header.cut) {
+        page.fact("begins", format!("at {} of {parent}", cut(place)));
+        page.fact("family", &header.root_id);
+    }
+    let prefix = match header.strategy {
+        Some(_) if header.detached => "a copy of its own".to_owned(),
+        Some(strategy) => strategy.to_string(),
+        None => String::new(),
+    };
+    page.fact("prefix", prefix);
+    page.fact("workspace", &header.workspace);
+    page.fact("created", when(header.created));
+    page.fact("updated", when(header.updated));
+    if let Some(lease) = header.held_against(None, now) {
+        page.fact("running", format!("held by {}", lease.owner));
+    }
+    page.fact("acts for", header.principal.as_deref().unwrap_or_default());
+    if let Some(permissions) = &header.permissions {
+        let names: Vec<_> = permissions.iter().map(String::as_str).collect();
+        page.fact(
+            "may",
+            if names.is_empty() {
+                "nothing".to_owned()
+            } else {
+                names.join(", ")
+            },
+        );
+    }
+    page.fact(
+        "metadata",
+        header.metadata.as_ref().map_or("", |data| data.get()),
+    );
+    page.fact("agent", header.dialect.as_deref().unwrap_or_default());
+    page.fact("file", header.source.as_deref().unwrap_or_default());
+    if let Some(leaf) = &header.leaf {
+        page.fact("leaf", leaf);
+    }
+    if let Some(original) = &header.copy_of {
+        let same = count(original.index, "message");
+        page.fact(
+            "copy of",
+            format!("{}, its first {same}", original.session_id),
+        );
+    }
+}
+
+fn history(header: &Header) -> String {
+    let inherited = match header.inherited.kept {
+        0 => String::new(),
+        kept => format!(", {} inherited", count(kept, "event")),
+    };
+    let (messages, turns) = (
+        count(header.counts.index, "message"),
+        count(header.counts.turns, "turn"),
+    );
+    format!("{messages}, {turns}{inherited}")
+}

@@ -1,0 +1,87 @@
+//! Ids in tables: the shortest end that tells them apart.
+
+use std::collections::HashMap;
+
+use forklore::model::SessionId;
+
+/// Eight hex digits stay unique in stores of a hundred thousand sessions; the beginnings of
+/// UUIDv7 ids made in one minute are equal.
+const SHORTEST: usize = 8;
+/// An id as short as this was given by hand and is shown whole.
+const WHOLE: usize = 16;
+
+/// The short forms of the ids of one answer.
+pub(crate) struct ShortIds(HashMap<SessionId, String>);
+
+impl ShortIds {
+    /// Short forms that tell these ids apart.
+    pub(crate) fn of<'a>(ids: impl IntoIterator<Item = &'a SessionId>) -> Self {
+        let mut backwards: Vec<(String, &SessionId)> = ids
+            .into_iter()
+            .map(|id| (id.as_str().to_lowercase().chars().rev().collect(), id))
+            .collect();
+        backwards.sort();
+        backwards.dedup();
+        let mut short = HashMap::new();
+        for (at, (text, id)) in backwards.iter().enumerate() {
+            let before = at.checked_sub(1).and_then(|at| backwards.get(at));
+            let after = backwards.get(at + 1);
+            let shared = |other: Option<&(String, &SessionId)>| {
+                other.map_or(0, |(other, _)| common(text, other))
+            };
+            let needed = shared(before).max(shared(after)) + 1;
+            short.insert((*id).clone(), end_of(id.as_str(), needed.max(SHORTEST)));
+        }
+        Self(short)
+    }
+
+    /// The short form of an id.
+    pub(crate) fn get<'a>(&'a self, id: &'a SessionId) -> &'a str {
+        self.0.get(id).map_or_else(|| id.as_str(), String::as_str)
+    }
+}
+
+fn common(a: &str, b: &str) -> usize {
+    a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count()
+}
+
+/// The last `chars` characters of an id, or more where these would be no name.
+fn end_of(id: &str, chars: usize) -> String {
+    let len = id.chars().count();
+    if len <= WHOLE {
+        return id.to_owned();
+    }
+    let ends = (0..=len.saturating_sub(chars)).rev();
+    ends.map(|skip| id.chars().skip(skip).collect::<String>())
+        .find(|end| end.parse::<SessionId>().is_ok())
+        .unwrap_or_else(|| id.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn short(ids: &[&str]) -> Vec<String> {
+        let ids: Vec<SessionId> = ids.iter().map(|id| id.parse().unwrap()).collect();
+        let short = ShortIds::of(&ids);
+        ids.iter().map(|id| short.get(id).to_owned()).collect()
+    }
+
+    #[test]
+    fn ends_are_as_long_as_they_must_be() {
+        assert_eq!(
+            short(&[
+                "0198aaaa-0000-7000-8000-0000deadbeef",
+                "0198aaaa-0000-7000-8000-000fdeadbeef",
+                "0198aaaa-0000-7000-8000-111122223333",
+                "plan-a",
+            ]),
+            ["0deadbeef", "fdeadbeef", "22223333", "plan-a"]
+        );
+    }
+
+    #[test]
+    fn an_end_is_a_name_itself() {
+        assert_eq!(short(&["a-session-of-mine-9-1234567"]), ["9-1234567"]);
+    }
+}

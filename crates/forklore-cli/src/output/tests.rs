@@ -1,0 +1,1 @@
+//! What reaches a terminal, and what reaches a pipe.

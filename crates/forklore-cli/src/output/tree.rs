@@ -1,0 +1,256 @@
+//! Trees drawn with lines, without recursion whatever their depth.
+
+use forklore::engine::TreeNode;
+use forklore::model::{Header, SessionId, SessionKind};
+use jiff::Timestamp;
+
+use super::session::label_tone;
+use super::{Cell, Column, Page, ShortIds, Table, Tone, age, bytes, count, cut};
+
+/// Levels whose lines are drawn; deeper ones say how deep they are.
+const DRAWN: usize = 12;
+
+/// One line of a tree.
+#[derive(Clone, Debug)]
+pub(crate) struct Twig {
+    /// Links below the root of the tree.
+    pub(crate) depth: usize,
+    /// What stands there; none for a remark in a session's place.
+    session: Option<Drawn>,
+    notes: Vec<String>,
+}
+
+#[derive(Clone, Debug)]
+struct Drawn {
+    id: SessionId,
+    known: Option<Known>,
+}
+
+#[derive(Clone, Debug)]
+struct Known {
+    label: String,
+    kind: SessionKind,
+    place: String,
+    messages: u64,
+    own_events: u64,
+    own_bytes: u64,
+    updated: Timestamp,
+    title: String,
+}
+
+impl Twig {
+    /// A remark in the place of sessions that are not shown.
+    pub(crate) fn remark(depth: usize, text: impl Into<String>) -> Self {
+        Self {
+            depth,
+            session: None,
+            notes: vec![text.into()],
+        }
+    }
+
+    /// A session by its header.
+    pub(crate) fn of_header(header: &Header, depth: usize) -> Self {
+        let known = Known {
+            label: header.label.to_string(),
+            kind: header.kind,
+            place: header.cut.as_ref().map(cut).unwrap_or_default(),
+            messages: header.counts.index,
+            own_events: header.own_events,
+            own_bytes: header.own_bytes,
+            updated: header.updated,
+            title: header.title.clone().unwrap_or_default(),
+        };
+        let session = Some(Drawn {
+            id: header.id.clone(),
+            known: Some(known),
+        });
+        let mut twig = Self {
+            depth,
+            session,
+            notes: Vec::new(),
+        };
+        if header.kind == SessionKind::Delegate {
+            twig.note("delegate");
+        }
+        if header.deleted.is_some() {
+            twig.note("deleted");
+        }
+        twig
+    }
+
+    /// A node of a tree.
+    pub(crate) fn of_node(node: &TreeNode) -> Self {
+        let known = node.known.as_ref().map(|known| Known {
+            label: known.label.to_string(),
+            kind: known.kind,
+            place: known.cut.as_ref().map(cut).unwrap_or_default(),
+            messages: known.head_index,
+            own_events: known.own_events,
+            own_bytes: known.own_bytes,
+            updated: known.updated,
+            title: known.title.clone().unwrap_or_default(),
+        });
+        let is_delegate = known
+            .as_ref()
+            .is_some_and(|known| known.kind == SessionKind::Delegate);
+        let session = Some(Drawn {
+            id: node.session_id.clone(),
+            known,
+        });
+        let mut twig = Self {
+            depth: node.depth,
+            session,
+            notes: Vec::new(),
+        };
+        let marks = [
+            (is_delegate, "delegate"),
+            (node.deleted, "deleted"),
+            (node.missing, "missing"),
+            (node.cycle, "cycle"),
+        ];
+        marks
+            .iter()
+            .filter(|(marked, _)| *marked)
+            .for_each(|(_, mark)| twig.note(*mark));
+        if let Some(original) = node.known.as_ref().and_then(|known| known.copy_of.as_ref()) {
+            twig.note(format!("copy of {}", original.session_id));
+        }
+        twig
+    }
+
+    /// Adds a mark.
+    pub(crate) fn note(&mut self, note: impl Into<String>) {
+        self.notes.push(note.into());
+    }
+
+    /// Whether this line is about the session.
+    pub(crate) fn is(&self, id: &SessionId) -> bool {
+        self.session.as_ref().is_some_and(|drawn| drawn.id == *id)
+    }
+}
+
+/// Draws trees given in pre-order.
+pub(crate) fn draw(page: &mut Page, twigs: &[Twig]) {
+    let now = page.look().now;
+    let drawn = || twigs.iter().filter_map(|twig| twig.session.as_ref());
+    let short = ShortIds::of(drawn().map(|drawn| &drawn.id));
+    let mut table = Table::new(&[
+        Column::new("BRANCH").gives_way(),
+        Column::new("SESSION"),
+        Column::new("FROM"),
+        Column::new("MESSAGES").right().optional(),
+        Column::new("OWN").right(),
+        Column::new("SIZE").right().optional(),
+        Column::new("UPDATED"),
+        Column::new(""),
+        Column::new("TITLE").gives_way().optional(),
+    ]);
+    for (twig, lines) in twigs.iter().zip(lines(twigs)) {
+        table.row(row(twig, &lines, &short, now));
+    }
+    table.show(page);
+}
+
+fn row(twig: &Twig, lines: &str, short: &ShortIds, now: Timestamp) -> Vec<Cell> {
+    let notes = twig.notes.join(", ");
+    let Some(drawn) = &twig.session else {
+        return vec![Cell::new(Tone::Dim, notes).behind(lines)];
+    };
+    let id = Cell::new(Tone::Id, short.get(&drawn.id));
+    let Some(known) = &drawn.known else {
+        let branch = Cell::new(Tone::Bad, "?").behind(lines);
+        let mut row = vec![branch, id];
+        row.extend(std::iter::repeat_n(Cell::default(), 5));
+        row.push(Cell::new(Tone::Bad, notes));
+        return row;
+    };
+    let is_gone = twig
+        .notes
+        .iter()
+        .any(|note| note == "deleted" || note == "cycle");
+    let tone = if is_gone {
+        Tone::Bad
+    } else {
+        label_tone(known.kind)
+    };
+    vec![
+        Cell::new(tone, &*known.label).behind(lines),
+        id,
+        Cell::new(Tone::Plain, &*known.place),
+        Cell::new(Tone::Plain, known.messages.to_string()),
+        Cell::new(Tone::Plain, count(known.own_events, "event")),
+        Cell::new(Tone::Plain, bytes(known.own_bytes)),
+        Cell::new(Tone::Dim, age(now, known.updated)),
+        Cell::new(if is_gone { Tone::Bad } else { Tone::Warn }, notes),
+        Cell::new(Tone::Dim, &*known.title),
+    ]
+}
+
+/// The lines left of each label.
+fn lines(twigs: &[Twig]) -> Vec<String> {
+    let mut lines = Vec::with_capacity(twigs.len());
+    // By level, whether a sibling follows further down; known when going backwards.
+    let mut follows: Vec<bool> = Vec::new();
+    for twig in twigs.iter().rev() {
+        let depth = twig.depth;
+        let continued = follows.get(depth).copied().unwrap_or(false);
+        follows.resize(depth, false);
+        lines.push(line(depth, continued, &follows));
+        follows.push(true);
+    }
+    lines.reverse();
+    lines
+}
+
+fn line(depth: usize, continued: bool, follows: &[bool]) -> String {
+    if depth == 0 {
+        return String::new();
+    }
+    let corner = if continued { "├─ " } else { "└─ " };
+    if depth > DRAWN {
+        return format!("┊ {depth} deep {corner}");
+    }
+    let above = follows
+        .iter()
+        .skip(1)
+        .map(|follows| if *follows { "│  " } else { "   " });
+    above.chain([corner]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn(depths: &[usize]) -> Vec<String> {
+        lines(
+            &depths
+                .iter()
+                .map(|depth| Twig::remark(*depth, ""))
+                .collect::<Vec<_>>(),
+        )
+    }
+
+    #[test]
+    fn lines_lead_to_the_last_child_and_no_further() {
+        let expected = [
+            "",
+            "├─ ",
+            "│  ├─ ",
+            "│  │  └─ ",
+            "│  └─ ",
+            "└─ ",
+            "   └─ ",
+            "",
+            "└─ ",
+        ];
+        assert_eq!(drawn(&[0, 1, 2, 3, 2, 1, 2, 0, 1]), expected);
+    }
+
+    #[test]
+    fn deep_levels_say_how_deep_they_are() {
+        let depths: Vec<_> = (0..=20_000).collect();
+        let lines = drawn(&depths);
+        assert_eq!(lines[12].chars().count(), 36);
+        assert_eq!(lines[20_000], "┊ 20000 deep └─ ");
+    }
+}

@@ -1,0 +1,152 @@
+//! Ages, sizes, counts and places as people say them.
+
+use forklore::model::Cut;
+use jiff::{SignedDuration, Timestamp};
+
+use crate::failure::{Failure, Result};
+
+const MINUTE: i64 = 60;
+const HOUR: i64 = 60 * MINUTE;
+const DAY: i64 = 24 * HOUR;
+
+/// How long before `now` it was: `3 min ago`.
+pub(crate) fn age(now: Timestamp, then: Timestamp) -> String {
+    match now.duration_since(then).as_secs() {
+        ..MINUTE => "just now".to_owned(),
+        secs @ MINUTE..HOUR => format!("{} min ago", secs / MINUTE),
+        secs @ HOUR..DAY => format!("{} h ago", secs / HOUR),
+        secs if secs < 2 * DAY => "1 day ago".to_owned(),
+        secs if secs < 30 * DAY => format!("{} days ago", secs / DAY),
+        _ => then.strftime("%Y-%m-%d").to_string(),
+    }
+}
+
+/// A time to the second.
+pub(crate) fn time(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
+}
+
+/// A number of bytes: `1.2 MB`.
+pub(crate) fn bytes(bytes: u64) -> String {
+    if bytes < 1_000 {
+        return format!("{bytes} B");
+    }
+    let mut amount = bytes as f64;
+    let mut unit = "B";
+    for next in ["kB", "MB", "GB", "TB"] {
+        amount /= 1_000.0;
+        unit = next;
+        // What would be rounded to 1000.0 belongs to the next unit.
+        if amount < 999.95 {
+            break;
+        }
+    }
+    format!("{amount:.1} {unit}")
+}
+
+/// A number of things: `1 event`, `5,000 events`.
+pub(crate) fn count(number: u64, thing: &str) -> String {
+    let plural = match (number, thing) {
+        (1, _) => "",
+        (_, thing) if thing.ends_with("ch") => "es",
+        _ => "s",
+    };
+    format!("{} {thing}{plural}", grouped(number))
+}
+
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A place in the largest unit that names it, as `--at` takes it.
+pub(crate) fn cut(cut: &Cut) -> String {
+    match (cut.turn, cut.message, cut.seq) {
+        (Some(turn), _, _) => format!("turn:{turn}"),
+        (None, Some(message), _) => format!("message:{message}"),
+        (None, None, Some(seq)) => format!("seq:{seq}"),
+        (None, None, None) => "start".to_owned(),
+    }
+}
+
+/// Reads `--since`: a time, or how long ago.
+///
+/// # Errors
+/// `invalid_args` when it is neither.
+pub(crate) fn since(text: &str, now: Timestamp) -> Result<Timestamp> {
+    if let Ok(time) = text.parse() {
+        return Ok(time);
+    }
+    let ago = || {
+        let (at, unit) = text.char_indices().last()?;
+        let unit = match unit {
+            's' => 1,
+            'm' => MINUTE,
+            'h' => HOUR,
+            'd' => DAY,
+            'w' => 7 * DAY,
+            _ => return None,
+        };
+        let amount: u32 = text.get(..at)?.parse().ok()?;
+        now.checked_sub(SignedDuration::from_secs(i64::from(amount) * unit))
+            .ok()
+    };
+    ago().ok_or_else(|| {
+        Failure::invalid("--since takes a time like 2026-01-31T12:00:00Z, or 30m, 3h, 2d, 1w")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_grow_coarser() {
+        let now: Timestamp = "2026-03-10T12:00:00Z".parse().unwrap();
+        let ago = |secs: i64| age(now, now - SignedDuration::from_secs(secs));
+        assert_eq!(ago(-5), "just now");
+        assert_eq!(
+            [ago(59), ago(60), ago(3_599)],
+            ["just now", "1 min ago", "59 min ago"]
+        );
+        assert_eq!(
+            [ago(HOUR), ago(DAY), ago(3 * DAY)],
+            ["1 h ago", "1 day ago", "3 days ago"]
+        );
+        assert_eq!(ago(40 * DAY), "2026-01-29");
+    }
+
+    #[test]
+    fn sizes_and_counts_are_short() {
+        let sizes = [0, 999, 1_000, 1_234_567, 999_960, 5_000_000_000_000_000].map(bytes);
+        assert_eq!(
+            sizes,
+            ["0 B", "999 B", "1.0 kB", "1.2 MB", "1.0 MB", "5000.0 TB"]
+        );
+        assert_eq!(count(1, "event"), "1 event");
+        assert_eq!(count(1_234_567, "event"), "1,234,567 events");
+        assert_eq!(count(2, "branch"), "2 branches");
+    }
+
+    #[test]
+    fn since_takes_times_and_spans() {
+        let now: Timestamp = "2026-03-10T12:00:00Z".parse().unwrap();
+        let read = |text: &str| since(text, now).map(|time| time.to_string()).ok();
+        assert_eq!(read("2d").unwrap(), "2026-03-08T12:00:00Z");
+        assert_eq!(read("3h").unwrap(), "2026-03-10T09:00:00Z");
+        assert_eq!(
+            read("2026-01-02T03:04:05Z").unwrap(),
+            "2026-01-02T03:04:05Z"
+        );
+        for bad in ["", "d", "2", "2y", "-2d", "zwei"] {
+            assert_eq!(read(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! How a command line names a session: checked before any store is opened.
+
+use std::path::{Path, PathBuf};
+
+use forklore::engine::{ImportOptions, ImportedFile};
+use forklore::model::{ErrorKind, Header, Label, SessionId};
+
+use crate::app::App;
+use crate::failure::{Failure, Result};
+use crate::output::Output;
+
+/// A reference whose grammar has been checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum SessionRef {
+    /// An id or a part of one, `last`, `@label` or `REF@label`.
+    Stored(String),
+    /// A session file of another agent.
+    File(PathBuf),
+}
+
+impl SessionRef {
+    /// Checks a reference. Only a path holds `/` or `\`.
+    ///
+    /// # Errors
+    /// `invalid_args` for what could name no session; the text is not repeated.
+    pub(crate) fn parse(text: &str) -> Result<Self> {
+        if text.contains(['/', '\\']) {
+            return Ok(Self::File(PathBuf::from(text)));
+        }
+        let mut rest = text;
+        while let Some((of, label)) = rest.rsplit_once('@') {
+            label.parse::<Label>().map_err(Failure::name("label"))?;
+            if of.is_empty() {
+                return Ok(Self::Stored(text.to_owned()));
+            }
+            rest = of;
+        }
+        if rest != "last" {
+            rest.parse::<SessionId>()
+                .map_err(Failure::name("session id"))?;
+        }
+        Ok(Self::Stored(text.to_owned()))
+    }
+}
+
+/// Reads a session file and gives the session that its agent would resume; the file's others
+/// become part of the answer. A file known already is read on, never a second time.
+///
+/// # Errors
+/// `not_found` without the path, which may be a hostile id (SPEC 2); `invalid_args` when no
+/// agent's records are in the file.
+pub(crate) fn import(app: &App, path: &Path, output: &mut Output) -> Result<Header> {
+    if !path.is_file() {
+        return Err(Failure::Refused {
+            kind: ErrorKind::NotFound,
+            message: "there is no such session file".to_owned(),
+            next: vec!["forklore list --all".to_owned()],
+        });
+    }
+    let engine = app.engine()?;
+    let options = ImportOptions::in_workspace(app.workspace()?);
+    let bar = output.progress();
+    let paths = [path.to_owned()];
+    let report = engine.import(&paths, &options, &mut |progressed| bar.show(&progressed))?;
+    drop(bar);
+    let Some((meant, others)) = report.sources.first().and_then(ImportedFile::meant) else {
+        let problem = report
+            .problems
+            .first()
+            .map(|problem| problem.message.as_str());
+        return Err(Failure::invalid(
+            problem.unwrap_or("the file holds no session"),
+        ));
+    };
+    output.also(others.into_iter().cloned().collect());
+    Ok(engine.show(meant)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a43_hostile_references_are_refused_and_not_repeated() {
+        for bad in [
+            "",
+            "-x",
+            "a b",
+            "..",
+            "a\u{202e}b",
+            "\u{1b}[31mred",
+            "x@",
+            "x@a b",
+            "@-y",
+        ] {
+            let error = SessionRef::parse(bad).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::InvalidArgs, "{bad:?}");
+            assert!(bad.len() < 3 || !error.to_string().contains(bad), "{error}");
+        }
+    }
+
+    #[test]
+    fn paths_are_told_apart_by_their_separators() {
+        let file = |text: &str| SessionRef::parse(text).unwrap() == SessionRef::File(text.into());
+        assert!(file("./a.jsonl") && file(r"C:\a.jsonl") && file("a/b@c"));
+        for stored in [
+            "last",
+            "@main",
+            "0198@fork-1",
+            "last@plan-b",
+            "@plan-b",
+            "a.jsonl",
+        ] {
+            assert_eq!(
+                SessionRef::parse(stored).unwrap(),
+                SessionRef::Stored(stored.into())
+            );
+        }
+    }
+}

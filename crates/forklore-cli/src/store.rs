@@ -1,0 +1,52 @@
+//! Which store a command works on.
+
+use std::fs::DirBuilder;
+use std::path::Path;
+
+use etcetera::BaseStrategy;
+use forklore::{Engine, StoreUrl};
+
+use crate::failure::{Failure, Result};
+
+/// Opens the store that `--store` or `FORKLORE_STORE` names, or the default one.
+///
+/// # Errors
+/// When the URL names no store or the store cannot be used.
+pub(crate) fn open(url: Option<&str>) -> Result<Engine> {
+    let url = match url {
+        None | Some("" | "sqlite:") => default_url()?,
+        Some(url) => url.parse()?,
+    };
+    if let StoreUrl::Sqlite(path) = &url
+        && let Some(folder) = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty())
+    {
+        make_private(folder)?;
+    }
+    Ok(forklore::open_url(&url)?)
+}
+
+/// `forklore/sessions.db` in the platform's data directory.
+fn default_url() -> Result<StoreUrl> {
+    let dirs = etcetera::base_strategy::choose_native_strategy().map_err(|_| {
+        Failure::invalid(
+            "there is no home directory to keep sessions in; name a store with --store",
+        )
+    })?;
+    Ok(StoreUrl::Sqlite(
+        dirs.data_dir().join("forklore").join("sessions.db"),
+    ))
+}
+
+/// Makes a folder that nobody else can read, unless it is there.
+fn make_private(folder: &Path) -> Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder).map_err(|source| Failure::File {
+        doing: format!("making the folder {}", folder.display()),
+        source,
+    })
+}
