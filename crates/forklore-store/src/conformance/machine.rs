@@ -14,8 +14,8 @@ use self::step::{Step, plain_step, racing_step, reopening_step};
 use super::scene::Scene;
 use proptest::strategy::{BoxedStrategy, Strategy};
 
-/// Steps in one history.
-const STEPS: usize = 50;
+/// The most steps in one history; half as many on average.
+const STEPS: usize = 100;
 /// Histories tried unless `FORKLORE_CASES` says otherwise.
 const HISTORIES: u32 = 48;
 /// How long a failing history is made shorter, in milliseconds.

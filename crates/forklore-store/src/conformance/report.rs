@@ -26,8 +26,9 @@ pub struct Report {
     pub outcomes: Vec<(&'static Case, Outcome)>,
 }
 
-/// Runs every base case and those of the capabilities offered.
-pub fn run(factory: &dyn Factory, offered: &[Capability]) -> Report {
+/// Runs the base cases among `cases`, mostly [`super::CASES`], and those of the capabilities
+/// offered.
+pub fn run(factory: &dyn Factory, cases: &'static [Case], offered: &[Capability]) -> Report {
     let outcome = |case: &'static Case| {
         if case.needs != Capability::Base && !offered.contains(&case.needs) {
             return (case, Outcome::NotOffered);
@@ -39,7 +40,7 @@ pub fn run(factory: &dyn Factory, offered: &[Capability]) -> Report {
         )
     };
     Report {
-        outcomes: CASES.iter().map(outcome).collect(),
+        outcomes: cases.iter().map(outcome).collect(),
     }
 }
 

@@ -179,12 +179,14 @@ fn change() -> impl Strategy<Value = Step> {
 }
 
 fn remove() -> impl Strategy<Value = Step> {
-    (prop::collection::vec(any::<u8>(), 1..4), any::<bool>()).prop_map(
-        |(sessions, keep_children)| Step::Remove {
+    (
+        prop::collection::vec(any::<u8>(), 1..4),
+        prop::bool::weighted(0.7),
+    )
+        .prop_map(|(sessions, keep_children)| Step::Remove {
             sessions,
             keep_children,
-        },
-    )
+        })
 }
 
 /// Steps that one caller takes.
