@@ -1,6 +1,6 @@
 //! Changing what is not the log: label, title, leaf, lease.
 
-use forklore_model::{Lease, SessionId};
+use forklore_model::{Header, Lease, SessionId};
 use forklore_store::Error;
 use forklore_store::port::Change;
 use forklore_store::rules::hold;
@@ -10,8 +10,8 @@ use crate::fault::Result;
 use crate::session;
 use crate::write::WriteTx;
 
-/// Makes every change but [`Change::Detach`].
-pub(crate) fn change(tx: &WriteTx<'_>, id: &SessionId, change: &Change) -> Result<()> {
+/// Makes every change but [`Change::Detach`]; the header it leads to.
+pub(crate) fn change(tx: &WriteTx<'_>, id: &SessionId, change: &Change) -> Result<Header> {
     let session = session::living(tx, id)?;
     let sid = session.sid;
     match change {
@@ -53,7 +53,7 @@ pub(crate) fn change(tx: &WriteTx<'_>, id: &SessionId, change: &Change) -> Resul
         }
         Change::Detach => {}
     }
-    Ok(())
+    Ok(session::with_notes(tx, id)?.header)
 }
 
 fn set_lease(tx: &WriteTx<'_>, sid: i64, lease: Option<&Lease>) -> Result<()> {

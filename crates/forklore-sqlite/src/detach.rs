@@ -2,6 +2,7 @@
 
 use forklore_model::{Header, SessionId, Strategy};
 use forklore_store::Result;
+use forklore_store::port::Changed;
 
 use crate::ancestry;
 use crate::copy::{self, Staged};
@@ -10,43 +11,49 @@ use crate::session;
 use crate::store::SqliteStore;
 use crate::write::WriteTx;
 
-/// Copies what the session inherits, unless it has its own copy; how many events that were.
-pub(crate) fn detach(store: &SqliteStore, id: &SessionId) -> Result<u64> {
+/// Copies what the session inherits, unless it has its own copy.
+pub(crate) fn detach(store: &SqliteStore, id: &SessionId) -> Result<Changed> {
+    let doing = "detaching in";
     let header = store.read_with("reading", |conn| Ok(session::living(conn, id)?.header))?;
-    let kept = header.inherited.kept;
     if has_own(&header) {
-        store.write("detaching in", |tx| mark(tx, id))?;
-        return Ok(0);
+        let header = store.write(doing, |tx| mark(tx, id))?;
+        return Ok(Changed {
+            header,
+            copied_events: 0,
+        });
     }
-    let staged = copy::stage(store, id, kept)?;
-    let done = store.write("detaching in", |tx| switch(tx, id, &staged, kept));
-    if !matches!(done, Ok(true)) {
+    let staged = copy::stage(store, id, header.inherited.kept)?;
+    let done = store.write(doing, |tx| switch(tx, id, &staged));
+    if !done.as_ref().is_ok_and(|changed| changed.copied_events > 0) {
         staged.abandon(store);
     }
-    Ok(if done? { kept } else { 0 })
+    done
 }
 
 fn has_own(header: &Header) -> bool {
     header.detached || header.inherited.kept == 0 || header.strategy == Some(Strategy::ReplayV1)
 }
 
-/// Whether the session now names the copy; not if somebody else detached it meanwhile.
-fn switch(tx: &WriteTx<'_>, id: &SessionId, staged: &Staged, kept: u64) -> Result<bool, Fault> {
+/// Makes the session name the copy, unless somebody else detached it meanwhile.
+fn switch(tx: &WriteTx<'_>, id: &SessionId, staged: &Staged) -> Result<Changed, Fault> {
     let session = session::living(tx, id)?;
-    if session.header.detached {
-        return Ok(false);
+    let kept = session.header.inherited.kept;
+    let copied_events = if session.header.detached { 0 } else { kept };
+    if copied_events > 0 {
+        let ancestry = staged.publish(tx, session.root, kept)?;
+        ancestry::save(tx, session.sid, &ancestry)?;
     }
-    let ancestry = staged.publish(tx, session.root, kept)?;
-    ancestry::save(tx, session.sid, &ancestry)?;
-    mark(tx, id)?;
-    Ok(true)
+    Ok(Changed {
+        header: mark(tx, id)?,
+        copied_events,
+    })
 }
 
-fn mark(tx: &WriteTx<'_>, id: &SessionId) -> Result<(), Fault> {
+fn mark(tx: &WriteTx<'_>, id: &SessionId) -> Result<Header, Fault> {
     let sid = session::living(tx, id)?.sid;
     tx.write(
         "UPDATE session SET detached = 1 WHERE sid = ? AND detached = 0",
         &[&sid],
     )?;
-    Ok(())
+    Ok(session::with_notes(tx, id)?.header)
 }

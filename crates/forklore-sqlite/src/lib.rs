@@ -26,6 +26,7 @@ mod remove;
 mod row;
 mod segment;
 mod session;
+mod sources;
 mod store;
 mod trim;
 mod upkeep;

@@ -55,15 +55,13 @@ impl Store for SqliteStore {
     }
 
     fn change(&self, session: &SessionId, change: &Change) -> Result<Changed> {
-        let copied_events = match change {
-            Change::Detach => detach::detach(self, session)?,
-            _ => self
-                .write("changing", |tx| change::change(tx, session, change))
-                .map(|()| 0)?,
-        };
+        if *change == Change::Detach {
+            return detach::detach(self, session);
+        }
+        let header = self.write("changing", |tx| change::change(tx, session, change))?;
         Ok(Changed {
-            header: self.header(session)?,
-            copied_events,
+            header,
+            copied_events: 0,
         })
     }
 

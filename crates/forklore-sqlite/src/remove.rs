@@ -1,18 +1,20 @@
 //! Deleting sessions: what others need stays as nameless segments (SPEC 10).
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use forklore_model::SessionId;
+use forklore_model::{SessionId, Strategy};
 use forklore_store::Error;
 use forklore_store::port::{Children, Removed};
 use forklore_store::rules::bury;
 use jiff::Timestamp;
 use rusqlite::{Connection, params};
 
+use crate::ancestry;
 use crate::fault::{Fault, Result};
 use crate::number::signed;
 use crate::segment::Segment;
 use crate::session::{self, Session};
+use crate::sources;
 use crate::trim::trim;
 use crate::write::WriteTx;
 
@@ -39,24 +41,23 @@ pub(crate) fn remove(
         }
         sessions.push(session);
     }
-    let mut gone = BTreeSet::new();
     let mut removed = Removed::default();
+    let mut gone = BTreeMap::new();
     for session in &mut sessions {
-        if session.header.deleted.is_none() && gone.insert(session.sid) {
+        if session.header.deleted.is_none() && !gone.contains_key(&session.sid) {
+            gone.insert(session.sid, segments(tx, session)?);
             entomb(tx, session, now)?;
+            sources::forget(tx, session.sid)?;
             removed.deleted.push(session.header.id.clone());
         }
     }
     let families: BTreeSet<Segment> = sessions.iter().map(|session| session.root).collect();
+    let mut kept = HashSet::new();
     for root in families {
-        let trimmed = trim(tx, root)?;
-        let kept = trimmed
-            .kept
-            .iter()
-            .filter(|segment| gone.contains(segment))
-            .count();
-        removed.kept_segments += kept as u64;
+        kept.extend(trim(tx, root)?.kept);
     }
+    let stays = |segments: &&Vec<Segment>| segments.iter().any(|one| kept.contains(one));
+    removed.kept_segments = gone.values().filter(stays).count() as u64;
     Ok(removed)
 }
 
@@ -89,6 +90,17 @@ fn refuse_children(conn: &Connection, session: &Session, set: &HashSet<&str>) ->
         count,
     }
     .into())
+}
+
+/// The segments that are the session's own: of what it wrote, and of its copy of a prefix.
+fn segments(conn: &Connection, session: &Session) -> Result<Vec<Segment>> {
+    let mut segments = vec![session.sid];
+    let header = &session.header;
+    if header.detached || header.strategy == Some(Strategy::ReplayV1) {
+        let copy = ancestry::load(conn, session.sid)?.spans;
+        segments.extend(copy.iter().map(|span| signed(span.segment)));
+    }
+    Ok(segments)
 }
 
 /// Leaves the tombstone; the segment is trimmed with the family.

@@ -1,0 +1,115 @@
+//! Where the records of a source stand, found by their native id without a row for each.
+//!
+//! Each step adds one run of entries sorted by key, in chunks; a run that is still small is joined
+//! with the next. Keys are hashes, so the chunk of a key is guessed nearly right, and a lookup
+//! reads one or two chunks of each run, the latest run first.
+
+use std::collections::BTreeMap;
+
+use forklore_store::sources::{Place, RecordKey};
+use rusqlite::{Connection, OptionalExtension};
+
+use crate::fault::{Fault, Result};
+use crate::number::signed;
+use crate::write::WriteTx;
+
+const ENTRY: usize = 16;
+const CHUNK: usize = 256;
+/// Runs of fewer entries are joined with the next.
+const SMALL: i64 = 1_024;
+
+pub(super) fn add(tx: &WriteTx<'_>, source: i64, places: &[(RecordKey, Place)]) -> Result<()> {
+    if places.is_empty() {
+        return Ok(());
+    }
+    let mut entries = BTreeMap::new();
+    let sql = "SELECT run, entries FROM source_run WHERE source = ? ORDER BY run DESC LIMIT 1";
+    let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let last: Option<(i64, i64)> = tx.prepare_cached(sql)?.query_row([source], row).optional()?;
+    if let Some((run, len)) = last.filter(|(_, len)| *len < SMALL) {
+        for chunk in 0..chunks(len) {
+            entries.extend(read(tx, run, chunk)?);
+        }
+        tx.write("DELETE FROM source_place WHERE k >= ?1 << 16 AND k < (?1 + 1) << 16", &[&run])?;
+        tx.write("DELETE FROM source_run WHERE run = ?", &[&run])?;
+    }
+    entries.extend(places.iter().copied());
+    let len = signed(entries.len() as u64);
+    tx.write("INSERT INTO source_run (source, entries) VALUES (?, ?)", &[&source, &len])?;
+    let run = tx.last_insert_rowid();
+    let entries: Vec<_> = entries.into_iter().collect();
+    for (chunk, entries) in (0..).zip(entries.chunks(CHUNK)) {
+        let bytes: Vec<u8> = entries.iter().flat_map(|entry| to_bytes(*entry)).collect();
+        tx.write(
+            "INSERT INTO source_place (k, entries) VALUES (?, ?)",
+            &[&chunk_key(run, chunk), &bytes],
+        )?;
+    }
+    Ok(())
+}
+
+pub(super) fn find(conn: &Connection, source: i64, key: RecordKey) -> Result<Option<Place>> {
+    let sql = "SELECT run, entries FROM source_run WHERE source = ? ORDER BY run DESC";
+    let mut statement = conn.prepare_cached(sql)?;
+    let mut rows = statement.query([source])?;
+    while let Some(row) = rows.next()? {
+        if let Some(place) = find_in_run(conn, row.get(0)?, chunks(row.get(1)?), key)? {
+            return Ok(Some(place));
+        }
+    }
+    Ok(None)
+}
+
+fn find_in_run(conn: &Connection, run: i64, chunks: i64, key: RecordKey) -> Result<Option<Place>> {
+    let guess = (u128::from(key) * chunks.unsigned_abs() as u128) >> 64;
+    let (mut low, mut high) = (0, chunks - 1);
+    let mut chunk = i64::try_from(guess).unwrap_or(0);
+    while low <= high {
+        chunk = chunk.clamp(low, high);
+        let entries = read(conn, run, chunk)?;
+        let (Some(first), Some(last)) = (entries.first(), entries.last()) else { return Ok(None) };
+        if key < first.0 {
+            high = chunk - 1;
+            chunk = high;
+        } else if key > last.0 {
+            low = chunk + 1;
+            chunk = low;
+        } else {
+            let found = entries.binary_search_by_key(&key, |entry| entry.0).ok();
+            return Ok(found.and_then(|at| entries.get(at)).map(|entry| entry.1));
+        }
+    }
+    Ok(None)
+}
+
+fn chunks(entries: i64) -> i64 {
+    signed(entries.unsigned_abs().div_ceil(CHUNK as u64))
+}
+
+fn chunk_key(run: i64, chunk: i64) -> i64 {
+    (run << 16) | chunk
+}
+
+fn read(conn: &Connection, run: i64, chunk: i64) -> Result<Vec<(RecordKey, Place)>> {
+    let k = chunk_key(run, chunk);
+    let sql = "SELECT entries FROM source_place WHERE k = ?";
+    let bytes: Vec<u8> = conn.prepare_cached(sql)?.query_row([k], |row| row.get(0))?;
+    let (entries, rest) = bytes.as_chunks::<ENTRY>();
+    if !rest.is_empty() {
+        return Err(Fault::damaged(format!("source_place row {k}"), "an entry is cut off"));
+    }
+    Ok(entries.iter().map(from_bytes).collect())
+}
+
+/// Big-endian: key, session, position. No segment holds more than 2^32 events.
+fn to_bytes((key, place): (RecordKey, Place)) -> [u8; ENTRY] {
+    let position = u128::from(place.position & u64::from(u32::MAX));
+    let joined = u128::from(key) << 64 | u128::from(place.session) << 32 | position;
+    joined.to_be_bytes()
+}
+
+fn from_bytes(bytes: &[u8; ENTRY]) -> (RecordKey, Place) {
+    let joined = u128::from_be_bytes(*bytes);
+    let place = Place { session: (joined >> 32) as u32, position: u64::from(joined as u32) };
+    ((joined >> 64) as u64, place)
+}
