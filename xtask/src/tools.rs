@@ -102,6 +102,6 @@ impl Tool {
 }
 
 /// The folder that cargo builds into.
-fn target() -> PathBuf {
+pub(crate) fn target() -> PathBuf {
     root().join(env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
 }

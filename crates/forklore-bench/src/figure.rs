@@ -1,0 +1,153 @@
+//! A figure: what was measured, what it came to, and what was promised.
+
+use crate::samples::Samples;
+
+/// One line of the table.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Figure {
+    /// What was done, and against what.
+    pub(crate) what: String,
+    pub(crate) value: f64,
+    pub(crate) unit: Unit,
+    pub(crate) goal: Goal,
+    /// The raw number behind the value: the median and, in brackets, p10 to p90.
+    pub(crate) measured: String,
+    /// The same of what it is compared with.
+    pub(crate) against: String,
+}
+
+/// What the value counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unit {
+    /// How many times as long, or as much.
+    Times,
+    Bytes,
+    Pages,
+    Seconds,
+    MegabytesPerSecond,
+}
+
+/// What was promised of a value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Goal {
+    AtMost(f64),
+    AtLeast(f64),
+    /// Nothing: shown to compare.
+    None,
+}
+
+impl Figure {
+    /// How many times as long as `base` the other takes.
+    pub(crate) fn ratio(
+        what: impl Into<String>,
+        goal: Goal,
+        base: &Samples,
+        other: &Samples,
+    ) -> Self {
+        Self {
+            what: what.into(),
+            value: other.over(base),
+            unit: Unit::Times,
+            goal,
+            measured: other.to_string(),
+            against: base.to_string(),
+        }
+    }
+
+    /// A value that stands for itself.
+    pub(crate) fn alone(what: impl Into<String>, goal: Goal, value: f64, unit: Unit) -> Self {
+        Self {
+            what: what.into(),
+            value,
+            unit,
+            goal,
+            measured: String::new(),
+            against: String::new(),
+        }
+    }
+
+    /// The same figure with the numbers behind it.
+    pub(crate) fn from(mut self, measured: impl Into<String>, against: impl Into<String>) -> Self {
+        self.measured = measured.into();
+        self.against = against.into();
+        self
+    }
+
+    /// Whether the promise is kept; none if there is none.
+    pub(crate) fn is_met(&self) -> Option<bool> {
+        match self.goal {
+            Goal::AtMost(most) => Some(self.value <= most),
+            Goal::AtLeast(least) => Some(self.value >= least),
+            Goal::None => None,
+        }
+    }
+
+    /// The line as a row of a Markdown table.
+    pub(crate) fn row(&self) -> String {
+        let verdict = match self.is_met() {
+            Some(true) => "met",
+            Some(false) => "**missed**",
+            None => "",
+        };
+        let goal = match self.goal {
+            Goal::AtMost(most) => format!("<= {}", self.unit.spelled(most)),
+            Goal::AtLeast(least) => format!(">= {}", self.unit.spelled(least)),
+            Goal::None => String::new(),
+        };
+        let cells = [
+            &self.what,
+            &self.unit.spelled(self.value),
+            &goal,
+            verdict,
+            &self.measured,
+            &self.against,
+        ];
+        let cells = cells.map(|cell| if cell.is_empty() { "-" } else { cell });
+        format!("| {} |", cells.join(" | "))
+    }
+}
+
+impl Unit {
+    fn spelled(self, value: f64) -> String {
+        match self {
+            Self::Times => format!("{value:.2}x"),
+            Self::Bytes => format!("{value:.0} B"),
+            Self::Pages => format!("{value:.0} pages"),
+            Self::Seconds => format!("{value:.2} s"),
+            Self::MegabytesPerSecond => format!("{value:.0} MB/s"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_row_says_whether_the_goal_is_met() {
+        let took = |micros| {
+            let mut samples = Samples::default();
+            samples.add(Duration::from_micros(micros));
+            samples
+        };
+        let rows = [
+            Figure::ratio("fork", Goal::AtMost(1.2), &took(200), &took(250)),
+            Figure::alone(
+                "import",
+                Goal::AtLeast(100.0),
+                123.4,
+                Unit::MegabytesPerSecond,
+            )
+            .from("1.0 GB in 8.1 s", ""),
+            Figure::alone("pages", Goal::None, 7.0, Unit::Pages),
+        ];
+        let expected = [
+            "| fork | 1.25x | <= 1.20x | **missed** | 250 us (250 us to 250 us) | 200 us (200 us to 200 us) |",
+            "| import | 123 MB/s | >= 100 MB/s | met | 1.0 GB in 8.1 s | - |",
+            "| pages | 7 pages | - | - | - | - |",
+        ];
+        assert_eq!(rows.map(|figure| figure.row()), expected);
+    }
+}

@@ -1,0 +1,52 @@
+//! Measures what forklore promises about speed, in one run, and writes the figures as Markdown.
+//!
+//! Every promise is a ratio of two things done in turns, so that whatever else the machine does
+//! meets both; `docs/benchmarks.md` keeps the figures and says how they are made.
+
+mod error;
+mod figure;
+mod machine;
+mod measure;
+mod options;
+mod output;
+mod page;
+mod process;
+mod samples;
+mod scene;
+mod transcript;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use error::Result;
+use options::{Options, Task};
+
+fn main() -> ExitCode {
+    let options = Options::parse();
+    let result = match &options.task {
+        Some(Task::Writer(writer)) => measure::writers::write(writer),
+        None => run(&options),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => output::failure(&error),
+    }
+}
+
+/// Takes every measurement asked for and puts the figures where they are wanted.
+fn run(options: &Options) -> Result<()> {
+    let scene = options.scene()?;
+    let before = machine::Machine::now(scene.dir());
+    let mut figures = Vec::new();
+    for measurement in options.measurements() {
+        output::progress(measurement.title());
+        figures.push((measurement, measurement.take(&scene)?));
+    }
+    let text = page::figures(&figures, &before, options);
+    output::page(&text);
+    match &options.write {
+        Some(file) => page::keep(file, &text),
+        None => Ok(()),
+    }
+}

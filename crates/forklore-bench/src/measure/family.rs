@@ -1,0 +1,90 @@
+//! Forks where a family is deep, and where a session has many children already.
+
+use forklore::Engine;
+use forklore::prelude::*;
+
+use super::fork::Forks;
+use super::grouped;
+use crate::error::Result;
+use crate::figure::{Figure, Goal};
+use crate::samples::pair;
+use crate::scene::{Scene, chain, middle, session};
+
+pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
+    let mut figures = depth(scene)?;
+    figures.extend(siblings(scene)?);
+    Ok(figures)
+}
+
+/// Both parents have equally many events, one of them in as many pieces as it is deep.
+fn depth(scene: &Scene) -> Result<Vec<Figure>> {
+    let depth = scene.sizes.depth;
+    let (flat, shallow) = scene.store(|engine| {
+        let root = session(engine, 2 * depth)?;
+        chain(engine, root, 1)
+    })?;
+    let (steep, deep) = scene.store(|engine| {
+        let root = session(engine, 2)?;
+        chain(engine, root, depth)
+    })?;
+    let mut figures = Vec::new();
+    for place in ["`end`", "a turn in the middle"] {
+        let at = |engine: &Engine, id: &SessionId| {
+            if place == "`end`" {
+                Ok(Selector::End)
+            } else {
+                middle(engine, id)
+            }
+        };
+        let mut base = Forks::of(&flat, &shallow, &at(&flat.engine, &shallow)?);
+        let mut measured = Forks::of(&steep, &deep, &at(&steep.engine, &deep)?);
+        let (base, measured) = pair(scene.sizes.rounds, || base.make(), || measured.make())?;
+        let what = format!(
+            "fork at {place}: parent at depth {} against 1",
+            grouped(depth)
+        );
+        figures.push(Figure::ratio(what, Goal::AtMost(1.2), &base, &measured));
+    }
+    Ok(figures)
+}
+
+/// Every fork without siblings is of a parent not forked before.
+fn siblings(scene: &Scene) -> Result<Vec<Figure>> {
+    let (rounds, siblings) = (scene.sizes.rounds, scene.sizes.siblings);
+    let parents = 2 * (rounds + rounds / 10);
+    let (quiet, childless) = scene.store(|engine| {
+        (0..parents)
+            .map(|_| session(engine, 10))
+            .collect::<Result<Vec<_>>>()
+    })?;
+    let (crowded, parent) = scene.store(|engine| {
+        let parent = session(engine, 10)?;
+        let request = Fork::of(parent.clone());
+        for _ in 0..siblings {
+            engine.fork(&request)?;
+        }
+        Ok(parent)
+    })?;
+    let mut figures = Vec::new();
+    let mut childless = childless.iter();
+    for (place, at) in [
+        ("`end`", Selector::End),
+        ("a turn in the middle", Selector::Turn(3)),
+    ] {
+        let mut base = Forks::of(&quiet, &parent, &at);
+        let mut measured = Forks::of(&crowded, &parent, &at);
+        let alone = || {
+            if let Some(next) = childless.next() {
+                base.turn_to(next);
+            }
+            base.make()
+        };
+        let (base, measured) = pair(rounds, alone, || measured.make())?;
+        let what = format!(
+            "fork at {place}: parent with {} children against none",
+            grouped(siblings)
+        );
+        figures.push(Figure::ratio(what, Goal::AtMost(1.2), &base, &measured));
+    }
+    Ok(figures)
+}

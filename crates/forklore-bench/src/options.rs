@@ -1,0 +1,120 @@
+//! What is typed behind `cargo xtask bench`.
+
+use std::fs;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::error::{Doing, Result};
+use crate::measure::Measurement;
+use crate::scene::{Scene, Sizes};
+
+/// Measures the speed that forklore promises and shows the figures as Markdown.
+///
+/// Without options everything is measured, which takes some minutes and 6 GB of disk for a while.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask bench", bin_name = "cargo xtask bench", version)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct Options {
+    /// Small sizes: shows that everything runs; the figures mean nothing
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// The folder to work in, on a real disk: in memory a sync costs nothing
+    #[arg(long, default_value = "target/bench", value_name = "DIR")]
+    dir: PathBuf,
+    /// Only this measurement; may be repeated
+    #[arg(long, value_enum, value_name = "MEASUREMENT")]
+    only: Vec<Measurement>,
+    /// The file whose figures are replaced, between its two marks
+    #[arg(long, value_name = "FILE")]
+    pub(crate) write: Option<PathBuf>,
+    #[command(subcommand)]
+    pub(crate) task: Option<Task>,
+}
+
+/// What the program does when it starts itself.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Task {
+    /// One of several processes that write at once
+    #[command(hide = true)]
+    Writer(Writer),
+}
+
+/// What one writer is told.
+#[derive(Debug, Args)]
+pub(crate) struct Writer {
+    /// The store, as a URL
+    #[arg(long)]
+    pub(crate) store: String,
+    /// The session to append to
+    #[arg(long)]
+    pub(crate) session: String,
+    /// When to begin, in milliseconds since 1970
+    #[arg(long)]
+    pub(crate) begin: u64,
+    /// For how many milliseconds to write
+    #[arg(long)]
+    pub(crate) millis: u64,
+    /// The file to put the result in
+    #[arg(long)]
+    pub(crate) report: PathBuf,
+}
+
+impl Options {
+    /// The folder and the sizes to work with.
+    pub(crate) fn scene(&self) -> Result<Scene> {
+        fs::create_dir_all(&self.dir).doing("cannot make", &self.dir)?;
+        let sizes = if self.quick {
+            Sizes::QUICK
+        } else {
+            Sizes::FULL
+        };
+        Scene::below(&self.dir, sizes)
+    }
+
+    /// What to measure, in the order of the page.
+    pub(crate) fn measurements(&self) -> Vec<Measurement> {
+        if self.only.is_empty() {
+            Measurement::ALL.to_vec()
+        } else {
+            self.only.clone()
+        }
+    }
+
+    /// The command line that asked for this run.
+    pub(crate) fn command(&self) -> String {
+        let mut words = vec!["cargo xtask bench".to_owned()];
+        words.extend(self.quick.then(|| "--quick".to_owned()));
+        words.extend(self.only.iter().map(|only| format!("--only {only}")));
+        words.join(" ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn arguments_are_consistent() {
+        <Options as CommandFactory>::command().debug_assert();
+    }
+
+    #[test]
+    fn the_command_is_the_one_typed() {
+        let typed = [
+            "x", "--quick", "--only", "import", "--only", "start", "--dir", "d",
+        ];
+        let options = Options::parse_from(typed);
+        assert_eq!(
+            options.command(),
+            "cargo xtask bench --quick --only import --only start"
+        );
+        assert_eq!(
+            options.measurements(),
+            [Measurement::Import, Measurement::Start]
+        );
+        assert_eq!(Options::parse_from(["x"]).measurements(), Measurement::ALL);
+    }
+}

@@ -1,0 +1,151 @@
+//! Other programs: started, timed, and watched.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use crate::error::{Doing, Error, Result};
+
+/// How often the memory of a watched program is looked at.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// A program that answers nothing but its exit code; what it says on standard error goes to a
+/// file and into the error.
+pub(crate) struct Program {
+    path: PathBuf,
+    dir: PathBuf,
+    errors: PathBuf,
+}
+
+/// How a watched program ended.
+pub(crate) struct Ended {
+    pub(crate) took: Duration,
+    /// The most anonymous memory it held, in bytes: its own, without mapped files.
+    pub(crate) anonymous: Option<u64>,
+}
+
+impl Program {
+    /// The program `forklore` that was built with this one, run in `dir`.
+    pub(crate) fn forklore(dir: &Path) -> Result<Self> {
+        let own = Self::itself(dir)?.path;
+        let path = own.with_file_name(format!("forklore{}", std::env::consts::EXE_SUFFIX));
+        if path.exists() {
+            return Ok(Self {
+                path,
+                ..Self::itself(dir)?
+            });
+        }
+        Err(Error::Wrong(format!(
+            "{} is not there; build it first",
+            path.display()
+        )))
+    }
+
+    /// This program.
+    pub(crate) fn itself(dir: &Path) -> Result<Self> {
+        let path = std::env::current_exe().doing("cannot find", Path::new("this program"))?;
+        let path = path.canonicalize().doing("cannot find", &path)?;
+        let dir = dir.canonicalize().doing("cannot find", dir)?;
+        Ok(Self {
+            path,
+            errors: dir.join("standard-error"),
+            dir,
+        })
+    }
+
+    /// Runs to the end.
+    pub(crate) fn run(&self, args: &[&str]) -> Result<Duration> {
+        let start = Instant::now();
+        let status = self
+            .start(args, Stdio::null())?
+            .wait()
+            .doing("cannot run", &self.path)?;
+        let took = start.elapsed();
+        self.check(args, status).map(|()| took)
+    }
+
+    /// Runs until its first line is there, and lets it end at the closed pipe.
+    pub(crate) fn first_line(&self, args: &[&str]) -> Result<Duration> {
+        let start = Instant::now();
+        let mut child = self.start(args, Stdio::piped())?;
+        let mut line = String::new();
+        if let Some(output) = child.stdout.take() {
+            BufReader::new(output)
+                .read_line(&mut line)
+                .doing("cannot read", &self.path)?;
+        }
+        let took = start.elapsed();
+        let status = child.wait().doing("cannot run", &self.path)?;
+        if line.is_empty() && status.success() {
+            return Err(Error::Wrong(format!(
+                "`{}` answered nothing",
+                self.spelled(args)
+            )));
+        }
+        self.check(args, status).map(|()| took)
+    }
+
+    /// Runs to the end and looks at its memory all the while.
+    pub(crate) fn watched(&self, args: &[&str]) -> Result<Ended> {
+        let start = Instant::now();
+        let mut child = self.start(args, Stdio::null())?;
+        let mut anonymous = None;
+        let status = loop {
+            if let Some(status) = child.try_wait().doing("cannot run", &self.path)? {
+                break status;
+            }
+            anonymous = anonymous.max(anonymous_memory(child.id()));
+            sleep(LOOK);
+        };
+        let took = start.elapsed();
+        self.check(args, status).map(|()| Ended { took, anonymous })
+    }
+
+    /// Starts it with an environment in which nothing points at the caller's own store.
+    pub(crate) fn start(&self, args: &[&str], output: Stdio) -> Result<Child> {
+        let errors = File::options().create(true).append(true).open(&self.errors);
+        let child = Command::new(&self.path)
+            .args(args)
+            .current_dir(&self.dir)
+            .env("HOME", &self.dir)
+            .env_remove("FORKLORE_STORE")
+            .stdin(Stdio::null())
+            .stdout(output)
+            .stderr(errors.doing("cannot write", &self.errors)?)
+            .spawn();
+        child.doing("cannot start", &self.path)
+    }
+
+    pub(crate) fn check(&self, args: &[&str], status: ExitStatus) -> Result<()> {
+        if status.success() {
+            return Ok(());
+        }
+        let said = fs::read_to_string(&self.errors).unwrap_or_default();
+        Err(Error::Program {
+            command: self.spelled(args),
+            status,
+            said,
+        })
+    }
+
+    fn spelled(&self, args: &[&str]) -> String {
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+        std::iter::once(&*name)
+            .chain(args.iter().copied())
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+}
+
+/// `RssAnon` of a process, in bytes; none where the system does not tell.
+fn anonymous_memory(process: u32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("RssAnon:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes * 1_024)
+}

@@ -1,0 +1,142 @@
+//! Durations of one thing done many times, and the turns in which rivals are timed.
+
+use std::time::{Duration, Instant};
+
+use crate::error::Result;
+
+/// How long one thing took, each time it was done.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Samples(Vec<Duration>);
+
+impl Samples {
+    pub(crate) fn add(&mut self, duration: Duration) {
+        self.0.push(duration);
+    }
+
+    /// The smallest sample that at least `percent` of all do not exceed.
+    pub(crate) fn percentile(&self, percent: usize) -> Duration {
+        let mut sorted = self.0.clone();
+        sorted.sort_unstable();
+        let rank = (sorted.len() * percent).div_ceil(100).max(1);
+        sorted.get(rank - 1).copied().unwrap_or_default()
+    }
+
+    pub(crate) fn median(&self) -> Duration {
+        self.percentile(50)
+    }
+
+    /// How many times as long as `base` this takes, by their medians.
+    pub(crate) fn over(&self, base: &Self) -> f64 {
+        self.median().as_secs_f64() / base.median().as_secs_f64()
+    }
+}
+
+impl std::fmt::Display for Samples {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let [low, middle, high] = [10, 50, 90].map(|percent| spelled(self.percentile(percent)));
+        write!(f, "{middle} ({low} to {high})")
+    }
+}
+
+/// A duration with three digits and the unit that suits it.
+pub(crate) fn spelled(duration: Duration) -> String {
+    let seconds = duration.as_secs_f64();
+    let (value, unit) = match seconds {
+        s if s >= 1.0 => (s, "s"),
+        s if s >= 1e-3 => (s * 1e3, "ms"),
+        s => (s * 1e6, "us"),
+    };
+    let digits = match value {
+        v if v >= 100.0 => 0,
+        v if v >= 10.0 => 1,
+        _ => 2,
+    };
+    format!("{value:.digits$} {unit}")
+}
+
+/// How long `work` takes.
+pub(crate) fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<Duration> {
+    let start = Instant::now();
+    work()?;
+    Ok(start.elapsed())
+}
+
+/// One of the things compared: does its work once and says how long the part that counts took.
+pub(crate) type Rival<'a> = Box<dyn FnMut() -> Result<Duration> + 'a>;
+
+/// Times the rivals in turns, each once a round and each round beginning with another, so that
+/// a disturbance meets all of them. A tenth of the rounds goes before, to warm up.
+pub(crate) fn in_turns(rounds: usize, rivals: &mut [Rival<'_>]) -> Result<Vec<Samples>> {
+    let mut samples = vec![Samples::default(); rivals.len()];
+    let warm_up = rounds / 10;
+    for round in 0..warm_up + rounds {
+        let first = round % rivals.len().max(1);
+        let turns = (0..rivals.len()).cycle().skip(first).take(rivals.len());
+        for turn in turns {
+            let (Some(rival), Some(samples)) = (rivals.get_mut(turn), samples.get_mut(turn)) else {
+                continue;
+            };
+            let took = rival()?;
+            if round >= warm_up {
+                samples.add(took);
+            }
+        }
+    }
+    Ok(samples)
+}
+
+/// Two rivals in turns: first the base, then what is measured against it.
+pub(crate) fn pair<'a>(
+    rounds: usize,
+    base: impl FnMut() -> Result<Duration> + 'a,
+    measured: impl FnMut() -> Result<Duration> + 'a,
+) -> Result<(Samples, Samples)> {
+    let mut rivals: [Rival<'_>; 2] = [Box::new(base), Box::new(measured)];
+    let mut samples = in_turns(rounds, &mut rivals)?.into_iter();
+    Ok((
+        samples.next().unwrap_or_default(),
+        samples.next().unwrap_or_default(),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+
+    #[test]
+    fn percentiles_are_samples() {
+        let samples = Samples((1..=10).rev().map(Duration::from_millis).collect());
+        let at = [1, 10, 11, 50, 90, 100].map(|percent| samples.percentile(percent).as_millis());
+        assert_eq!(at, [1, 1, 2, 5, 9, 10]);
+        assert_eq!(samples.to_string(), "5.00 ms (1.00 ms to 9.00 ms)");
+        assert_eq!(Samples::default().median(), Duration::ZERO);
+    }
+
+    #[test]
+    fn durations_have_three_digits() {
+        let spelled = [123, 12_345, 1_234_567, 999_000_000, 61_000_000_000]
+            .map(|nanos| spelled(Duration::from_nanos(nanos)));
+        assert_eq!(
+            spelled,
+            ["0.12 us", "12.3 us", "1.23 ms", "999 ms", "61.0 s"]
+        );
+    }
+
+    #[test]
+    fn turns_alternate_and_warm_up() {
+        let order = RefCell::new(String::new());
+        let rival = |name: char| {
+            let order = &order;
+            move || {
+                order.borrow_mut().push(name);
+                Ok(Duration::from_secs(order.borrow().len() as u64))
+            }
+        };
+        let (a, b) = pair(10, rival('a'), rival('b')).unwrap();
+        assert_eq!(order.take(), "abba".repeat(6)[..22]);
+        assert_eq!((a.0.len(), b.0.len()), (10, 10));
+        assert_eq!(a.0[0], Duration::from_secs(4));
+    }
+}

@@ -1,0 +1,202 @@
+//! The stores and sessions that measurements work on.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use forklore::model::limits::BATCH_EVENTS;
+use forklore::model::workspace::Workspace;
+use forklore::prelude::*;
+use forklore_sqlite::{Options, SqliteStore};
+use tempfile::TempDir;
+
+use crate::error::{Doing, Error, Result};
+
+/// How much of everything.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sizes {
+    /// Events of a short, a middling and a long session.
+    pub(crate) events: [usize; 3],
+    pub(crate) depth: usize,
+    pub(crate) siblings: usize,
+    pub(crate) sessions: usize,
+    /// Bytes of a small and a large file to import.
+    pub(crate) imports: [u64; 2],
+    /// How often two writes are compared.
+    pub(crate) rounds: usize,
+    /// How often two program starts are compared.
+    pub(crate) starts: usize,
+    /// How long several processes write, in milliseconds.
+    pub(crate) millis: u64,
+}
+
+impl Sizes {
+    /// Those of the promises.
+    pub(crate) const FULL: Self = Self {
+        events: [10, 10_000, 1_000_000],
+        depth: 1_000,
+        siblings: 10_000,
+        sessions: 100_000,
+        imports: [100_000_000, 1_000_000_000],
+        rounds: 400,
+        starts: 60,
+        millis: 4_000,
+    };
+
+    /// Just enough that every line of code runs.
+    pub(crate) const QUICK: Self = Self {
+        events: [10, 100, 1_000],
+        depth: 20,
+        siblings: 50,
+        sessions: 100,
+        imports: [200_000, 1_000_000],
+        rounds: 20,
+        starts: 5,
+        millis: 200,
+    };
+}
+
+/// A folder that goes away with the run, and the sizes of things in it.
+pub(crate) struct Scene {
+    dir: TempDir,
+    pub(crate) sizes: Sizes,
+}
+
+impl Scene {
+    pub(crate) fn below(dir: &Path, sizes: Sizes) -> Result<Self> {
+        let made = tempfile::Builder::new().prefix("run-").tempdir_in(dir);
+        Ok(Self {
+            dir: made.doing("cannot make a folder in", dir)?,
+            sizes,
+        })
+    }
+
+    pub(crate) fn dir(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// A folder of its own for one store, gone when the guard is dropped.
+    pub(crate) fn folder(&self) -> Result<TempDir> {
+        TempDir::new_in(self.dir()).doing("cannot make a folder in", self.dir())
+    }
+
+    /// A store filled by `fill`, then closed, synced and opened again, so that no work left over
+    /// from filling it is done while something is measured.
+    pub(crate) fn store<T>(&self, fill: impl FnOnce(&Engine) -> Result<T>) -> Result<(Bed, T)> {
+        let dir = self.folder()?;
+        let file = dir.path().join("store.db");
+        let filled = fill(&Bed::open(&file)?.0)?;
+        File::open(&file)
+            .and_then(|file| file.sync_all())
+            .doing("cannot sync", &file)?;
+        let (engine, store) = Bed::open(&file)?;
+        Ok((
+            Bed {
+                engine,
+                store,
+                file,
+                _dir: dir,
+            },
+            filled,
+        ))
+    }
+}
+
+/// A store to measure on.
+pub(crate) struct Bed {
+    pub(crate) engine: Engine,
+    store: Arc<SqliteStore>,
+    file: PathBuf,
+    _dir: TempDir,
+}
+
+impl Bed {
+    fn open(file: &Path) -> Result<(Engine, Arc<SqliteStore>)> {
+        let store = Arc::new(SqliteStore::open(file, Options::default())?);
+        Ok((Engine::new(store.clone()), store))
+    }
+
+    /// The file of the store.
+    pub(crate) fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// The URL of the store.
+    pub(crate) fn url(&self) -> String {
+        format!("sqlite:{}", self.file.display())
+    }
+
+    /// The bytes bound to statements since the store was opened.
+    pub(crate) fn bound_bytes(&self) -> u64 {
+        self.store.bound_bytes()
+    }
+
+    /// The pages in the write-ahead log, from the header of its index; none before the first
+    /// write and where the index is not a file.
+    pub(crate) fn log_pages(&self) -> Option<u32> {
+        let mut name = self.file.clone().into_os_string();
+        name.push("-shm");
+        let index = std::fs::read(name).ok()?;
+        let frames = index.get(16..20)?.try_into().ok()?;
+        Some(u32::from_ne_bytes(frames))
+    }
+}
+
+/// The folder that sessions belong to where it does not matter.
+pub(crate) fn workspace() -> Workspace {
+    Workspace::new("/home/dev/demo")
+}
+
+/// Message number `n` of a session: user and assistant in turns, 1 KB of JSON each.
+pub(crate) fn message(n: usize) -> Result<NewEvent> {
+    let filler = "It depends on what the caller has seen so far. ";
+    let mut text = format!("{n:>8} {}", filler.repeat(22));
+    text.truncate(1_024 - r#"{"content":""}"#.len());
+    Ok(if n.is_multiple_of(2) {
+        NewEvent::user(&text)?
+    } else {
+        NewEvent::assistant(&text)?
+    })
+}
+
+/// A root with that many messages.
+pub(crate) fn session(engine: &Engine, events: usize) -> Result<SessionId> {
+    let id = engine.create(&Create::in_workspace(workspace()))?.id;
+    extend(engine, &id, 0..events)?;
+    Ok(id)
+}
+
+/// Appends the messages of these numbers, in batches as large as allowed.
+pub(crate) fn extend(
+    engine: &Engine,
+    session: &SessionId,
+    numbers: std::ops::Range<usize>,
+) -> Result<()> {
+    let mut from = numbers.start;
+    while from < numbers.end {
+        let to = numbers.end.min(from + BATCH_EVENTS);
+        let events = (from..to).map(message).collect::<Result<Vec<_>>>()?;
+        engine.append(session, &events.into())?;
+        from = to;
+    }
+    Ok(())
+}
+
+/// A chain of `depth` forks below `root`, each with a turn of its own; the last of them.
+pub(crate) fn chain(engine: &Engine, root: SessionId, depth: usize) -> Result<SessionId> {
+    let mut last = root;
+    for _ in 0..depth {
+        last = engine.fork(&Fork::of(last))?.child_session_id;
+        extend(engine, &last, 0..2)?;
+    }
+    Ok(last)
+}
+
+/// The turn in the middle of a session.
+pub(crate) fn middle(engine: &Engine, session: &SessionId) -> Result<Selector> {
+    let turns = engine.show(session)?.counts.turns;
+    let middle = i64::try_from(turns.div_ceil(2));
+    middle
+        .map(Selector::Turn)
+        .map_err(|_| Error::Wrong(format!("{turns} turns")))
+}
