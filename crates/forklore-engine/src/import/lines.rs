@@ -39,12 +39,22 @@ pub(super) struct Lines<R> {
 
 impl<R: Read> Lines<R> {
     pub(super) fn new(input: R, in_long: bool) -> Self {
-        Self { input, buffer: Vec::new(), start: 0, searched: 0, in_long, most: IMPORTED_LINE_BYTES }
+        Self {
+            input,
+            buffer: Vec::new(),
+            start: 0,
+            searched: 0,
+            in_long,
+            most: IMPORTED_LINE_BYTES,
+        }
     }
 
     #[cfg(test)]
     fn with_most(input: R, most: usize) -> Self {
-        Self { most, ..Self::new(input, false) }
+        Self {
+            most,
+            ..Self::new(input, false)
+        }
     }
 
     /// The next piece; none at the end. Only there, and only once, comes a [`Piece::Tail`].
@@ -66,7 +76,9 @@ impl<R: Read> Lines<R> {
                     return Ok(None);
                 }
                 let start = std::mem::replace(&mut self.start, self.searched);
-                return Ok(Some(Piece::Tail(self.buffer.get(start..).unwrap_or_default())));
+                return Ok(Some(Piece::Tail(
+                    self.buffer.get(start..).unwrap_or_default(),
+                )));
             }
         }
     }
@@ -96,7 +108,10 @@ impl<R: Read> Lines<R> {
             }
         }
         let had = self.buffer.len();
-        self.input.by_ref().take(BLOCK as u64).read_to_end(&mut self.buffer)?;
+        self.input
+            .by_ref()
+            .take(BLOCK as u64)
+            .read_to_end(&mut self.buffer)?;
         Ok(self.buffer.len() - had)
     }
 }
@@ -124,7 +139,12 @@ mod tests {
         let all = pieces(text, 100);
         let kinds: String = all.iter().map(|(kind, _)| kind).collect();
         assert_eq!(kinds, "lllllt");
-        assert_eq!(all.into_iter().flat_map(|(_, bytes)| bytes).collect::<Vec<_>>(), text);
+        assert_eq!(
+            all.into_iter()
+                .flat_map(|(_, bytes)| bytes)
+                .collect::<Vec<_>>(),
+            text
+        );
         assert_eq!(pieces(b"", 100), []);
     }
 
@@ -135,6 +155,11 @@ mod tests {
         let all = pieces(&text, 10);
         let kinds: String = all.iter().map(|(kind, _)| kind).collect();
         assert_eq!(kinds.trim_start_matches('x'), "lxt");
-        assert_eq!(all.into_iter().flat_map(|(_, bytes)| bytes).collect::<Vec<_>>(), text);
+        assert_eq!(
+            all.into_iter()
+                .flat_map(|(_, bytes)| bytes)
+                .collect::<Vec<_>>(),
+            text
+        );
     }
 }

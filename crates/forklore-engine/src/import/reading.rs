@@ -49,7 +49,11 @@ pub(super) struct Reading<'a> {
 
 impl Reading<'_> {
     /// Reads the file to its end.
-    pub(super) fn run(&mut self, file: &Opened, progress: &mut dyn FnMut(Progressed<'_>)) -> Result<()> {
+    pub(super) fn run(
+        &mut self,
+        file: &Opened,
+        progress: &mut dyn FnMut(Progressed<'_>),
+    ) -> Result<()> {
         let failed = |error| Error::io(format!("cannot read {}", file.seen.path), error);
         let rest = file.rest(self.offset).map_err(failed)?;
         let mut lines = Lines::new(rest, self.state.in_long_line);
@@ -70,7 +74,11 @@ impl Reading<'_> {
     }
 
     fn progressed<'p>(&self, path: &'p Path) -> Progressed<'p> {
-        Progressed { path, done: self.offset, total: self.seen.size }
+        Progressed {
+            path,
+            done: self.offset,
+            total: self.seen.size,
+        }
     }
 
     /// Nearly every line is one object and a line end; the others are taken apart.
@@ -123,7 +131,10 @@ impl Reading<'_> {
                     self.keep(rest);
                 }
                 Part::Rest(_) => {
-                    self.problem(ProblemKind::Incomplete, "the last line is not whole; it waits");
+                    self.problem(
+                        ProblemKind::Incomplete,
+                        "the last line is not whole; it waits",
+                    );
                 }
             }
         }
@@ -132,7 +143,10 @@ impl Reading<'_> {
 
     fn long(&mut self, bytes: &[u8], first: bool, last: bool) {
         if first {
-            self.problem(ProblemKind::LineTooLong, "the line is too long for a record");
+            self.problem(
+                ProblemKind::LineTooLong,
+                "the line is too long for a record",
+            );
         }
         self.keep(bytes);
         self.state.in_long_line = !last;
@@ -186,7 +200,8 @@ impl Reading<'_> {
     }
 
     pub(super) fn problem(&mut self, kind: ProblemKind, message: &str) {
-        self.problems.add(self.state.lines + 1, self.offset, kind, message);
+        self.problems
+            .add(self.state.lines + 1, self.offset, kind, message);
     }
 
     /// Writes what was gathered. `whole` says that the file was read to its end.
@@ -194,8 +209,15 @@ impl Reading<'_> {
         self.state.reader = self.reader.memory();
         let batch = std::mem::take(&mut self.batch);
         let path = self.seen.path.clone();
-        let seen =
-            if whole { self.seen.clone() } else { SeenFile { path, size: 0, modified: 0 } };
+        let seen = if whole {
+            self.seen.clone()
+        } else {
+            SeenFile {
+                path,
+                size: 0,
+                modified: 0,
+            }
+        };
         let read = Progress {
             offset: self.offset,
             sha256: self.hash.clone().finalize().into(),
@@ -212,23 +234,34 @@ impl Reading<'_> {
         };
         let id = self.sources.import(step)?;
         self.source = Some(id);
-        self.target = Target::Known { id, offset: self.offset };
+        self.target = Target::Known {
+            id,
+            offset: self.offset,
+        };
         Ok(())
     }
 
     /// The last step: what is left, and what the file says about itself by now.
     fn finish(&mut self) -> Result<()> {
-        let first = self.sessions.first().filter(|first| first.standing != Standing::Deleted);
+        let first = self
+            .sessions
+            .first()
+            .filter(|first| first.standing != Standing::Deleted);
         if let Some(session) = first.map(|first| first.id.clone()) {
             if self.state.told.title != self.state.facts.title {
                 self.state.told.title.clone_from(&self.state.facts.title);
                 let title = self.title();
-                self.batch.writes.push(Write::Title { session: session.clone(), title });
+                self.batch.writes.push(Write::Title {
+                    session: session.clone(),
+                    title,
+                });
             }
             if self.state.told.leaf != self.state.leaf {
                 self.state.told.leaf = self.state.leaf;
                 let leaf = self.leaf();
-                self.batch.writes.extend(leaf.map(|leaf| Write::Leaf { session, leaf }));
+                self.batch
+                    .writes
+                    .extend(leaf.map(|leaf| Write::Leaf { session, leaf }));
             }
         }
         if self.offset == 0 && self.source.is_none() {
@@ -244,12 +277,26 @@ impl Reading<'_> {
 
     /// The title that the file tells, as far as titles may be long.
     pub(super) fn title(&self) -> Option<String> {
-        let title = self.state.facts.title.as_deref().filter(|title| !title.is_empty())?;
-        Some(title.get(..title.floor_char_boundary(TITLE_BYTES)).unwrap_or(title).to_owned())
+        let title = self
+            .state
+            .facts
+            .title
+            .as_deref()
+            .filter(|title| !title.is_empty())?;
+        Some(
+            title
+                .get(..title.floor_char_boundary(TITLE_BYTES))
+                .unwrap_or(title)
+                .to_owned(),
+        )
     }
 
     pub(super) fn native_id(&self) -> String {
-        self.state.facts.native_id.clone().unwrap_or_else(|| self.stem.clone())
+        self.state
+            .facts
+            .native_id
+            .clone()
+            .unwrap_or_else(|| self.stem.clone())
     }
 }
 

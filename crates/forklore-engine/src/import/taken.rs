@@ -20,7 +20,12 @@ pub(super) struct Taken {
 impl Taken {
     /// The id of a file's session: its native id if that is valid and free, else the first free
     /// one made of it (SPEC 11).
-    pub(super) fn file_id(&self, store: &dyn Store, dialect: &str, native: &str) -> Result<SessionId> {
+    pub(super) fn file_id(
+        &self,
+        store: &dyn Store,
+        dialect: &str,
+        native: &str,
+    ) -> Result<SessionId> {
         for attempt in 0..ATTEMPTS {
             if let Some(id) = session_id(dialect, native, attempt)
                 && self.is_free(store, &id)?
@@ -28,7 +33,10 @@ impl Taken {
                 return Ok(id);
             }
         }
-        Err(Error::invalid("native_id", "no id made of the file's is free"))
+        Err(Error::invalid(
+            "native_id",
+            "no id made of the file's is free",
+        ))
     }
 
     /// The id of a branch in a file: made of the file's session and of the branch's first record.
@@ -42,19 +50,27 @@ impl Taken {
         for attempt in 0..ATTEMPTS {
             let number = attempt.to_string();
             let parts = [file.as_str(), first, &number];
-            let parts = parts.get(..if attempt == 0 { 2 } else { 3 }).unwrap_or(&parts);
+            let parts = parts
+                .get(..if attempt == 0 { 2 } else { 3 })
+                .unwrap_or(&parts);
             if let Ok(id) = SessionId::derived(dialect, parts)
                 && self.is_free(store, &id)?
             {
                 return Ok(id);
             }
         }
-        Err(Error::invalid("native_id", "no id made of the record's is free"))
+        Err(Error::invalid(
+            "native_id",
+            "no id made of the record's is free",
+        ))
     }
 
     pub(super) fn label(&self, id: &SessionId) -> Label {
         let labels = (0..26).map(|attempt| Label::of_fork(id, attempt));
-        labels.into_iter().find(|label| !self.labels.contains(label)).unwrap_or_else(|| Label::of_fork(id, 26))
+        labels
+            .into_iter()
+            .find(|label| !self.labels.contains(label))
+            .unwrap_or_else(|| Label::of_fork(id, 26))
     }
 
     fn is_free(&self, store: &dyn Store, id: &SessionId) -> Result<bool> {

@@ -10,7 +10,11 @@ use super::report::{Problem, ProblemKind};
 
 /// Finds the files named, and those in folders named whose name says that they are lines of JSON.
 pub(super) fn files(paths: &[PathBuf], problems: &mut Vec<Problem>) -> Vec<PathBuf> {
-    let mut walk = Walk { found: Vec::new(), seen: HashSet::new(), problems };
+    let mut walk = Walk {
+        found: Vec::new(),
+        seen: HashSet::new(),
+        problems,
+    };
     for path in paths {
         match path.canonicalize() {
             Ok(real) if real.is_dir() => walk.folder(&real),
@@ -56,9 +60,15 @@ impl Walk<'_> {
                 }
             };
             for entry in entries.flatten() {
-                let Ok(kind) = entry.file_type() else { continue };
+                let Ok(kind) = entry.file_type() else {
+                    continue;
+                };
                 let path = entry.path();
-                let real = if kind.is_symlink() { contained(root, &path).ok() } else { Some(path) };
+                let real = if kind.is_symlink() {
+                    contained(root, &path).ok()
+                } else {
+                    Some(path)
+                };
                 // A link that leads out, or nowhere, is not followed.
                 let Some(real) = real else { continue };
                 if real.is_dir() {
@@ -76,5 +86,6 @@ impl Walk<'_> {
 }
 
 fn is_lines(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("jsonl"))
+    path.extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("jsonl"))
 }

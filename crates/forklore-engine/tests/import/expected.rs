@@ -1,1 +1,225 @@
-//! .
+//! Tree, leaf and counts against what the agents' own libraries answer for the same files.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use forklore_model::SessionKind;
+use forklore_store::port::Stored;
+use serde_json::Value;
+
+use crate::files::{outside, testdata};
+use crate::scene::Scene;
+
+/// Files for which forklore answers otherwise, with the field and the reason; the same table is
+/// in `docs/formats/`.
+const OTHERWISE: &[(&str, &[&str], &str)] = &[
+    (
+        "claude/malformed/parent-cycle.jsonl",
+        &["leaf", "chain"],
+        "parents are known by what stands before a record, so a cycle is cut at its first record",
+    ),
+    (
+        "9cb2dfeb-c188-4250-bac1-2b1856ffaa9b.jsonl",
+        &["chain"],
+        "the history before a compaction belongs to the session",
+    ),
+    (
+        "goal-status/active.jsonl",
+        &["chain"],
+        "a session without messages is one all the same",
+    ),
+    (
+        "goal-status/cleared.jsonl",
+        &["chain"],
+        "a session without messages is one all the same",
+    ),
+    (
+        "goal-status/completed.jsonl",
+        &["chain"],
+        "a session without messages is one all the same",
+    ),
+    (
+        "goal-status/edit-active.jsonl",
+        &["chain"],
+        "a session without messages is one all the same",
+    ),
+    (
+        "2026-07-25T17-25-10-488Z_935f39c6-37ea-4fa9-866f-2f570793300d.jsonl",
+        &["leaf"],
+        "records of the first version have no ids, and Pi invents others at every opening",
+    ),
+    (
+        "before-compaction.jsonl",
+        &["leaf"],
+        "records of the first version have no ids, and Pi invents others at every opening",
+    ),
+    (
+        "pi/malformed/no-header.jsonl",
+        &["entries", "treeNodes", "roots", "leaf"],
+        "Pi refuses or empties a file without its header; its records are there",
+    ),
+];
+
+fn expectations(dialect: &str, inside: &str, names: &[&str]) -> Vec<(PathBuf, Value)> {
+    let mut files = vec![(testdata().join(dialect), testdata().join(inside))];
+    if let Some(outside) = outside() {
+        files.extend(
+            names
+                .iter()
+                .map(|name| (outside.clone(), outside.join(name))),
+        );
+    }
+    let mut all = Vec::new();
+    for (folder, list) in files {
+        let list = std::fs::read_to_string(list).unwrap();
+        let list: BTreeMap<String, Value> = serde_json::from_str(&list).unwrap();
+        all.extend(
+            list.into_iter()
+                .map(|(path, answer)| (folder.join(path), answer)),
+        );
+    }
+    all
+}
+
+fn field(stored: &Stored, name: &str) -> Option<Value> {
+    let data: Value = serde_json::from_str(stored.event.data.get()).ok()?;
+    data.get(name).cloned()
+}
+
+#[derive(Debug, Default, PartialEq)]
+struct Answer(BTreeMap<&'static str, Value>);
+
+fn compare(path: &std::path::Path, theirs: &Value, ours: &Answer) -> Vec<String> {
+    let mut differ = Vec::new();
+    if theirs.get("error").is_some() {
+        // The agent crashes or refuses; forklore read the file, or there would be no answer.
+        assert!(!ours.0.is_empty());
+        return differ;
+    }
+    for (name, ours) in &ours.0 {
+        let excused = OTHERWISE.iter().any(|(file, fields, _)| {
+            path.to_string_lossy().ends_with(file) && fields.contains(name)
+        });
+        let theirs = theirs.get(name).unwrap_or(&Value::Null);
+        if theirs != ours && !excused {
+            differ.push(format!(
+                "{}: {name} is {theirs}, here {ours}",
+                path.display()
+            ));
+        }
+    }
+    differ
+}
+
+const CHAIN: [&str; 5] = ["user", "assistant", "progress", "system", "attachment"];
+
+fn is_any(stored: &Stored, kinds: &[&str]) -> bool {
+    field(stored, "type").is_some_and(|kind| kinds.iter().any(|known| kind == *known))
+}
+
+fn claude(path: &std::path::Path) -> Answer {
+    let scene = Scene::new();
+    let report = scene.import_as(path, "claude");
+    let all: Vec<Stored> = scene
+        .sessions()
+        .iter()
+        .flat_map(|session| {
+            let own = |stored: &Stored| Scene::is_own(stored, &session.id);
+            scene
+                .events(&session.id)
+                .into_iter()
+                .filter(own)
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    let entries = all.iter().filter(|stored| is_any(stored, &CHAIN)).count();
+    let mut answer = Answer::default();
+    answer.0.insert("entries", entries.into());
+    let meant = report.sources.first().and_then(|file| file.meant());
+    let log = meant
+        .map(|(leaf, _)| scene.events(leaf))
+        .unwrap_or_default();
+    let spoken: Vec<_> = log
+        .iter()
+        .filter(|s| is_any(s, &["user", "assistant"]))
+        .collect();
+    let id = |stored: Option<&&Stored>| stored.map_or(Value::Null, |s| s.event.id.as_str().into());
+    answer.0.insert("leaf", id(spoken.last()));
+    answer.0.insert(
+        "chain",
+        log.iter().filter(|s| is_any(s, &CHAIN)).count().into(),
+    );
+    answer
+}
+
+fn pi(path: &std::path::Path) -> Answer {
+    let scene = Scene::new();
+    let report = scene.import_as(path, "pi");
+    let sessions = scene.sessions();
+    let mut entries = 0;
+    let mut points = BTreeSet::new();
+    let mut roots = 0;
+    for session in &sessions {
+        let events = scene.events(&session.id);
+        let own = events
+            .iter()
+            .filter(|stored| stored.origin.session_id == session.id);
+        entries += own
+            .filter(|s| s.event.kind.as_str() != "session_fork")
+            .count();
+        let Some(cut) = &session.cut else {
+            roots += 1;
+            continue;
+        };
+        assert_eq!(session.kind, SessionKind::Branch);
+        match cut.seq {
+            None => roots += 1,
+            Some(_) => {
+                let before = &events[usize::try_from(cut.kept).unwrap()];
+                points.insert(before.origin.clone());
+            }
+        }
+    }
+    let file = report.sources.first();
+    let leaf = file
+        .and_then(|file| file.meant())
+        .and_then(|(leaf, _)| scene.events(leaf).pop());
+    let title = file
+        .and_then(|file| file.first.as_ref())
+        .map(|first| scene.engine.show(first));
+    let title = title.and_then(|header| header.unwrap().title);
+    let mut answer = Answer::default();
+    answer.0.insert("entries", entries.into());
+    answer.0.insert("treeNodes", entries.into());
+    answer.0.insert("roots", roots.into());
+    answer.0.insert("branchPoints", points.len().into());
+    answer.0.insert(
+        "leaf",
+        leaf.map_or(Value::Null, |s| s.event.id.as_str().into()),
+    );
+    answer
+        .0
+        .insert("name", title.map_or(Value::Null, Value::String));
+    answer
+}
+
+#[test]
+fn claude_files_are_what_the_agent_sdk_says() {
+    let all = expectations("claude", "claude/EXPECT.json", &["EXPECT-claude-sdk.json"]);
+    let differ: Vec<_> = all
+        .iter()
+        .flat_map(|(path, theirs)| compare(path, theirs, &claude(path)))
+        .collect();
+    assert!(differ.is_empty(), "{}", differ.join("\n"));
+}
+
+#[test]
+fn pi_files_are_what_pi_says() {
+    let names = ["EXPECT-pi-1.5.2.json", "EXPECT-pi-0.74.2.json"];
+    let all = expectations("pi", "pi/EXPECT.json", &names);
+    let differ: Vec<_> = all
+        .iter()
+        .flat_map(|(path, theirs)| compare(path, theirs, &pi(path)))
+        .collect();
+    assert!(differ.is_empty(), "{}", differ.join("\n"));
+}

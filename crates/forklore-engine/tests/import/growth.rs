@@ -1,1 +1,115 @@
-//! .
+//! A file that grows is the same in the end as one that was whole when it was imported.
+
+use crate::files::testdata;
+use crate::scene::Scene;
+
+/// Imports the first `cuts[0]` bytes, then the first `cuts[1]`, and so on, then all.
+fn grown(name: &str, bytes: &[u8], cuts: &[usize], scene: Scene) -> Scene {
+    let dialect = if name.starts_with("pi") {
+        "pi"
+    } else {
+        "claude"
+    };
+    for cut in cuts.iter().copied().chain([bytes.len()]) {
+        scene.import_as(&scene.file(name, &bytes[..cut]), dialect);
+    }
+    scene
+}
+
+/// What a file comes to when it is imported whole.
+struct Whole<'a> {
+    name: &'a str,
+    bytes: &'a [u8],
+    scene: Scene,
+}
+
+impl<'a> Whole<'a> {
+    fn of(name: &'a str, bytes: &'a [u8]) -> Self {
+        Self {
+            name,
+            bytes,
+            scene: grown(name, bytes, &[], Scene::new()),
+        }
+    }
+
+    /// Imports the file in parts and compares everything.
+    fn compare(&self, cuts: &[usize], scene: Scene) {
+        let parts = grown(self.name, self.bytes, cuts, scene);
+        let whole = &self.scene;
+        assert!(!whole.sessions().is_empty());
+        assert_eq!(
+            parts.everything(),
+            whole.everything(),
+            "{} at {cuts:?}",
+            self.name
+        );
+        for session in whole.sessions() {
+            assert_eq!(
+                parts.ranges(&session.id),
+                whole.ranges(&session.id),
+                "{cuts:?}"
+            );
+            assert_eq!(parts.restore(&session.id), whole.restore(&session.id));
+        }
+    }
+}
+
+fn samples() -> Vec<(&'static str, Vec<u8>)> {
+    let read = |path: &str| std::fs::read(testdata().join(path)).unwrap();
+    let claude = "claude/projects/-home-dev-work-space-a-proj-41";
+    vec![
+        ("pi.jsonl", read("pi/demo.jsonl")),
+        (
+            "session-1.jsonl",
+            read(&format!(
+                "{claude}/9cb2dfeb-c188-4250-bac1-2b1856ffaa9b.jsonl"
+            )),
+        ),
+        (
+            "session-2.jsonl",
+            read("claude/malformed/two-writers-interleaved.jsonl"),
+        ),
+        ("session-3.jsonl", read("claude/malformed/crlf.jsonl")),
+        (
+            "session-4.jsonl",
+            read("claude/malformed/interior-garbage.jsonl"),
+        ),
+        ("session-5.jsonl", read("claude/malformed/nul-record.jsonl")),
+    ]
+}
+
+#[test]
+fn growth_at_every_line_ends_as_the_whole_file() {
+    for (name, bytes) in samples() {
+        let ends: Vec<usize> = bytes
+            .iter()
+            .enumerate()
+            .filter(|(_, b)| **b == b'\n')
+            .map(|(at, _)| at + 1)
+            .collect();
+        let whole = Whole::of(name, &bytes);
+        for end in &ends {
+            whole.compare(&[*end], Scene::new());
+        }
+        whole.compare(&ends, Scene::new());
+        whole.compare(&ends, Scene::sqlite());
+    }
+}
+
+#[test]
+fn a_torn_tail_at_every_byte_ends_as_the_whole_file() {
+    let claude = std::fs::read(testdata().join("claude/malformed/bom.jsonl")).unwrap();
+    let claude = &claude[..1_500];
+    let strange = b"\xef\xbb\xbf{\"type\":\"session\",\"version\":3,\"id\":\"s\",\"timestamp\":\"2026-01-01T00:00:00Z\",\"cwd\":\"/w\"}\r\n\
+        {\"type\":\"message\",\"id\":\"a\",\"parentId\":null,\"timestamp\":\"2026-01-01T00:00:01Z\",\"message\":{\"role\":\"user\",\"content\":\"hi \xc3\xa9 \xff\"}}\
+        {\"type\":\"message\",\"id\":\"b\",\"parentId\":\"a\",\"timestamp\":\"2026-01-01T00:00:02Z\",\"message\":{\"role\":\"assistant\",\"content\":[]}} \0\0 garbage\n\
+        \n\
+        {\"type\":\"message\",\"id\":\"c\",\"parentId\":\"a\",\"timestamp\":\"2026-01-01T00:00:03Z\",\"message\":{\"role\":\"user\",\"content\":\"{}\"}}\r\n7\n\
+        {\"type\":\"message\",\"id\":\"d\",\"parentId\":\"c\",\"timestamp\":\"2026-01-01T00:00:04Z\"}";
+    for (name, bytes) in [("session-1.jsonl", claude), ("pi.jsonl", &strange[..])] {
+        let whole = Whole::of(name, bytes);
+        for cut in 0..bytes.len() {
+            whole.compare(&[cut], Scene::new());
+        }
+    }
+}

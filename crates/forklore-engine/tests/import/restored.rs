@@ -11,21 +11,39 @@ fn every_file_is_restored_and_imported_once_only() {
         let scene = Scene::new();
         let report = scene.import_as(&path, dialect);
         let first = scene.everything();
-        let read = scene.sessions().first().map_or(0, |s| scene.source(&s.id).read.offset);
+        let read = scene
+            .sessions()
+            .first()
+            .map_or(0, |s| scene.source(&s.id).read.offset);
         for session in &report.sessions {
             // A torn last line waits; everything before it is there.
             let read = usize::try_from(read).unwrap();
-            assert_eq!(scene.restore(&session.session_id), bytes[..read], "{}", path.display());
+            assert_eq!(
+                scene.restore(&session.session_id),
+                bytes[..read],
+                "{}",
+                path.display()
+            );
             restored += 1;
         }
-        let torn = report.problems.iter().any(|p| p.message.contains("not whole"));
-        assert!(report.sessions.is_empty() || torn || read == bytes.len() as u64, "{path:?}");
+        let torn = report
+            .problems
+            .iter()
+            .any(|p| p.message.contains("not whole"));
+        assert!(
+            report.sessions.is_empty() || torn || read == bytes.len() as u64,
+            "{path:?}"
+        );
 
         let again = scene.import_as(&path, dialect);
         assert_eq!(scene.everything(), first, "{}", path.display());
         assert!(again.sessions.iter().all(|session| session.appended == 0));
         let ids = |report: &forklore_engine::ImportReport| {
-            report.sessions.iter().map(|s| s.session_id.clone()).collect::<Vec<_>>()
+            report
+                .sessions
+                .iter()
+                .map(|s| s.session_id.clone())
+                .collect::<Vec<_>>()
         };
         assert_eq!(ids(&again), ids(&report));
     }
@@ -34,7 +52,7 @@ fn every_file_is_restored_and_imported_once_only() {
 
 #[test]
 fn whole_folders_are_imported_together_and_every_file_comes_back() {
-    let scene = Scene::new();
+    let scene = Scene::sqlite();
     let report = scene.import(&files::testdata());
     assert!(report.files > 30, "{report:?}");
     for file in &report.sources {
@@ -44,7 +62,8 @@ fn whole_folders_are_imported_together_and_every_file_comes_back() {
             assert!(bytes.starts_with(&restored), "{}", file.path);
         }
     }
-    let other = Scene::new();
-    other.import(&files::testdata());
-    assert_eq!(scene.everything(), other.everything());
+    for other in [Scene::new(), Scene::sqlite()] {
+        other.import(&files::testdata());
+        assert_eq!(scene.everything(), other.everything());
+    }
 }

@@ -7,23 +7,48 @@ use forklore_engine::{Engine, ImportOptions, ImportReport};
 use forklore_formats::DIALECTS;
 use forklore_model::workspace::Workspace;
 use forklore_model::{Header, SessionId};
+use forklore_sqlite::{Options, SqliteStore};
 use forklore_store::Store;
 use forklore_store::memory::MemoryStore;
-use forklore_store::port::{At, Filter, Stored};
+use forklore_store::port::{At, Filter, Stored, Upkeep};
 use forklore_store::sources::{FindSource, LineEnd, Range, Source, Sources};
 
 /// An engine over a store of its own, and a folder of its own.
 pub(crate) struct Scene {
     pub(crate) engine: Engine,
-    pub(crate) store: Arc<MemoryStore>,
+    pub(crate) store: Arc<dyn Store>,
+    sources: Arc<dyn Sources>,
     pub(crate) folder: tempfile::TempDir,
 }
 
 impl Scene {
     pub(crate) fn new() -> Self {
-        let store = Arc::new(MemoryStore::default());
+        Self::over(
+            Arc::new(MemoryStore::default()),
+            tempfile::tempdir().unwrap(),
+        )
+    }
+
+    pub(crate) fn sqlite() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store.sqlite");
+        Self::over(
+            Arc::new(SqliteStore::open(&path, Options::default()).unwrap()),
+            folder,
+        )
+    }
+
+    fn over<S: Store + Sources + Upkeep + Send + Sync + 'static>(
+        store: Arc<S>,
+        folder: tempfile::TempDir,
+    ) -> Self {
         let engine = Engine::over(store.clone()).with_dialects(DIALECTS);
-        Self { engine, store, folder: tempfile::tempdir().unwrap() }
+        Self {
+            engine,
+            store: store.clone(),
+            sources: store,
+            folder,
+        }
     }
 
     pub(crate) fn options() -> ImportOptions {
@@ -35,11 +60,19 @@ impl Scene {
     }
 
     pub(crate) fn import_as(&self, path: &Path, dialect: &str) -> ImportReport {
-        self.import_with(path, &ImportOptions { from: Some(dialect.into()), ..Self::options() })
+        self.import_with(
+            path,
+            &ImportOptions {
+                from: Some(dialect.into()),
+                ..Self::options()
+            },
+        )
     }
 
     pub(crate) fn import_with(&self, path: &Path, options: &ImportOptions) -> ImportReport {
-        self.engine.import(&[path.to_owned()], options, &mut |_| {}).unwrap()
+        self.engine
+            .import(&[path.to_owned()], options, &mut |_| {})
+            .unwrap()
     }
 
     /// Writes a file in the scene's folder.
@@ -56,14 +89,25 @@ impl Scene {
     }
 
     pub(crate) fn sessions(&self) -> Vec<Header> {
-        let filter = Filter { deleted: true, ..Filter::default() };
+        let filter = Filter {
+            deleted: true,
+            ..Filter::default()
+        };
         let mut found = self.store.sessions(&filter, None, 0).unwrap();
         found.sort_by(|a, b| a.id.cmp(&b.id));
         found
     }
 
     pub(crate) fn events(&self, session: &SessionId) -> Vec<Stored> {
-        self.engine.events(session, At::Seq(0)).map(Result::unwrap).collect()
+        self.engine
+            .events(session, At::Seq(0))
+            .map(Result::unwrap)
+            .collect()
+    }
+
+    /// Whether the event stands where it was first written.
+    pub(crate) fn is_own(stored: &Stored, session: &SessionId) -> bool {
+        stored.origin.session_id == *session
     }
 
     /// Everything that an import made, to be compared whole.
@@ -74,11 +118,16 @@ impl Scene {
             header
         };
         let sessions = self.sessions().into_iter();
-        sessions.map(|header| (plain(header.clone()), self.events(&header.id))).collect()
+        sessions
+            .map(|header| (plain(header.clone()), self.events(&header.id)))
+            .collect()
     }
 
     pub(crate) fn source(&self, session: &SessionId) -> Source {
-        self.store.sources(&FindSource::Session(session.clone())).unwrap().remove(0)
+        self.sources
+            .sources(&FindSource::Session(session.clone()))
+            .unwrap()
+            .remove(0)
     }
 
     /// The ranges of the file in one form, however many steps wrote them.
@@ -86,17 +135,26 @@ impl Scene {
         let source = self.source(session).id;
         let mut all: Vec<Stretch> = Vec::new();
         let mut step = 0;
-        while let Some(ranges) = self.store.ranges(source, step).unwrap() {
+        while let Some(ranges) = self.sources.ranges(source, step).unwrap() {
             for range in ranges {
                 match range {
-                    Range::Events { session, from, count, end } => {
+                    Range::Events {
+                        session,
+                        from,
+                        count,
+                        end,
+                    } => {
                         for position in from..from + count {
                             all.push(Stretch::Event(session, position));
                             keep(&mut all, end.bytes());
                         }
                     }
                     Range::Kept(bytes) => keep(&mut all, &bytes),
-                    Range::Raw { session, position, bytes } => {
+                    Range::Raw {
+                        session,
+                        position,
+                        bytes,
+                    } => {
                         all.push(Stretch::Raw(session, position, bytes));
                     }
                     Range::Gone(len) => panic!("{len} bytes are gone"),
