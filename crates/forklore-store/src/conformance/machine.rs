@@ -17,7 +17,7 @@ use proptest::strategy::{BoxedStrategy, Strategy};
 /// The most steps in one history; half as many on average.
 const STEPS: usize = 100;
 /// Histories tried unless `FORKLORE_CASES` says otherwise.
-const HISTORIES: u32 = 48;
+const HISTORIES: u32 = 64;
 /// How long a failing history is made shorter, in milliseconds.
 const SHRINKING: u32 = 20_000;
 
@@ -47,7 +47,7 @@ fn run(scene: &Scene<'_>, step: BoxedStrategy<Step>) {
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
     let tried = TestRunner::new_with_rng(config, rng).run(&vec(step, 1..=STEPS), |steps| {
-        let mut history = History::new(scene.factory);
+        let mut history = History::new(scene.factory).map_err(TestCaseError::fail)?;
         steps
             .iter()
             .try_for_each(|step| history.take(step))

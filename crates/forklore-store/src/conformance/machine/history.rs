@@ -23,14 +23,17 @@ pub(super) struct History<'f> {
 }
 
 impl<'f> History<'f> {
-    pub(super) fn new(factory: &'f dyn Factory) -> Self {
-        let scene = Scene::new(factory);
-        Self {
-            scene,
+    /// A history that begins with one root.
+    pub(super) fn new(factory: &'f dyn Factory) -> Result<Self, String> {
+        let mut history = Self {
+            scene: Scene::new(factory),
             model: Model::default(),
             appends: Vec::new(),
             made: 0,
-        }
+        };
+        let events = vec![Say::User, Say::Ask(0), Say::Usage(1), Say::Assistant];
+        history.take(&Step::Create { events })?;
+        Ok(history)
     }
 
     pub(super) fn take(&mut self, step: &Step) -> Result<(), String> {
@@ -81,10 +84,18 @@ impl<'f> History<'f> {
         ))
     }
 
+    /// Mostly a living session, seldom a deleted one, or none.
     fn pick(&self, number: u8) -> Option<&Told> {
-        self.model
+        let any = number % 16 == 0;
+        let nth = usize::from(number / 16 * 13 + number % 16);
+        let pool = self
+            .model
             .sessions
-            .get(usize::from(number) % (self.model.sessions.len() + 1))
+            .iter()
+            .filter(|told| any || !told.is_deleted());
+        let pool: Vec<_> = pool.collect();
+        pool.get(nth % (pool.len() + usize::from(any)).max(1))
+            .copied()
     }
 
     /// The session of a number, or one that never was.
@@ -206,8 +217,13 @@ impl<'f> History<'f> {
     fn fork(&mut self, from: (u8, u8), how: How, tail: &[Say], name: Option<u8>) -> Call {
         self.made += 1;
         let parent = self.session(from.0);
-        // Up to two behind the end, which must be refused.
-        let kept = u64::from(from.1) % (self.pick(from.0).map_or(0, Told::kept) + 3);
+        let most = self.pick(from.0).map_or(0, Told::kept);
+        // Seldom behind the end, which must be refused.
+        let kept = if from.1 < 8 {
+            most + 1 + u64::from(from.1)
+        } else {
+            u64::from(from.1) % (most + 1)
+        };
         let strategy = if matches!(how, How::Copy) {
             Strategy::ReplayV1
         } else {

@@ -132,7 +132,8 @@ fn say() -> impl Strategy<Value = Say> {
 }
 
 fn says(at_most: usize) -> impl Strategy<Value = Vec<Say>> {
-    prop::collection::vec(say(), 0..=at_most)
+    let few = prop::collection::vec(say(), 1..=at_most);
+    prop_oneof![9 => few, 1 => Just(Vec::new())]
 }
 
 fn append() -> impl Strategy<Value = Step> {
@@ -141,7 +142,7 @@ fn append() -> impl Strategy<Value = Step> {
         1 => any::<i8>().prop_map(Expect::Off),
         2 => Just(Expect::Absent),
     ];
-    let owner = prop::option::weighted(0.3, 0..3u8);
+    let owner = prop::option::weighted(0.15, 0..3u8);
     (any::<u8>(), says(5), expect, owner).prop_map(|(session, events, expect, owner)| {
         Step::Append {
             session,
@@ -193,10 +194,10 @@ fn remove() -> impl Strategy<Value = Step> {
 pub(super) fn plain_step() -> impl Strategy<Value = Step> {
     prop_oneof![
         2 => says(6).prop_map(|events| Step::Create { events }),
-        8 => append(),
-        2 => any::<u8>().prop_map(|append| Step::Repeat { append }),
-        8 => fork(),
-        3 => remove(),
+        9 => append(),
+        3 => any::<u8>().prop_map(|append| Step::Repeat { append }),
+        9 => fork(),
+        2 => remove(),
         6 => change(),
         1 => Just(Step::Gc),
     ]
