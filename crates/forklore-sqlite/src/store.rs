@@ -1,5 +1,8 @@
 //! The store itself: one connection that writes, some that read, and how a step uses them.
 
+#[cfg(test)]
+mod plans;
+
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};

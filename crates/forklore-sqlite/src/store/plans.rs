@@ -1,0 +1,76 @@
+//! No statement of a fork or an append scans anything: what they cost does not grow with the
+//! store (SPEC 6.7).
+
+use std::sync::{Arc, Mutex};
+
+use forklore_store::conformance::events::turns;
+use forklore_store::conformance::{Handle, Scene};
+use rusqlite::StatementStatus;
+use rusqlite::trace::{StmtRef, TraceEvent, TraceEventCodes};
+
+use super::{Options, SqliteStore, lock};
+
+/// A statement that ran, and how much it scanned, sorted or indexed by itself.
+type Ran = (String, [i32; 3]);
+
+fn cost(statement: &StmtRef<'_>) -> Ran {
+    let status = [
+        StatementStatus::FullscanStep,
+        StatementStatus::Sort,
+        StatementStatus::AutoIndex,
+    ];
+    (
+        statement.sql().into_owned(),
+        status.map(|status| statement.get_status(status)),
+    )
+}
+
+#[test]
+fn a_fork_and_an_append_scan_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store.db");
+    let store = Arc::new(SqliteStore::open(&path, Options::default()).unwrap());
+    let factory = || Handle {
+        store: store.clone(),
+        upkeep: None,
+    };
+    let scene = Scene::new(&factory);
+    scene.root("s0", turns(40));
+    for depth in 1..60 {
+        scene.fork(
+            &format!("s{}", depth - 1),
+            &format!("s{depth}"),
+            3 + depth,
+            turns(1),
+        );
+    }
+    let ran = Arc::new(Mutex::new(Vec::new()));
+    let notes = ran.clone();
+    let note = move |event: TraceEvent<'_>| {
+        if let TraceEvent::Profile(statement, _) = event {
+            notes.lock().unwrap().push(cost(&statement));
+        }
+    };
+    let codes = TraceEventCodes::SQLITE_TRACE_PROFILE;
+    lock(&store.writer)
+        .conn
+        .as_mut()
+        .unwrap()
+        .trace_v2(codes, Some(note))
+        .unwrap();
+    // At the end, inside its own events, inside a page far back.
+    for (child, kept) in [("end", 62), ("own", 61), ("far", 5), ("start", 0)] {
+        scene.fork("s59", child, kept, turns(1));
+    }
+    scene.append("end", turns(1));
+    let ran = ran.lock().unwrap();
+    assert!(
+        ran.iter()
+            .any(|(sql, _)| sql.contains("FROM ancestry_page")),
+        "no page was read"
+    );
+    assert!(ran.len() > 60, "only {} statements were seen", ran.len());
+    for (sql, counts) in &*ran {
+        assert_eq!(*counts, [0; 3], "scans, sorts or builds an index: {sql}");
+    }
+}

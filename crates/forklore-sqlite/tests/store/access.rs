@@ -1,0 +1,188 @@
+//! Who may open a store, and what is refused without being touched.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+
+use forklore_model::ErrorKind;
+use forklore_sqlite::{Options, SqliteStore};
+use forklore_store::Error;
+use forklore_store::conformance::Scene;
+use forklore_store::conformance::events::turns;
+
+use crate::place::{Place, handle};
+
+fn mode(path: &std::path::Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o7777
+}
+
+fn refused(place: &Place) -> Error {
+    SqliteStore::open(&place.file(), Options::default()).unwrap_err()
+}
+
+#[test]
+fn sec_s10_files_are_their_owners_alone_from_the_beginning() {
+    let place = Place::new();
+    let path = place.dir().join("a/b/store.db");
+    let store = std::sync::Arc::new(SqliteStore::open(&path, Options::default()).unwrap());
+    let make = || handle(&store);
+    Scene::new(&make).root("a", turns(1));
+    for folder in ["a", "a/b"] {
+        assert_eq!(mode(&place.dir().join(folder)), 0o700, "{folder}");
+    }
+    let mut names = Vec::new();
+    for entry in fs::read_dir(place.dir().join("a/b")).unwrap() {
+        let entry = entry.unwrap();
+        assert_eq!(mode(&entry.path()), 0o600, "{:?}", entry.path());
+        names.push(entry.file_name().into_string().unwrap());
+    }
+    names.sort();
+    let expected = [
+        "store.db",
+        "store.db-lock",
+        "store.db-queue",
+        "store.db-shm",
+        "store.db-wal",
+    ];
+    assert_eq!(names, expected);
+}
+
+#[test]
+fn sec_s10_a_store_that_everybody_may_write_is_refused() {
+    let place = Place::new();
+    drop(place.open());
+    fs::set_permissions(place.file(), Permissions::from_mode(0o622)).unwrap();
+    let error = refused(&place);
+    assert_eq!(error.kind(), ErrorKind::PermissionDenied);
+    assert!(error.to_string().contains("chmod o-w"), "{error}");
+    fs::set_permissions(place.file(), Permissions::from_mode(0o600)).unwrap();
+    fs::set_permissions(place.dir(), Permissions::from_mode(0o777)).unwrap();
+    assert_eq!(refused(&place).kind(), ErrorKind::PermissionDenied);
+    // Where only owners can replace their files, others may make theirs.
+    fs::set_permissions(place.dir(), Permissions::from_mode(0o1777)).unwrap();
+    SqliteStore::open(&place.file(), Options::default()).unwrap();
+}
+
+#[test]
+fn sec_s10_a_store_of_another_user_is_refused() {
+    let place = Place::new();
+    drop(place.open());
+    // Only the superuser can give a file away; to anybody else /etc/passwd is such a file.
+    let file = match std::os::unix::fs::chown(place.file(), Some(4321), None) {
+        Ok(()) => place.file(),
+        Err(_) => "/etc/passwd".into(),
+    };
+    let error = SqliteStore::open(&file, Options::default()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::PermissionDenied);
+    assert!(error.to_string().contains("another user"), "{error}");
+}
+
+#[test]
+fn what_is_no_store_is_left_as_it_is() {
+    let contents: [&[u8]; 4] = [
+        b"",
+        b"{\"not\":\"a store\"}\n",
+        &[0; 8192],
+        b"SQLite format 3\0",
+    ];
+    for content in contents {
+        let place = Place::new();
+        fs::write(place.file(), content).unwrap();
+        assert_eq!(refused(&place).kind(), ErrorKind::Unsupported);
+        assert_eq!(fs::read(place.file()).unwrap(), content);
+    }
+    let place = Place::new();
+    place
+        .sqlite()
+        .execute_batch("CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1)")
+        .unwrap();
+    let before = fs::read(place.file()).unwrap();
+    let error = refused(&place);
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert!(
+        error.to_string().contains("is not a store of forklore"),
+        "{error}"
+    );
+    assert_eq!(fs::read(place.file()).unwrap(), before);
+    let place = Place::new();
+    fs::create_dir(place.file()).unwrap();
+    assert_eq!(refused(&place).kind(), ErrorKind::Unsupported);
+}
+
+#[test]
+fn a_newer_version_is_refused_by_name() {
+    let place = Place::new();
+    drop(place.open());
+    place
+        .sqlite()
+        .pragma_update(None, "user_version", 7)
+        .unwrap();
+    let error = refused(&place);
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert!(error.to_string().contains("version 7"), "{error}");
+}
+
+#[test]
+fn a_read_only_store_is_read() {
+    let place = Place::new();
+    let store = place.open();
+    let make = || handle(&store);
+    let scene = Scene::new(&make);
+    scene.root("a", turns(2));
+    let before = scene.log("a");
+    let read_only = Options {
+        read_only: true,
+        ..Options::default()
+    };
+    let reader = std::sync::Arc::new(SqliteStore::open(&place.file(), read_only).unwrap());
+    let make = || handle(&reader);
+    let reading = Scene::new(&make);
+    assert_eq!(reading.log("a"), before);
+    let error = reading
+        .store()
+        .create(reading.draft("b", vec![]))
+        .unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::PermissionDenied);
+    let missing = SqliteStore::open(&place.dir().join("none.db"), read_only).unwrap_err();
+    assert_eq!(missing.kind(), ErrorKind::Internal);
+    assert!(!place.dir().join("none.db").exists());
+}
+
+#[test]
+fn whoever_waits_too_long_is_told() {
+    let place = Place::new();
+    let options = Options {
+        wait: std::time::Duration::from_millis(50),
+        ..Options::default()
+    };
+    let store = std::sync::Arc::new(SqliteStore::open(&place.file(), options).unwrap());
+    let make = || handle(&store);
+    let scene = Scene::new(&make);
+    let lock = fs::File::open(place.dir().join("store.db-lock")).unwrap();
+    lock.lock().unwrap();
+    let error = scene.store().create(scene.draft("a", vec![])).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Busy);
+    assert!(error.to_string().contains("store.db-lock"), "{error}");
+    lock.unlock().unwrap();
+    scene.root("a", vec![]);
+    // A tool that knows nothing of the gate is waited for as well.
+    let tool = place.sqlite();
+    tool.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let error = scene.store().create(scene.draft("b", vec![])).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Busy);
+    tool.execute_batch("ROLLBACK").unwrap();
+    scene.root("b", vec![]);
+}
+
+#[test]
+fn a_lock_file_that_was_replaced_is_opened_again() {
+    let place = Place::new();
+    let store = place.open();
+    let make = || handle(&store);
+    let scene = Scene::new(&make);
+    let lock = place.dir().join("store.db-lock");
+    let old = fs::File::open(&lock).unwrap();
+    old.lock().unwrap();
+    fs::remove_file(&lock).unwrap();
+    scene.root("a", vec![]);
+    assert!(lock.exists());
+}

@@ -1,0 +1,184 @@
+//! Damage is noticed, its place is named, and whoever does not need the bytes still works.
+
+use forklore_model::{ErrorKind, SessionId};
+use forklore_store::Error;
+use forklore_store::conformance::Scene;
+use forklore_store::conformance::events::turns;
+use forklore_store::port::{At, Direction, Query, Store};
+
+use crate::place::{Place, handle};
+
+fn everything(at: u64) -> Query {
+    Query {
+        at: At::Seq(at),
+        direction: Direction::Forward,
+        limit: 100,
+        bare: false,
+    }
+}
+
+fn id(text: &str) -> SessionId {
+    text.parse().unwrap()
+}
+
+/// Damages a store of a root `a` (6 events), its fork `b` at 4, and another root `c`.
+fn damaged(sql: &str, check: impl FnOnce(&Scene<'_>)) {
+    let place = Place::new();
+    let store = place.open();
+    let make = || handle(&store);
+    let scene = Scene::new(&make);
+    scene.root("a", turns(3));
+    scene.fork("a", "b", 4, turns(1));
+    scene.root("c", turns(1));
+    let before = scene.log("c");
+    assert_eq!(place.sqlite().execute(sql, []).unwrap(), 1, "{sql}");
+    check(&scene);
+    assert_eq!(scene.log("c"), before);
+    scene.append("c", turns(1));
+}
+
+fn assert_corrupt(error: &Error, session: &str, seq: Option<u64>, place: &str) {
+    let Error::Corrupt {
+        session: found,
+        seq: at,
+        place: found_place,
+        ..
+    } = error
+    else {
+        panic!("not damage: {error:?}");
+    };
+    assert_eq!((found.as_ref(), *at), (Some(&id(session)), seq), "{error}");
+    assert!(
+        found_place.contains(place) && found_place.contains("store.db"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_changed_field_of_an_event_is_noticed() {
+    // The third event of the first session: k = 1 << 32 | 2.
+    let flips = [
+        "id = 'other'",
+        "ts = ts + 1",
+        "type = 'reasoning'",
+        "class = 1",
+        "kept = kept + 1",
+        "idx = idx + 1",
+        "turns = turns + 1",
+        "bytes = bytes + 1",
+        "open = 1",
+        "starts_turn = 1 - starts_turn",
+        "calls = '[]'",
+        "origin_session = 1, origin_seq = 2",
+        "crc = crc + 1",
+        "crc = crc + (1 << 40)",
+        "payload = replace(payload, 'q', 'Q')",
+        "payload = x'ff'",
+    ];
+    for flip in flips {
+        damaged(
+            &format!("UPDATE event SET {flip} WHERE k = 4294967298"),
+            |scene| {
+                let error = scene.store().read(&id("a"), &everything(0)).unwrap_err();
+                assert_corrupt(
+                    &error,
+                    "a",
+                    Some(2),
+                    "event row 4294967298 (segment 1, position 2)",
+                );
+                let error = scene.store().read(&id("b"), &everything(0)).unwrap_err();
+                assert_corrupt(&error, "b", Some(3), "segment 1, position 2");
+                // What does not need these bytes is read.
+                assert_eq!(
+                    scene
+                        .store()
+                        .read(&id("a"), &everything(3))
+                        .unwrap()
+                        .events
+                        .len(),
+                    3
+                );
+                let problems = scene.store().verify(None).unwrap().problems;
+                let found: Vec<_> = problems
+                    .iter()
+                    .map(|one| (one.session_id.clone(), one.seq, one.kind))
+                    .collect();
+                assert_eq!(
+                    found,
+                    [(Some(id("a")), Some(2), ErrorKind::Corrupt)],
+                    "{flip}"
+                );
+            },
+        );
+    }
+}
+
+#[test]
+fn a_changed_list_of_spans_is_noticed() {
+    for flip in [
+        "spans = x'0105000000000000'",
+        "crc = crc + 1",
+        "page = 1",
+        "spans = x''",
+    ] {
+        damaged(
+            &format!("UPDATE ancestry SET {flip} WHERE sid = 2"),
+            |scene| {
+                let error = scene.store().read(&id("b"), &everything(0)).unwrap_err();
+                assert_corrupt(&error, "b", None, "ancestry row 2");
+                let problems = scene.store().verify(None).unwrap().problems;
+                assert_eq!(problems.len(), 1, "{problems:?}");
+                assert_eq!(problems[0].session_id, Some(id("b")));
+            },
+        );
+    }
+}
+
+#[test]
+fn a_lost_event_is_never_a_shorter_history() {
+    damaged("DELETE FROM event WHERE k = 4294967298", |scene| {
+        let error = scene.store().read(&id("b"), &everything(0)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::MissingAncestor, "{error}");
+        let error = scene.store().read(&id("a"), &everything(0)).unwrap_err();
+        assert_corrupt(&error, "a", Some(2), "segment 1");
+        assert!(!scene.store().verify(None).unwrap().problems.is_empty());
+    });
+}
+
+#[test]
+fn a_session_that_cannot_be_read_never_becomes_a_new_one() {
+    damaged("UPDATE session SET kind = 9 WHERE sid = 1", |scene| {
+        let error = scene.store().header(&id("a")).unwrap_err();
+        assert_corrupt(&error, "a", None, "session row");
+        let error = scene.store().create(scene.draft("a", vec![])).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::AlreadyExists);
+        assert_eq!(
+            scene.store().verify(None).unwrap().problems[0].kind,
+            ErrorKind::Corrupt
+        );
+    });
+}
+
+#[test]
+fn a_page_of_rubbish_is_an_error_that_names_the_file() {
+    let place = Place::new();
+    let store = place.open();
+    let make = || handle(&store);
+    let scene = Scene::new(&make);
+    scene.root("a", turns(3));
+    drop(scene);
+    drop(store);
+    let length = std::fs::metadata(place.file()).unwrap().len();
+    let file = std::fs::OpenOptions::new()
+        .write(true)
+        .open(place.file())
+        .unwrap();
+    for page in 2..length / 4096 {
+        std::os::unix::fs::FileExt::write_all_at(&file, &[0xa5; 512], page * 4096).unwrap();
+    }
+    let error = forklore_sqlite::SqliteStore::open(&place.file(), Default::default())
+        .and_then(|store| store.read(&id("a"), &everything(0)))
+        .unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
+    assert!(error.to_string().contains("store.db"), "{error}");
+}

@@ -1,0 +1,16 @@
+//! What is SQLite's alone; everything that a store promises is tested by the conformance suite.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "these are tests: a broken expectation ends them"
+)]
+
+mod access;
+mod child;
+mod crowd;
+mod damage;
+mod depth;
+mod kill;
+mod place;
