@@ -14,12 +14,13 @@ use crate::exit;
 use crate::failure::Failure;
 use crate::output::{Output, Settings};
 
-/// Keep, fork, compare and replay the sessions of AI agents.
-///
-/// A session is an append-only log. A fork continues it from any point without copying it, so
-/// trying another answer costs nothing and loses nothing.
+const AFTER_HELP: &str = "\
+A session is an append-only log. A fork continues it from any point without copying it, so trying
+another answer costs nothing and loses nothing. What to do first: run forklore alone.";
+
+/// Keep, fork, compare and replay the sessions of AI agents
 #[derive(Debug, Parser)]
-#[command(name = "forklore", version, disable_help_subcommand = true)]
+#[command(name = "forklore", version, disable_help_subcommand = true, after_help = AFTER_HELP)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) globals: Globals,
@@ -143,13 +144,15 @@ fn usage(error: &clap::Error, words: &[OsString]) -> Failure {
             text = text.replace(value.as_str(), "...");
         }
     }
-    let text = text.trim_start_matches("error: ");
-    let message = text.split("\n\nUsage:").next().unwrap_or(text);
-    let message = message
-        .split("\n\nFor more information")
-        .next()
-        .unwrap_or(message);
-    let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    let message = text
+        .trim_start_matches("error: ")
+        .lines()
+        .map(str::trim)
+        .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"))
+        // That a flag could be meant as a value is no help with a mistyped flag.
+        .filter(|line| !line.is_empty() && !line.starts_with("tip: to pass"))
+        .collect::<Vec<_>>()
+        .join(" ");
     let verb = words
         .iter()
         .filter_map(|word| word.to_str())

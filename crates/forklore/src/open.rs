@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use forklore_engine::Engine;
-use forklore_sqlite::SqliteStore;
+use forklore_sqlite::{Options, SqliteStore};
 use forklore_store::memory::MemoryStore;
 
 /// Which store, and where.
@@ -55,8 +55,8 @@ pub fn open(url: &str) -> Result<Engine, OpenError> {
 /// When the store is damaged, locked, newer, or somebody else's.
 pub fn open_url(url: &StoreUrl) -> Result<Engine, OpenError> {
     let engine = match url {
-        StoreUrl::Sqlite(path) => Engine::over(Arc::new(SqliteStore::open(path)?)),
+        StoreUrl::Sqlite(path) => Engine::over(Arc::new(SqliteStore::open(path, Options::default())?)),
         StoreUrl::Memory => Engine::over(Arc::new(MemoryStore::default())),
     };
-    Ok(engine.with_dialects(forklore_formats::ALL))
+    Ok(engine.with_dialects(forklore_formats::DIALECTS))
 }

@@ -11,6 +11,9 @@ use crate::session_ref::SessionRef;
 const NAMED: usize = 20;
 
 const EXAMPLES: &str = "\
+Refused while a branch builds on it, unless you say what becomes of that. What other sessions
+still need always stays.
+
 Examples:
   forklore delete last
   forklore delete @plan-b --cascade --dry-run
@@ -18,9 +21,6 @@ Examples:
   forklore gc                                gives the space back";
 
 /// Delete a session
-///
-/// Refused while a branch builds on it, unless you say what becomes of that. What other sessions
-/// still need always stays.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {

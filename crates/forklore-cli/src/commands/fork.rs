@@ -28,7 +28,7 @@ Examples:
   forklore fork last --at turn:2            behind the second turn
   forklore fork last --at message:-1 --label plan-b
   forklore fork last --at turn:2 --dry-run --json
-  forklore fork session.jsonl --at turn:2   a session file of an agent: ./session.jsonl
+  forklore fork ./session.jsonl --at turn:2 a session file of an agent
 
 A cut is start, end, seq:N, message:N, index:N, turn:N or event:ID. Negative numbers count from
 the end. The parent is never changed, and nothing is copied.";
@@ -53,7 +53,7 @@ pub(crate) struct Args {
     /// The branch's id; the same fork with the same id is made once
     #[arg(long)]
     id: Option<String>,
-    /// How an id is made
+    /// How an id is made: a UUIDv7, or fork-PARENT-MILLISECONDS
     #[arg(
         long,
         value_name = "STYLE",
@@ -77,7 +77,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "POLICY", default_value = "complete",
         value_parser = choice::<ToolCallPolicy>(&["complete", "remove", "error", "verbatim"]))]
     tool_calls: ToolCallPolicy,
-    /// Record a summary of the history behind it
+    /// Record a summary of the history behind it, without a model or by the configured one
     #[arg(long, value_name = "BY", num_args = 0..=1, require_equals = true, default_missing_value = "deterministic")]
     summarize: Option<SummarizeBy>,
     /// For whom the branch acts [default: as the parent]
@@ -100,18 +100,14 @@ pub(crate) struct Args {
 /// How the id of a fork is made where none is given.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum IdStyle {
-    /// A UUIDv7
     Uuid,
-    /// fork-PARENT-MILLISECONDS
     AkCoder,
 }
 
 /// Who writes a summary.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum SummarizeBy {
-    /// forklore itself, without a model
     Deterministic,
-    /// The configured model
     Model,
 }
 
@@ -209,14 +205,16 @@ fn answer(forked: &Forked, parent: &Header, engine: &Engine, output: &mut Output
         return Ok(());
     }
     let child = &forked.child_session_id;
-    output.hint(
-        &format!("forklore append {child} --text \"...\""),
-        "go on in the fork",
-    );
-    output.hint(
-        &format!("forklore diff {} {child}", parent.id),
-        "see what differs",
-    );
+    output.hints(&[
+        (
+            &format!("forklore append {child} --text \"...\""),
+            "go on in the fork",
+        ),
+        (
+            &format!("forklore diff {} {child}", parent.id),
+            "see what differs",
+        ),
+    ]);
     Ok(())
 }
 

@@ -5,12 +5,12 @@ use crate::failure::Result;
 use crate::output::{Output, Tone, bytes, count};
 
 const EXAMPLES: &str = "\
+Afterwards no file of the store contains deleted bytes.
+
 Examples:
   forklore delete @plan-b && forklore gc";
 
 /// Give back the space of what was deleted
-///
-/// Afterwards no file of the store contains deleted bytes.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {}

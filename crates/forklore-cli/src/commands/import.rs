@@ -14,6 +14,8 @@ const ROWS: usize = 40;
 const PROBLEMS: usize = 20;
 
 const EXAMPLES: &str = "\
+The files are never changed, and restore gives each back byte for byte.
+
 Examples:
   forklore import ~/.claude/projects
   forklore import ~/.pi/agent/sessions --json
@@ -22,8 +24,6 @@ Examples:
 A file that is known is read on from where it stood: importing again makes no second copy.";
 
 /// Read session files of other agents
-///
-/// The files are never changed, and `restore` gives each back byte for byte.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {

@@ -6,13 +6,13 @@ use crate::output::{Output, Tone, count, transcript};
 use crate::session_ref::SessionRef;
 
 const EXAMPLES: &str = "\
+Compactions are applied, open calls answered, reasoning of other models left out.
+
 Examples:
   forklore inspect last
   forklore inspect last --json | jq '{balanced, synthetic_results, excluded}'";
 
 /// Show exactly what the model would receive
-///
-/// Compactions are applied, open calls answered, reasoning of other models left out.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {

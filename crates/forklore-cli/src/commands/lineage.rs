@@ -1,7 +1,7 @@
 //! `lineage`: a session's ancestors and children.
 
 use forklore::engine::{Lineage, Relative};
-use forklore::model::SessionId;
+use forklore::model::{Header, SessionId};
 use serde::Serialize;
 
 use crate::app::App;
@@ -62,7 +62,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         next,
     };
     output.answer(&answer, |page| {
-        show(page, &lineage, children, args.children)
+        show(page, &header, &lineage, children, args.children)
     })?;
     if let Some(next) = next {
         output.hint(
@@ -73,7 +73,13 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     Ok(())
 }
 
-fn show(page: &mut Page, lineage: &Lineage, children: &[Relative], only_children: bool) {
+fn show(
+    page: &mut Page,
+    header: &Header,
+    lineage: &Lineage,
+    children: &[Relative],
+    only_children: bool,
+) {
     let all = lineage.ancestors.iter().chain(children);
     let short = ShortIds::of(all.map(|relative| &relative.session_id));
     let mut table = Table::new(&[
@@ -96,9 +102,14 @@ fn show(page: &mut Page, lineage: &Lineage, children: &[Relative], only_children
     for child in children {
         table.row(row("child", child, &short));
     }
-    page.put(Tone::Strong, &lineage.session_id)
-        .put(Tone::Dim, format!("  depth {}", lineage.depth))
-        .end();
+    page.put(label_tone(header.kind), &header.label)
+        .put(Tone::Plain, "  ");
+    page.put(Tone::Id, &header.id)
+        .put(Tone::Dim, format!("  depth {}", header.depth));
+    if let Some(place) = &header.cut {
+        page.put(Tone::Dim, format!(", begins at {}", cut(place)));
+    }
+    page.end();
     if lineage.ancestors.is_empty() && children.is_empty() {
         page.put(Tone::Plain, "No ancestors and no children.").end();
     } else {

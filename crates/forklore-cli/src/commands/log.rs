@@ -7,13 +7,15 @@ use forklore::store::port::Stored;
 
 use crate::app::App;
 use crate::failure::Result;
-use crate::output::{Cell, Column, Output, Table, Tone, bytes, time, transcript};
+use crate::output::{Cell, Column, Output, Table, Tone, bytes, minute, transcript};
 use crate::session_ref::SessionRef;
 
 /// Lines of a table that are laid out together.
 const ROWS: usize = 200;
 
 const EXAMPLES: &str = "\
+With --json one envelope a line, data spelled as it was stored.
+
 Examples:
   forklore log last
   forklore log last --from 10 --to 20
@@ -21,8 +23,6 @@ Examples:
   forklore log last --follow --json";
 
 /// Print a session's events
-///
-/// With --json one envelope a line, `data` spelled as it was stored.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -113,7 +113,7 @@ fn row(header: &Header, stored: &Stored) -> Vec<Cell> {
             event.kind.as_str(),
         ),
         Cell::new(Tone::Dim, if inherited { "inherited" } else { "own" }),
-        Cell::new(Tone::Dim, time(event.ts)),
+        Cell::new(Tone::Dim, minute(event.ts)),
         Cell::new(Tone::Dim, bytes(event.data.get().len() as u64)),
         Cell::new(Tone::Plain, transcript::start_of(event.data.get())),
     ]

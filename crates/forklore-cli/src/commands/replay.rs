@@ -9,6 +9,8 @@ use crate::output::transcript::Transcript;
 use crate::session_ref::SessionRef;
 
 const EXAMPLES: &str = "\
+Nothing is run again. With --json one record a line.
+
 Examples:
   forklore replay last
   forklore replay last --up-to turn:3
@@ -16,8 +18,6 @@ Examples:
   forklore replay last --json | jq -r 'select(.role == \"user\") | .content'";
 
 /// Read a session's conversation: what was said, in order, in whichever branch
-///
-/// Nothing is run again. With --json one record a line.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {

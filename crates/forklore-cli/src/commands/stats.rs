@@ -6,13 +6,13 @@ use crate::output::{Output, bytes, count};
 use crate::session_ref::SessionRef;
 
 const EXAMPLES: &str = "\
+What sessions share is counted once, in the session that wrote it.
+
 Examples:
   forklore stats            the whole store
   forklore stats last";
 
 /// Count sessions, events, bytes, and what models cost
-///
-/// What sessions share is counted once, in the session that wrote it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {

@@ -30,7 +30,7 @@ pub(crate) use progress::Progress;
 pub(crate) use short::ShortIds;
 pub(crate) use style::Tone;
 pub(crate) use table::{Cell, Column, Table};
-pub(crate) use units::{age, bytes, count, cut, since, time};
+pub(crate) use units::{age, bytes, count, cut, minute, since, time};
 
 /// The columns of an answer that goes to no terminal.
 const PIPE_WIDTH: usize = 120;
@@ -153,21 +153,31 @@ impl Output {
         Lines::new(&mut *self.out, self.is_terminal)
     }
 
-    /// A command to type next, with what it does. Never under `--json` or `--quiet`.
-    pub(crate) fn hint(&mut self, command: &str, does: &str) {
+    /// Commands to type next, each with what it does. Never under `--json` or `--quiet`.
+    pub(crate) fn hints(&mut self, commands: &[(&str, &str)]) {
         if self.json || self.quiet {
             return;
         }
-        // The hint stands below the answer it is about.
+        // Hints stand below the answer they are about.
         let _ = self.out.flush();
         let mut page = Page::new(self.error_look);
-        page.put(Tone::Dim, "  next: ").put(Tone::Strong, command);
-        if !does.is_empty() {
-            page.put(Tone::Dim, format!("   {does}"));
+        let width = commands
+            .iter()
+            .map(|(command, _)| command.chars().count())
+            .max()
+            .unwrap_or(0);
+        for (command, does) in commands {
+            page.put(Tone::Dim, "  next: ")
+                .put(Tone::Strong, format!("{command:<width$}"));
+            page.put(Tone::Dim, format!("  {does}")).end();
         }
-        page.end();
         // A lost hint is no failure.
         let _ = self.err.write_all(page.as_str().as_bytes());
+    }
+
+    /// The one command to type next.
+    pub(crate) fn hint(&mut self, command: &str, does: &str) {
+        self.hints(&[(command, does)]);
     }
 
     /// A remark beside the answer. Never under `--json` or `--quiet`.

@@ -1,5 +1,7 @@
 //! Tables that fit the terminal.
 
+use std::borrow::Cow;
+
 use forklore_guard::terminal;
 use unicode_width::UnicodeWidthStr;
 
@@ -8,7 +10,7 @@ use super::style::Tone;
 
 const GAP: usize = 2;
 /// A column that gives way keeps as much.
-const NARROWEST: usize = 12;
+const NARROWEST: usize = 14;
 
 /// One column.
 #[derive(Clone, Copy, Debug)]
@@ -75,8 +77,18 @@ impl Cell {
     }
 
     /// The text as it is shown within `width` columns.
-    fn fitted(&self, width: usize) -> String {
-        terminal::cell(&self.text, width.saturating_sub(self.lead.width())).into_owned()
+    fn fitted(&self, width: usize) -> Cow<'_, str> {
+        terminal::cell(&self.text, width.saturating_sub(self.lead.width()))
+    }
+
+    /// The columns it takes of `width`.
+    fn width(&self, width: usize) -> usize {
+        self.lead.width() + self.fitted(width).width()
+    }
+
+    fn show(&self, page: &mut Page, width: usize) {
+        page.painted(Tone::Dim, &self.lead);
+        page.painted(self.tone, &self.fitted(width));
     }
 }
 
@@ -99,53 +111,62 @@ impl Table {
         self.rows.push(cells.into());
     }
 
+    /// Adds a remark that runs over all columns.
+    pub(super) fn remark(&mut self, cell: Cell) {
+        self.rows.push(vec![cell]);
+    }
+
     /// Lays the table out on `page`.
     pub(crate) fn show(&self, page: &mut Page) {
-        let widths = self.widths(page.look().width);
+        let limit = page.look().width;
+        let widths = self.widths(limit);
         let heading: Vec<Cell> = self
             .columns
             .iter()
             .map(|column| Cell::new(Tone::Dim, column.name))
             .collect();
         for row in std::iter::once(&heading).chain(&self.rows) {
-            let mut gap = 0;
-            for ((cell, column), width) in row.iter().zip(&self.columns).zip(&widths) {
-                let Some(width) = *width else { continue };
-                let text = cell.fitted(width);
-                let fill = width.saturating_sub(cell.lead.width() + text.width());
-                page.pad(gap + if column.right { fill } else { 0 });
-                page.painted(Tone::Dim, &cell.lead);
-                page.painted(cell.tone, &text);
-                gap = GAP + if column.right { 0 } else { fill };
+            match row.as_slice() {
+                [remark] if self.columns.len() > 1 => remark.show(page, limit),
+                row => self.show_row(page, row, &widths),
             }
             page.end();
         }
     }
 
+    fn show_row(&self, page: &mut Page, row: &[Cell], widths: &[Option<usize>]) {
+        let mut gap = 0;
+        for ((cell, column), width) in row.iter().zip(&self.columns).zip(widths) {
+            let Some(width) = *width else { continue };
+            let fill = width.saturating_sub(cell.width(width));
+            page.pad(gap + if column.right { fill } else { 0 });
+            cell.show(page, width);
+            gap = GAP + if column.right { 0 } else { fill };
+        }
+    }
+
     /// The columns' widths; none for one that is left out.
     fn widths(&self, limit: usize) -> Vec<Option<usize>> {
-        let mut widths: Vec<Option<usize>> =
-            (0..self.columns.len()).map(|at| self.natural(at)).collect();
-        let excess = |widths: &[Option<usize>]| {
-            let shown = widths.iter().flatten().count();
-            let total = widths.iter().flatten().sum::<usize>() + GAP * shown.saturating_sub(1);
-            total.saturating_sub(limit)
-        };
-        for (column, width) in self.columns.iter().zip(0..) {
-            let over = excess(&widths);
-            if let Some(Some(width)) = widths.get_mut(width)
-                && column.gives_way
-            {
-                *width = width.saturating_sub(over).max(NARROWEST.min(*width));
-            }
-        }
+        let natural: Vec<_> = (0..self.columns.len()).map(|at| self.natural(at)).collect();
+        let mut widths: Vec<_> = natural
+            .iter()
+            .zip(0..)
+            .map(|(width, at)| width.map(|width| self.floor(at, width)))
+            .collect();
         for at in (0..self.columns.len()).rev() {
             let optional = self.columns.get(at).is_some_and(|column| column.optional);
             if optional
-                && excess(&widths) > 0
+                && total(&widths) > limit
                 && let Some(width) = widths.get_mut(at)
             {
                 *width = None;
+            }
+        }
+        // What is left over goes to the columns that gave way, the first first.
+        for (at, natural) in natural.iter().enumerate() {
+            let room = limit.saturating_sub(total(&widths));
+            if let (Some(Some(width)), Some(natural)) = (widths.get_mut(at), natural) {
+                *width = (*width + room).min(*natural);
             }
         }
         widths
@@ -153,10 +174,38 @@ impl Table {
 
     /// The width a column would like; none when it is empty but for its name.
     fn natural(&self, at: usize) -> Option<usize> {
-        let column = self.columns.get(at)?;
-        let cells = self.rows.iter().filter_map(|row| row.get(at));
-        let width = |cell: &Cell| cell.lead.width() + cell.fitted(usize::MAX).width();
-        let widest = cells.map(width).max().unwrap_or(0);
-        (widest > 0 || self.rows.is_empty()).then(|| widest.max(column.name.width()))
+        let widest = self
+            .cells(at)
+            .map(|cell| cell.width(usize::MAX))
+            .max()
+            .unwrap_or(0);
+        let name = self.columns.get(at).map_or(0, |column| column.name.width());
+        (widest > 0 || self.rows.is_empty()).then(|| widest.max(name))
     }
+
+    /// The width down to which a column gives way.
+    fn floor(&self, at: usize, natural: usize) -> usize {
+        if !self.columns.get(at).is_some_and(|column| column.gives_way) {
+            return natural;
+        }
+        let lead = self
+            .cells(at)
+            .map(|cell| cell.lead.width())
+            .max()
+            .unwrap_or(0);
+        natural.min(lead + NARROWEST)
+    }
+
+    fn cells(&self, at: usize) -> impl Iterator<Item = &Cell> {
+        self.rows
+            .iter()
+            .filter(|row| row.len() > 1 || self.columns.len() == 1)
+            .filter_map(move |row| row.get(at))
+    }
+}
+
+/// The width of a whole line.
+fn total(widths: &[Option<usize>]) -> usize {
+    let shown = widths.iter().flatten().count();
+    widths.iter().flatten().sum::<usize>() + GAP * shown.saturating_sub(1)
 }

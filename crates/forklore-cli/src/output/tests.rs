@@ -1,1 +1,266 @@
 //! What reaches a terminal, and what reaches a pipe.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use forklore::Error;
+use forklore::engine::{Record, RecordOrigin};
+use forklore::model::{Content, ErrorKind, Role, Selector, SessionId};
+use forklore::store::Error as StoreError;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::transcript::Transcript;
+use super::*;
+use crate::failure::Failure;
+
+const HOSTILE: &str = "a\u{1b}[2Jb\u{202e}c\u{9b}d\u{200b}e";
+
+/// A place to write that can be looked at.
+#[derive(Clone, Default)]
+struct Screen(Arc<Mutex<Vec<u8>>>);
+
+impl Screen {
+    fn text(&self) -> String {
+        let bytes = self
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        String::from_utf8(bytes).unwrap()
+    }
+}
+
+impl Write for Screen {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn output(json: bool, is_terminal: bool) -> (Output, Screen, Screen) {
+    let (out, err) = (Screen::default(), Screen::default());
+    let now = "2026-03-10T12:00:00Z".parse().unwrap();
+    let look = Look {
+        color: false,
+        width: 40,
+        wrap: is_terminal,
+        now,
+    };
+    let output = Output {
+        json,
+        quiet: false,
+        verbose: true,
+        look,
+        error_look: look,
+        is_terminal,
+        also: Vec::new(),
+        out: Box::new(out.clone()),
+        err: Box::new(err.clone()),
+    };
+    (output, out, err)
+}
+
+fn is_harmless(text: &str) -> bool {
+    !text
+        .chars()
+        .any(|c| c != '\n' && forklore_guard::terminal::is_hostile(c))
+}
+
+#[test]
+fn s12_json_is_escaped_on_a_terminal_and_verbatim_in_a_pipe() {
+    let answer = json!({ "title": HOSTILE });
+    for is_terminal in [true, false] {
+        let (mut output, out, _) = output(true, is_terminal);
+        output.answer(&answer, |_| {}).unwrap();
+        output
+            .lines()
+            .write_all(format!("{{\"data\":\"{}\"}}\n", "\u{202e}x").as_bytes())
+            .unwrap();
+        let text = out.text();
+        let (first, second) = text.split_once('\n').unwrap();
+        assert_eq!(is_harmless(&text), is_terminal);
+        let read: Value = serde_json::from_str(first).unwrap();
+        assert_eq!(read, json!({"ok": true, "title": HOSTILE}));
+        assert_eq!(
+            serde_json::from_str::<Value>(second).unwrap(),
+            json!({"data": "\u{202e}x"})
+        );
+    }
+}
+
+#[test]
+fn s12_pages_tables_hints_and_errors_are_escaped_everywhere() {
+    let (mut output, out, err) = output(false, false);
+    let record = Record {
+        index: 0,
+        seq: 0,
+        role: Role::User,
+        content: Content::Text(format!("{HOSTILE}\r\nline two")),
+        branch: None,
+        origin: RecordOrigin {
+            session_id: "s".parse().unwrap(),
+            seq: 0,
+            id: "e".parse().unwrap(),
+        },
+        ts: Timestamp::UNIX_EPOCH,
+    };
+    output
+        .page(|page| {
+            page.fact("title", HOSTILE);
+            let mut table = Table::new(&[Column::new("TITLE")]);
+            table.row([Cell::new(Tone::Plain, HOSTILE)]);
+            table.show(page);
+            Transcript::default().record(page, &record, usize::MAX);
+        })
+        .unwrap();
+    output.hint(HOSTILE, HOSTILE);
+    output
+        .failure(&Failure::invalid(HOSTILE).or_try(HOSTILE))
+        .unwrap();
+    assert!(
+        is_harmless(&out.text()) && is_harmless(&err.text()),
+        "{}{}",
+        out.text(),
+        err.text()
+    );
+    assert!(out.text().contains("line two\n") && out.text().contains("\\u{1b}[2J"));
+}
+
+#[test]
+fn tables_give_way_on_a_narrow_terminal() {
+    let (mut output, out, _) = output(false, true);
+    output
+        .page(|page| {
+            let mut table = Table::new(&[
+                Column::new("ID"),
+                Column::new("TITLE").gives_way(),
+                Column::new("SIZE").right().optional(),
+                Column::new("FOLDER").optional(),
+            ]);
+            let cell = |text: &str| Cell::new(Tone::Plain, text);
+            let title = "a title far too long for a narrow screen";
+            table.row([
+                cell("plan-a"),
+                cell(title),
+                cell("1 B"),
+                cell("/a/folder/of/a/long/name"),
+            ]);
+            table.row([cell("b"), cell("計画"), cell("1.5 kB"), cell("/b")]);
+            table.show(page);
+        })
+        .unwrap();
+    insta::assert_snapshot!(out.text(), @r"
+    ID      TITLE                       SIZE
+    plan-a  a title far too long fo…     1 B
+    b       計画                      1.5 kB
+    ");
+}
+
+#[test]
+fn long_texts_are_broken_at_words_and_counted() {
+    let (mut output, out, _) = output(false, true);
+    let text = "one two three four five six seven eight nine\n\nten\neleven\ntwelve";
+    output
+        .page(|page| page.block(Tone::Plain, text, 5, 3))
+        .unwrap();
+    insta::assert_snapshot!(out.text(), @r"
+         one two three four five six seven
+         eight nine
+
+         ... 3 more lines
+    ");
+}
+
+/// One failure of every kind that a command can come to.
+fn failures() -> Vec<Failure> {
+    let id: SessionId = "plan-1".parse().unwrap();
+    let session = || id.clone();
+    let io = || io::Error::other("the disk is full");
+    let store = |error: StoreError| Failure::Engine(error.into());
+    vec![
+        store(StoreError::NotFound(session())),
+        Failure::Engine(Error::Cut {
+            session: session(),
+            source: forklore::model::CutError::NothingToFork {
+                asked: Selector::End,
+            },
+        }),
+        Failure::Engine(Error::Permission("shell".into())),
+        store(StoreError::Conflict {
+            session: session(),
+            expected: 3,
+            head: 5,
+        }),
+        store(StoreError::IdTaken(session())),
+        store(StoreError::HasChildren {
+            session: session(),
+            children: vec![session()],
+            count: 1,
+        }),
+        store(StoreError::Held {
+            session: session(),
+            owner: "pid 7".into(),
+        }),
+        store(StoreError::Unsupported(
+            "a newer program made the store".into(),
+        )),
+        store(StoreError::Corrupt {
+            session: Some(session()),
+            seq: Some(4),
+            place: "event 4".into(),
+            message: "its crc is wrong".into(),
+        }),
+        store(StoreError::MissingAncestor {
+            session: session(),
+            missing: "segment 3".into(),
+        }),
+        Failure::Engine(Error::Cycle(session())),
+        Failure::File {
+            doing: "writing a.jsonl".into(),
+            source: io(),
+        },
+    ]
+}
+
+#[test]
+fn a42_every_kind_of_failure_has_its_envelope_and_exit_code() {
+    let mut shown = String::new();
+    for failure in failures() {
+        let (mut output, out, _) = output(true, false);
+        output.failure(&failure).unwrap();
+        shown += &format!("{} {}", failure.kind().exit_code(), out.text());
+    }
+    insta::assert_snapshot!(shown);
+}
+
+#[test]
+fn people_get_a_line_the_causes_and_a_way_on() {
+    let mut shown = String::new();
+    for failure in failures() {
+        let (mut output, out, err) = output(false, false);
+        output.failure(&failure).unwrap();
+        assert_eq!(out.text(), "");
+        shown += &err.text();
+    }
+    insta::assert_snapshot!(shown);
+}
+
+#[test]
+fn a_closed_pipe_is_no_failure() {
+    let closed = || io::Error::from(io::ErrorKind::BrokenPipe);
+    assert!(Failure::Answer(closed()).is_closed_pipe());
+    let midway = Error::Io {
+        doing: "writing the log".into(),
+        source: closed(),
+    };
+    assert!(Failure::Engine(midway).is_closed_pipe());
+    assert!(!Failure::Answer(io::Error::other("full")).is_closed_pipe());
+    assert_eq!(Failure::Answered(ErrorKind::Corrupt).kind().exit_code(), 6);
+}

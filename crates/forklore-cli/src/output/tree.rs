@@ -146,16 +146,25 @@ pub(crate) fn draw(page: &mut Page, twigs: &[Twig]) {
         Column::new("TITLE").gives_way().optional(),
     ]);
     for (twig, lines) in twigs.iter().zip(lines(twigs)) {
-        table.row(row(twig, &lines, &short, now));
+        match &twig.session {
+            Some(drawn) => table.row(row(drawn, &twig.notes, &lines, &short, now)),
+            None => table.remark(Cell::new(Tone::Dim, twig.notes.join(", ")).behind(&lines)),
+        }
     }
     table.show(page);
 }
 
-fn row(twig: &Twig, lines: &str, short: &ShortIds, now: Timestamp) -> Vec<Cell> {
-    let notes = twig.notes.join(", ");
-    let Some(drawn) = &twig.session else {
-        return vec![Cell::new(Tone::Dim, notes).behind(lines)];
-    };
+fn row(
+    drawn: &Drawn,
+    notes: &[String],
+    lines: &str,
+    short: &ShortIds,
+    now: Timestamp,
+) -> Vec<Cell> {
+    let is_gone = notes
+        .iter()
+        .any(|note| note == "deleted" || note == "cycle");
+    let notes = notes.join(", ");
     let id = Cell::new(Tone::Id, short.get(&drawn.id));
     let Some(known) = &drawn.known else {
         let branch = Cell::new(Tone::Bad, "?").behind(lines);
@@ -164,10 +173,6 @@ fn row(twig: &Twig, lines: &str, short: &ShortIds, now: Timestamp) -> Vec<Cell> 
         row.push(Cell::new(Tone::Bad, notes));
         return row;
     };
-    let is_gone = twig
-        .notes
-        .iter()
-        .any(|note| note == "deleted" || note == "cycle");
     let tone = if is_gone {
         Tone::Bad
     } else {

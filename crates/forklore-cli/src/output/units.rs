@@ -26,6 +26,11 @@ pub(crate) fn time(at: Timestamp) -> String {
     at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
 }
 
+/// A time of this year, for lists.
+pub(crate) fn minute(at: Timestamp) -> String {
+    at.strftime("%m-%d %H:%M:%S").to_string()
+}
+
 /// A number of bytes: `1.2 MB`.
 pub(crate) fn bytes(bytes: u64) -> String {
     if bytes < 1_000 {

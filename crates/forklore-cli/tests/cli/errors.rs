@@ -1,0 +1,220 @@
+//! Exit codes and the error envelope (SPEC 16).
+
+use serde_json::json;
+
+use crate::place::{Place, WORKSPACE};
+
+#[test]
+fn a42_refusals_have_their_kind_and_code() {
+    let place = Place::with_a_plan();
+    place.ok(&["fork", "plan-1", "--id", "plan-b", "--permissions", "read"]);
+    let cases: &[(&[&str], &str, i32)] = &[
+        (&["show", "nobody"], "not_found", 2),
+        (&["show", "@nobody"], "not_found", 2),
+        (&["show", "plan-"], "invalid_args", 2),
+        (&["fork", "plan-1", "--at", "turn:9"], "invalid_args", 2),
+        (&["fork", "plan-1", "--at", "nonsense"], "invalid_args", 2),
+        (
+            &[
+                "fork",
+                "plan-1",
+                "--at",
+                "index:0",
+                "--tool-calls",
+                "remove",
+                "--to-seq",
+                "1",
+            ],
+            "invalid_args",
+            2,
+        ),
+        (&["replay", "plan-1", "--speed", "0"], "invalid_args", 2),
+        (&["list", "--since", "yesterday"], "invalid_args", 2),
+        (&["list", "--after", "nonsense"], "invalid_args", 2),
+        (&["append", "plan-1", "--data", "{"], "invalid_args", 2),
+        (
+            &["append", "plan-1", "--type", "session_fork", "--data", "{}"],
+            "invalid_args",
+            2,
+        ),
+        (&["append", "./plan-1", "--text", "x"], "invalid_args", 2),
+        (&["new", "--label", "other"], "invalid_args", 2),
+        (
+            &["fork", "plan-b", "--permissions", "read,shell"],
+            "permission_denied",
+            3,
+        ),
+        (
+            &["append", "plan-1", "--expect", "3", "--text", "x"],
+            "conflict",
+            4,
+        ),
+        (&["fork", "plan-1", "--tool-calls", "error"], "conflict", 4),
+        (&["new", "--id", "PLAN-1"], "already_exists", 4),
+        (&["label", "plan-b", "main"], "already_exists", 4),
+        (&["delete", "plan-1"], "has_children", 4),
+        (&["export", "plan-1", "--to", "claude"], "unsupported", 5),
+    ];
+    for (words, kind, code) in cases {
+        let (got, error) = place.error(words);
+        assert_eq!(
+            (error["kind"].as_str(), got),
+            (Some(*kind), *code),
+            "{words:?}: {error}"
+        );
+        assert!(
+            error["message"].is_string() && error["details"].is_object(),
+            "{error}"
+        );
+        assert!(error["next_actions"].is_array(), "{error}");
+    }
+}
+
+#[test]
+fn a42_usage_errors_have_the_envelope_too() {
+    let place = Place::new();
+    for words in [
+        &[][..],
+        &["nonsense"],
+        &["show"],
+        &["show", "a", "b"],
+        &["fork", "a", "--kind", "root"],
+        &["tree", "--depth", "61"],
+        &["append", "a", "--expect", "many"],
+        &["list", "--color", "green"],
+        &["list", "--nonsense"],
+    ] {
+        let (code, error) = place.error(words);
+        assert_eq!(
+            (code, &error["kind"]),
+            (2, &json!("invalid_args")),
+            "{words:?}: {error}"
+        );
+        assert!(
+            !error["message"].as_str().unwrap().contains('\n'),
+            "{error}"
+        );
+    }
+    assert!(!place.store().exists());
+}
+
+#[test]
+fn people_get_one_line_and_a_hint() {
+    let place = Place::with_a_plan();
+    let gone = place.run(&["show", "nobody"]);
+    assert_eq!(gone.out, "");
+    assert_eq!(
+        gone.err,
+        "error: session nobody does not exist\n  try: forklore list --all\n"
+    );
+    let usage = place.run(&["fork", "plan-1", "--nonsense"]);
+    assert_eq!((usage.code, usage.out.as_str()), (2, ""));
+    assert_eq!(
+        usage.err.lines().collect::<Vec<_>>(),
+        [
+            "error: unexpected argument '--nonsense' found",
+            "  try: forklore fork --help"
+        ]
+    );
+    let quiet = place.run(&["show", "nobody", "-q"]);
+    assert_eq!(quiet.err, "error: session nobody does not exist\n");
+}
+
+#[test]
+fn an_ambiguous_reference_lists_candidates() {
+    let place = Place::new();
+    for at in 0..12 {
+        place.ok(&["new", "--id", &format!("meeting-{at:02}")]);
+    }
+    let (code, error) = place.error(&["show", "meeting"]);
+    assert_eq!((code, &error["details"]["count"]), (2, &json!(12)));
+    assert_eq!(error["details"]["candidates"].as_array().unwrap().len(), 10);
+    let people = place.run(&["show", "meeting"]).err;
+    assert_eq!(
+        people
+            .lines()
+            .filter(|line| line.starts_with("  meeting-"))
+            .count(),
+        10
+    );
+}
+
+#[test]
+fn references_are_tried_in_order() {
+    let place = Place::with_a_plan();
+    place.ok(&[
+        "fork",
+        "plan-1",
+        "--id",
+        "0198-long-identity-77",
+        "--label",
+        "other",
+    ]);
+    let id = |reference: &str| place.json(&["show", reference])["session"]["id"].clone();
+    for reference in [
+        "0198-long-identity-77",
+        "last",
+        "@other",
+        "plan-1@other",
+        "0198",
+        "ty-77",
+    ] {
+        assert_eq!(id(reference), "0198-long-identity-77", "{reference}");
+    }
+    assert_eq!(id("last@main"), "plan-1");
+}
+
+#[test]
+fn labels_and_last_keep_to_the_workspace() {
+    let place = Place::with_a_plan();
+    let elsewhere = |words: &[&str]| {
+        crate::place::ran(
+            place.command(&[&["--workspace", "/elsewhere", "--json"], words].concat()),
+        )
+    };
+    assert_eq!(elsewhere(&["show", "last"]).code, 2);
+    assert_eq!(elsewhere(&["show", "@main"]).code, 2);
+    assert_eq!(elsewhere(&["show", "plan-1"]).code, 0);
+    let all = crate::place::ran(place.command(&["--all", "--json", "show", "last"]));
+    assert_eq!(all.code, 0, "{all:?}");
+    assert!(WORKSPACE == "/demo" && all.out.contains("\"workspace\":\"/demo\""));
+}
+
+#[test]
+fn a_line_of_a_batch_is_named_and_nothing_is_written() {
+    let place = Place::with_a_plan();
+    let good = r#"{"type":"user_message","data":{"content":"x"}}"#;
+    for (bad, line) in [
+        ("{", 3),
+        (r#"{"type":"user_message"}"#, 3),
+        (r#"{"data":{"text":"x"}}"#, 3),
+    ] {
+        let ran = place.append("plan-1", &format!("{good}\n\n{bad}\n"));
+        assert_eq!(ran.code, 2);
+        let named = [format!("line {line}:"), format!("event {line}:")];
+        assert!(
+            named.iter().any(|name| ran.err.contains(name)),
+            "{}",
+            ran.err
+        );
+    }
+    assert_eq!(place.json(&["show", "plan-1"])["session"]["head_seq"], 6);
+}
+
+#[test]
+fn a_store_that_is_none_is_refused() {
+    let place = Place::new();
+    std::fs::write(place.store(), "this is a letter, not a store\n".repeat(100)).unwrap();
+    let (code, error) = place.error(&["list"]);
+    assert_eq!(
+        (code, &error["kind"]),
+        (5, &json!("unsupported")),
+        "{error}"
+    );
+    let (code, error) = place.error(&["--store", "nonsense", "list"]);
+    assert_eq!(
+        (code, &error["kind"]),
+        (2, &json!("invalid_args")),
+        "{error}"
+    );
+}

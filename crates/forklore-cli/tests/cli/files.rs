@@ -1,0 +1,144 @@
+//! Files read and written: import, restore, export, and paths in place of sessions.
+
+use serde_json::{Value, json};
+
+use crate::place::{Place, snapshot};
+
+const CHAT: &str = "{\"role\":\"user\",\"content\":\"plan A or plan B?\"}
+{\"role\":\"assistant\",\"content\":\"Plan B.\"}
+{\"role\":\"user\",\"content\":\"Why?\"}
+{\"role\":\"assistant\",\"content\":\"It is cheap.\"}
+";
+
+#[test]
+fn a_session_file_is_forked_where_a_session_is_named() {
+    let place = Place::new();
+    place.file("chat.jsonl", CHAT);
+    let forked = place.run(&["fork", "./chat.jsonl", "--at", "turn:1", "--id", "plan-b"]);
+    assert_eq!(forked.code, 0, "{forked:?}");
+    let again = place.json(&["show", "./chat.jsonl"]);
+    assert_eq!(again["session"]["head_index"], 4);
+    assert_eq!(
+        place.json(&["list"])["sessions"].as_array().unwrap().len(),
+        2
+    );
+    snapshot!(format!(
+        "{}{}---\n{}",
+        forked.out,
+        forked.err,
+        place.ok(&["diff", "./chat.jsonl", "plan-b"])
+    ));
+}
+
+#[test]
+fn growth_is_read_and_no_second_copy_made() {
+    let place = Place::new();
+    let path = place.file("chat.jsonl", CHAT);
+    let first = place.json(&["import", "chat.jsonl"]);
+    let same = place.json(&["import", "chat.jsonl"]);
+    let grown = format!("{CHAT}{{\"role\":\"user\",\"content\":\"Fine.\"}}\n");
+    std::fs::write(&path, grown).unwrap();
+    let more = place.json(&["import", "chat.jsonl"]);
+    let appended = [&first, &same, &more].map(|answer| answer["sessions"][0]["appended"].as_u64());
+    assert_eq!(appended, [Some(4), Some(0), Some(1)]);
+    assert_eq!(
+        more["sessions"][0]["session_id"],
+        first["sessions"][0]["session_id"]
+    );
+}
+
+#[test]
+fn an_import_closes_with_a_table() {
+    let place = Place::new();
+    std::fs::create_dir(place.path().join("chats")).unwrap();
+    place.file("chats/one.jsonl", CHAT);
+    place.file(
+        "chats/two.jsonl",
+        &format!("{}{{\"role\":\"us", CHAT.replace("cheap", "dear")),
+    );
+    place.file("chats/notes.txt", "nothing of an agent\n");
+    let told = place.run(&["import", "chats"]);
+    snapshot!(format!(
+        "{}{}---\n{}",
+        told.out,
+        told.err,
+        place.ok(&["list"])
+    ));
+}
+
+#[test]
+fn what_no_agent_wrote_is_not_imported() {
+    let place = Place::new();
+    place.file("notes.txt", "nothing of an agent\n");
+    let (code, error) = place.error(&["show", "./notes.txt"]);
+    assert_eq!((code, &error["kind"]), (2, &json!("invalid_args")));
+    let import = place.run(&["--json", "import", "notes.txt"]);
+    let answer: Value = serde_json::from_str(&import.out).unwrap();
+    assert_eq!(
+        (import.code, &answer["files"], &answer["skipped"]),
+        (2, &json!(0), &json!(1))
+    );
+    let (code, error) = place.error(&["import", "notes.txt", "--from", "nobody"]);
+    assert_eq!((code, &error["kind"]), (2, &json!("invalid_args")));
+}
+
+#[test]
+fn restore_gives_the_file_back_and_overwrites_nothing() {
+    let place = Place::new();
+    place.file("chat.jsonl", CHAT);
+    place.ok(&["import", "chat.jsonl"]);
+    assert_eq!(place.ok(&["restore", "last"]), CHAT);
+    let answer = place.json(&["restore", "last", "-o", "again.jsonl"]);
+    assert_eq!(
+        (&answer["path"], &answer["bytes"]),
+        (&json!("again.jsonl"), &json!(CHAT.len()))
+    );
+    assert_eq!(
+        std::fs::read_to_string(place.path().join("again.jsonl")).unwrap(),
+        CHAT
+    );
+    let (code, error) = place.error(&["restore", "last", "-o", "chat.jsonl"]);
+    assert_eq!((code, &error["kind"]), (4, &json!("already_exists")));
+}
+
+#[test]
+fn export_writes_plain_messages_and_says_what_is_left_out() {
+    let place = Place::with_a_plan();
+    let lines = place.ok(&["export", "plan-1", "--to", "plain"]);
+    let answer = place.json(&["export", "plan-1", "--to", "plain", "-o", "plan.jsonl"]);
+    assert_eq!(
+        std::fs::read_to_string(place.path().join("plan.jsonl")).unwrap(),
+        lines
+    );
+    assert_eq!(
+        answer,
+        json!({"ok": true, "path": "plan.jsonl", "events": 6, "lossy": [{"type": "provider_usage", "count": 1}]})
+    );
+    let (code, error) = place.error(&["export", "plan-1", "--to", "plain", "-o", "plan.jsonl"]);
+    assert_eq!((code, &error["kind"]), (4, &json!("already_exists")));
+    snapshot!(format!(
+        "{lines}---\n{}",
+        place.ok(&["export", "plan-1", "--to", "plain", "-o", "b.jsonl"])
+    ));
+}
+
+#[cfg(unix)]
+#[test]
+fn s10_what_is_written_is_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::with_a_plan();
+    place.ok(&["export", "plan-1", "--to", "plain", "-o", "plan.jsonl"]);
+    let mut command = place.command(&["new"]);
+    command.env_remove("FORKLORE_STORE");
+    assert_eq!(crate::place::ran(command).code, 0);
+    let mode = |path: &str| {
+        std::fs::metadata(place.path().join(path))
+            .unwrap()
+            .permissions()
+            .mode()
+            & 0o777
+    };
+    assert_eq!(mode("plan.jsonl"), 0o600);
+    assert_eq!(mode("home/.local/share/forklore"), 0o700);
+    assert_eq!(mode("home/.local/share/forklore/sessions.db"), 0o600);
+}

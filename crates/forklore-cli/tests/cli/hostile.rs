@@ -1,0 +1,91 @@
+//! Hostile names and texts: refused, not repeated, never raw on a terminal.
+
+use crate::place::Place;
+
+const NAMES: [&str; 8] = [
+    "",
+    "-x",
+    "a b",
+    "..",
+    "a\u{202e}b",
+    "\u{1b}[31mred",
+    "x\ny",
+    "last!",
+];
+
+#[test]
+fn a43_hostile_ids_are_refused_before_any_read_and_never_echoed() {
+    let place = Place::new();
+    for name in NAMES.iter().chain(&["../../no/such", "..\\evil"]) {
+        for words in [
+            &["show", name][..],
+            &["log", name],
+            &["append", name, "--text", "x"],
+            &["fork", name],
+            &["fork", "plan-1", "--id", name],
+            &["fork", "plan-1", "--label", name],
+            &["new", "--id", name],
+            &["new", "--parent", name],
+            &["diff", name, "plan-1"],
+            &["delete", name],
+            &["tree", name],
+        ] {
+            let (code, error) = place.error(words);
+            assert_eq!(code, 2, "{words:?}: {error}");
+            let people = place.run(words);
+            let told = format!("{error}{}{}", people.out, people.err);
+            assert!(name.len() < 3 || !told.contains(name), "{words:?}: {told}");
+            assert!(!told.contains(['\u{1b}', '\u{202e}']), "{words:?}: {told}");
+        }
+    }
+    let left: Vec<_> = std::fs::read_dir(place.path())
+        .unwrap()
+        .map(|e| e.unwrap().file_name())
+        .collect();
+    assert_eq!(left, ["home"]);
+}
+
+#[test]
+fn s12_hostile_text_is_escaped_for_people_and_kept_for_pipes() {
+    let place = Place::new();
+    let hostile = "a\u{1b}]0;owned\u{7}\u{202e}b\u{200b}\rc";
+    place.ok(&[
+        "new",
+        "--id",
+        "plan-1",
+        "--title",
+        hostile,
+        "--principal",
+        hostile,
+        "--metadata",
+        &format!("{{\"k\":\"{}\"}}", "\u{202e}v"),
+    ]);
+    place.ok(&[
+        "append",
+        "plan-1",
+        "--text",
+        &format!("{hostile}\nsecond line"),
+    ]);
+    place.ok(&["fork", "plan-1", "--id", "plan-b", "--title", hostile]);
+    for words in [
+        &["show", "plan-1"][..],
+        &["list"],
+        &["tree"],
+        &["log", "plan-1"],
+        &["replay", "plan-1"],
+        &["inspect", "plan-1"],
+        &["diff", "plan-1", "plan-b"],
+        &["fork", "plan-1"],
+        &["new", "--title", hostile],
+    ] {
+        let shown = place.run(words);
+        let told = format!("{}{}", shown.out, shown.err);
+        let raw = told
+            .chars()
+            .find(|c| matches!(c, '\u{1b}' | '\u{7}' | '\r' | '\u{202e}' | '\u{200b}'));
+        assert_eq!((shown.code, raw), (0, None), "{words:?}: {told}");
+    }
+    let stored = place.ok(&["--json", "log", "plan-1"]);
+    assert!(stored.contains('\u{202e}') && stored.contains('\u{200b}'));
+    assert_eq!(place.json(&["show", "plan-1"])["session"]["title"], hostile);
+}

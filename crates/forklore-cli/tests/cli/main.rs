@@ -1,0 +1,18 @@
+//! The program as its users meet it, each test in a home and a store of its own.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic
+)]
+
+mod errors;
+mod files;
+mod forks;
+mod help;
+mod hostile;
+mod place;
+mod screens;
+mod shapes;
+mod streams;

@@ -1,0 +1,174 @@
+//! A home, a store and a folder of one test alone.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// The folder that commands work on: it need not exist, and its length never changes.
+pub(crate) const WORKSPACE: &str = "/demo";
+
+/// Where a test lives.
+pub(crate) struct Place {
+    dir: TempDir,
+}
+
+/// What a command came to.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) code: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        let dir = TempDir::new().unwrap();
+        std::fs::create_dir(dir.path().join("home")).unwrap();
+        Self { dir }
+    }
+
+    /// A place with the session `plan-1` of two turns, the first with a tool call.
+    pub(crate) fn with_a_plan() -> Self {
+        let place = Self::new();
+        place.ok(&["new", "--id", "plan-1", "--title", "Plan the release"]);
+        place.append("plan-1", PLAN);
+        place
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// A file in the place.
+    pub(crate) fn file(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.dir.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    pub(crate) fn store(&self) -> PathBuf {
+        self.dir.path().join("store.db")
+    }
+
+    /// The program with these words, nothing of this machine's environment around it.
+    pub(crate) fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_forklore"));
+        command
+            .args(words)
+            .env_clear()
+            .env("HOME", self.dir.path().join("home"))
+            .env(
+                "FORKLORE_STORE",
+                format!("sqlite:{}", self.store().display()),
+            )
+            .env("COLUMNS", "100")
+            .current_dir(self.dir.path())
+            .stdin(Stdio::null());
+        command
+    }
+
+    pub(crate) fn run(&self, words: &[&str]) -> Ran {
+        let words = [&["--workspace", WORKSPACE], words].concat();
+        ran(self.command(&words))
+    }
+
+    /// Runs a command that has to succeed, and gives what it printed.
+    pub(crate) fn ok(&self, words: &[&str]) -> String {
+        let ran = self.run(words);
+        assert_eq!(ran.code, 0, "{words:?}: {ran:?}");
+        ran.out
+    }
+
+    /// The JSON answer of a command that has to succeed.
+    pub(crate) fn json(&self, words: &[&str]) -> Value {
+        let out = self.ok(&[&["--json"], words].concat());
+        serde_json::from_str(&out).unwrap_or_else(|error| panic!("{words:?}: {error}: {out}"))
+    }
+
+    /// The error object of a command that has to fail, and its exit code.
+    pub(crate) fn error(&self, words: &[&str]) -> (i32, Value) {
+        let ran = self.run(&[&["--json"], words].concat());
+        let last = ran.out.lines().last().unwrap_or_default();
+        let answer: Value = serde_json::from_str(last)
+            .unwrap_or_else(|error| panic!("{words:?}: {error}: {ran:?}"));
+        assert_eq!(
+            (answer["ok"].as_bool(), &*ran.err),
+            (Some(false), ""),
+            "{words:?}"
+        );
+        (ran.code, answer["error"].clone())
+    }
+
+    /// Appends JSON lines.
+    pub(crate) fn append(&self, session: &str, lines: &str) -> Ran {
+        self.feed(&["append", session], lines)
+    }
+
+    /// Runs a command with `input` on its standard input.
+    pub(crate) fn feed(&self, words: &[&str], input: &str) -> Ran {
+        let mut command = self.command(&[&["--workspace", WORKSPACE], words].concat());
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(input.as_bytes())
+            .unwrap();
+        let output = child.wait_with_output().unwrap();
+        of(&output)
+    }
+}
+
+/// A conversation of two turns, usage and an open call included.
+const PLAN: &str = r#"{"type":"user_message","data":{"content":"plan A or plan B?"}}
+{"type":"assistant_message","data":{"content":[{"type":"text","text":"Let me look."},{"type":"tool_call","id":"c1","name":"read","arguments":{"path":"plan.md"}}]}}
+{"type":"tool_result","data":{"call_id":"c1","name":"read","content":"A: fast\nB: cheap"}}
+{"type":"assistant_message","data":{"content":"Plan B."}}
+{"type":"provider_usage","data":{"input":120,"output":30,"cached":100,"cost":0.25}}
+{"type":"user_message","data":{"content":"Then do it."}}
+{"type":"assistant_message","data":{"content":[{"type":"tool_call","id":"c2","name":"write","arguments":{"path":"todo.md"}}]}}
+"#;
+
+pub(crate) fn ran(mut command: Command) -> Ran {
+    of(&command.output().unwrap())
+}
+
+fn of(output: &std::process::Output) -> Ran {
+    Ran {
+        code: output.status.code().unwrap_or(-1),
+        out: String::from_utf8(output.stdout.clone()).unwrap(),
+        err: String::from_utf8(output.stderr.clone()).unwrap(),
+    }
+}
+
+/// Compares with a snapshot in which what differs from run to run is named.
+macro_rules! snapshot {
+    ($text:expr) => {
+        insta::with_settings!({ omit_expression => true, filters => crate::place::FILTERS.to_vec() }, {
+            insta::assert_snapshot!($text)
+        })
+    };
+}
+pub(crate) use snapshot;
+
+pub(crate) const FILTERS: &[(&str, &str)] = &[
+    (
+        r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",
+        "[uuid]",
+    ),
+    (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", "[time]"),
+    (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC", "[time]"),
+    (r"\d\d-\d\d \d\d:\d\d:\d\d", "[time]"),
+    (r#""store_bytes": \d+"#, r#""store_bytes": [bytes]"#),
+    (r"(store +)[\d.]+ [kM]?B", "$1[size]"),
+    (r#""freed_bytes": \d+"#, r#""freed_bytes": [bytes]"#),
+    (r"Freed [\d.]+ [kM]?B", "Freed [size]"),
+    (r"[^\s]*/\.tmp[A-Za-z0-9]{6}", "[dir]"),
+];
