@@ -48,9 +48,9 @@ fn run(scene: &Scene<'_>, step: BoxedStrategy<Step>) {
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
     let tried = TestRunner::new_with_rng(config, rng).run(&vec(step, 1..=STEPS), |steps| {
         let mut history = History::new(scene.factory).map_err(TestCaseError::fail)?;
-        steps
-            .iter()
-            .try_for_each(|step| history.take(step))
+        let taken = steps.iter().try_for_each(|step| history.take(step));
+        taken
+            .and_then(|()| history.finish())
             .map_err(TestCaseError::fail)
     });
     match tried {

@@ -3,6 +3,7 @@
 use forklore_model::{Header, SessionId};
 use jiff::Timestamp;
 
+use super::compare::Logs;
 use crate::error::{Error, Result};
 use crate::port::{Append, Appended, Change, Changed, Children, NewSession, Removed, Store};
 
@@ -24,6 +25,16 @@ pub(super) enum Answer {
 }
 
 impl Call {
+    /// Whose logs the call may have touched.
+    pub(super) fn touched(&self) -> Logs<'_> {
+        match self {
+            Self::Create(new) => Logs::Of(&new.id),
+            Self::Append(session, _) => Logs::Of(session),
+            Self::Change(_, Change::Detach) | Self::Remove(..) => Logs::All,
+            Self::Change(session, _) => Logs::Of(session),
+        }
+    }
+
     pub(super) fn make(&self, store: &dyn Store) -> Answer {
         match self {
             Self::Create(new) => answer(store.create((**new).clone()), |header| {

@@ -1,16 +1,23 @@
 //! Whether a store shows what the model says.
 
-use forklore_model::Header;
+use forklore_model::{Header, SessionId};
 
 use super::model::{Model, Told};
 use crate::conformance::scene::{Scene, forward};
 use crate::port::{At, Filter, Stored};
 
+/// How much of what the store shows is compared: headers always all.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Logs<'a> {
+    All,
+    Of(&'a SessionId),
+}
+
 /// The first difference between the store and the model.
 ///
 /// # Errors
 /// The difference, in words.
-pub(super) fn compare(scene: &Scene<'_>, model: &Model) -> Result<(), String> {
+pub(super) fn compare(scene: &Scene<'_>, model: &Model, logs: Logs<'_>) -> Result<(), String> {
     let all = Filter {
         deleted: true,
         ..Filter::default()
@@ -19,29 +26,25 @@ pub(super) fn compare(scene: &Scene<'_>, model: &Model) -> Result<(), String> {
         .store()
         .sessions(&all, None, 0)
         .map_err(|error| error.to_string())?;
-    if listed.len() != model.sessions.len() {
-        return Err(format!(
-            "{} sessions, not {}",
-            listed.len(),
-            model.sessions.len()
-        ));
-    }
-    let listed: Vec<_> = listed
+    let (mut dead, listed): (Vec<_>, Vec<_>) = listed
         .into_iter()
-        .filter(|header| header.deleted.is_none())
-        .collect();
-    let living = model.sessions.iter().filter(|told| !told.is_deleted());
-    let mut want: Vec<_> = living.map(Told::header).collect();
+        .partition(|header| header.deleted.is_some());
+    let (buried, living): (Vec<_>, Vec<_>) =
+        model.sessions.iter().partition(|told| told.is_deleted());
+    let mut want: Vec<_> = living.iter().map(|told| told.header()).collect();
     want.sort_by(|a, b| b.updated.cmp(&a.updated).then_with(|| a.id.cmp(&b.id)));
     same("the list", &listed, &want)?;
-    for told in &model.sessions {
-        let header = scene
-            .store()
-            .header(told.id())
-            .map_err(|error| error.to_string())?;
-        if told.is_deleted() {
-            same("the tombstone", &place(header), &place(told.header()))?;
-        } else {
+    let mut buried: Vec<_> = buried.into_iter().map(Told::header).collect();
+    dead.sort_by(|a, b| a.id.cmp(&b.id));
+    buried.sort_by(|a, b| a.id.cmp(&b.id));
+    let places = |headers: Vec<Header>| headers.into_iter().map(place).collect::<Vec<_>>();
+    same("the list of the dead", &places(dead), &places(buried))?;
+    for told in living {
+        if logs == Logs::All || logs == Logs::Of(told.id()) {
+            let header = scene
+                .store()
+                .header(told.id())
+                .map_err(|error| error.to_string())?;
             same("the header", &header, &told.header())?;
             same("the log", &log(scene, told)?, &told.log())?;
         }

@@ -5,7 +5,7 @@ use forklore_model::{SessionId, SessionKind};
 use jiff::SignedDuration;
 
 use super::call::{Answer, Call};
-use super::compare::{compare, same};
+use super::compare::{Logs, compare, same};
 use super::model::{Model, Told};
 use super::step::{Expect, How, Say, Step};
 use crate::conformance::events::Draft;
@@ -36,6 +36,8 @@ impl<'f> History<'f> {
         Ok(history)
     }
 
+    /// Takes one step. Logs are compared where the step may have touched them, all of them after
+    /// a step that moves bytes about, and in [`History::finish`].
     pub(super) fn take(&mut self, step: &Step) -> Result<(), String> {
         match step {
             Step::Gc => self.scene.collect(),
@@ -47,9 +49,15 @@ impl<'f> History<'f> {
                 };
                 let (got, want) = (call.make(self.scene.store()), self.model.tell(&call));
                 same(&format!("the answer to {call:?}"), &got, &want)?;
+                return compare(&self.scene, &self.model, call.touched());
             }
         }
-        compare(&self.scene, &self.model)
+        self.finish()
+    }
+
+    /// Compares everything.
+    pub(super) fn finish(&self) -> Result<(), String> {
+        compare(&self.scene, &self.model, Logs::All)
     }
 
     /// Makes both calls at once; the store must show what one of both orders gives.
@@ -69,7 +77,7 @@ impl<'f> History<'f> {
                 (model.tell(&one), second)
             };
             let difference = same("the answers", &(&first, &second), &(&want.0, &want.1))
-                .and_then(|()| compare(&self.scene, &model));
+                .and_then(|()| compare(&self.scene, &model, Logs::All));
             match difference {
                 Ok(()) => {
                     self.model = model;
@@ -86,7 +94,7 @@ impl<'f> History<'f> {
 
     /// Mostly a living session, seldom a deleted one, or none.
     fn pick(&self, number: u8) -> Option<&Told> {
-        let any = number % 16 == 0;
+        let any = number.is_multiple_of(16);
         let nth = usize::from(number / 16 * 13 + number % 16);
         let pool = self
             .model

@@ -33,14 +33,21 @@ struct Line {
     kept_by: SessionId,
 }
 
-fn counts<'a>(lines: impl Iterator<Item = &'a Line>) -> Counts {
+/// The counts behind each line.
+fn running<'a>(lines: impl Iterator<Item = &'a Line>) -> impl Iterator<Item = Counts> {
     let mut open = OpenCalls::default();
     let mut sum = Counts::default();
-    for Line { event, .. } in lines.filter(|line| line.event.class.is_inherited()) {
-        open.step(&event.effect);
-        sum = sum.after(event, &open);
-    }
-    sum
+    lines.map(move |Line { event, .. }| {
+        if event.class.is_inherited() {
+            open.step(&event.effect);
+            sum = sum.after(event, &open);
+        }
+        sum
+    })
+}
+
+fn counts<'a>(lines: impl Iterator<Item = &'a Line>) -> Counts {
+    running(lines).last().unwrap_or_default()
 }
 
 impl Told {
@@ -83,14 +90,14 @@ impl Told {
     }
 
     pub(super) fn log(&self) -> Vec<Stored> {
-        let lines: Vec<_> = self.lines().collect();
-        let stored = |(seq, line): (usize, &&Line)| Stored {
-            seq: seq as u64,
+        let counts = running(self.lines());
+        let stored = |(seq, (line, counts)): (u64, (&Line, Counts))| Stored {
+            seq,
             origin: line.origin.clone(),
-            counts: counts(lines[..=seq].iter().copied()),
+            counts,
             event: line.event.clone(),
         };
-        lines.iter().enumerate().map(stored).collect()
+        (0..).zip(self.lines().zip(counts)).map(stored).collect()
     }
 
     fn write(&mut self, events: &[Event]) {
