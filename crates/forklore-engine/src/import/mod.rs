@@ -18,6 +18,7 @@ mod route;
 mod session;
 mod start;
 mod state;
+mod step;
 mod taken;
 mod walk;
 

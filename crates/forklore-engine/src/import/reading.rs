@@ -3,12 +3,8 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use forklore_model::SessionId;
 use forklore_model::dialect::{Dialect, Line, LineReader};
-use forklore_model::limits::TITLE_BYTES;
-use forklore_store::sources::{
-    LineEnd, Place, Progress, RecordKey, SeenFile, SourceId, Sources, Step, Target, Write,
-};
+use forklore_store::sources::{LineEnd, Place, RecordKey, SeenFile, SourceId, Sources, Target};
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
@@ -18,7 +14,7 @@ use super::objects::{Part, blank_len, parts};
 use super::opened::Opened;
 use super::problems::Problems;
 use super::report::ProblemKind;
-use super::session::{FileSession, Standing};
+use super::session::FileSession;
 use super::state::State;
 use super::taken::Taken;
 use super::{ImportOptions, Progressed};
@@ -202,101 +198,6 @@ impl Reading<'_> {
     pub(super) fn problem(&mut self, kind: ProblemKind, message: &str) {
         self.problems
             .add(self.state.lines + 1, self.offset, kind, message);
-    }
-
-    /// Writes what was gathered. `whole` says that the file was read to its end.
-    pub(super) fn flush(&mut self, whole: bool) -> Result<()> {
-        self.state.reader = self.reader.memory();
-        let batch = std::mem::take(&mut self.batch);
-        let path = self.seen.path.clone();
-        let seen = if whole {
-            self.seen.clone()
-        } else {
-            SeenFile {
-                path,
-                size: 0,
-                modified: 0,
-            }
-        };
-        let read = Progress {
-            offset: self.offset,
-            sha256: self.hash.clone().finalize().into(),
-            state: self.state.text(),
-        };
-        let step = Step {
-            target: self.target.clone(),
-            native_id: self.native_id(),
-            seen,
-            writes: batch.writes,
-            ranges: batch.ranges,
-            places: batch.places,
-            read,
-        };
-        let id = self.sources.import(step)?;
-        self.source = Some(id);
-        self.target = Target::Known {
-            id,
-            offset: self.offset,
-        };
-        Ok(())
-    }
-
-    /// The last step: what is left, and what the file says about itself by now.
-    fn finish(&mut self) -> Result<()> {
-        let first = self
-            .sessions
-            .first()
-            .filter(|first| first.standing != Standing::Deleted);
-        if let Some(session) = first.map(|first| first.id.clone()) {
-            if self.state.told.title != self.state.facts.title {
-                self.state.told.title.clone_from(&self.state.facts.title);
-                let title = self.title();
-                self.batch.writes.push(Write::Title {
-                    session: session.clone(),
-                    title,
-                });
-            }
-            if self.state.told.leaf != self.state.leaf {
-                self.state.told.leaf = self.state.leaf;
-                let leaf = self.leaf();
-                self.batch
-                    .writes
-                    .extend(leaf.map(|leaf| Write::Leaf { session, leaf }));
-            }
-        }
-        if self.offset == 0 && self.source.is_none() {
-            return Ok(());
-        }
-        self.flush(true)
-    }
-
-    pub(super) fn leaf(&self) -> Option<SessionId> {
-        let leaf = self.sessions.get(usize::try_from(self.state.leaf?).ok()?)?;
-        Some(leaf.id.clone())
-    }
-
-    /// The title that the file tells, as far as titles may be long.
-    pub(super) fn title(&self) -> Option<String> {
-        let title = self
-            .state
-            .facts
-            .title
-            .as_deref()
-            .filter(|title| !title.is_empty())?;
-        Some(
-            title
-                .get(..title.floor_char_boundary(TITLE_BYTES))
-                .unwrap_or(title)
-                .to_owned(),
-        )
-    }
-
-    pub(super) fn native_id(&self) -> String {
-        self.state
-            .facts
-            .native_id
-            .clone()
-            .unwrap_or_else(|| self.stem.clone())
     }
 }
 

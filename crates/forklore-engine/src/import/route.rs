@@ -9,7 +9,7 @@ use super::begin::Begin;
 use super::opened::record_key;
 use super::reading::Reading;
 use super::report::ProblemKind;
-use super::session::Standing;
+use super::session::{FileSession, Standing};
 use crate::Result;
 
 /// Where a record goes.
@@ -94,7 +94,8 @@ impl Reading<'_> {
             return Ok(self.root(record));
         };
         let enters = record.sidechain && !self.state.sidechains.contains(&place.session);
-        if !enters && self.session(place.session).and_then(|s| s.tip()) == Some(place.position) {
+        if !enters && self.session(place.session).and_then(FileSession::tip) == Some(place.position)
+        {
             return Ok(self.go_on(place.session));
         }
         if self.standing(place.session) == Standing::Deleted {
@@ -117,9 +118,7 @@ impl Reading<'_> {
     fn root(&self, record: &Record) -> Route {
         if record.sidechain {
             let parent = self.state.last_main.unwrap_or(0);
-            let behind = self
-                .session(parent)
-                .and_then(super::session::FileSession::tip);
+            let behind = self.session(parent).and_then(FileSession::tip);
             return Route::Fork(Begin {
                 parent,
                 behind,
@@ -138,9 +137,7 @@ impl Reading<'_> {
 
     /// On in a session if it follows the file, else in a branch at its last event of the file.
     fn go_on(&self, session: u32) -> Route {
-        let behind = self
-            .session(session)
-            .and_then(super::session::FileSession::tip);
+        let behind = self.session(session).and_then(FileSession::tip);
         match self.standing(session) {
             Standing::Follows => Route::Into(session),
             Standing::Continued => Route::Fork(Begin {
