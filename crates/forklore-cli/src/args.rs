@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::output::{Output, Settings};
 
 const AFTER_HELP: &str = "\
-A session is an append-only log. A fork continues it from any point without copying it, so trying
+A session is an append-only log. A fork continues it from any point without copying it, so trying \
 another answer costs nothing and loses nothing. What to do first: run forklore alone.";
 
 /// Keep, fork, compare and replay the sessions of AI agents

@@ -27,6 +27,8 @@ pub(crate) enum Failure {
         kind: ErrorKind,
         /// What is wrong.
         message: String,
+        /// The facts that a script may want.
+        details: Value,
         /// What the caller may do next.
         next: Vec<String>,
     },
@@ -49,9 +51,15 @@ pub(crate) enum Failure {
 impl Failure {
     /// A command line that makes no sense.
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
+        Self::refused(ErrorKind::InvalidArgs, message)
+    }
+
+    /// A refusal of this kind.
+    pub(crate) fn refused(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self::Refused {
-            kind: ErrorKind::InvalidArgs,
+            kind,
             message: message.into(),
+            details: json!({}),
             next: Vec::new(),
         }
     }
@@ -62,22 +70,11 @@ impl Failure {
     }
 
     /// The same refusal with a way on.
-    pub(crate) fn or_try(self, command: impl Into<String>) -> Self {
-        match self {
-            Self::Refused {
-                kind,
-                message,
-                mut next,
-            } => {
-                next.push(command.into());
-                Self::Refused {
-                    kind,
-                    message,
-                    next,
-                }
-            }
-            other => other,
+    pub(crate) fn or_try(mut self, command: impl Into<String>) -> Self {
+        if let Self::Refused { next, .. } = &mut self {
+            next.push(command.into());
         }
+        self
     }
 
     /// The kind that scripts see.
@@ -102,6 +99,7 @@ impl Failure {
         match self {
             Self::Engine(error) => error.details(),
             Self::Open(OpenError::Store(error)) => error.details(),
+            Self::Refused { details, .. } => details.clone(),
             _ => json!({}),
         }
     }

@@ -51,11 +51,8 @@ impl SessionRef {
 /// agent's records are in the file.
 pub(crate) fn import(app: &App, path: &Path, output: &mut Output) -> Result<Header> {
     if !path.is_file() {
-        return Err(Failure::Refused {
-            kind: ErrorKind::NotFound,
-            message: "there is no such session file".to_owned(),
-            next: vec!["forklore list --all".to_owned()],
-        });
+        let gone = Failure::refused(ErrorKind::NotFound, "there is no such session file");
+        return Err(gone.or_try("forklore list --all"));
     }
     let engine = app.engine()?;
     let options = ImportOptions::in_workspace(app.workspace()?);

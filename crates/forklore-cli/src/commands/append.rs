@@ -24,7 +24,7 @@ Examples:
   forklore append plan-1 --type tool_call --data '{\"id\":\"c1\",\"name\":\"ls\"}'
   forklore append plan-1 --expect 7 < events.jsonl
 
-Lines on standard input are JSON objects with type, data and, if wanted, id, ts and class.
+Lines on standard input are JSON objects with type, data and, if wanted, id, ts and class. \
 They are added all or none. With ids of their own, adding them again is harmless.";
 
 /// Add events to a session: one, or JSON lines from standard input

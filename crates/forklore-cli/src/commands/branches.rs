@@ -50,7 +50,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         next,
     };
     output.answer(&answer, |page| {
-        show(page, branches, &all.branches, &header.id)
+        show(page, branches, &all.branches, &header.id);
     })?;
     if let Some(next) = next {
         output.hint(

@@ -11,7 +11,7 @@ use crate::session_ref::SessionRef;
 const NAMED: usize = 20;
 
 const EXAMPLES: &str = "\
-Refused while a branch builds on it, unless you say what becomes of that. What other sessions
+Refused while a branch builds on it, unless you say what becomes of that. What other sessions \
 still need always stays.
 
 Examples:

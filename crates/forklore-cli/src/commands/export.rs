@@ -43,11 +43,11 @@ struct Answer<'a> {
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let session = SessionRef::parse(&args.session)?;
     if args.to != "plain" {
-        return Err(Failure::Refused {
-            kind: ErrorKind::Unsupported,
-            message: "the only form to export to is plain".to_owned(),
-            next: vec![format!("forklore export {} --to plain", args.session)],
-        });
+        let only = Failure::refused(
+            ErrorKind::Unsupported,
+            "the only form to export to is plain",
+        );
+        return Err(only.or_try("forklore export SESSION --to plain"));
     }
     let header = app.session(&session, output)?;
     let engine = app.engine()?;

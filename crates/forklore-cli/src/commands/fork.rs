@@ -30,8 +30,8 @@ Examples:
   forklore fork last --at turn:2 --dry-run --json
   forklore fork ./session.jsonl --at turn:2 a session file of an agent
 
-A cut is start, end, seq:N, message:N, index:N, turn:N or event:ID. Negative numbers count from
-the end. The parent is never changed, and nothing is copied.";
+A cut is start, end, seq:N, message:N, index:N, turn:N or event:ID. Negative numbers count \
+from the end. The parent is never changed, and nothing is copied.";
 
 /// Go on from any point of a session, on a branch of its own
 #[derive(Debug, clap::Args)]

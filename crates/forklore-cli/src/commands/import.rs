@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use forklore::engine::{ImportOptions, ImportProblem, ImportReport, ImportedFile, ImportedSession};
 use forklore::model::ErrorKind;
+use serde_json::json;
 
 use crate::app::App;
 use crate::failure::{Failure, Result};
@@ -46,26 +47,41 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let report = app
         .engine()?
         .import(&args.path, &options, &mut |progressed| {
-            bar.show(&progressed)
+            bar.show(&progressed);
         })?;
     drop(bar);
-    output.answer(&report, |page| show(page, &report))?;
-    if report.files == 0 {
-        // Nothing of what was asked for could be read.
-        return Err(nothing(&report));
+    if report.files == 0 && !report.problems.is_empty() {
+        return Err(nothing(&args.path, &report.problems));
     }
+    output.answer(&report, |page| show(page, &report))?;
     output.hint("forklore tree --all", "see the families");
     Ok(())
 }
 
-/// What it means that no file was imported: the answer has said why.
-fn nothing(report: &ImportReport) -> Failure {
-    let kind = if report.problems.is_empty() {
-        ErrorKind::NotFound
-    } else {
-        ErrorKind::InvalidArgs
-    };
-    Failure::Answered(kind)
+/// That nothing of what was named could be imported, and why.
+fn nothing(paths: &[PathBuf], problems: &[ImportProblem]) -> Failure {
+    let exists = paths.iter().any(|path| path.exists());
+    Failure::Refused {
+        kind: if exists {
+            ErrorKind::InvalidArgs
+        } else {
+            ErrorKind::NotFound
+        },
+        message: problems.first().map(place).unwrap_or_default(),
+        details: json!({
+            "count": problems.len(),
+            "problems": problems.iter().take(PROBLEMS).collect::<Vec<_>>(),
+        }),
+        next: Vec::new(),
+    }
+}
+
+fn place(problem: &ImportProblem) -> String {
+    let line = problem
+        .line
+        .map(|line| format!(":{line}"))
+        .unwrap_or_default();
+    format!("{}{line}: {}", problem.path, problem.message)
 }
 
 fn show(page: &mut Page, report: &ImportReport) {
@@ -131,14 +147,12 @@ fn sessions(page: &mut Page, sessions: &[ImportedSession]) {
 
 fn problems(page: &mut Page, problems: &[ImportProblem]) {
     for problem in problems.iter().take(PROBLEMS) {
-        page.put(Tone::Warn, "problem  ")
-            .put(Tone::Plain, &problem.path);
-        if let Some(line) = problem.line {
-            page.put(Tone::Plain, format!(":{line}"));
-        }
-        page.put(Tone::Plain, ": ")
-            .put(Tone::Plain, &problem.message)
-            .end();
+        page.block(
+            Tone::Warn,
+            &forklore_guard::terminal::line(&place(problem)),
+            2,
+            usize::MAX,
+        );
     }
     if problems.len() > PROBLEMS {
         page.put(

@@ -62,7 +62,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         next,
     };
     output.answer(&answer, |page| {
-        show(page, &header, &lineage, children, args.children)
+        show(page, &header, &lineage, children, args.children);
     })?;
     if let Some(next) = next {
         output.hint(

@@ -82,7 +82,11 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         output.hint("forklore list --all", "those of every folder");
     }
     if let Some(next) = next {
-        output.hint(&format!("forklore list --after {next}"), "the next page");
+        let all = if everywhere { " --all" } else { "" };
+        output.hint(
+            &format!("forklore list{all} --after {next}"),
+            "the next page",
+        );
     }
     Ok(())
 }

@@ -23,6 +23,6 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let header = app.session(&SessionRef::parse(&args.session)?, output)?;
     output.answer(&Answer::of(&header, app.engine()?.now()), |page| {
-        facts(page, &header)
+        facts(page, &header);
     })
 }

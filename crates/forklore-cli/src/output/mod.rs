@@ -99,7 +99,7 @@ impl Output {
     pub(crate) fn also(&mut self, sessions: Vec<SessionId>) {
         match sessions.len() as u64 {
             0 => {}
-            more => self.remark(&format!("the file holds {} more", count(more, "session"))),
+            more => self.remark(&format!("the file holds {}", count(more, "other session"))),
         }
         self.also = sessions;
     }

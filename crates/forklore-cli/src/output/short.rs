@@ -7,8 +7,8 @@ use forklore::model::SessionId;
 /// Eight hex digits stay unique in stores of a hundred thousand sessions; the beginnings of
 /// UUIDv7 ids made in one minute are equal.
 const SHORTEST: usize = 8;
-/// An id as short as this was given by hand and is shown whole.
-const WHOLE: usize = 16;
+/// An id that was given by hand says something and is shown whole up to this length.
+const WHOLE: usize = 32;
 
 /// The short forms of the ids of one answer.
 pub(crate) struct ShortIds(HashMap<SessionId, String>);
@@ -48,7 +48,12 @@ fn common(a: &str, b: &str) -> usize {
 /// The last `chars` characters of an id, or more where these would be no name.
 fn end_of(id: &str, chars: usize) -> String {
     let len = id.chars().count();
-    if len <= WHOLE {
+    let is_generated = id
+        .chars()
+        .rev()
+        .take(SHORTEST)
+        .all(|c| c.is_ascii_hexdigit());
+    if len <= SHORTEST || (!is_generated && len <= WHOLE) {
         return id.to_owned();
     }
     let ends = (0..=len.saturating_sub(chars)).rev();
@@ -74,14 +79,20 @@ mod tests {
                 "0198aaaa-0000-7000-8000-0000deadbeef",
                 "0198aaaa-0000-7000-8000-000fdeadbeef",
                 "0198aaaa-0000-7000-8000-111122223333",
-                "plan-a",
+                "two-writers-interleaved",
             ]),
-            ["0deadbeef", "fdeadbeef", "22223333", "plan-a"]
+            [
+                "0deadbeef",
+                "fdeadbeef",
+                "22223333",
+                "two-writers-interleaved"
+            ]
         );
     }
 
     #[test]
     fn an_end_is_a_name_itself() {
-        assert_eq!(short(&["a-session-of-mine-9-1234567"]), ["9-1234567"]);
+        let ids = ["pi-567-12345678", "pi-567.-12345678"];
+        assert_eq!(short(&ids), ["7-12345678", "7.-12345678"]);
     }
 }

@@ -1,6 +1,6 @@
 //! Files read and written: import, restore, export, and paths in place of sessions.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::place::{Place, snapshot};
 
@@ -72,12 +72,11 @@ fn what_no_agent_wrote_is_not_imported() {
     place.file("notes.txt", "nothing of an agent\n");
     let (code, error) = place.error(&["show", "./notes.txt"]);
     assert_eq!((code, &error["kind"]), (2, &json!("invalid_args")));
-    let import = place.run(&["--json", "import", "notes.txt"]);
-    let answer: Value = serde_json::from_str(&import.out).unwrap();
-    assert_eq!(
-        (import.code, &answer["files"], &answer["skipped"]),
-        (2, &json!(0), &json!(1))
-    );
+    let (code, error) = place.error(&["import", "notes.txt"]);
+    let found = (code, &error["kind"], &error["details"]["count"]);
+    assert_eq!(found, (2, &json!("invalid_args"), &json!(1)));
+    let (code, error) = place.error(&["import", "gone"]);
+    assert_eq!((code, &error["kind"]), (2, &json!("not_found")));
     let (code, error) = place.error(&["import", "notes.txt", "--from", "nobody"]);
     assert_eq!((code, &error["kind"]), (2, &json!("invalid_args")));
 }
@@ -141,4 +140,43 @@ fn s10_what_is_written_is_for_its_owner_alone() {
     assert_eq!(mode("plan.jsonl"), 0o600);
     assert_eq!(mode("home/.local/share/forklore"), 0o700);
     assert_eq!(mode("home/.local/share/forklore/sessions.db"), 0o600);
+}
+
+/// A session with branches that the real Pi wrote: what the README begins with.
+#[test]
+fn a_file_with_branches_means_the_one_its_agent_would_resume() {
+    let place = Place::new();
+    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/pi/demo.jsonl");
+    let people = place.run(&["fork", demo, "--at", "turn:2", "--id", "plan-b"]);
+    assert_eq!(people.code, 0, "{people:?}");
+    assert!(
+        people.out.contains("   └─ ") && people.out.contains("new"),
+        "{}",
+        people.out
+    );
+    assert_eq!(
+        people
+            .err
+            .lines()
+            .filter(|line| line.starts_with("  next: forklore "))
+            .count(),
+        2
+    );
+    assert!(
+        people.err.starts_with("the file holds 2 other sessions"),
+        "{}",
+        people.err
+    );
+    let answer = place.json(&["show", demo]);
+    let also = answer["also"].as_array().unwrap();
+    assert!(also.len() == 2 && !also.contains(&answer["session"]["id"]));
+    assert_eq!(
+        place.json(&["show", "plan-b"])["session"]["parent_id"],
+        answer["session"]["id"]
+    );
+    let original = std::fs::read_to_string(demo).unwrap();
+    assert_eq!(
+        place.ok(&["restore", answer["session"]["id"].as_str().unwrap()]),
+        original
+    );
 }
