@@ -33,7 +33,7 @@ fn header(id: &str, parent: Option<&str>) -> Header {
         own_events: 0,
         own_bytes: 0,
         usage: Usage::default(),
-        workspace: Workspace::new("/work/demo"),
+        workspace: Workspace::new("/home/me/demo"),
         principal: None,
         permissions: None,
         metadata: None,

@@ -4,6 +4,8 @@
 //! of payloads and kept bytes, and where the record of a native id stands. One [`Step`] writes
 //! sessions, events and all of this together, or nothing.
 
+#[cfg(feature = "conformance")]
+pub mod cases;
 mod ranges;
 
 use forklore_model::SessionId;

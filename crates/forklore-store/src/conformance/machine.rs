@@ -16,26 +16,26 @@ use proptest::strategy::{BoxedStrategy, Strategy};
 
 /// The most steps in one history; half as many on average.
 const STEPS: usize = 100;
-/// Histories tried unless `FORKLORE_CASES` says otherwise.
+/// Histories of one caller tried, and half as many of the others, unless `FORKLORE_CASES` says otherwise.
 const HISTORIES: u32 = 64;
 /// How long a failing history is made shorter, in milliseconds.
 const SHRINKING: u32 = 20_000;
 
 pub(super) fn histories_agree_with_a_plain_model(scene: &Scene<'_>) {
-    run(scene, plain_step().boxed());
+    run(scene, plain_step().boxed(), HISTORIES);
 }
 
 pub(super) fn racing_pairs_agree_with_one_of_both_orders(scene: &Scene<'_>) {
-    run(scene, racing_step().boxed());
+    run(scene, racing_step().boxed(), HISTORIES / 2);
 }
 
 pub(super) fn histories_agree_over_reopening(scene: &Scene<'_>) {
-    run(scene, reopening_step().boxed());
+    run(scene, reopening_step().boxed(), HISTORIES / 2);
 }
 
-fn run(scene: &Scene<'_>, step: BoxedStrategy<Step>) {
+fn run(scene: &Scene<'_>, step: BoxedStrategy<Step>, histories: u32) {
     let seed = number("FORKLORE_SEED").unwrap_or_else(any_seed);
-    let cases = number("FORKLORE_CASES").map_or(HISTORIES, |cases| cases.try_into().unwrap());
+    let cases = number("FORKLORE_CASES").map_or(histories, |cases| cases.try_into().unwrap());
     println!("{cases} histories; FORKLORE_SEED={seed} repeats them");
     let config = Config {
         cases,

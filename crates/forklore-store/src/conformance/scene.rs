@@ -125,7 +125,7 @@ impl<'f> Scene<'f> {
             kind: SessionKind::Root,
             label: Label::main(),
             title: None,
-            workspace: Workspace::new("/work/demo"),
+            workspace: Workspace::new("/home/me/demo"),
             principal: None,
             permissions: None,
             metadata: None,

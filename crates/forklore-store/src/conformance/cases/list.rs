@@ -22,7 +22,7 @@ fn family(scene: &Scene<'_>) {
     scene.delegate("b", "d", 1, vec![]);
     scene.fork("b", "c", 1, vec![]);
     let elsewhere = NewSession {
-        workspace: Workspace::new("/work/other"),
+        workspace: Workspace::new("/home/me/other"),
         ..scene.draft("z", vec![])
     };
     scene.store().create(elsewhere).unwrap();
@@ -127,7 +127,7 @@ pub(super) fn each_filter_finds_its_sessions(scene: &Scene<'_>) {
         ),
         (
             Filter {
-                workspace: Some(Workspace::new("/work/other")),
+                workspace: Some(Workspace::new("/home/me/other")),
                 ..all()
             },
             vec!["z"],
@@ -172,14 +172,14 @@ pub(super) fn filters_add_up(scene: &Scene<'_>) {
         family: Some(id("a")),
         parent: Some(id("b")),
         kinds: vec![SessionKind::Branch],
-        workspace: Some(Workspace::new("/work/demo")),
+        workspace: Some(Workspace::new("/home/me/demo")),
         label: Some(label("c")),
         id_part: Some("c".into()),
         ..Filter::default()
     };
     assert_eq!(list(scene, &filter), ["c"]);
     let none = Filter {
-        workspace: Some(Workspace::new("/work/other")),
+        workspace: Some(Workspace::new("/home/me/other")),
         ..filter
     };
     assert_eq!(list(scene, &none), Vec::<String>::new());
