@@ -82,7 +82,8 @@ pub(crate) fn load(conn: &Connection, sid: Segment) -> Result<Ancestry> {
         .number(page)
         .bytes(Some(&bytes))
         .sum();
-    let spans = spans(&bytes, expected, sum).map_err(|message| Fault::damaged(place(), message))?;
+    let spans =
+        spans(&bytes, expected, sum).map_err(|message| Fault::damaged(place(), &message))?;
     Ok(Ancestry { page, spans })
 }
 
@@ -130,7 +131,7 @@ pub(crate) fn page(conn: &Connection, id: i64) -> Result<Page> {
     };
     let expected = page_sum(prev, jump, &numbers, &bytes);
     let mut list =
-        spans(&bytes, expected, sum).map_err(|message| Fault::damaged(place(), message))?;
+        spans(&bytes, expected, sum).map_err(|message| Fault::damaged(place(), &message))?;
     let end = list
         .pop()
         .ok_or_else(|| Fault::damaged(place(), "it is empty"))?

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use forklore_store::{Error, Result};
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::fault::{Fault, os};
@@ -105,6 +106,8 @@ pub(crate) fn open(path: &Path, access: Access, wait: Duration) -> Result<Connec
     let set = |conn: Connection| {
         conn.busy_timeout(wait)?;
         conn.set_prepared_statement_cache_capacity(STATEMENTS);
+        // A plan must not depend on what is bound: else statements are prepared anew at each use.
+        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         if access == Access::Write {
             conn.execute_batch(&format!(
                 "PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;
@@ -141,4 +144,30 @@ fn frozen(path: &Path) -> Result<String> {
             uri
         });
     Ok(encoded + "?immutable=1")
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::StatementStatus;
+
+    use super::*;
+    use crate::{Options, SqliteStore, session};
+
+    #[test]
+    fn statements_are_prepared_once_whatever_is_bound() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("store.db");
+        let wait = Options::default().wait;
+        SqliteStore::open(&path, Options::default()).unwrap();
+        let conn = open(&path, Access::Read, wait).unwrap();
+        let mut statement = conn
+            .prepare(&session::select("WHERE s.folded = ?"))
+            .unwrap();
+        for id in ["a", "b", "c"] {
+            assert!(!statement.exists([id]).unwrap());
+            statement.clear_bindings();
+        }
+        // The first use reads the schema.
+        assert!(statement.get_status(StatementStatus::RePrepare) <= 1);
+    }
 }

@@ -42,7 +42,7 @@ impl From<Error> for Fault {
 
 impl Fault {
     /// Damage in `place`, for a caller that knows neither session nor seq.
-    pub(crate) fn damaged(place: impl Into<String>, message: impl ToString) -> Self {
+    pub(crate) fn damaged(place: impl Into<String>, message: &(impl ToString + ?Sized)) -> Self {
         let (place, message) = (place.into(), message.to_string());
         Self::Damaged(Damage {
             session: None,

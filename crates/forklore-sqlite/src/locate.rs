@@ -41,7 +41,7 @@ impl<'s> History<'s> {
     pub(crate) fn of(conn: &Connection, session: &'s Session) -> Result<Self> {
         let inherits = session.header.inherited.kept > 0;
         let ancestry = if inherits {
-            ancestry::load(conn, session.sid)?
+            ancestry::load(conn, session.sid).map_err(|fault| fault.of(&session.header.id, None))?
         } else {
             Ancestry::default()
         };
@@ -155,7 +155,8 @@ impl<'s> History<'s> {
         }
         let mut next = self.ancestry.page;
         while let Some(id) = next {
-            let page = ancestry::page(conn, id)?;
+            let page = ancestry::page(conn, id)
+                .map_err(|fault| fault.of(&self.session.header.id, None))?;
             if let Some(at) = holding(&page.before.spans, unit, want) {
                 return Ok((page.before, at, page.end));
             }

@@ -11,10 +11,10 @@ pub(crate) fn signed(count: u64) -> i64 {
 
 /// A count that SQLite kept.
 pub(crate) fn unsigned(number: i64) -> Result<u64> {
-    u64::try_from(number).map_err(|_| Fault::damaged("a count", format!("{number} is negative")))
+    u64::try_from(number).map_err(|_| Fault::damaged("a count", &format!("{number} is negative")))
 }
 
 /// A time that SQLite kept, in microseconds since 1970.
 pub(crate) fn timestamp(micros: i64) -> Result<Timestamp> {
-    Timestamp::from_microsecond(micros).map_err(|error| Fault::damaged("a time", error))
+    Timestamp::from_microsecond(micros).map_err(|error| Fault::damaged("a time", &error))
 }

@@ -357,7 +357,7 @@ fn writer(conn: &Connection, segment: Segment) -> Result<Writer> {
         .query_row([segment], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     let id = id
         .parse()
-        .map_err(|error| Fault::damaged("session row", error))?;
+        .map_err(|error| Fault::damaged("session row", &error))?;
     Ok(Writer {
         id,
         child,

@@ -77,7 +77,7 @@ fn refuse_children(conn: &Connection, session: &Session, set: &HashSet<&str>) ->
         if children.len() < 20 {
             children.push(
                 id.parse()
-                    .map_err(|error| Fault::damaged("session row", error))?,
+                    .map_err(|error| Fault::damaged("session row", &error))?,
             );
         }
     }

@@ -79,7 +79,7 @@ pub(crate) fn insert(tx: &WriteTx<'_>, row: &Row) -> Result<()> {
     let calls = match effect.calls.as_slice() {
         [] => None,
         steps => Some(
-            serde_json::to_string(steps).map_err(|error| Fault::damaged(place(row.k), error))?,
+            serde_json::to_string(steps).map_err(|error| Fault::damaged(place(row.k), &error))?,
         ),
     };
     let origin = row.origin.map(|(session, seq)| (session, signed(seq)));
@@ -165,7 +165,7 @@ pub(crate) fn counts(row: &rusqlite::Row<'_>, first: usize) -> Result<Counts> {
 pub(crate) fn read(row: &rusqlite::Row<'_>, bare: bool) -> Result<Row> {
     let k: i64 = row.get(0)?;
     let columns = columns(row, k)?;
-    let damaged = |message: String| Fault::damaged(place(k), message);
+    let damaged = |message: String| Fault::damaged(place(k), &message);
     let (sum, payload_sum) = crc::split(row.get(15)?);
     if columns.sum() != sum {
         return Err(damaged("its fields do not fit their checksum".into()));
@@ -246,7 +246,7 @@ fn bytes<'a>(row: &'a rusqlite::Row<'_>, at: usize) -> Result<Option<&'a [u8]>> 
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Ok(Some(bytes)),
         other => Err(Fault::damaged(
             "event",
-            format!("column {at} is {}", other.data_type()),
+            &format!("column {at} is {}", other.data_type()),
         )),
     }
 }

@@ -127,7 +127,7 @@ impl Cells<'_, '_> {
         let text: Option<String> = self.next()?;
         let parsed = text.map(|text| {
             text.parse::<T>()
-                .map_err(|error| damaged(error.to_string()))
+                .map_err(|error| damaged(&error.to_string()))
         });
         parsed.transpose()
     }
@@ -142,13 +142,13 @@ impl Cells<'_, '_> {
             let found = usize::try_from(code).ok().and_then(|code| all.get(code));
             found
                 .copied()
-                .ok_or_else(|| damaged(format!("{code} stands for nothing")))
+                .ok_or_else(|| damaged(&format!("{code} stands for nothing")))
         });
         choice.transpose()
     }
 }
 
-fn damaged(message: impl ToString) -> Fault {
+fn damaged(message: &(impl ToString + ?Sized)) -> Fault {
     Fault::damaged("session row", message)
 }
 
@@ -253,7 +253,7 @@ fn cut(cells: &mut Cells<'_, '_>) -> Result<Option<Cut>> {
 
 fn permissions(cells: &mut Cells<'_, '_>) -> Result<Option<BTreeSet<String>>> {
     let text: Option<String> = cells.next()?;
-    text.map(|text| serde_json::from_str(&text).map_err(damaged))
+    text.map(|text| serde_json::from_str(&text).map_err(|error| damaged(&error)))
         .transpose()
 }
 

@@ -114,7 +114,7 @@ fn sessions(conn: &Connection, source: i64) -> fault::Result<Vec<SourceSession>>
         let id: String = row.get(0)?;
         let id = id
             .parse()
-            .map_err(|error| Fault::damaged("session row", error))?;
+            .map_err(|error| Fault::damaged("session row", &error))?;
         found.push(SourceSession {
             id,
             events: unsigned(row.get(1)?)?,
@@ -140,7 +140,7 @@ fn ranges(conn: &Connection, k: i64) -> fault::Result<Option<Vec<Range>>> {
     }
     decode(&bytes)
         .map(Some)
-        .map_err(|error| Fault::damaged(place(), error))
+        .map_err(|error| Fault::damaged(place(), &error))
 }
 
 /// Drops the kept bytes of the file that a deleted session was read from (SPEC 10).

@@ -2,13 +2,18 @@
 
 use std::collections::HashSet;
 
-use forklore_model::{ErrorKind, Header, SessionId};
+use forklore_model::lineage::{Span, Unit};
+use forklore_model::{Counts, ErrorKind, Header, SessionId};
 use forklore_store::port::{Direction, Problem, Verification};
 use forklore_store::{Error, Result};
 
+use rusqlite::Connection;
+
+use crate::ancestry;
 use crate::fault::Fault;
 use crate::locate::{History, Stretch};
-use crate::number::unsigned;
+use crate::number::{signed, unsigned};
+use crate::row::Row;
 use crate::segment::{self, Next, Range, Segment};
 use crate::session::{self, Session};
 use crate::store::SqliteStore;
@@ -69,6 +74,8 @@ pub(crate) fn all(store: &SqliteStore) -> Result<Verification> {
 struct Check<'s> {
     store: &'s SqliteStore,
     found: Verification,
+    /// Pages of spans that were looked at.
+    pages: HashSet<i64>,
 }
 
 impl<'s> Check<'s> {
@@ -76,6 +83,7 @@ impl<'s> Check<'s> {
         Self {
             store,
             found: Verification::default(),
+            pages: HashSet::new(),
         }
     }
 
@@ -129,7 +137,8 @@ impl<'s> Check<'s> {
             let place = || format!("session row {sid}");
             Ok(Some((
                 sid,
-                id.parse().map_err(|error| Fault::damaged(place(), error))?,
+                id.parse()
+                    .map_err(|error| Fault::damaged(place(), &error))?,
             )))
         })
     }
@@ -171,7 +180,8 @@ impl<'s> Check<'s> {
         self.found.sessions += 1;
         self.lineage(session)?;
         self.range(own, Some(&session.header), session.header.inherited.kept);
-        self.stretches(session).map(|_| ())
+        self.ancestry(session);
+        Ok(())
     }
 
     /// Its ancestors up to the root.
@@ -214,6 +224,26 @@ impl<'s> Check<'s> {
         Ok(())
     }
 
+    /// The spans of its history, those of pages that others share once.
+    fn ancestry(&mut self, session: &Session) {
+        let mut seen = std::mem::take(&mut self.pages);
+        let checked = self.store.read_with("reading", |conn| {
+            let list = History::of(conn, session)?.ancestry;
+            keep_promises(conn, &list.spans, session.header.inherited)?;
+            let mut next = list.page;
+            while let Some(id) = next.filter(|id| seen.insert(*id)) {
+                let page = ancestry::page(conn, id)?;
+                keep_promises(conn, &page.before.spans, page.end)?;
+                next = page.before.page;
+            }
+            Ok(())
+        });
+        self.pages = seen;
+        if let Err(error) = checked {
+            self.problem(Some(&session.header.id), None, &error);
+        }
+    }
+
     /// The stretches of its history, each checked to give as many events as it promises.
     fn stretches(&mut self, session: &Session) -> Result<Vec<Stretch>> {
         let header = &session.header;
@@ -244,10 +274,15 @@ impl<'s> Check<'s> {
         Ok(stretches)
     }
 
-    /// Reads a range of a segment that `owner` shows, whose inherited events are so many.
+    /// Reads a range of a segment that `owner` shows, before which it inherits so many events.
     fn range(&mut self, range: Range, owner: Option<&Header>, inherited: u64) {
-        let id = owner.map(|header| &header.id);
+        let living = owner.is_some_and(|header| header.deleted.is_none()) && !range.inherited;
+        let seq = |position: u64| match owner {
+            Some(header) if !range.inherited => header.seq_of_own(position),
+            _ => inherited + position + 1,
+        };
         let mut from = range.from;
+        let mut last = None;
         while from < range.to {
             let batch = Range {
                 from,
@@ -255,29 +290,76 @@ impl<'s> Check<'s> {
                 ..range
             };
             let mut next = from;
-            let mut events = 0;
+            let mut gaps = Vec::new();
             let read = self.store.read_with("reading", |conn| {
                 segment::visit(conn, batch, Direction::Forward, false, |row| {
-                    next = segment::position(row.k) + 1;
-                    events += 1;
+                    let position = segment::position(row.k);
+                    if !follows(last, &row, living) {
+                        gaps.push(position);
+                    }
+                    last = Some((position, row.counts.kept));
+                    next = position + 1;
+                    self.found.events += 1;
                     Ok(Next::Row)
                 })
             });
-            self.found.events += events;
+            for position in gaps {
+                self.gap(owner, range.segment, seq(position));
+            }
             from = batch.to;
             if let Err(error) = read {
-                let damaged = self.store.read_with("reading", |conn| {
-                    let unit = forklore_model::lineage::Unit::Kept;
-                    Ok(segment::probe(conn, batch.segment, next, batch.to, unit)?)
-                });
-                let position = damaged.ok().flatten().map(|probe| probe.position);
-                let seq = position.map(|position| match owner {
-                    Some(header) if !range.inherited => header.seq_of_own(position),
-                    _ => inherited + position + 1,
-                });
-                self.problem(id, seq, &error);
+                let position = self.first(batch, next);
+                self.problem(owner.map(|header| &header.id), position.map(seq), &error);
                 from = position.map_or(range.to, |position| position + 1);
+                last = None;
+            } else if from == range.to && last.is_none_or(|(last, _)| last + 1 != range.to) {
+                self.gap(owner, range.segment, seq(range.to));
             }
         }
     }
+
+    /// The first position of a range at or behind `from`.
+    fn first(&self, range: Range, from: u64) -> Option<u64> {
+        let probe = self.store.read_with("reading", |conn| {
+            segment::probe(conn, range.segment, from, range.to, Unit::Kept)
+        });
+        probe.ok().flatten().map(|probe| probe.position)
+    }
+
+    fn gap(&mut self, owner: Option<&Header>, segment: Segment, seq: u64) {
+        self.found.problems.push(Problem {
+            session_id: owner.map(|header| header.id.clone()),
+            seq: Some(seq),
+            kind: ErrorKind::MissingAncestor,
+            message: format!("an event before seq {seq} is missing in segment {segment}"),
+        });
+    }
+}
+
+/// Whether a row comes right behind the last one, of which the position and the number of
+/// inheritable events are known. Only a living session's own events stand without gaps.
+fn follows(last: Option<(u64, u64)>, row: &Row, living: bool) -> bool {
+    let Some((position, kept)) = last else {
+        return true;
+    };
+    let one = u64::from(row.event.class.is_inherited());
+    row.counts.kept == kept + one && (!living || segment::position(row.k) == position + 1)
+}
+
+/// Checks that each span ends with the counts at which the next one begins, the last with `end`.
+fn keep_promises(conn: &Connection, spans: &[Span], end: Counts) -> Result<(), Fault> {
+    let ends = spans.iter().skip(1).map(|span| span.base).chain([end]);
+    for (span, end) in spans.iter().zip(ends) {
+        let last = segment::at(conn, signed(span.segment), span.to.saturating_sub(1))?;
+        let counts = last.map(|row| row.counts.based_on(span.base));
+        if counts.is_none_or(|counts| counts.kept != end.kept || counts.index != end.index) {
+            let (segment, to) = (span.segment, span.to);
+            let message = "it does not end where the next one begins";
+            return Err(Fault::damaged(
+                format!("span of segment {segment} to {to}"),
+                message,
+            ));
+        }
+    }
+    Ok(())
 }

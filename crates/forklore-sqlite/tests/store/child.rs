@@ -14,15 +14,15 @@ const FILE: &str = "FORKLORE_SQLITE_FILE";
 const MARK: &str = "told: ";
 
 /// A process that was started.
-pub struct Process {
-    pub child: Child,
+pub(crate) struct Process {
+    pub(crate) child: Child,
     input: ChildStdin,
     lines: Lines<BufReader<ChildStdout>>,
 }
 
 impl Process {
     /// Starts one that does `role` with the store in `file`.
-    pub fn start(role: &str, file: &std::path::Path) -> Self {
+    pub(crate) fn start(role: &str, file: &std::path::Path) -> Self {
         let mut child = Command::new(env::current_exe().unwrap())
             .args(["child::does_what_it_was_started_for", "--exact"])
             .env(ROLE, role)
@@ -41,7 +41,7 @@ impl Process {
     }
 
     /// The next thing it told; none when it has ended.
-    pub fn heard(&mut self) -> Option<String> {
+    pub(crate) fn heard(&mut self) -> Option<String> {
         loop {
             let line = self.lines.next()?.ok()?;
             // The first comes right behind what the test runner says.
@@ -52,20 +52,20 @@ impl Process {
     }
 
     /// Lets it go on.
-    pub fn go(&mut self) {
+    pub(crate) fn go(&mut self) {
         self.input.write_all(b"go\n").unwrap();
     }
 }
 
 /// Tells the parent something; durable things only after they are.
-pub fn tell(what: &str) {
+pub(crate) fn tell(what: &str) {
     let mut out = std::io::stdout().lock();
     out.write_all(format!("{MARK}{what}\n").as_bytes()).unwrap();
     out.flush().unwrap();
 }
 
 /// Waits until the parent says go.
-pub fn await_go() {
+pub(crate) fn await_go() {
     std::io::stdin().read_line(&mut String::new()).unwrap();
 }
 

@@ -44,7 +44,7 @@ fn append(store: &SqliteStore, session: &str, text: &str) -> String {
 }
 
 /// What one of the processes does.
-pub fn work(file: &Path, number: &str) {
+pub(crate) fn work(file: &Path, number: &str) {
     let store = Arc::new(SqliteStore::open(file, Options::default()).unwrap());
     let make = || handle(&store);
     let scene = Scene::new(&make);

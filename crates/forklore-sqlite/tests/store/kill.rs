@@ -18,7 +18,7 @@ const KILLS: u64 = 300;
 const PREFIX: usize = 600;
 
 /// Works until it is killed, and tells of each step when it is done.
-pub fn work(file: &Path, round: &str) {
+pub(crate) fn work(file: &Path, round: &str) {
     let store = Arc::new(SqliteStore::open(file, Options::default()).unwrap());
     let make = || handle(&store);
     let scene = Scene::new(&make);
