@@ -20,7 +20,7 @@ another answer costs nothing and loses nothing. What to do first: run forklore a
 
 /// Keep, fork, compare and replay the sessions of AI agents
 #[derive(Debug, Parser)]
-#[command(name = "forklore", version, disable_help_subcommand = true, after_help = AFTER_HELP)]
+#[command(name = "forklore", version, after_help = AFTER_HELP)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) globals: Globals,

@@ -95,13 +95,13 @@ impl Output {
         self.quiet
     }
 
-    /// Remembers the other sessions of the file that was named.
+    /// Remembers the other sessions of a file that was named.
     pub(crate) fn also(&mut self, sessions: Vec<SessionId>) {
         match sessions.len() as u64 {
             0 => {}
             more => self.remark(&format!("the file holds {}", count(more, "other session"))),
         }
-        self.also = sessions;
+        self.also.extend(sessions);
     }
 
     /// Prints the one answer of a command: as JSON, or as the page that `people` makes.
