@@ -15,4 +15,5 @@ mod known;
 mod restored;
 mod routes;
 mod scene;
+mod sources;
 mod trees;

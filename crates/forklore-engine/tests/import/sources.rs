@@ -1,0 +1,23 @@
+//! Both stores keep the contract of sources.
+
+use forklore_sqlite::{Options, SqliteStore};
+use forklore_store::memory::MemoryStore;
+use forklore_store::sources::cases::cases;
+
+#[test]
+fn the_memory_store_keeps_sources() {
+    for (name, case) in cases() {
+        println!("{name}");
+        case(&MemoryStore::default());
+    }
+}
+
+#[test]
+fn the_sqlite_store_keeps_sources() {
+    for (name, case) in cases() {
+        println!("{name}");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store.sqlite");
+        case(&SqliteStore::open(&path, Options::default()).unwrap());
+    }
+}
