@@ -50,23 +50,30 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         to: args.to,
         own: args.own,
     };
-    range.from = print(engine, &header, range, output)?;
+    let mut printed = false;
+    range.from = print(engine, &header, range, &mut printed, output)?;
     while args.follow && range.to.is_none_or(|to| range.from <= to) {
         output.flush()?;
         std::thread::sleep(FOLLOW_PAUSE);
         let now = engine.show(&header.id)?;
         if u64::try_from(now.head_seq()).is_ok_and(|head| head >= range.from) {
-            range.from = print(engine, &now, range, output)?;
+            range.from = print(engine, &now, range, &mut printed, output)?;
         }
     }
     Ok(())
 }
 
-/// Prints the events of a range and returns where to go on.
-fn print(engine: &Engine, header: &Header, range: LogRange, output: &mut Output) -> Result<u64> {
+/// Prints the events of a range and returns where to go on. A table has one heading, however many
+/// parts it is printed in.
+fn print(
+    engine: &Engine,
+    header: &Header,
+    range: LogRange,
+    printed: &mut bool,
+    output: &mut Output,
+) -> Result<u64> {
     if output.is_json() {
-        let next = engine.log(&header.id, range, &mut output.lines())?;
-        return Ok(next);
+        return Ok(engine.log(&header.id, range, &mut output.lines())?);
     }
     let mut next = range.from;
     let mut rows = Vec::with_capacity(ROWS);
@@ -75,25 +82,26 @@ fn print(engine: &Engine, header: &Header, range: LogRange, output: &mut Output)
         next = stored.seq + 1;
         rows.push(row(header, &stored));
         if rows.len() == ROWS {
-            show(std::mem::take(&mut rows), output)?;
+            show(std::mem::take(&mut rows), printed, output)?;
         }
     }
-    show(rows, output)?;
+    show(rows, printed, output)?;
     Ok(next)
 }
 
-fn show(rows: Vec<Vec<Cell>>, output: &mut Output) -> Result<()> {
+fn show(rows: Vec<Vec<Cell>>, printed: &mut bool, output: &mut Output) -> Result<()> {
     if rows.is_empty() {
         return Ok(());
     }
     let mut table = Table::new(&[
-        Column::new("SEQ").right(),
-        Column::new("TYPE"),
-        Column::new("FROM").optional(),
+        Column::new("SEQ").right().at_least(4),
+        Column::new("TYPE").at_least(17),
+        Column::new("FROM").at_least(9).optional(),
         Column::new("TIME").optional(),
-        Column::new("SIZE").right().optional(),
+        Column::new("SIZE").right().at_least(8).optional(),
         Column::new("DATA").gives_way(),
-    ]);
+    ])
+    .continued(std::mem::replace(printed, true));
     rows.into_iter().for_each(|row| table.row(row));
     output.page(|page| table.show(page))
 }
@@ -101,6 +109,11 @@ fn show(rows: Vec<Vec<Cell>>, output: &mut Output) -> Result<()> {
 fn row(header: &Header, stored: &Stored) -> Vec<Cell> {
     let event = &stored.event;
     let inherited = stored.origin.session_id != header.id;
+    let from = match (inherited, &header.parent_id) {
+        (true, _) => "inherited",
+        (false, Some(_)) => "own",
+        (false, None) => "",
+    };
     let tone = if event.class.is_conversation() {
         Tone::Strong
     } else {
@@ -112,7 +125,7 @@ fn row(header: &Header, stored: &Stored) -> Vec<Cell> {
             if inherited { Tone::Dim } else { tone },
             event.kind.as_str(),
         ),
-        Cell::new(Tone::Dim, if inherited { "inherited" } else { "own" }),
+        Cell::new(Tone::Dim, from),
         Cell::new(Tone::Dim, minute(event.ts)),
         Cell::new(Tone::Dim, bytes(event.data.get().len() as u64)),
         Cell::new(Tone::Plain, transcript::start_of(event.data.get())),

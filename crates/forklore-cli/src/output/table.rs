@@ -21,6 +21,8 @@ pub(crate) struct Column {
     gives_way: bool,
     /// Is left out when even that is not enough.
     optional: bool,
+    /// The columns it takes at least, so that parts of one table stand below each other.
+    at_least: usize,
 }
 
 impl Column {
@@ -30,7 +32,14 @@ impl Column {
             right: false,
             gives_way: false,
             optional: false,
+            at_least: 0,
         }
+    }
+
+    /// It is as wide as this even if its cells are not.
+    pub(crate) const fn at_least(mut self, width: usize) -> Self {
+        self.at_least = width;
+        self
     }
 
     /// Numbers stand at the right.
@@ -96,6 +105,7 @@ impl Cell {
 pub(crate) struct Table {
     columns: Vec<Column>,
     rows: Vec<Vec<Cell>>,
+    is_continued: bool,
 }
 
 impl Table {
@@ -103,7 +113,14 @@ impl Table {
         Self {
             columns: columns.to_vec(),
             rows: Vec::new(),
+            is_continued: false,
         }
+    }
+
+    /// The same table without a heading: it goes on below one that had it.
+    pub(crate) fn continued(mut self, is_continued: bool) -> Self {
+        self.is_continued = is_continued;
+        self
     }
 
     /// Adds a row: one cell for each column.
@@ -125,7 +142,8 @@ impl Table {
             .iter()
             .map(|column| Cell::new(Tone::Dim, column.name))
             .collect();
-        for row in std::iter::once(&heading).chain(&self.rows) {
+        let heading = (!self.is_continued).then_some(&heading);
+        for row in heading.into_iter().chain(&self.rows) {
             match row.as_slice() {
                 [remark] if self.columns.len() > 1 => remark.show(page, limit),
                 row => self.show_row(page, row, &widths),
@@ -179,8 +197,9 @@ impl Table {
             .map(|cell| cell.width(usize::MAX))
             .max()
             .unwrap_or(0);
-        let name = self.columns.get(at).map_or(0, |column| column.name.width());
-        (widest > 0 || self.rows.is_empty()).then(|| widest.max(name))
+        let least = |column: &Column| column.name.width().max(column.at_least);
+        let least = self.columns.get(at).map_or(0, least);
+        (widest > 0 || self.rows.is_empty()).then(|| widest.max(least))
     }
 
     /// The width down to which a column gives way.

@@ -239,3 +239,19 @@ fn colour_comes_when_it_is_asked_for() {
     assert!(colored(&[], &[("CLICOLOR_FORCE", "1")]));
     assert!(!colored(&["--color=never"], &[("CLICOLOR_FORCE", "1")]));
 }
+
+#[test]
+fn a_long_log_has_one_heading() {
+    let place = Place::with_a_plan();
+    place.append("plan-1", &"{\"data\":{\"content\":\"x\"}}\n".repeat(500));
+    let log = place.ok(&["log", "plan-1"]);
+    assert_eq!(log.lines().count(), 508);
+    assert_eq!(log.lines().filter(|line| line.contains("TYPE")).count(), 1);
+    let places: std::collections::BTreeSet<_> =
+        log.lines().skip(1).map(|line| line.find('{')).collect();
+    assert_eq!(
+        places.len(),
+        1,
+        "the parts of the table stand below each other"
+    );
+}
