@@ -1,7 +1,5 @@
 //! Payloads of forklore's own events: what must be in them, what they do, how they read (SPEC 4).
 
-use std::borrow::Cow;
-
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -42,41 +40,69 @@ pub enum PayloadError {
     LineageClass,
 }
 
-/// The fields of all own types together; each type looks at its own.
+/// The fields of all own types together, unread: each type looks at its own, and what stands in
+/// the others is kept, whatever it is.
 #[derive(Deserialize)]
 struct Fields<'a> {
     #[serde(borrow, default)]
-    content: Option<&'a RawValue>,
+    content: Raw<'a>,
     #[serde(borrow, default)]
-    id: Option<Cow<'a, str>>,
+    id: Raw<'a>,
     #[serde(borrow, default)]
-    name: Option<Cow<'a, str>>,
+    name: Raw<'a>,
     #[serde(borrow, default)]
-    call_id: Option<Cow<'a, str>>,
+    call_id: Raw<'a>,
     #[serde(borrow, default)]
-    arguments: Option<&'a RawValue>,
+    arguments: Raw<'a>,
     #[serde(borrow, default)]
-    is_error: Option<&'a RawValue>,
-    #[serde(default)]
-    synthetic: Option<bool>,
-    #[serde(default)]
-    injected: Option<bool>,
+    is_error: Raw<'a>,
     #[serde(borrow, default)]
-    provider: Option<Cow<'a, str>>,
+    synthetic: Raw<'a>,
     #[serde(borrow, default)]
-    model: Option<Cow<'a, str>>,
+    injected: Raw<'a>,
     #[serde(borrow, default)]
-    text: Option<Cow<'a, str>>,
+    provider: Raw<'a>,
+    #[serde(borrow, default)]
+    model: Raw<'a>,
+    #[serde(borrow, default)]
+    text: Raw<'a>,
     #[serde(borrow, default, rename = "ref")]
-    reference: Option<Cow<'a, str>>,
+    reference: Raw<'a>,
     #[serde(borrow, default)]
-    media_type: Option<Cow<'a, str>>,
+    media_type: Raw<'a>,
     #[serde(borrow, default, rename = "type")]
-    kind: Option<Cow<'a, str>>,
+    kind: Raw<'a>,
+    #[serde(borrow, default)]
+    decision: Raw<'a>,
+    #[serde(borrow, default)]
+    session_id: Raw<'a>,
+    #[serde(borrow, default)]
+    status: Raw<'a>,
+    #[serde(borrow, default)]
+    from_index: Raw<'a>,
+    #[serde(borrow, default)]
+    to_index: Raw<'a>,
+    #[serde(borrow, default)]
+    error: Raw<'a>,
 }
 
-fn is_true(raw: Option<&RawValue>) -> bool {
+type Raw<'a> = Option<&'a RawValue>;
+
+fn is_true(raw: Raw<'_>) -> bool {
     raw.is_some_and(|raw| raw.get() == "true")
+}
+
+/// The value of a field that holds a `T`.
+fn value<'a, T: Deserialize<'a>>(raw: Raw<'a>) -> Option<T> {
+    serde_json::from_str(raw?.get()).ok()
+}
+
+fn text(raw: Raw<'_>) -> Option<String> {
+    value(raw)
+}
+
+fn is_text(raw: Raw<'_>) -> bool {
+    raw.is_some_and(|raw| raw.get().starts_with('"'))
 }
 
 /// Checks a payload that a program wants to append, settles its class, and works out what it does.
@@ -92,8 +118,11 @@ pub fn check(
     if !kind.is_own() {
         return Ok((class, Effect::default()));
     }
-    require_fields(kind, data)?;
-    Ok((class, effect(kind, data)?))
+    let fields: Fields<'_> = data.read().map_err(form(kind))?;
+    if !has_required(kind, &fields) {
+        return Err(PayloadError::Missing { kind: kind.clone(), needs: needs(kind) });
+    }
+    Ok((class, effect(kind, data, &fields)?))
 }
 
 fn settle_class(kind: &EventType, class: Option<Class>) -> Result<Class, PayloadError> {
@@ -110,50 +139,27 @@ fn form(kind: &EventType) -> impl Fn(serde_json::Error) -> PayloadError + '_ {
     |source| PayloadError::Form { kind: kind.clone(), source }
 }
 
-fn require_fields(kind: &EventType, data: &Data) -> Result<(), PayloadError> {
-    #[derive(Deserialize)]
-    struct Required<'a> {
-        #[serde(borrow, default)]
-        content: Option<&'a RawValue>,
-        #[serde(borrow, default)]
-        id: Option<Cow<'a, str>>,
-        #[serde(borrow, default)]
-        name: Option<Cow<'a, str>>,
-        #[serde(borrow, default)]
-        call_id: Option<Cow<'a, str>>,
-        #[serde(borrow, default)]
-        decision: Option<&'a RawValue>,
-        #[serde(borrow, default)]
-        session_id: Option<Cow<'a, str>>,
-        #[serde(borrow, default)]
-        status: Option<Cow<'a, str>>,
-        #[serde(default)]
-        from_index: Option<u64>,
-        #[serde(default)]
-        to_index: Option<u64>,
-        #[serde(borrow, default)]
-        error: Option<&'a RawValue>,
-    }
-    let has: Required<'_> = data.read().map_err(form(kind))?;
-    let ok = match kind.as_str() {
+fn has_required(kind: &EventType, has: &Fields<'_>) -> bool {
+    match kind.as_str() {
         "system_message" | "user_message" | "assistant_message" => {
             has.content.is_some_and(|raw| raw.get().starts_with(['"', '[']))
         }
-        "tool_call" => has.id.is_some() && has.name.is_some(),
-        "tool_result" => has.call_id.is_some() && has.content.is_some(),
-        "permission_decision" => has.call_id.is_some() && has.decision.is_some(),
+        "tool_call" => is_text(has.id) && is_text(has.name),
+        "tool_result" => is_text(has.call_id) && has.content.is_some(),
+        "permission_decision" => is_text(has.call_id) && has.decision.is_some(),
         "subagent_event" => {
-            has.session_id.is_some()
-                && has.status.is_some_and(|s| matches!(&*s, "running" | "finished" | "failed"))
+            let status = text(has.status);
+            is_text(has.session_id)
+                && matches!(status.as_deref(), Some("running" | "finished" | "failed"))
         }
-        "workflow_event" | "skill_activation" => has.name.is_some(),
+        "workflow_event" | "skill_activation" => is_text(has.name),
         "history_compaction" => {
-            has.from_index.zip(has.to_index).is_some_and(|(from, to)| from <= to)
+            let range = value::<u64>(has.from_index).zip(value(has.to_index));
+            range.is_some_and(|(from, to)| from <= to)
         }
         "turn_failed" => has.error.is_some(),
         _ => true,
-    };
-    if ok { Ok(()) } else { Err(PayloadError::Missing { kind: kind.clone(), needs: needs(kind) }) }
+    }
 }
 
 fn needs(kind: &EventType) -> &'static str {
@@ -169,14 +175,13 @@ fn needs(kind: &EventType) -> &'static str {
     }
 }
 
-fn effect(kind: &EventType, data: &Data) -> Result<Effect, PayloadError> {
+fn effect(kind: &EventType, data: &Data, fields: &Fields<'_>) -> Result<Effect, PayloadError> {
     let mut effect = Effect::default();
     if !kind.class().is_conversation() {
         return Ok(effect);
     }
-    let fields: Fields<'_> = data.read().map_err(form(kind))?;
-    effect.starts_turn = *kind == EventType::USER_MESSAGE && fields.injected != Some(true);
-    let message = message(kind, data).map_err(form(kind))?;
+    effect.starts_turn = *kind == EventType::USER_MESSAGE && !is_true(fields.injected);
+    let message = spoken(kind, data, fields).map_err(form(kind))?;
     for part in message.iter().flat_map(Message::to_parts) {
         match part {
             Part::ToolCall { id, name, .. } => {
@@ -194,21 +199,23 @@ fn effect(kind: &EventType, data: &Data) -> Result<Effect, PayloadError> {
 /// # Errors
 /// When the payload does not have the form of SPEC 4.
 pub fn message(kind: &EventType, data: &Data) -> Result<Option<Message>, serde_json::Error> {
-    let role = match kind.as_str() {
-        "system_message" => Role::System,
-        "user_message" => Role::User,
-        "assistant_message" | "reasoning" | "tool_call" => Role::Assistant,
-        "tool_result" => Role::Tool,
+    spoken(kind, data, &data.read()?)
+}
+
+fn spoken(
+    kind: &EventType,
+    data: &Data,
+    fields: &Fields<'_>,
+) -> Result<Option<Message>, serde_json::Error> {
+    Ok(Some(match kind.as_str() {
+        "system_message" => Message { role: Role::System, content: content(fields.content)? },
+        "user_message" => Message { role: Role::User, content: content(fields.content)? },
+        "assistant_message" => Message { role: Role::Assistant, content: content(fields.content)? },
+        "reasoning" => Message::parts(Role::Assistant, vec![reasoning(fields, data.get())]),
+        "tool_call" => Message::parts(Role::Assistant, vec![tool_call(fields)]),
+        "tool_result" => Message::parts(Role::Tool, vec![tool_result(fields)]),
         _ => return Ok(None),
-    };
-    let fields: Fields<'_> = data.read()?;
-    let message = match kind.as_str() {
-        "reasoning" => Message::parts(role, vec![reasoning(&fields, data.get())]),
-        "tool_call" => Message::parts(role, vec![tool_call(&fields)]),
-        "tool_result" => Message::parts(role, vec![tool_result(&fields)]),
-        _ => Message { role, content: content(fields.content)? },
-    };
-    Ok(Some(message))
+    }))
 }
 
 /// Reads `content`: a text, or a list of parts.
@@ -233,49 +240,45 @@ fn part(raw: &RawValue) -> Result<Part, serde_json::Error> {
         return Ok(Part::Other { value: Data::from_checked(raw.get()) });
     }
     let fields: Fields<'_> = serde_json::from_str(raw.get())?;
-    Ok(match fields.kind.as_deref() {
-        Some("text") if fields.text.is_some() => Part::Text { text: owned(fields.text) },
-        Some("reasoning") => reasoning(&fields, raw.get()),
-        Some("tool_call") if fields.id.is_some() && fields.name.is_some() => tool_call(&fields),
-        Some("tool_result") if fields.call_id.is_some() => tool_result(&fields),
-        Some("attachment") if fields.reference.is_some() => Part::Attachment {
-            r#ref: owned(fields.reference),
-            media_type: owned(fields.media_type),
-            name: fields.name.map(Cow::into_owned),
-        },
-        _ => Part::Other { value: Data::from_checked(raw.get()) },
-    })
-}
-
-fn owned(text: Option<Cow<'_, str>>) -> String {
-    text.map(Cow::into_owned).unwrap_or_default()
+    let part = match text(fields.kind).as_deref() {
+        Some("text") => text(fields.text).map(|text| Part::Text { text }),
+        Some("reasoning") => Some(reasoning(&fields, raw.get())),
+        Some("tool_call") if is_text(fields.id) && is_text(fields.name) => Some(tool_call(&fields)),
+        Some("tool_result") if is_text(fields.call_id) => Some(tool_result(&fields)),
+        Some("attachment") => text(fields.reference).map(|r#ref| Part::Attachment {
+            r#ref,
+            media_type: text(fields.media_type).unwrap_or_default(),
+            name: text(fields.name),
+        }),
+        _ => None,
+    };
+    Ok(part.unwrap_or_else(|| Part::Other { value: Data::from_checked(raw.get()) }))
 }
 
 fn reasoning(fields: &Fields<'_>, raw: &str) -> Part {
-    let said = fields.content.and_then(|raw| serde_json::from_str::<String>(raw.get()).ok());
     Part::Reasoning {
-        text: said.or_else(|| fields.text.clone().map(Cow::into_owned)).unwrap_or_default(),
-        provider: fields.provider.clone().map(Cow::into_owned),
-        model: fields.model.clone().map(Cow::into_owned),
+        text: text(fields.content).or_else(|| text(fields.text)).unwrap_or_default(),
+        provider: text(fields.provider),
+        model: text(fields.model),
         opaque: Some(Data::from_checked(raw)),
     }
 }
 
 fn tool_call(fields: &Fields<'_>) -> Part {
     Part::ToolCall {
-        id: owned(fields.id.clone()),
-        name: owned(fields.name.clone()),
+        id: text(fields.id).unwrap_or_default(),
+        name: text(fields.name).unwrap_or_default(),
         arguments: Data::from_checked(fields.arguments.map_or("{}", RawValue::get)),
     }
 }
 
 fn tool_result(fields: &Fields<'_>) -> Part {
     Part::ToolResult {
-        call_id: owned(fields.call_id.clone()),
-        name: fields.name.clone().map(Cow::into_owned),
+        call_id: text(fields.call_id).unwrap_or_default(),
+        name: text(fields.name),
         content: Data::from_checked(fields.content.map_or("\"\"", RawValue::get)),
         is_error: is_true(fields.is_error),
-        synthetic: fields.synthetic == Some(true),
+        synthetic: is_true(fields.synthetic),
     }
 }
 
@@ -318,6 +321,7 @@ mod tests {
             ("history_compaction", r#"{"from_index":3,"to_index":2}"#),
             ("turn_failed", "{}"),
             ("user_message", "[]"),
+            ("tool_result", r#"{"call_id":7,"content":"x"}"#),
         ] {
             assert!(check_text(kind, data).is_err(), "{kind} {data}");
         }
@@ -337,6 +341,12 @@ mod tests {
         .unwrap();
         let call = OpenCall { id: "a".into(), name: "ls".into() };
         assert_eq!(asks.calls, vec![CallStep::Open(call)]);
+    }
+
+    #[test]
+    fn fields_of_other_types_may_hold_anything() {
+        let data = r#"{"content":"hi","id":7,"name":{"a":1},"model":["m"],"from_index":-1}"#;
+        assert!(check_text("user_message", data).unwrap().1.starts_turn);
     }
 
     #[test]
