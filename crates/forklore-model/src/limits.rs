@@ -22,5 +22,3 @@ pub const PRINCIPAL_BYTES: usize = 256;
 pub const METADATA_BYTES: usize = 64 << 10;
 /// One line of an imported file; a longer one is kept as a byte range of its source.
 pub const IMPORTED_LINE_BYTES: usize = 256 << 20;
-/// Nesting that a view of a payload follows; any depth is stored.
-pub const VIEW_DEPTH: usize = 512;
