@@ -106,7 +106,7 @@ fn sql(source: rusqlite::Error, doing: &str, path: &Path) -> Error {
             | rusqlite::Error::IntegralValueOutOfRange(..)
             | rusqlite::Error::InvalidColumnType(..)
             | rusqlite::Error::Utf8Error(..) => corrupt(source.to_string()),
-            other => Error::io(format!("{doing}: {at}"), other),
+            other => Error::io(format!("{doing} {at}"), other),
         };
     };
     match failure.code {
@@ -115,9 +115,9 @@ fn sql(source: rusqlite::Error, doing: &str, path: &Path) -> Error {
         }
         ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => corrupt(source.to_string()),
         ErrorCode::ReadOnly | ErrorCode::PermissionDenied => {
-            Error::Denied(format!("{doing}: {at} may only be read"))
+            Error::Denied(format!("{doing} {at}: it may only be read"))
         }
-        _ => Error::io(format!("{doing}: {at}"), source),
+        _ => Error::io(format!("{doing} {at}"), source),
     }
 }
 

@@ -2,6 +2,8 @@
 
 #[cfg(test)]
 mod plans;
+#[cfg(test)]
+mod poison;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};

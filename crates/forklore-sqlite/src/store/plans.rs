@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use forklore_store::conformance::events::turns;
 use forklore_store::conformance::{Handle, Scene};
+use forklore_store::port::{Cursor, Filter, Store};
 use rusqlite::StatementStatus;
 use rusqlite::trace::{StmtRef, TraceEvent, TraceEventCodes};
 
@@ -23,6 +24,20 @@ fn cost(statement: &StmtRef<'_>) -> Ran {
         statement.sql().into_owned(),
         status.map(|status| statement.get_status(status)),
     )
+}
+
+/// Notes what runs on a connection from now on.
+fn watch(conn: &mut rusqlite::Connection) -> Arc<Mutex<Vec<Ran>>> {
+    let ran = Arc::new(Mutex::new(Vec::new()));
+    let notes = ran.clone();
+    let note = move |event: TraceEvent<'_>| {
+        if let TraceEvent::Profile(statement, _) = event {
+            notes.lock().unwrap().push(cost(&statement));
+        }
+    };
+    let codes = TraceEventCodes::SQLITE_TRACE_PROFILE;
+    conn.trace_v2(codes, Some(note)).unwrap();
+    ran
 }
 
 #[test]
@@ -44,20 +59,7 @@ fn a_fork_and_an_append_scan_nothing() {
             turns(1),
         );
     }
-    let ran = Arc::new(Mutex::new(Vec::new()));
-    let notes = ran.clone();
-    let note = move |event: TraceEvent<'_>| {
-        if let TraceEvent::Profile(statement, _) = event {
-            notes.lock().unwrap().push(cost(&statement));
-        }
-    };
-    let codes = TraceEventCodes::SQLITE_TRACE_PROFILE;
-    lock(&store.writer)
-        .conn
-        .as_mut()
-        .unwrap()
-        .trace_v2(codes, Some(note))
-        .unwrap();
+    let ran = watch(lock(&store.writer).conn.as_mut().unwrap());
     // At the end, inside its own events, inside a page far back.
     for (child, kept) in [("end", 62), ("own", 61), ("far", 5), ("start", 0)] {
         scene.fork("s59", child, kept, turns(1));
@@ -73,4 +75,38 @@ fn a_fork_and_an_append_scan_nothing() {
     for (sql, counts) in &*ran {
         assert_eq!(*counts, [0; 3], "scans, sorts or builds an index: {sql}");
     }
+}
+
+#[test]
+fn a_short_list_of_many_sessions_reads_few_of_them() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store.db");
+    let store = Arc::new(SqliteStore::open(&path, Options::default()).unwrap());
+    let factory = || Handle {
+        store: store.clone(),
+        upkeep: None,
+    };
+    let scene = Scene::new(&factory);
+    for n in 0..300 {
+        scene.root(&format!("s{n}"), vec![]);
+        scene.append(&format!("s{n}"), turns(1));
+    }
+    let ran = watch(&mut lock(&store.readers)[0]);
+    let filter = Filter::default();
+    let listed = store.sessions(&filter, None, 20).unwrap();
+    let ids: Vec<_> = listed.iter().map(|header| header.id.to_string()).collect();
+    let newest: Vec<_> = (280..300).rev().map(|n| format!("s{n}")).collect();
+    assert_eq!(ids, newest);
+    let behind = Cursor::behind(&listed[19]);
+    assert_eq!(
+        store.sessions(&filter, Some(&behind), 1).unwrap()[0]
+            .id
+            .as_str(),
+        "s279"
+    );
+    let ran = ran.lock().unwrap();
+    let (sql, [steps, sorts, indexes]) = &ran[1];
+    assert!(sql.contains("FROM session s"), "{sql}");
+    assert!((20..30).contains(steps), "{steps} rows for 20");
+    assert_eq!((*sorts, *indexes), (0, 0));
 }

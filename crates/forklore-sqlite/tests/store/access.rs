@@ -186,3 +186,17 @@ fn a_lock_file_that_was_replaced_is_opened_again() {
     scene.root("a", vec![]);
     assert!(lock.exists());
 }
+
+#[test]
+fn a_store_that_was_half_made_is_made_anew() {
+    let place = Place::new();
+    fs::write(
+        place.dir().join("store.db-new"),
+        b"SQLite format 3\0 and then the power went",
+    )
+    .unwrap();
+    let store = place.open();
+    let make = || handle(&store);
+    Scene::new(&make).root("a", turns(1));
+    assert!(!place.dir().join("store.db-new").exists());
+}
