@@ -12,5 +12,6 @@ mod child;
 mod crowd;
 mod damage;
 mod depth;
+mod erasure;
 mod kill;
 mod place;

@@ -1,0 +1,55 @@
+//! After a delete and a gc no file of the store holds the bytes (SPEC 10).
+
+use std::fs;
+
+use forklore_model::Strategy;
+use forklore_store::conformance::Scene;
+use forklore_store::conformance::events::{turns, user};
+use forklore_store::port::Upkeep;
+
+use crate::place::{Place, handle};
+
+const SECRET: &str = "the launch code is 0451";
+
+/// How often the secret stands in the files of the store.
+fn found(place: &Place) -> usize {
+    let files = fs::read_dir(place.dir()).unwrap();
+    let bytes = files.map(|file| fs::read(file.unwrap().path()).unwrap());
+    bytes
+        .map(|bytes| {
+            bytes
+                .windows(SECRET.len())
+                .filter(|at| *at == SECRET.as_bytes())
+                .count()
+        })
+        .sum()
+}
+
+#[test]
+fn what_was_deleted_is_in_no_file() {
+    let place = Place::new();
+    let store = place.open();
+    let make = || handle(&store);
+    let scene = Scene::new(&make);
+    scene.root("a", turns(2));
+    for n in 0..200 {
+        scene.append("a", vec![user(&format!("{SECRET} {}", "x".repeat(n * 7)))]);
+    }
+    scene.root("b", turns(40));
+    scene.fork("a", "kept", 2, turns(1));
+    let copy = scene.child_draft("a", "copy", 150, Strategy::ReplayV1, vec![]);
+    scene.store().create(copy).unwrap();
+    assert!(found(&place) >= 200);
+    scene.delete("copy");
+    scene.delete("a");
+    let before = store.store_bytes().unwrap();
+    let collected = store.gc(scene.clock.now()).unwrap();
+    assert_eq!(found(&place), 0);
+    assert_eq!(collected.freed_bytes, before - store.store_bytes().unwrap());
+    assert!(collected.freed_bytes > 200_000, "{collected:?}");
+    assert_eq!(
+        scene.texts("kept"),
+        ["session_fork", "q1", "a1", "q1", "a1"]
+    );
+    scene.assert_sound();
+}
