@@ -73,6 +73,7 @@ impl Reading<'_> {
             // The cut is resolved by the store, in what it holds.
             self.flush(false)?;
         }
+        self.settle()?;
         let parent = self.engine.store().header(&parent)?;
         let cut = self.cut(&parent, begin.behind)?;
         let id = self.fork_id(record, key)?;
@@ -124,7 +125,7 @@ impl Reading<'_> {
         }
     }
 
-    fn fork_id(&self, record: &Record, key: Option<RecordKey>) -> Result<SessionId> {
+    fn fork_id(&mut self, record: &Record, key: Option<RecordKey>) -> Result<SessionId> {
         let repeated = key
             .map(|key| self.place(key))
             .transpose()?

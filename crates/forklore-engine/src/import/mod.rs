@@ -21,6 +21,7 @@ mod state;
 mod step;
 mod taken;
 mod walk;
+mod writer;
 
 use std::path::{Path, PathBuf};
 

@@ -17,6 +17,7 @@ use super::report::ProblemKind;
 use super::session::FileSession;
 use super::state::State;
 use super::taken::Taken;
+use super::writer::{LONG, Writer};
 use super::{ImportOptions, Progressed};
 use crate::{Engine, Error, Result};
 
@@ -38,6 +39,7 @@ pub(super) struct Reading<'a> {
     pub(super) hash: Sha256,
     pub(super) offset: u64,
     pub(super) problems: Problems,
+    pub(super) writer: Option<Writer>,
     pub(super) taken: &'a mut Taken,
     /// The id of the record read last, and its place: what nearly every next record continues.
     pub(super) tip: Option<(RecordKey, Place)>,
@@ -50,6 +52,20 @@ impl Reading<'_> {
         file: &Opened,
         progress: &mut dyn FnMut(Progressed<'_>),
     ) -> Result<()> {
+        if self.seen.size.saturating_sub(self.offset) <= LONG {
+            return self.read_all(file, progress);
+        }
+        let sources = self.sources;
+        std::thread::scope(|scope| {
+            self.writer = Some(Writer::start(scope, sources));
+            let read = self.read_all(file, progress);
+            let settled = self.settle();
+            self.writer = None;
+            read.and(settled)
+        })
+    }
+
+    fn read_all(&mut self, file: &Opened, progress: &mut dyn FnMut(Progressed<'_>)) -> Result<()> {
         let failed = |error| Error::io(format!("cannot read {}", file.seen.path), error);
         let rest = file.rest(self.offset).map_err(failed)?;
         let mut lines = Lines::new(rest, self.state.in_long_line);

@@ -177,7 +177,7 @@ impl Reading<'_> {
     }
 
     /// Where the latest record of this id stands.
-    pub(super) fn place(&self, key: RecordKey) -> Result<Option<Place>> {
+    pub(super) fn place(&mut self, key: RecordKey) -> Result<Option<Place>> {
         if let Some((tip, place)) = self.tip
             && tip == key
         {
@@ -186,6 +186,7 @@ impl Reading<'_> {
         if let Some(place) = self.batch.place(key) {
             return Ok(Some(place));
         }
+        self.settle()?;
         match self.source {
             Some(source) => Ok(self.sources.place(source, key)?),
             None => Ok(None),

@@ -112,6 +112,7 @@ impl<'a> Start<'a> {
             hash,
             offset: 0,
             problems,
+            writer: None,
             taken: self.taken,
             tip: None,
         }

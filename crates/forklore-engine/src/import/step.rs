@@ -38,13 +38,26 @@ impl Reading<'_> {
             places: batch.places,
             read,
         };
-        let id = self.sources.import(step)?;
-        self.source = Some(id);
-        self.target = Target::Known {
-            id,
-            offset: self.offset,
+        let offset = self.offset;
+        let id = match (&mut self.writer, self.source) {
+            // The number of a new source is needed before the next step can be gathered.
+            (Some(writer), Some(id)) => {
+                writer.write(step)?;
+                id
+            }
+            _ => self.sources.import(step)?,
         };
+        self.source = Some(id);
+        self.target = Target::Known { id, offset };
         Ok(())
+    }
+
+    /// Waits until the store holds everything that was flushed.
+    pub(super) fn settle(&mut self) -> Result<()> {
+        match &mut self.writer {
+            Some(writer) => Ok(writer.settle()?),
+            None => Ok(()),
+        }
     }
 
     /// The last step: what is left, and what the file says about itself by now.

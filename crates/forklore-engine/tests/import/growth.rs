@@ -113,3 +113,30 @@ fn a_torn_tail_at_every_byte_ends_as_the_whole_file() {
         }
     }
 }
+
+/// A file long enough to be written beside the reading, with branches now and then.
+#[test]
+fn a_long_file_is_the_same_in_one_go_and_in_parts() {
+    let text = "lorem ipsum ".repeat(250);
+    let record = |n: usize| {
+        let parent = match n {
+            0 => "null".to_owned(),
+            n if n.is_multiple_of(401) => format!("\"r{}\"", n / 2),
+            n => format!("\"r{}\"", n - 1),
+        };
+        format!(
+            "{{\"type\":\"message\",\"id\":\"r{n}\",\"parentId\":{parent},\
+             \"timestamp\":\"2026-01-01T00:00:00Z\",\"message\":{{\"role\":\"user\",\
+             \"content\":\"{text}\"}}}}\n"
+        )
+    };
+    let bytes: String = (0..3_200).map(record).collect();
+    assert!(bytes.len() > 9 << 20);
+    let whole = Whole::of("pi.jsonl", bytes.as_bytes());
+    assert_eq!(whole.scene.sessions().len(), 8);
+    whole.compare(&[bytes.len() / 3], Scene::sqlite());
+    assert_eq!(
+        whole.scene.restore(&"pi".parse().unwrap()),
+        bytes.as_bytes()
+    );
+}

@@ -1,0 +1,67 @@
+//! Steps of a long file are written by a thread of their own while the next one is gathered.
+
+use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
+use std::thread::Scope;
+
+use forklore_store::Error as StoreError;
+use forklore_store::sources::{SourceId, Sources, Step};
+
+/// Files with more left to read than this are written beside the reading.
+pub(super) const LONG: u64 = 8 << 20;
+
+type Written = Result<SourceId, StoreError>;
+
+/// Writes steps in order, at most one behind the reader.
+pub(super) struct Writer {
+    steps: SyncSender<Step>,
+    written: Receiver<Written>,
+    waiting: bool,
+}
+
+impl Writer {
+    /// Starts the thread; it ends when the writer is dropped, or behind a step that failed.
+    pub(super) fn start<'scope>(
+        scope: &'scope Scope<'scope, '_>,
+        sources: &'scope dyn Sources,
+    ) -> Self {
+        let (steps, to_write) = sync_channel::<Step>(0);
+        let (done, written) = channel();
+        scope.spawn(move || {
+            for step in to_write {
+                let result = sources.import(step);
+                let failed = result.is_err();
+                if done.send(result).is_err() || failed {
+                    return;
+                }
+            }
+        });
+        Self {
+            steps,
+            written,
+            waiting: false,
+        }
+    }
+
+    /// Hands over a step once the one before it is written.
+    pub(super) fn write(&mut self, step: Step) -> Result<(), StoreError> {
+        self.settle()?;
+        self.steps.send(step).map_err(|_| stopped())?;
+        self.waiting = true;
+        Ok(())
+    }
+
+    /// Waits until everything handed over is written.
+    pub(super) fn settle(&mut self) -> Result<(), StoreError> {
+        if !std::mem::take(&mut self.waiting) {
+            return Ok(());
+        }
+        self.written
+            .recv()
+            .unwrap_or_else(|_| Err(stopped()))
+            .map(|_| ())
+    }
+}
+
+fn stopped() -> StoreError {
+    StoreError::io("writing an imported file", "the writer has stopped")
+}
