@@ -161,7 +161,7 @@ fn plain_messages_are_shown_in_both_forms_of_calls() {
 fn files_are_told_apart() {
     let detect = |head: &str| {
         let found = Dialects(DIALECTS).detect(Path::new("f.jsonl"), head.as_bytes());
-        found.map(|dialect| dialect.name())
+        found.map(Dialect::name)
     };
     let pi = r#"{"type":"session","id":"x","timestamp":"2026-01-01T00:00:00Z","cwd":"/"}"#;
     assert_eq!(detect(pi), Some("pi"));

@@ -201,7 +201,11 @@ fn a_compaction_goes_on_behind_its_logical_parent() {
         .engine
         .inspect(&report.sessions[0].session_id)
         .unwrap();
-    let texts: Vec<_> = inspected.messages.iter().map(|m| m.plain_text()).collect();
+    let texts: Vec<_> = inspected
+        .messages
+        .iter()
+        .map(forklore_model::Message::plain_text)
+        .collect();
     assert_eq!(texts, ["In short.", "hi"]);
 }
 

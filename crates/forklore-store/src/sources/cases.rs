@@ -12,8 +12,8 @@ use forklore_model::{Data, Effect, Event, EventType, Label, SessionId, SessionKi
 use jiff::Timestamp;
 
 use super::{
-    FindSource, LineEnd, Place, Progress, Range, SeenFile, SourceId, SourceSession, Sources, Step,
-    Target, Write,
+    FindSource, LineEnd, Place, Progress, Range, SeenFile, Source, SourceId, SourceSession,
+    Sources, Step, Target, Write,
 };
 use crate::error::Error;
 use crate::port::{Append, At, Children, Direction, NewSession, Query, Store};
@@ -214,8 +214,12 @@ fn a_step_writes_everything<S: Store + Sources>(store: &S) {
     };
     assert_eq!(found[0].paths, [seen("/f", 10), seen("/g", 20)]);
     assert_eq!(found[0].read.state, "at 20");
+    found_and_read_back(store, source, &found, events);
+}
+
+fn found_and_read_back(store: &impl Sources, source: SourceId, found: &[Source], events: Range) {
     for by in [FindSource::Path("/f".into()), FindSource::FirstLine(7)] {
-        assert_eq!(store.sources(&by).unwrap(), found);
+        assert_eq!(store.sources(&by).unwrap(), *found);
     }
     assert_eq!(
         store.sources(&FindSource::Path("/other".into())).unwrap(),
