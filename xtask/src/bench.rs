@@ -8,15 +8,11 @@ use crate::tools::target;
 /// Builds for release and measures. Only a whole run in the usual place is worth keeping: it
 /// replaces the figures in `docs/benchmarks.md`.
 pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
-    run(cargo()
-        .args(["build", "--release"])
-        .args(["-p", "forklore-bench", "-p", "forklore-cli"]))?;
+    run(cargo().args(["build", "--release"]).args(["-p", "forklore-bench", "-p", "forklore-cli"]))?;
     let name = format!("forklore-bench{}", env::consts::EXE_SUFFIX);
     let mut bench = program(target().join("release").join(name));
     if args.is_empty() {
-        bench
-            .arg("--write")
-            .arg(root().join("docs").join("benchmarks.md"));
+        bench.arg("--write").arg(root().join("docs").join("benchmarks.md"));
     }
     run(bench.args(args))
 }

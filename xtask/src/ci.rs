@@ -33,11 +33,7 @@ pub(crate) fn run_all() -> Result<(), Failure> {
         }
     }
     eprintln!("\n{summary}");
-    if failed.is_empty() {
-        Ok(())
-    } else {
-        Err(Failure::Checks { failed })
-    }
+    if failed.is_empty() { Ok(()) } else { Err(Failure::Checks { failed }) }
 }
 
 fn format() -> Result<(), Failure> {
@@ -45,23 +41,15 @@ fn format() -> Result<(), Failure> {
 }
 
 fn lint() -> Result<(), Failure> {
-    run(cargo()
-        .args(["clippy", "--all-targets"])
-        .args(EVERYTHING)
-        .args(["--", "-D", "warnings"]))
+    run(cargo().args(["clippy", "--all-targets"]).args(EVERYTHING).args(["--", "-D", "warnings"]))
 }
 
 fn documentation() -> Result<(), Failure> {
-    run(cargo()
-        .args(["doc", "--no-deps"])
-        .args(EVERYTHING)
-        .env("RUSTDOCFLAGS", "-D warnings"))
+    run(cargo().args(["doc", "--no-deps"]).args(EVERYTHING).env("RUSTDOCFLAGS", "-D warnings"))
 }
 
 /// Advisories are left out: their database is not always within reach, and a check that depends
 /// on the day is none.
 fn dependencies() -> Result<(), Failure> {
-    run(DENY
-        .command()?
-        .args(["--all-features", "check", "bans", "licenses", "sources"]))
+    run(DENY.command()?.args(["--all-features", "check", "bans", "licenses", "sources"]))
 }

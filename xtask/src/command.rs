@@ -15,10 +15,7 @@ pub(crate) enum Failure {
     /// A program ended with an error of its own, which it has printed.
     Ended { command: String, status: ExitStatus },
     /// A tool is neither installed nor could it be fetched.
-    NoTool {
-        tool: &'static str,
-        source: Box<Failure>,
-    },
+    NoTool { tool: &'static str, source: Box<Failure> },
     /// A folder could not be made ready.
     Folder { path: PathBuf, source: io::Error },
     /// Some of several checks failed.
@@ -31,10 +28,7 @@ impl fmt::Display for Failure {
             Self::NotStarted { command, source } => write!(f, "cannot start `{command}`: {source}"),
             Self::Ended { command, status } => write!(f, "`{command}` failed: {status}"),
             Self::NoTool { tool, source } => {
-                write!(
-                    f,
-                    "{source}\nhint: install it by hand: cargo install --locked {tool}"
-                )
+                write!(f, "{source}\nhint: install it by hand: cargo install --locked {tool}")
             }
             Self::Folder { path, source } => write!(f, "{}: {source}", path.display()),
             Self::Checks { failed } => write!(f, "failed: {}", failed.join(", ")),
@@ -76,31 +70,15 @@ pub(crate) fn run(command: &mut Command) -> Result<(), Failure> {
     eprintln!("\n$ {shown}");
     match command.status() {
         Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(Failure::Ended {
-            command: shown,
-            status,
-        }),
-        Err(source) => Err(Failure::NotStarted {
-            command: shown,
-            source,
-        }),
+        Ok(status) => Err(Failure::Ended { command: shown, status }),
+        Err(source) => Err(Failure::NotStarted { command: shown, source }),
     }
 }
 
 /// The command as one would type it: `cargo nextest` for `cargo-nextest nextest`.
 fn spelled(command: &Command) -> String {
-    let name = Path::new(command.get_program())
-        .file_stem()
-        .unwrap_or_default()
-        .to_string_lossy();
-    let name = if name.starts_with("cargo-") {
-        "cargo".into()
-    } else {
-        name
-    };
+    let name = Path::new(command.get_program()).file_stem().unwrap_or_default().to_string_lossy();
+    let name = if name.starts_with("cargo-") { "cargo".into() } else { name };
     let args = command.get_args().map(|arg| arg.to_string_lossy());
-    std::iter::once(name)
-        .chain(args)
-        .collect::<Vec<_>>()
-        .join(" ")
+    std::iter::once(name).chain(args).collect::<Vec<_>>().join(" ")
 }

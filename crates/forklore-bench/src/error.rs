@@ -19,11 +19,7 @@ pub(crate) enum Error {
     #[error("{doing}: {source}")]
     Io { doing: String, source: io::Error },
     #[error("`{command}` failed: {status}\n{said}")]
-    Program {
-        command: String,
-        status: ExitStatus,
-        said: String,
-    },
+    Program { command: String, status: ExitStatus, said: String },
     #[error("{0}")]
     Wrong(String),
 }
@@ -36,9 +32,6 @@ pub(crate) trait Doing<T> {
 
 impl<T> Doing<T> for io::Result<T> {
     fn doing(self, doing: &str, path: &Path) -> Result<T> {
-        self.map_err(|source| Error::Io {
-            doing: format!("{doing} {}", path.display()),
-            source,
-        })
+        self.map_err(|source| Error::Io { doing: format!("{doing} {}", path.display()), source })
     }
 }

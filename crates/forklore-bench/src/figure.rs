@@ -134,13 +134,8 @@ mod tests {
         };
         let rows = [
             Figure::ratio("fork", Goal::AtMost(1.2), &took(200), &took(250)),
-            Figure::alone(
-                "import",
-                Goal::AtLeast(100.0),
-                123.4,
-                Unit::MegabytesPerSecond,
-            )
-            .from("1.0 GB in 8.1 s", ""),
+            Figure::alone("import", Goal::AtLeast(100.0), 123.4, Unit::MegabytesPerSecond)
+                .from("1.0 GB in 8.1 s", ""),
             Figure::alone("pages", Goal::None, 7.0, Unit::Pages),
         ];
         let expected = [

@@ -36,18 +36,11 @@ impl Machine {
 pub(crate) fn load() -> String {
     let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let numbers: Vec<_> = text.split(' ').take(3).collect();
-    if numbers.len() == 3 {
-        numbers.join(" ")
-    } else {
-        "unknown".into()
-    }
+    if numbers.len() == 3 { numbers.join(" ") } else { "unknown".into() }
 }
 
 fn commit() -> Option<String> {
-    let output = Command::new("git")
-        .args(["rev-parse", "--short", "HEAD"])
-        .output()
-        .ok()?;
+    let output = Command::new("git").args(["rev-parse", "--short", "HEAD"]).output().ok()?;
     let name = String::from_utf8(output.stdout).ok()?;
     output.status.success().then(|| name.trim().to_owned())
 }
@@ -65,8 +58,7 @@ fn file_system(dir: &Path) -> Option<String> {
     let fields = mounts.lines().map(|line| line.split(' ').skip(1));
     let fitting = fields.filter_map(|mut fields| {
         let (at, kind) = (Path::new(fields.next()?), fields.next()?);
-        dir.starts_with(at)
-            .then(|| (at.components().count(), kind.to_owned()))
+        dir.starts_with(at).then(|| (at.components().count(), kind.to_owned()))
     });
     Some(fitting.max_by_key(|(depth, _)| *depth)?.1)
 }

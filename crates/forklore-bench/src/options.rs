@@ -64,21 +64,13 @@ impl Options {
     /// The folder and the sizes to work with.
     pub(crate) fn scene(&self) -> Result<Scene> {
         fs::create_dir_all(&self.dir).doing("cannot make", &self.dir)?;
-        let sizes = if self.quick {
-            Sizes::QUICK
-        } else {
-            Sizes::FULL
-        };
+        let sizes = if self.quick { Sizes::QUICK } else { Sizes::FULL };
         Scene::below(&self.dir, sizes)
     }
 
     /// What to measure, in the order of the page.
     pub(crate) fn measurements(&self) -> Vec<Measurement> {
-        if self.only.is_empty() {
-            Measurement::ALL.to_vec()
-        } else {
-            self.only.clone()
-        }
+        if self.only.is_empty() { Measurement::ALL.to_vec() } else { self.only.clone() }
     }
 
     /// The command line that asked for this run.
@@ -103,18 +95,10 @@ mod tests {
 
     #[test]
     fn the_command_is_the_one_typed() {
-        let typed = [
-            "x", "--quick", "--only", "import", "--only", "start", "--dir", "d",
-        ];
+        let typed = ["x", "--quick", "--only", "import", "--only", "start", "--dir", "d"];
         let options = Options::parse_from(typed);
-        assert_eq!(
-            options.command(),
-            "cargo xtask bench --quick --only import --only start"
-        );
-        assert_eq!(
-            options.measurements(),
-            [Measurement::Import, Measurement::Start]
-        );
+        assert_eq!(options.command(), "cargo xtask bench --quick --only import --only start");
+        assert_eq!(options.measurements(), [Measurement::Import, Measurement::Start]);
         assert_eq!(Options::parse_from(["x"]).measurements(), Measurement::ALL);
     }
 }

@@ -1,9 +1,5 @@
 //! The one file that prints.
-#![allow(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "this program talks to a person"
-)]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "this program talks to a person")]
 
 use std::error::Error;
 use std::process::ExitCode;

@@ -18,10 +18,7 @@ pub(crate) fn figures(
     machine: &Machine,
     options: &Options,
 ) -> String {
-    let goals = measured
-        .iter()
-        .flat_map(|(_, figures)| figures)
-        .filter_map(Figure::is_met);
+    let goals = measured.iter().flat_map(|(_, figures)| figures).filter_map(Figure::is_met);
     let (met, missed): (Vec<_>, Vec<_>) = goals.partition(|met| *met);
     let mut text = format!(
         "`{}`, {}, commit {}: {} goals met, {} missed.\n\n\
@@ -71,10 +68,7 @@ fn replaced(page: &str, text: &str) -> Option<String> {
 
 fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
-    letters
-        .next()
-        .map(|first| first.to_uppercase().chain(letters).collect())
-        .unwrap_or_default()
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -96,11 +90,7 @@ mod tests {
         };
         let figure = |value| Figure::alone("a", Goal::AtMost(2.0), value, Unit::Times);
         let measured = [(Measurement::Append, vec![figure(1.0), figure(3.0)])];
-        let text = figures(
-            &measured,
-            &machine,
-            &Options::parse_from(["x", "--only", "append"]),
-        );
+        let text = figures(&measured, &machine, &Options::parse_from(["x", "--only", "append"]));
         let (head, table) = text.split_once("###").unwrap();
         assert!(head.starts_with(
             "`cargo xtask bench --only append`, 2026-01-02 03:04 UTC, commit abc1234: \

@@ -33,15 +33,9 @@ impl Program {
         let own = Self::itself(dir)?.path;
         let path = own.with_file_name(format!("forklore{}", std::env::consts::EXE_SUFFIX));
         if path.exists() {
-            return Ok(Self {
-                path,
-                ..Self::itself(dir)?
-            });
+            return Ok(Self { path, ..Self::itself(dir)? });
         }
-        Err(Error::Wrong(format!(
-            "{} is not there; build it first",
-            path.display()
-        )))
+        Err(Error::Wrong(format!("{} is not there; build it first", path.display())))
     }
 
     /// This program.
@@ -49,20 +43,13 @@ impl Program {
         let path = std::env::current_exe().doing("cannot find", Path::new("this program"))?;
         let path = path.canonicalize().doing("cannot find", &path)?;
         let dir = dir.canonicalize().doing("cannot find", dir)?;
-        Ok(Self {
-            path,
-            errors: dir.join("standard-error"),
-            dir,
-        })
+        Ok(Self { path, errors: dir.join("standard-error"), dir })
     }
 
     /// Runs to the end.
     pub(crate) fn run(&self, args: &[&str]) -> Result<Duration> {
         let start = Instant::now();
-        let status = self
-            .start(args, Stdio::null())?
-            .wait()
-            .doing("cannot run", &self.path)?;
+        let status = self.start(args, Stdio::null())?.wait().doing("cannot run", &self.path)?;
         let took = start.elapsed();
         self.check(args, status).map(|()| took)
     }
@@ -73,17 +60,12 @@ impl Program {
         let mut child = self.start(args, Stdio::piped())?;
         let mut line = String::new();
         if let Some(output) = child.stdout.take() {
-            BufReader::new(output)
-                .read_line(&mut line)
-                .doing("cannot read", &self.path)?;
+            BufReader::new(output).read_line(&mut line).doing("cannot read", &self.path)?;
         }
         let took = start.elapsed();
         let status = child.wait().doing("cannot run", &self.path)?;
         if line.is_empty() && status.success() {
-            return Err(Error::Wrong(format!(
-                "`{}` answered nothing",
-                self.spelled(args)
-            )));
+            return Err(Error::Wrong(format!("`{}` answered nothing", self.spelled(args))));
         }
         self.check(args, status).map(|()| took)
     }
@@ -124,28 +106,19 @@ impl Program {
             return Ok(());
         }
         let said = fs::read_to_string(&self.errors).unwrap_or_default();
-        Err(Error::Program {
-            command: self.spelled(args),
-            status,
-            said,
-        })
+        Err(Error::Program { command: self.spelled(args), status, said })
     }
 
     fn spelled(&self, args: &[&str]) -> String {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
-        std::iter::once(&*name)
-            .chain(args.iter().copied())
-            .collect::<Vec<_>>()
-            .join(" ")
+        std::iter::once(&*name).chain(args.iter().copied()).collect::<Vec<_>>().join(" ")
     }
 }
 
 /// `RssAnon` of a process, in bytes; none where the system does not tell.
 fn anonymous_memory(process: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("RssAnon:"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
     let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kilobytes * 1_024)
 }

@@ -93,10 +93,7 @@ pub(crate) fn pair<'a>(
 ) -> Result<(Samples, Samples)> {
     let mut rivals: [Rival<'_>; 2] = [Box::new(base), Box::new(measured)];
     let mut samples = in_turns(rounds, &mut rivals)?.into_iter();
-    Ok((
-        samples.next().unwrap_or_default(),
-        samples.next().unwrap_or_default(),
-    ))
+    Ok((samples.next().unwrap_or_default(), samples.next().unwrap_or_default()))
 }
 
 #[cfg(test)]
@@ -118,10 +115,7 @@ mod tests {
     fn durations_have_three_digits() {
         let spelled = [123, 12_345, 1_234_567, 999_000_000, 61_000_000_000]
             .map(|nanos| spelled(Duration::from_nanos(nanos)));
-        assert_eq!(
-            spelled,
-            ["0.12 us", "12.3 us", "1.23 ms", "999 ms", "61.0 s"]
-        );
+        assert_eq!(spelled, ["0.12 us", "12.3 us", "1.23 ms", "999 ms", "61.0 s"]);
     }
 
     #[test]

@@ -65,10 +65,7 @@ pub(crate) struct Scene {
 impl Scene {
     pub(crate) fn below(dir: &Path, sizes: Sizes) -> Result<Self> {
         let made = tempfile::Builder::new().prefix("run-").tempdir_in(dir);
-        Ok(Self {
-            dir: made.doing("cannot make a folder in", dir)?,
-            sizes,
-        })
+        Ok(Self { dir: made.doing("cannot make a folder in", dir)?, sizes })
     }
 
     pub(crate) fn dir(&self) -> &Path {
@@ -86,19 +83,9 @@ impl Scene {
         let dir = self.folder()?;
         let file = dir.path().join("store.db");
         let filled = fill(&Bed::open(&file)?.0)?;
-        File::open(&file)
-            .and_then(|file| file.sync_all())
-            .doing("cannot sync", &file)?;
+        File::open(&file).and_then(|file| file.sync_all()).doing("cannot sync", &file)?;
         let (engine, store) = Bed::open(&file)?;
-        Ok((
-            Bed {
-                engine,
-                store,
-                file,
-                _dir: dir,
-            },
-            filled,
-        ))
+        Ok((Bed { engine, store, file, _dir: dir }, filled))
     }
 }
 
@@ -152,11 +139,7 @@ pub(crate) fn message(n: usize) -> Result<NewEvent> {
     let filler = "It depends on what the caller has seen so far. ";
     let mut text = format!("{n:>8} {}", filler.repeat(22));
     text.truncate(1_024 - r#"{"content":""}"#.len());
-    Ok(if n.is_multiple_of(2) {
-        NewEvent::user(&text)?
-    } else {
-        NewEvent::assistant(&text)?
-    })
+    Ok(if n.is_multiple_of(2) { NewEvent::user(&text)? } else { NewEvent::assistant(&text)? })
 }
 
 /// A root with that many messages.
@@ -196,7 +179,5 @@ pub(crate) fn chain(engine: &Engine, root: SessionId, depth: usize) -> Result<Se
 pub(crate) fn middle(engine: &Engine, session: &SessionId) -> Result<Selector> {
     let turns = engine.show(session)?.counts.turns;
     let middle = i64::try_from(turns.div_ceil(2));
-    middle
-        .map(Selector::Turn)
-        .map_err(|_| Error::Wrong(format!("{turns} turns")))
+    middle.map(Selector::Turn).map_err(|_| Error::Wrong(format!("{turns} turns")))
 }

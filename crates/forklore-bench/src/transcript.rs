@@ -66,10 +66,7 @@ impl Numbers {
         let (a, b) = (self.next(), self.next());
         let [low, middle] = [(a >> 16) & 0xffff, a & 0xfff];
         let (variant, node) = (0x8000 | (b >> 48) & 0x3fff, b & 0xffff_ffff_ffff);
-        format!(
-            "{:08x}-{low:04x}-4{middle:03x}-{variant:04x}-{node:012x}",
-            a >> 32
-        )
+        format!("{:08x}-{low:04x}-4{middle:03x}-{variant:04x}-{node:012x}", a >> 32)
     }
 }
 
@@ -106,10 +103,7 @@ impl Transcript {
         }
         self.step = next;
         let uuid = self.numbers.uuid();
-        let parent = self
-            .parent
-            .as_ref()
-            .map_or("null".into(), |parent| format!("\"{parent}\""));
+        let parent = self.parent.as_ref().map_or("null".into(), |parent| format!("\"{parent}\""));
         let seconds = BEGIN.saturating_add_unsigned(self.records);
         let ts = Timestamp::from_second(seconds).unwrap_or_default();
         self.line.clear();
@@ -169,11 +163,7 @@ impl Transcript {
 
     /// A turn makes six calls on average.
     fn after_result(&mut self) -> Step {
-        if self.numbers.below(6) == 0 {
-            Step::Answer
-        } else {
-            Step::Call
-        }
+        if self.numbers.below(6) == 0 { Step::Answer } else { Step::Call }
     }
 
     fn assistant(&mut self, block: &str) -> String {
@@ -191,11 +181,7 @@ impl Transcript {
     /// A result stands twice in its record: as the model sees it, and as the program keeps it.
     fn result(&mut self, call: &str) -> String {
         // Most outputs are short, one in eight is long.
-        let most = if self.numbers.below(8) == 0 {
-            10_000
-        } else {
-            1_200
-        };
+        let most = if self.numbers.below(8) == 0 { 10_000 } else { 1_200 };
         let text = self.text(20, most);
         format!(
             "\"message\":{{\"role\":\"user\",\"content\":[{{\"tool_use_id\":\"{call}\",\
@@ -246,9 +232,7 @@ mod tests {
     fn two_runs_write_the_same_bytes() {
         let write = || {
             let mut transcript = Transcript::new();
-            (0..100)
-                .map(|_| transcript.next_line().to_owned())
-                .collect::<String>()
+            (0..100).map(|_| transcript.next_line().to_owned()).collect::<String>()
         };
         assert_eq!(write(), write());
     }

@@ -21,10 +21,7 @@ pub(crate) struct App {
 
 impl App {
     pub(crate) fn new(globals: Globals) -> Self {
-        Self {
-            globals,
-            engine: OnceCell::new(),
-        }
+        Self { globals, engine: OnceCell::new() }
     }
 
     /// The verbs over the store. Opening it may make it, so names are checked before.
@@ -52,11 +49,7 @@ impl App {
     /// # Errors
     /// When the current directory is gone.
     pub(crate) fn scope(&self) -> Result<Scope> {
-        let workspace = if self.globals.all {
-            None
-        } else {
-            Some(self.workspace()?)
-        };
+        let workspace = if self.globals.all { None } else { Some(self.workspace()?) };
         Ok(Scope { workspace })
     }
 

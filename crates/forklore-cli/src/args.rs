@@ -33,13 +33,7 @@ pub(crate) struct Cli {
 #[command(next_help_heading = "Options for every command")]
 pub(crate) struct Globals {
     /// The store: sqlite:PATH or memory: [default: sqlite: in the data directory]
-    #[arg(
-        long,
-        global = true,
-        value_name = "URL",
-        env = "FORKLORE_STORE",
-        hide_env_values = true
-    )]
+    #[arg(long, global = true, value_name = "URL", env = "FORKLORE_STORE", hide_env_values = true)]
     pub(crate) store: Option<String>,
     /// The folder whose sessions are meant [default: the current directory]
     #[arg(long, global = true, value_name = "DIR")]
@@ -69,12 +63,7 @@ pub(crate) struct Globals {
 
 impl Globals {
     fn settings(&self) -> Settings {
-        Settings {
-            json: self.json,
-            quiet: self.quiet,
-            verbose: self.verbose,
-            color: self.color,
-        }
+        Settings { json: self.json, quiet: self.quiet, verbose: self.verbose, color: self.color }
     }
 }
 
@@ -113,11 +102,7 @@ fn guessed(words: &[OsString]) -> Settings {
     let words = || words.iter().take_while(|word| *word != "--");
     let has = |flag: &str| words().any(|word| word == flag);
     let color = words().zip(words().skip(1)).find_map(|(word, next)| {
-        let value = if word == "--color" {
-            next.to_str()
-        } else {
-            None
-        };
+        let value = if word == "--color" { next.to_str() } else { None };
         value.or_else(|| word.to_str()?.strip_prefix("--color="))
     });
     let color = match color {
@@ -125,12 +110,7 @@ fn guessed(words: &[OsString]) -> Settings {
         Some("never") => ColorChoice::Never,
         _ => ColorChoice::Auto,
     };
-    Settings {
-        json: has("--json"),
-        quiet: has("-q"),
-        verbose: false,
-        color,
-    }
+    Settings { json: has("--json"), quiet: has("-q"), verbose: false, color }
 }
 
 /// A usage error as an answer: clap's sentence and tips without its usage block.
@@ -153,13 +133,8 @@ fn usage(error: &clap::Error, words: &[OsString]) -> Failure {
         .filter(|line| !line.is_empty() && !line.starts_with("tip: to pass"))
         .collect::<Vec<_>>()
         .join(" ");
-    let verb = words
-        .iter()
-        .filter_map(|word| word.to_str())
-        .find(|word| Command::is_verb(word));
-    let help = verb.map_or_else(
-        || "forklore --help".to_owned(),
-        |v| format!("forklore {v} --help"),
-    );
+    let verb = words.iter().filter_map(|word| word.to_str()).find(|word| Command::is_verb(word));
+    let help =
+        verb.map_or_else(|| "forklore --help".to_owned(), |v| format!("forklore {v} --help"));
     Failure::invalid(message).or_try(help)
 }

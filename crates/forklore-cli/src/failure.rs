@@ -56,12 +56,7 @@ impl Failure {
 
     /// A refusal of this kind.
     pub(crate) fn refused(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self::Refused {
-            kind,
-            message: message.into(),
-            details: json!({}),
-            next: Vec::new(),
-        }
+        Self::Refused { kind, message: message.into(), details: json!({}), next: Vec::new() }
     }
 
     /// A name outside the grammar; the text itself is not repeated (SPEC 2).

@@ -36,8 +36,7 @@ impl SessionRef {
             rest = of;
         }
         if rest != "last" {
-            rest.parse::<SessionId>()
-                .map_err(Failure::name("session id"))?;
+            rest.parse::<SessionId>().map_err(Failure::name("session id"))?;
         }
         Ok(Self::Stored(text.to_owned()))
     }
@@ -61,13 +60,8 @@ pub(crate) fn import(app: &App, path: &Path, output: &mut Output) -> Result<Head
     let report = engine.import(&paths, &options, &mut |progressed| bar.show(&progressed))?;
     drop(bar);
     let Some((meant, others)) = report.sources.first().and_then(ImportedFile::meant) else {
-        let problem = report
-            .problems
-            .first()
-            .map(|problem| problem.message.as_str());
-        return Err(Failure::invalid(
-            problem.unwrap_or("the file holds no session"),
-        ));
+        let problem = report.problems.first().map(|problem| problem.message.as_str());
+        return Err(Failure::invalid(problem.unwrap_or("the file holds no session")));
     };
     output.also(others.into_iter().cloned().collect());
     Ok(engine.show(meant)?)
@@ -79,17 +73,7 @@ mod tests {
 
     #[test]
     fn a43_hostile_references_are_refused_and_not_repeated() {
-        for bad in [
-            "",
-            "-x",
-            "a b",
-            "..",
-            "a\u{202e}b",
-            "\u{1b}[31mred",
-            "x@",
-            "x@a b",
-            "@-y",
-        ] {
+        for bad in ["", "-x", "a b", "..", "a\u{202e}b", "\u{1b}[31mred", "x@", "x@a b", "@-y"] {
             let error = SessionRef::parse(bad).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::InvalidArgs, "{bad:?}");
             assert!(bad.len() < 3 || !error.to_string().contains(bad), "{error}");
@@ -100,18 +84,8 @@ mod tests {
     fn paths_are_told_apart_by_their_separators() {
         let file = |text: &str| SessionRef::parse(text).unwrap() == SessionRef::File(text.into());
         assert!(file("./a.jsonl") && file(r"C:\a.jsonl") && file("a/b@c"));
-        for stored in [
-            "last",
-            "@main",
-            "0198@fork-1",
-            "last@plan-b",
-            "@plan-b",
-            "a.jsonl",
-        ] {
-            assert_eq!(
-                SessionRef::parse(stored).unwrap(),
-                SessionRef::Stored(stored.into())
-            );
+        for stored in ["last", "@main", "0198@fork-1", "last@plan-b", "@plan-b", "a.jsonl"] {
+            assert_eq!(SessionRef::parse(stored).unwrap(), SessionRef::Stored(stored.into()));
         }
     }
 }

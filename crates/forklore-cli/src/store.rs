@@ -18,9 +18,7 @@ pub(crate) fn open(url: Option<&str>) -> Result<Engine> {
         Some(url) => url.parse()?,
     };
     if let StoreUrl::Sqlite(path) = &url
-        && let Some(folder) = path
-            .parent()
-            .filter(|folder| !folder.as_os_str().is_empty())
+        && let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty())
     {
         make_private(folder)?;
     }
@@ -34,9 +32,7 @@ fn default_url() -> Result<StoreUrl> {
             "there is no home directory to keep sessions in; name a store with --store",
         )
     })?;
-    Ok(StoreUrl::Sqlite(
-        dirs.data_dir().join("forklore").join("sessions.db"),
-    ))
+    Ok(StoreUrl::Sqlite(dirs.data_dir().join("forklore").join("sessions.db")))
 }
 
 /// Makes a folder that nobody else can read, unless it is there.

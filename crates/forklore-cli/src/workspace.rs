@@ -21,11 +21,8 @@ pub(crate) fn of(folder: Option<&Path>) -> Result<Workspace> {
 }
 
 fn canonical(folder: &Path) -> Result<PathBuf> {
-    folder
-        .canonicalize()
-        .or_else(|_| std::path::absolute(folder))
-        .map_err(|source| Failure::File {
-            doing: "finding the current directory; name one with --workspace".to_owned(),
-            source,
-        })
+    folder.canonicalize().or_else(|_| std::path::absolute(folder)).map_err(|source| Failure::File {
+        doing: "finding the current directory; name one with --workspace".to_owned(),
+        source,
+    })
 }

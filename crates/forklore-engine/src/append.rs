@@ -116,11 +116,7 @@ impl Engine {
     }
 
     /// A compaction's range must lie wholly before the compaction itself (SPEC 4).
-    fn check_compactions(
-        &self,
-        session: &SessionId,
-        events: &[Event],
-    ) -> Result<()> {
+    fn check_compactions(&self, session: &SessionId, events: &[Event]) -> Result<()> {
         if !events.iter().any(|event| event.kind == EventType::HISTORY_COMPACTION) {
             return Ok(());
         }
@@ -146,10 +142,8 @@ fn check_size(events: &[NewEvent]) -> Result<()> {
         return Err(Error::invalid("empty", "there is nothing to append"));
     }
     if events.len() > BATCH_EVENTS {
-        let message = format!(
-            "event {}: an append holds at most {BATCH_EVENTS} events",
-            BATCH_EVENTS + 1
-        );
+        let message =
+            format!("event {}: an append holds at most {BATCH_EVENTS} events", BATCH_EVENTS + 1);
         return Err(Error::invalid("too_many", message));
     }
     let mut bytes = 0;

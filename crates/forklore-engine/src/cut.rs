@@ -34,8 +34,12 @@ impl Engine {
                 return self.behind_kept(header, first.counts.kept.saturating_sub(1));
             }
             Place::Event(id) => {
-                let query =
-                    Query { at: At::Id(id), direction: Direction::Forward, limit: 10_000, bare: true };
+                let query = Query {
+                    at: At::Id(id),
+                    direction: Direction::Forward,
+                    limit: 10_000,
+                    bare: true,
+                };
                 let found = self.store().read(&header.id, &query)?.events;
                 let [only] = found.as_slice() else {
                     return Err(in_session(many_or_none(&found)));
@@ -104,13 +108,12 @@ impl Engine {
         mut visit: impl FnMut(Stored),
     ) -> Result<Option<Stored>> {
         let mut next = cut.seq;
+        // Nearly always the first event ends the walk.
+        let mut limit = 1;
         while let Some(seq) = next {
-            let query = Query {
-                at: At::Seq(seq),
-                direction: Direction::Backward,
-                limit: BACK_EVENTS,
-                bare: true,
-            };
+            let query =
+                Query { at: At::Seq(seq), direction: Direction::Backward, limit, bare: true };
+            limit = BACK_EVENTS;
             next = None;
             for event in self.store().read(&header.id, &query)?.events {
                 if event.counts.open == 0 {

@@ -49,8 +49,7 @@ impl Engine {
     /// `has_children`, `busy`, `not_found`. A cascade that was cut short can be repeated.
     pub fn delete(&self, request: &Delete) -> Result<Deleted> {
         let header = self.show(&request.session)?;
-        let filter =
-            Filter { family: Some(header.root_id.clone()), ..Filter::default() };
+        let filter = Filter { family: Some(header.root_id.clone()), ..Filter::default() };
         let family = Family::of(self.store.sessions(&filter, None, 0)?);
         let cascade = request.mode == DeleteMode::Cascade;
         let set = family.closed_set(&header, cascade);
@@ -125,9 +124,8 @@ impl Family {
 
     fn refuse_branches(&self, set: &[SessionId]) -> Result<()> {
         for session in set {
-            let outside = |child: &&Header| {
-                Self::builds_on_parent(child) && !set.contains(&child.id)
-            };
+            let outside =
+                |child: &&Header| Self::builds_on_parent(child) && !set.contains(&child.id);
             let children: Vec<_> = self.children(session).iter().filter(outside).collect();
             if !children.is_empty() {
                 return Err(forklore_store::Error::HasChildren {

@@ -53,8 +53,8 @@ pub use events::Events;
 pub use export::{Exported, Lost};
 pub use fork::{Fork, ForkRecord, Forked, Summarize, limitations, synthetic_result};
 pub use import::{
-    ImportOptions, ImportReport, ImportedFile, ImportedSession, Problem as ImportProblem, ProblemKind,
-    Progressed, Restored,
+    ImportOptions, ImportReport, ImportedFile, ImportedSession, Problem as ImportProblem,
+    ProblemKind, Progressed, Restored,
 };
 pub use inspect::Inspection;
 pub use lease::LEASE;

@@ -25,9 +25,21 @@ impl Engine {
     /// `not_found`; `invalid_args` when it fits several, with the first 10, or when it could not
     /// be a name at all (it is then not repeated).
     pub fn resolve(&self, reference: &str, scope: &Scope) -> Result<Header> {
-        if let Some((of, label)) = reference.rsplit_once('@') {
-            return self.by_label(of, label, scope);
+        let mut names = reference.split('@');
+        let of = names.next().unwrap_or_default();
+        let mut found = if of.is_empty() && names.clone().next().is_some() {
+            None
+        } else {
+            Some(self.by_name(of, scope)?)
+        };
+        for label in names {
+            found = Some(self.by_label(found.as_ref(), label, scope)?);
         }
+        found.map_or_else(|| self.by_name(reference, scope), Ok)
+    }
+
+    /// The session of a reference without labels.
+    fn by_name(&self, reference: &str, scope: &Scope) -> Result<Header> {
         if reference == "last" {
             return self.last(scope);
         }
@@ -52,14 +64,13 @@ impl Engine {
         })
     }
 
-    fn by_label(&self, of: &str, label: &str, scope: &Scope) -> Result<Header> {
-        let label: Label =
-            label.parse().map_err(|source| Error::Name { what: "label", source })?;
+    /// The session of a label in the family of `of`, or in the workspace's families.
+    fn by_label(&self, of: Option<&Header>, label: &str, scope: &Scope) -> Result<Header> {
+        let label: Label = label.parse().map_err(|source| Error::Name { what: "label", source })?;
         let mut filter = Filter { label: Some(label.clone()), ..Filter::default() };
-        if of.is_empty() {
-            filter.workspace.clone_from(&scope.workspace);
-        } else {
-            filter.family = Some(self.resolve(of, scope)?.root_id);
+        match of {
+            None => filter.workspace.clone_from(&scope.workspace),
+            Some(of) => filter.family = Some(of.root_id.clone()),
         }
         Self::only(self.store.sessions(&filter, None, 0)?, &format!("the label {label}"))
     }

@@ -16,8 +16,21 @@ impl Engine {
         let mut report = self.store.verify(session)?;
         let filter = Filter { deleted: true, ..Filter::default() };
         let headers = match session {
-            Some(session) => vec![self.store.header(session)?],
-            None => self.store.sessions(&filter, None, 0)?,
+            Some(session) => self.store.header(session).map(|header| vec![header]),
+            None => self.store.sessions(&filter, None, 0),
+        };
+        let headers = match headers {
+            Ok(headers) => headers,
+            // A damaged header, which the store has named above where it could.
+            Err(error) if error.kind() == ErrorKind::Corrupt => {
+                if report.problems.is_empty() {
+                    let (session_id, seq, kind) = (session.cloned(), None, error.kind());
+                    let message = error.to_string();
+                    report.problems.push(Problem { session_id, seq, kind, message });
+                }
+                return Ok(report);
+            }
+            Err(error) => return Err(error.into()),
         };
         report.problems.extend(self.lineage_problems(&headers)?);
         Ok(report)
@@ -34,7 +47,11 @@ impl Engine {
             let mut at = header.id.clone();
             while !sound.contains(&at) {
                 if !way.insert(at.clone()) {
-                    problems.push(problem(&header.id, ErrorKind::LineageCycle, "its ancestors run in a circle"));
+                    problems.push(problem(
+                        &header.id,
+                        ErrorKind::LineageCycle,
+                        "its ancestors run in a circle",
+                    ));
                     break;
                 }
                 let parent = match parents.get(&at) {
@@ -46,7 +63,11 @@ impl Engine {
                         }
                         Err(forklore_store::Error::NotFound(_)) => {
                             let message = format!("its ancestor {at} is not in the store");
-                            problems.push(problem(&header.id, ErrorKind::MissingAncestor, &message));
+                            problems.push(problem(
+                                &header.id,
+                                ErrorKind::MissingAncestor,
+                                &message,
+                            ));
                             break;
                         }
                         Err(error) => return Err(error.into()),

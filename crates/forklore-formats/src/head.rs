@@ -56,7 +56,5 @@ pub(crate) fn any_line(head: &[u8], is_own: impl Fn(&Probe<'_>) -> bool) -> bool
 /// Whether the first line is longer than `head` and holds all of `marks`.
 pub(crate) fn long_line_holds(head: &[u8], marks: &[&str]) -> bool {
     memchr::memchr(b'\n', head).is_none()
-        && marks
-            .iter()
-            .all(|mark| memchr::memmem::find(head, mark.as_bytes()).is_some())
+        && marks.iter().all(|mark| memchr::memmem::find(head, mark.as_bytes()).is_some())
 }

@@ -235,16 +235,7 @@ mod tests {
 
     #[test]
     fn what_has_another_form_reads_as_empty() {
-        let values = [
-            "null",
-            "true",
-            "7",
-            "-7",
-            "1.5",
-            "\"x\"",
-            "[1,[2]]",
-            "{\"a\":{\"b\":[]}}",
-        ];
+        let values = ["null", "true", "7", "-7", "1.5", "\"x\"", "[1,[2]]", "{\"a\":{\"b\":[]}}"];
         for value in values {
             for field in ["text", "flag", "number", "said", "object"] {
                 let line = format!("{{\"{field}\":{value},\"more\":{value}}}");
@@ -255,23 +246,13 @@ mod tests {
         let probe: Probe<'_> = serde_json::from_str(line).unwrap();
         assert_eq!(probe.text.get(), Some("a\n"));
         let yes = Inner { flag: Flag(true) };
-        assert_eq!(
-            probe.said,
-            Said::Blocks(vec![yes.clone(), Inner::default()])
-        );
-        assert_eq!(
-            (probe.flag.0, probe.number.count(), probe.object),
-            (true, 2, Object(yes))
-        );
+        assert_eq!(probe.said, Said::Blocks(vec![yes.clone(), Inner::default()]));
+        assert_eq!((probe.flag.0, probe.number.count(), probe.object), (true, 2, Object(yes)));
     }
 
     #[test]
     fn unread_values_may_be_as_deep_as_they_like() {
-        let deep = format!(
-            "{{\"more\":{}{}}}",
-            "[".repeat(100_000),
-            "]".repeat(100_000)
-        );
+        let deep = format!("{{\"more\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000));
         assert!(serde_json::from_str::<Probe<'_>>(&deep).is_ok());
     }
 }

@@ -115,10 +115,7 @@ impl LineReader for Reader {
         if let Ok(fields) = serde_json::from_str::<Fields<'_>>(line) {
             return read(&fields);
         }
-        match without_repeated_keys(line)
-            .as_deref()
-            .map(serde_json::from_str::<Fields<'_>>)
-        {
+        match without_repeated_keys(line).as_deref().map(serde_json::from_str::<Fields<'_>>) {
             Some(Ok(fields)) => read(&fields),
             Some(Err(error)) => Line::Damage(error.to_string()),
             None => Line::Damage("not a JSON object".into()),
@@ -152,20 +149,13 @@ fn read(fields: &Fields<'_>) -> Line {
 fn calls(fields: &Fields<'_>) -> Vec<CallStep> {
     let open = |id: &Text<'_>, name: &Text<'_>| {
         let name = name.to_owned().unwrap_or_default();
-        Some(CallStep::Open(OpenCall {
-            id: id.to_owned()?,
-            name,
-        }))
+        Some(CallStep::Open(OpenCall { id: id.to_owned()?, name }))
     };
-    let in_content = fields
-        .content
-        .blocks()
-        .iter()
-        .filter_map(|block| match block.kind.get()? {
-            "tool_call" => open(&block.id, &block.name),
-            "tool_result" => block.call_id.to_owned().map(CallStep::Close),
-            _ => None,
-        });
+    let in_content = fields.content.blocks().iter().filter_map(|block| match block.kind.get()? {
+        "tool_call" => open(&block.id, &block.name),
+        "tool_result" => block.call_id.to_owned().map(CallStep::Close),
+        _ => None,
+    });
     let beside = fields.tool_calls.blocks().iter();
     let beside = beside.filter_map(|call| open(&call.id, &call.function.0.name));
     let closes = fields.tool_call_id.to_owned().map(CallStep::Close);
@@ -216,10 +206,7 @@ fn view(kind: &EventType, data: &Data) -> Option<Message> {
             is_error: false,
             synthetic: false,
         };
-        return Some(Message {
-            role,
-            content: Content::Parts(vec![result]),
-        });
+        return Some(Message { role, content: Content::Parts(vec![result]) });
     }
     let content = payload::content(shown.content.filter(|raw| raw.get() != "null")).ok()?;
     let mut message = Message { role, content };
@@ -240,7 +227,5 @@ fn view(kind: &EventType, data: &Data) -> Option<Message> {
 fn arguments(raw: Option<&RawValue>) -> Data {
     let raw = raw.map_or("{}", RawValue::get);
     let inside = serde_json::from_str::<String>(raw).ok();
-    inside
-        .and_then(|text| Data::parse(&text).ok())
-        .unwrap_or_else(|| Data::from_checked(raw))
+    inside.and_then(|text| Data::parse(&text).ok()).unwrap_or_else(|| Data::from_checked(raw))
 }

@@ -1,11 +1,6 @@
 //! Stored records as messages, whole values compared.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use forklore_formats::DIALECTS;
 use forklore_model::dialect::{Covers, Dialect, Dialects, Line};
@@ -19,9 +14,7 @@ fn dialect(name: &str) -> &'static dyn Dialect {
 /// The type and the message that a line becomes.
 fn shown(name: &str, line: &str) -> (String, Option<Message>) {
     let read = dialect(name).reader(Path::new("f.jsonl"), None).read(line);
-    let Line::Record(record) = read else {
-        panic!("{read:?}")
-    };
+    let Line::Record(record) = read else { panic!("{read:?}") };
     let view = dialect(name).view(&record.kind, &Data::parse(line).unwrap());
     (record.kind.to_string(), view)
 }
@@ -48,17 +41,10 @@ fn claude_records_are_shown() {
             opaque: Some(data(thinking)),
         },
         Part::Text { text: "so".into() },
-        Part::ToolCall {
-            id: "c".into(),
-            name: "Bash".into(),
-            arguments: data(r#"{"n":1.0}"#),
-        },
+        Part::ToolCall { id: "c".into(), name: "Bash".into(), arguments: data(r#"{"n":1.0}"#) },
     ];
     let expected = Message::parts(Role::Assistant, parts);
-    assert_eq!(
-        shown("claude", &assistant),
-        ("assistant_message".into(), Some(expected))
-    );
+    assert_eq!(shown("claude", &assistant), ("assistant_message".into(), Some(expected)));
 
     let result = r#"{"type":"user","uuid":"d","message":{"content":[{"type":"tool_result","tool_use_id":"c","is_error":true,"content":[{"type":"text","text":"no"}]}]}}"#;
     let part = Part::ToolResult {
@@ -69,20 +55,11 @@ fn claude_records_are_shown() {
         synthetic: false,
     };
     let expected = Message::parts(Role::Tool, vec![part]);
-    assert_eq!(
-        shown("claude", result),
-        ("tool_result".into(), Some(expected))
-    );
+    assert_eq!(shown("claude", result), ("tool_result".into(), Some(expected)));
 
     let odd = r#"{"type":"Quantum Entry","uuid":"e"}"#;
-    assert_eq!(
-        shown("claude", odd),
-        ("x.claude.quantum_entry".into(), None)
-    );
-    assert_eq!(
-        dialect("claude").compaction(&data(user)),
-        Some(Covers::AllBefore)
-    );
+    assert_eq!(shown("claude", odd), ("x.claude.quantum_entry".into(), None));
+    assert_eq!(dialect("claude").compaction(&data(user)), Some(Covers::AllBefore));
 }
 
 #[test]
@@ -105,24 +82,15 @@ fn pi_records_are_shown() {
         arguments: data(r#"{"command":"ls"}"#),
     };
     let expected = Message::parts(Role::Assistant, vec![call]);
-    assert_eq!(
-        shown("pi", assistant),
-        ("assistant_message".into(), Some(expected))
-    );
+    assert_eq!(shown("pi", assistant), ("assistant_message".into(), Some(expected)));
 
     let system = r#"{"type":"message","id":"a","message":{"role":"system","content":"","sections":{"b":"two","a":"one","c":null}}}"#;
     let expected = Message::text(Role::System, "one\n\ntwo");
-    assert_eq!(
-        shown("pi", system),
-        ("system_message".into(), Some(expected))
-    );
+    assert_eq!(shown("pi", system), ("system_message".into(), Some(expected)));
 
     let compaction = r#"{"type":"compaction","id":"k","summary":"short","firstKeptEntryId":"j"}"#;
     let expected = Message::text(Role::User, "[Summary of the conversation so far]\nshort");
-    assert_eq!(
-        shown("pi", compaction),
-        ("history_compaction".into(), Some(expected))
-    );
+    assert_eq!(shown("pi", compaction), ("history_compaction".into(), Some(expected)));
     let covers = |text: &str| dialect("pi").compaction(&data(text));
     assert_eq!(covers(compaction), Some(Covers::Before("j".into())));
     let own = r#"{"type":"compaction","id":"k","firstKeptEntryId":"k"}"#;
@@ -133,24 +101,15 @@ fn pi_records_are_shown() {
 fn plain_messages_are_shown_in_both_forms_of_calls() {
     let openai = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"ls","arguments":"{\"path\": 1}"}}]}"#;
     let ours = r#"{"role":"assistant","content":[{"type":"tool_call","id":"c","name":"ls","arguments":{"path": 1}}]}"#;
-    let call = Part::ToolCall {
-        id: "c".into(),
-        name: "ls".into(),
-        arguments: data(r#"{"path": 1}"#),
-    };
+    let call =
+        Part::ToolCall { id: "c".into(), name: "ls".into(), arguments: data(r#"{"path": 1}"#) };
     let expected = Message::parts(Role::Assistant, vec![call]);
     for line in [openai, ours] {
-        assert_eq!(
-            shown("plain", line),
-            ("assistant_message".into(), Some(expected.clone()))
-        );
+        assert_eq!(shown("plain", line), ("assistant_message".into(), Some(expected.clone())));
         let Line::Record(record) = dialect("plain").reader(Path::new("f"), None).read(line) else {
             panic!("no record");
         };
-        let call = OpenCall {
-            id: "c".into(),
-            name: "ls".into(),
-        };
+        let call = OpenCall { id: "c".into(), name: "ls".into() };
         assert_eq!(record.effect.calls, [CallStep::Open(call)]);
     }
     let result = r#"{"role":"tool","tool_call_id":"c","content":"ok"}"#;
@@ -165,41 +124,21 @@ fn files_are_told_apart() {
     };
     let pi = r#"{"type":"session","id":"x","timestamp":"2026-01-01T00:00:00Z","cwd":"/"}"#;
     assert_eq!(detect(pi), Some("pi"));
-    assert_eq!(
-        detect(&format!("\u{feff}garbage\n\0\0{pi}\r\n")),
-        Some("pi")
-    );
-    assert_eq!(
-        detect(r#"{"type":"summary","summary":"s","leafUuid":"l"}"#),
-        Some("claude")
-    );
-    assert_eq!(
-        detect(r#"{"type":"user","uuid":"u","message":{"role":"user"}}"#),
-        Some("claude")
-    );
+    assert_eq!(detect(&format!("\u{feff}garbage\n\0\0{pi}\r\n")), Some("pi"));
+    assert_eq!(detect(r#"{"type":"summary","summary":"s","leafUuid":"l"}"#), Some("claude"));
+    assert_eq!(detect(r#"{"type":"user","uuid":"u","message":{"role":"user"}}"#), Some("claude"));
     assert_eq!(detect(r#"{"role":"user","content":"hi"}"#), Some("plain"));
-    assert_eq!(
-        detect(r#"{"type":"user","content":"gemini","id":"1"}"#),
-        None
-    );
-    assert_eq!(
-        detect(r#"{"timestamp":"t","type":"session_meta","payload":{"id":"x"}}"#),
-        None
-    );
+    assert_eq!(detect(r#"{"type":"user","content":"gemini","id":"1"}"#), None);
+    assert_eq!(detect(r#"{"timestamp":"t","type":"session_meta","payload":{"id":"x"}}"#), None);
     assert_eq!(detect("notes\n"), None);
-    let long = format!(
-        "{{\"parentUuid\":null,\"sessionId\":\"s\",\"x\":\"{}",
-        "y".repeat(70_000)
-    );
+    let long = format!("{{\"parentUuid\":null,\"sessionId\":\"s\",\"x\":\"{}", "y".repeat(70_000));
     assert_eq!(detect(&long), Some("claude"));
 }
 
 #[test]
 fn titles_given_by_people_outlive_those_thought_up() {
     let title = |reader: &mut dyn forklore_model::dialect::LineReader, line: &str| {
-        let Line::Side(facts) = reader.read(line) else {
-            panic!("no side record")
-        };
+        let Line::Side(facts) = reader.read(line) else { panic!("no side record") };
         facts.title
     };
     let given = r#"{"type":"custom-title","customTitle":"mine","sessionId":"s"}"#;

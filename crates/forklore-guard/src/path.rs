@@ -37,14 +37,9 @@ pub fn contained(root: &Path, candidate: &Path) -> Result<PathBuf, PathError> {
     let root = resolve(root.to_path_buf())?;
     let path = root.join(candidate);
     let real = resolve(path.clone())?;
-    if real.starts_with(&root) {
-        Ok(real)
-    } else {
-        Err(PathError::Outside { path, root })
-    }
+    if real.starts_with(&root) { Ok(real) } else { Err(PathError::Outside { path, root }) }
 }
 
 fn resolve(path: PathBuf) -> Result<PathBuf, PathError> {
-    path.canonicalize()
-        .map_err(|source| PathError::Unresolved { path, source })
+    path.canonicalize().map_err(|source| PathError::Unresolved { path, source })
 }

@@ -58,9 +58,5 @@ fn escape(text: &str, plain: impl Fn(char) -> bool) -> Cow<'_, str> {
             out.extend(c.escape_default());
         }
     }
-    if out == text {
-        Cow::Borrowed(text)
-    } else {
-        Cow::Owned(out)
-    }
+    if out == text { Cow::Borrowed(text) } else { Cow::Owned(out) }
 }

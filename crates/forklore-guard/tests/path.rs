@@ -19,10 +19,7 @@ fn tree() -> tempfile::TempDir {
 }
 
 fn is_outside(root: &Path, candidate: impl AsRef<Path>) -> bool {
-    matches!(
-        contained(root, candidate.as_ref()),
-        Err(PathError::Outside { .. })
-    )
+    matches!(contained(root, candidate.as_ref()), Err(PathError::Outside { .. }))
 }
 
 #[test]
@@ -31,16 +28,8 @@ fn what_lies_inside_is_resolved() {
     let root = dir.path().join("data");
     let real = root.canonicalize().unwrap();
     let file = real.join("deep/a.jsonl");
-    for spelling in [
-        "deep/a.jsonl",
-        "deep/../deep/./a.jsonl",
-        "../data/deep/a.jsonl",
-    ] {
-        assert_eq!(
-            contained(&root, spelling.as_ref()).unwrap(),
-            file,
-            "{spelling}"
-        );
+    for spelling in ["deep/a.jsonl", "deep/../deep/./a.jsonl", "../data/deep/a.jsonl"] {
+        assert_eq!(contained(&root, spelling.as_ref()).unwrap(), file, "{spelling}");
     }
     assert_eq!(contained(&root, &file).unwrap(), file);
     assert_eq!(contained(&root, "".as_ref()).unwrap(), real);
@@ -61,9 +50,7 @@ fn a_missing_path_is_named() {
     let dir = tree();
     let root = dir.path().join("data").canonicalize().unwrap();
     let error = contained(&root, "none.jsonl".as_ref()).unwrap_err();
-    let PathError::Unresolved { path, source } = error else {
-        panic!("{error}")
-    };
+    let PathError::Unresolved { path, source } = error else { panic!("{error}") };
     assert_eq!(path, root.join("none.jsonl"));
     assert_eq!(source.kind(), std::io::ErrorKind::NotFound);
 }
@@ -83,12 +70,6 @@ fn a_link_counts_as_where_it_leads() {
     assert!(is_outside(&root, "folder/b.jsonl"));
     let file = root.canonicalize().unwrap().join("deep/a.jsonl");
     assert_eq!(contained(&root, "inner/a.jsonl".as_ref()).unwrap(), file);
-    assert_eq!(
-        contained(&dir.path().join("alias"), "inner/a.jsonl".as_ref()).unwrap(),
-        file
-    );
-    assert!(matches!(
-        contained(&root, "loop".as_ref()),
-        Err(PathError::Unresolved { .. })
-    ));
+    assert_eq!(contained(&dir.path().join("alias"), "inner/a.jsonl".as_ref()).unwrap(), file);
+    assert!(matches!(contained(&root, "loop".as_ref()), Err(PathError::Unresolved { .. })));
 }

@@ -87,18 +87,12 @@ fn a_mark_needs_a_letter_and_a_letter_bears_no_pile() {
     assert_eq!(line("\x1b\u{301}"), "\\u{1b}\\u{301}");
     assert_eq!(block("e\n\u{301}"), "e\n\\u{301}");
     let pile = format!("e{}", "\u{301}".repeat(10));
-    assert_eq!(
-        line(&pile),
-        format!("e{}\\u{{301}}\\u{{301}}", "\u{301}".repeat(8))
-    );
+    assert_eq!(line(&pile), format!("e{}\\u{{301}}\\u{{301}}", "\u{301}".repeat(8)));
 }
 
 #[test]
 fn json_escapes_are_jsons_own() {
-    assert_eq!(
-        json("\"\u{7f}\u{9b}\u{202e}\u{e0041}\""),
-        r#""\u007f\u009b\u202e\udb40\udc41""#
-    );
+    assert_eq!(json("\"\u{7f}\u{9b}\u{202e}\u{e0041}\""), r#""\u007f\u009b\u202e\udb40\udc41""#);
     assert_eq!(json("{\r\n}"), "{ \n}");
     assert_eq!(json("no JSON \x1b]0;x\x07"), r"no JSON \u001b]0;x\u0007");
 }

@@ -36,7 +36,9 @@ mod tests {
     use super::*;
 
     fn origins(of: &[(&str, u64)]) -> Vec<Result<Origin, ()>> {
-        of.iter().map(|(id, seq)| Ok(Origin { session_id: id.parse().unwrap(), seq: *seq })).collect()
+        of.iter()
+            .map(|(id, seq)| Ok(Origin { session_id: id.parse().unwrap(), seq: *seq }))
+            .collect()
     }
 
     #[test]

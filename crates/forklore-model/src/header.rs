@@ -273,7 +273,18 @@ macro_rules! words {
 }
 
 words!(Strategy, "share_v1, replay_v1", ShareV1 = "share_v1", ReplayV1 = "replay_v1");
-words!(ToolCallPolicy, "complete, remove, error, verbatim", Complete = "complete",
-    Remove = "remove", Error = "error", Verbatim = "verbatim");
-words!(SessionKind, "root, branch, delegate", Root = "root", Branch = "branch",
-    Delegate = "delegate");
+words!(
+    ToolCallPolicy,
+    "complete, remove, error, verbatim",
+    Complete = "complete",
+    Remove = "remove",
+    Error = "error",
+    Verbatim = "verbatim"
+);
+words!(
+    SessionKind,
+    "root, branch, delegate",
+    Root = "root",
+    Branch = "branch",
+    Delegate = "delegate"
+);

@@ -30,7 +30,9 @@ pub enum IdError {
     #[error("a name begins with a letter, a digit or `_`")]
     First,
     /// A later character is outside the grammar.
-    #[error("a name holds letters, digits, marks, `_`, `-` and `.`; character {at} is none of them")]
+    #[error(
+        "a name holds letters, digits, marks, `_`, `-` and `.`; character {at} is none of them"
+    )]
     Character {
         /// Its place, counted from 1.
         at: usize,
@@ -238,9 +240,22 @@ mod tests {
 
     #[test]
     fn hostile_ids_are_refused_without_being_repeated() {
-        for bad in ["", ".", "..", "-x", "a/b", "a\\b", "a b", "a\u{202e}b", "last", "LAST", "a\0",
-            "e\u{301}", "\u{301}a", "a\nb"]
-        {
+        for bad in [
+            "",
+            ".",
+            "..",
+            "-x",
+            "a/b",
+            "a\\b",
+            "a b",
+            "a\u{202e}b",
+            "last",
+            "LAST",
+            "a\0",
+            "e\u{301}",
+            "\u{301}a",
+            "a\nb",
+        ] {
             let error = bad.parse::<SessionId>().expect_err(bad).to_string();
             assert!(bad.len() < 3 || bad.eq_ignore_ascii_case("last") || !error.contains(bad));
         }

@@ -27,7 +27,7 @@ pub use cut::{Cut, CutError, Selector};
 pub use data::Data;
 pub use error::ErrorKind;
 pub use event::{Event, Origin};
-pub use header::{Header, Lease, Strategy, ToolCallPolicy, Tombstone};
+pub use header::{Header, Lease, Strategy, Tombstone, ToolCallPolicy};
 pub use id::{EventId, Label, SessionId};
 pub use kind::{Class, EventType, SessionKind};
 pub use message::{Content, Message, Part, Role};

@@ -53,20 +53,15 @@ pub struct NotSpans {
 /// reached before the list begins.
 #[must_use]
 pub fn holding(spans: &[Span], unit: Unit, want: u64) -> Option<usize> {
-    spans
-        .partition_point(|span| unit.of(&span.base) < want)
-        .checked_sub(1)
+    spans.partition_point(|span| unit.of(&span.base) < want).checked_sub(1)
 }
 
 /// The list as a child sees it that keeps `kept` inheritable events, the last of which stands
 /// right before position `to` of the span that holds it. Empty when it keeps nothing of the list.
 #[must_use]
 pub fn cut_back(spans: &[Span], kept: u64, to: u64) -> Vec<Span> {
-    let mut spans: Vec<_> = spans
-        .iter()
-        .copied()
-        .take_while(|span| span.base.kept < kept)
-        .collect();
+    let mut spans: Vec<_> =
+        spans.iter().copied().take_while(|span| span.base.kept < kept).collect();
     if let Some(last) = spans.last_mut() {
         last.to = to;
     }

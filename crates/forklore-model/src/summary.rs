@@ -105,7 +105,9 @@ impl Summarizer {
             facts: self.facts,
             limitations: vec![
                 "made without a model: excerpts and counts, no understanding".to_owned(),
-                format!("the last {LAST_CALLS} calls, the first {FIRST_FILES} files, the last {LAST_FACTS} facts"),
+                format!(
+                    "the last {LAST_CALLS} calls, the first {FIRST_FILES} files, the last {LAST_FACTS} facts"
+                ),
             ],
         }
     }

@@ -53,8 +53,7 @@ impl Workspace {
 
 fn is_windows(path: &str) -> bool {
     let drive = path.as_bytes();
-    path.starts_with("\\\\")
-        || matches!(drive, [letter, b':', ..] if letter.is_ascii_alphabetic())
+    path.starts_with("\\\\") || matches!(drive, [letter, b':', ..] if letter.is_ascii_alphabetic())
 }
 
 impl std::fmt::Display for Workspace {

@@ -10,14 +10,7 @@ use proptest::prelude::*;
 fn call() -> impl Strategy<Value = CallStep> {
     (0..4u8, any::<bool>()).prop_map(|(number, open)| {
         let id = format!("c{number}");
-        if open {
-            CallStep::Open(OpenCall {
-                id,
-                name: "ls".into(),
-            })
-        } else {
-            CallStep::Close(id)
-        }
+        if open { CallStep::Open(OpenCall { id, name: "ls".into() }) } else { CallStep::Close(id) }
     })
 }
 

@@ -23,15 +23,7 @@ fn extent() -> impl Strategy<Value = Extent> {
         let index = turns + other;
         let kept = index + evidence;
         let head_seq = i64::try_from(kept + audit).unwrap() - 1;
-        Extent {
-            head_seq,
-            counts: Counts {
-                kept,
-                index,
-                turns,
-                ..Counts::default()
-            },
-        }
+        Extent { head_seq, counts: Counts { kept, index, turns, ..Counts::default() } }
     })
 }
 

@@ -15,11 +15,7 @@ fn header(id: &str, parent: Option<&str>) -> Header {
     let parent: Option<SessionId> = parent.map(|parent| parent.parse().unwrap());
     Header {
         root_id: parent.clone().unwrap_or_else(|| id.clone()),
-        kind: if parent.is_some() {
-            SessionKind::Branch
-        } else {
-            SessionKind::Root
-        },
+        kind: if parent.is_some() { SessionKind::Branch } else { SessionKind::Root },
         id,
         depth: u64::from(parent.is_some()),
         parent_id: parent,
@@ -82,19 +78,13 @@ fn a36_an_event_of_a_root_has_a_null_parent() {
 fn a36_an_inherited_event_names_parent_and_origin() {
     let mut event = event("x.note", Class::Evidence, "{ }");
     event.dialect = Some("pi".into());
-    let origin = Origin {
-        session_id: "a".parse().unwrap(),
-        seq: 7,
-    };
+    let origin = Origin { session_id: "a".parse().unwrap(), seq: 7 };
     let want = concat!(
         r#"{"id":"e1","session_id":"b","parent_id":"a","root_id":"a","seq":3,"#,
         r#""ts":"2026-01-02T03:04:05.000006Z","type":"x.note","class":"evidence","#,
         r#""origin":{"session_id":"a","seq":7},"dialect":"pi","data":{ }}"#,
     );
-    assert_eq!(
-        line(&header("b", Some("a")), 3, Some(&origin), &event),
-        want
-    );
+    assert_eq!(line(&header("b", Some("a")), 3, Some(&origin), &event), want);
 }
 
 /// JSON texts in spellings that a reader might change.
@@ -120,10 +110,8 @@ fn spelling() -> impl Strategy<Value = String> {
         prop_oneof![
             list.prop_map(|items| format!("[{}]", items.join(" , "))),
             fields.prop_map(|fields| {
-                let fields: Vec<_> = fields
-                    .iter()
-                    .map(|(key, value)| format!("{key} :{value}"))
-                    .collect();
+                let fields: Vec<_> =
+                    fields.iter().map(|(key, value)| format!("{key} :{value}")).collect();
                 format!("{{{}}}", fields.join(","))
             }),
         ]

@@ -21,8 +21,7 @@ fn proper() -> impl Strategy<Value = String> {
             is_nfc(text) && !text.eq_ignore_ascii_case("last")
         })
         .prop_filter("alphanumeric in this Unicode version", |text| {
-            text.chars()
-                .all(|c| c.is_alphanumeric() || "_.-".contains(c))
+            text.chars().all(|c| c.is_alphanumeric() || "_.-".contains(c))
         })
 }
 

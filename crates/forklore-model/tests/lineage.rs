@@ -19,30 +19,20 @@ fn counts() -> impl Strategy<Value = Counts> {
 /// Any spans at all: the encoding assumes nothing of them.
 fn any_spans() -> impl Strategy<Value = Vec<Span>> {
     let span = (any::<u64>(), any::<u64>(), counts());
-    vec(
-        span.prop_map(|(segment, to, base)| Span { segment, to, base }),
-        0..40,
-    )
+    vec(span.prop_map(|(segment, to, base)| Span { segment, to, base }), 0..40)
 }
 
 /// Spans as a store makes them: each gives at least one event.
 fn history() -> impl Strategy<Value = Vec<Span>> {
     vec((1..9u64, 0..9u64, 0..3u64), 1..40).prop_map(|steps| {
         let mut base = Counts::default();
-        let spans = steps
-            .into_iter()
-            .zip(1..)
-            .map(|((kept, index, turns), segment)| {
-                let span = Span {
-                    segment,
-                    to: kept + 2,
-                    base,
-                };
-                base.kept += kept;
-                base.index += index.min(kept);
-                base.turns += turns.min(kept);
-                span
-            });
+        let spans = steps.into_iter().zip(1..).map(|((kept, index, turns), segment)| {
+            let span = Span { segment, to: kept + 2, base };
+            base.kept += kept;
+            base.index += index.min(kept);
+            base.turns += turns.min(kept);
+            span
+        });
         spans.collect()
     })
 }
@@ -94,21 +84,14 @@ fn jumps(pages: usize) -> Vec<u64> {
         let last = depth - 1;
         let jump = jumps[last as usize];
         let further = jumps[jump as usize];
-        jumps.push(if jumps_further(last, jump, further) {
-            further
-        } else {
-            last
-        });
+        jumps.push(if jumps_further(last, jump, further) { further } else { last });
     }
     jumps
 }
 
 #[test]
 fn jumps_are_those_of_a_skew_binary_list() {
-    assert_eq!(
-        jumps(16),
-        [0, 0, 1, 0, 3, 4, 3, 0, 7, 8, 7, 10, 11, 10, 7, 0]
-    );
+    assert_eq!(jumps(16), [0, 0, 1, 0, 3, 4, 3, 0, 7, 8, 7, 10, 11, 10, 7, 0]);
 }
 
 #[test]

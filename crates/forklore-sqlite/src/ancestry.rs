@@ -40,22 +40,13 @@ struct Jump {
 
 impl Page {
     fn start(&self) -> Counts {
-        self.before
-            .spans
-            .first()
-            .map(|span| span.base)
-            .unwrap_or_default()
+        self.before.spans.first().map(|span| span.base).unwrap_or_default()
     }
 
     /// The page to look at next for where the count reaches `want`, which is before this one.
     pub(crate) fn towards(&self, unit: Unit, want: u64) -> Option<i64> {
         let [kept, index, turns] = self.jump.start;
-        let start = Counts {
-            kept,
-            index,
-            turns,
-            ..Counts::default()
-        };
+        let start = Counts { kept, index, turns, ..Counts::default() };
         match self.jump.page {
             Some(page) if unit.of(&start) >= want => Some(page),
             _ => self.before.page,
@@ -67,21 +58,13 @@ impl Page {
 pub(crate) fn load(conn: &Connection, sid: Segment) -> Result<Ancestry> {
     let sql = "SELECT page, spans, crc FROM ancestry WHERE sid = ?";
     let row = conn.prepare_cached(sql)?.query_row([sid], |row| {
-        Ok((
-            row.get::<_, Option<i64>>(0)?,
-            row.get::<_, Vec<u8>>(1)?,
-            row.get::<_, i64>(2)?,
-        ))
+        Ok((row.get::<_, Option<i64>>(0)?, row.get::<_, Vec<u8>>(1)?, row.get::<_, i64>(2)?))
     });
     let Some((page, bytes, sum)) = row.optional()? else {
         return Ok(Ancestry::default());
     };
     let place = || format!("ancestry row {sid}");
-    let expected = Fields::default()
-        .number(Some(sid))
-        .number(page)
-        .bytes(Some(&bytes))
-        .sum();
+    let expected = Fields::default().number(Some(sid)).number(page).bytes(Some(&bytes)).sum();
     let spans =
         spans(&bytes, expected, sum).map_err(|message| Fault::damaged(place(), &message))?;
     Ok(Ancestry { page, spans })
@@ -91,11 +74,7 @@ pub(crate) fn load(conn: &Connection, sid: Segment) -> Result<Ancestry> {
 pub(crate) fn save(tx: &WriteTx<'_>, sid: Segment, ancestry: &Ancestry) -> Result<()> {
     let bytes = lineage::encode(&ancestry.spans);
     let page = ancestry.page;
-    let sum = Fields::default()
-        .number(Some(sid))
-        .number(page)
-        .bytes(Some(&bytes))
-        .sum();
+    let sum = Fields::default().number(Some(sid)).number(page).bytes(Some(&bytes)).sum();
     tx.write(
         "INSERT INTO ancestry (sid, page, spans, crc) VALUES (?, ?, ?, ?)
          ON CONFLICT (sid) DO UPDATE SET page = excluded.page, spans = excluded.spans,
@@ -111,19 +90,8 @@ pub(crate) fn page(conn: &Connection, id: i64) -> Result<Page> {
                FROM ancestry_page WHERE id = ?";
     let row = conn.prepare_cached(sql)?.query_row([id], |row| {
         let places: (Option<i64>, Option<i64>) = (row.get(0)?, row.get(2)?);
-        let numbers: [i64; 5] = [
-            row.get(1)?,
-            row.get(3)?,
-            row.get(4)?,
-            row.get(5)?,
-            row.get(6)?,
-        ];
-        Ok((
-            places,
-            numbers,
-            row.get::<_, Vec<u8>>(7)?,
-            row.get::<_, i64>(8)?,
-        ))
+        let numbers: [i64; 5] = [row.get(1)?, row.get(3)?, row.get(4)?, row.get(5)?, row.get(6)?];
+        Ok((places, numbers, row.get::<_, Vec<u8>>(7)?, row.get::<_, i64>(8)?))
     });
     let place = || format!("ancestry page {id}");
     let Some(((prev, jump), numbers, bytes, sum)) = row.optional()? else {
@@ -132,16 +100,10 @@ pub(crate) fn page(conn: &Connection, id: i64) -> Result<Page> {
     let expected = page_sum(prev, jump, &numbers, &bytes);
     let mut list =
         spans(&bytes, expected, sum).map_err(|message| Fault::damaged(place(), &message))?;
-    let end = list
-        .pop()
-        .ok_or_else(|| Fault::damaged(place(), "it is empty"))?
-        .base;
+    let end = list.pop().ok_or_else(|| Fault::damaged(place(), "it is empty"))?.base;
     let [depth, jump_depth, kept, index, turns] = numbers;
     Ok(Page {
-        before: Ancestry {
-            page: prev,
-            spans: list,
-        },
+        before: Ancestry { page: prev, spans: list },
         end,
         depth: unsigned(depth)?,
         jump: Jump {
@@ -160,21 +122,10 @@ pub(crate) fn add_page(
     end: Counts,
 ) -> Result<i64> {
     let mut spans = spans.to_vec();
-    spans.push(Span {
-        segment: 0,
-        to: 0,
-        base: end,
-    });
+    spans.push(Span { segment: 0, to: 0, base: end });
     let bytes = lineage::encode(&spans);
     let (depth, jump) = match prev {
-        None => (
-            0,
-            Jump {
-                page: None,
-                depth: 0,
-                start: [0; 3],
-            },
-        ),
+        None => (0, Jump { page: None, depth: 0, start: [0; 3] }),
         Some(prev) => beyond(tx, prev)?,
     };
     let [kept, index, turns] = jump.start.map(signed);
@@ -207,32 +158,17 @@ fn beyond(conn: &Connection, prev: i64) -> Result<(u64, Jump)> {
         let jumped = page(conn, target)?.jump;
         if jumps_further(last.depth, last.jump.depth, jumped.depth) {
             // The first page's jump to itself is not stored.
-            let jump = if jumped.page.is_some() {
-                jumped
-            } else {
-                last.jump
-            };
+            let jump = if jumped.page.is_some() { jumped } else { last.jump };
             return Ok((depth, jump));
         }
     }
-    let Counts {
-        kept, index, turns, ..
-    } = last.start();
-    let jump = Jump {
-        page: Some(prev),
-        depth: last.depth,
-        start: [kept, index, turns],
-    };
+    let Counts { kept, index, turns, .. } = last.start();
+    let jump = Jump { page: Some(prev), depth: last.depth, start: [kept, index, turns] };
     Ok((depth, jump))
 }
 
 fn page_sum(prev: Option<i64>, jump: Option<i64>, numbers: &[i64], bytes: &[u8]) -> u32 {
-    Fields::default()
-        .number(prev)
-        .number(jump)
-        .numbers(numbers)
-        .bytes(Some(bytes))
-        .sum()
+    Fields::default().number(prev).number(jump).numbers(numbers).bytes(Some(bytes)).sum()
 }
 
 fn spans(bytes: &[u8], expected: u32, stored: i64) -> Result<Vec<Span>, String> {

@@ -32,71 +32,44 @@ pub(crate) fn append(tx: &WriteTx<'_>, id: &SessionId, append: &Append) -> Resul
     }
     check_writer(header, append.owner.as_deref(), append.now)?;
     if let Some(expected) = append.expect.filter(|expected| *expected != head) {
-        return Err(Error::Conflict {
-            session: id.clone(),
-            expected,
-            head,
-        }
-        .into());
+        return Err(Error::Conflict { session: id.clone(), expected, head }.into());
     }
     let (counts, position) = (header.counts, header.own_events);
     let mut tail = Tail::new(session.sid, header.inherited, counts, position);
     if counts.open > 0 && append.events.iter().any(changes_calls) {
         tail.open = Open::Known(open_calls(tx, &History::of(tx, &session)?, head)?);
     }
-    append
-        .events
-        .iter()
-        .try_for_each(|event| tail.push(tx, event))?;
+    append.events.iter().try_for_each(|event| tail.push(tx, event))?;
     session.header.usage += append.usage;
     session.fresh_until = fresh_until(&session, append.now);
     session.header.updated = append.now;
     tail.close(tx, &mut session)?;
     let head_seq = session.header.head_seq();
-    let (from_seq, to_seq) = (
-        head.saturating_add(1).unsigned_abs(),
-        head_seq.unsigned_abs(),
-    );
-    Ok(Appended {
-        from_seq,
-        to_seq,
-        head_seq,
-        repeated: false,
-    })
+    let (from_seq, to_seq) = (head.saturating_add(1).unsigned_abs(), head_seq.unsigned_abs());
+    Ok(Appended { from_seq, to_seq, head_seq, repeated: false })
 }
 
 /// The earlier success that `append` repeats (SPEC 9).
 fn repetition(conn: &Connection, session: &Session, append: &Append) -> Result<Option<Appended>> {
     let header = &session.header;
-    let Some(from) = append
-        .expect
-        .and_then(|expect| u64::try_from(expect.checked_add(1)?).ok())
+    let Some(from) = append.expect.and_then(|expect| u64::try_from(expect.checked_add(1)?).ok())
     else {
         return Ok(None);
     };
     let own = if header.parent_id.is_none() {
         Some(from)
     } else {
-        from.checked_sub(header.inherited.kept)
-            .filter(|position| *position > 0)
+        from.checked_sub(header.inherited.kept).filter(|position| *position > 0)
     };
     let n = append.events.len();
     let Some(position) = own.filter(|own| own.saturating_add(n as u64) <= header.own_events) else {
         return Ok(None);
     };
     let there = segment::ids(conn, session.sid, position, n)?;
-    let same = there
-        .iter()
-        .map(String::as_str)
-        .eq(append.events.iter().map(|new| new.id.as_str()));
+    let same = there.iter().map(String::as_str).eq(append.events.iter().map(|new| new.id.as_str()));
     let to_seq = from + n as u64 - 1;
     let head_seq = header.head_seq();
-    Ok(same.then_some(Appended {
-        from_seq: from,
-        to_seq,
-        head_seq,
-        repeated: true,
-    }))
+    Ok(same.then_some(Appended { from_seq: from, to_seq, head_seq, repeated: true }))
 }
 
 fn changes_calls(event: &Event) -> bool {
@@ -111,8 +84,7 @@ fn fresh_until(session: &Session, now: Timestamp) -> Timestamp {
         return bound;
     }
     let age = now.duration_since(session.header.created);
-    now.checked_add(age.clamp(SignedDuration::ZERO, FRESH))
-        .unwrap_or(now)
+    now.checked_add(age.clamp(SignedDuration::ZERO, FRESH)).unwrap_or(now)
 }
 
 /// The calls open behind the last event: which, or how many where that is all that is needed.
@@ -138,23 +110,13 @@ impl Tail {
             0 => Open::Known(OpenCalls::default()),
             open => Open::Unchanged(open),
         };
-        Self {
-            segment,
-            inherited,
-            counts,
-            position,
-            bytes: 0,
-            open,
-        }
+        Self { segment, inherited, counts, position, bytes: 0, open }
     }
 
     /// The end of what a session inherits, where these calls are open.
     pub(crate) fn behind(segment: Segment, inherited: Counts, open: OpenCalls) -> Self {
         let open = Open::Known(open);
-        Self {
-            open,
-            ..Self::new(segment, inherited, inherited, 0)
-        }
+        Self { open, ..Self::new(segment, inherited, inherited, 0) }
     }
 
     /// Adds a child's `session_fork`, which stands before what it inherits.
@@ -169,10 +131,9 @@ impl Tail {
                 open.step(&event.effect);
                 before.after(event, open)
             }
-            Open::Unchanged(open) => Counts {
-                open: *open,
-                ..before.after(event, &OpenCalls::default())
-            },
+            Open::Unchanged(open) => {
+                Counts { open: *open, ..before.after(event, &OpenCalls::default()) }
+            }
         };
         self.put(tx, event, self.within())
     }
@@ -182,15 +143,7 @@ impl Tail {
             return Err(Error::Invalid("the session has no room for another event".into()).into());
         }
         let k = segment::key(self.segment, self.position);
-        segment::insert(
-            tx,
-            &Row {
-                k,
-                counts,
-                origin: None,
-                event: event.clone(),
-            },
-        )?;
+        segment::insert(tx, &Row { k, counts, origin: None, event: event.clone() })?;
         self.position += 1;
         self.bytes += event.data.get().len() as u64;
         Ok(())
@@ -198,13 +151,7 @@ impl Tail {
 
     /// The counts of the segment alone.
     fn within(&self) -> Counts {
-        let Counts {
-            kept,
-            index,
-            turns,
-            bytes,
-            open,
-        } = self.counts;
+        let Counts { kept, index, turns, bytes, open } = self.counts;
         let base = &self.inherited;
         Counts {
             kept: kept - base.kept,

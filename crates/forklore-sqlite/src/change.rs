@@ -17,10 +17,7 @@ pub(crate) fn change(tx: &WriteTx<'_>, id: &SessionId, change: &Change) -> Resul
     match change {
         Change::Label(label) => {
             check_label(tx, session.root, label, sid)?;
-            tx.write(
-                "UPDATE session SET label = ? WHERE sid = ?",
-                &[&label.as_str(), &sid],
-            )?;
+            tx.write("UPDATE session SET label = ? WHERE sid = ?", &[&label.as_str(), &sid])?;
         }
         Change::Title(title) => {
             tx.write("UPDATE session SET title = ? WHERE sid = ?", &[title, &sid])?;
@@ -29,25 +26,13 @@ pub(crate) fn change(tx: &WriteTx<'_>, id: &SessionId, change: &Change) -> Resul
             let leaf = leaf.as_ref().map(SessionId::as_str);
             tx.write("UPDATE session SET leaf = ? WHERE sid = ?", &[&leaf, &sid])?;
         }
-        Change::Hold {
-            owner,
-            expires,
-            now,
-        } => {
+        Change::Hold { owner, expires, now } => {
             let lease = hold(&session.header, owner, *expires, *now)?;
             set_lease(tx, sid, Some(&lease))?;
         }
         Change::Release { owner } => {
-            if session
-                .header
-                .lease
-                .is_none_or(|lease| lease.owner != *owner)
-            {
-                return Err(Error::LeaseLost {
-                    session: id.clone(),
-                    owner: owner.clone(),
-                }
-                .into());
+            if session.header.lease.is_none_or(|lease| lease.owner != *owner) {
+                return Err(Error::LeaseLost { session: id.clone(), owner: owner.clone() }.into());
             }
             set_lease(tx, sid, None)?;
         }

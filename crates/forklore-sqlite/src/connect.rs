@@ -82,11 +82,7 @@ fn make(path: &Path) -> Result<()> {
 
 fn private_file(path: &Path) -> std::io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;
-    File::options()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(path)
+    File::options().write(true).create_new(true).mode(0o600).open(path)
 }
 
 fn flags(access: Access) -> OpenFlags {
@@ -117,9 +113,7 @@ pub(crate) fn open(path: &Path, access: Access, wait: Duration) -> Result<Connec
         }
         Ok(conn)
     };
-    opened
-        .and_then(set)
-        .map_err(|error| Fault::Sql(error).about("opening the store", path))
+    opened.and_then(set).map_err(|error| Fault::Sql(error).about("opening the store", path))
 }
 
 /// A name under which SQLite reads the file without the files beside it, which it could not make.
@@ -131,18 +125,15 @@ fn frozen(path: &Path) -> Result<String> {
             "{path} may only be read, and {wal} holds changes that were not written back"
         )));
     }
-    let encoded = path
-        .to_string_lossy()
-        .bytes()
-        .fold(String::from("file:"), |mut uri, byte| {
-            match byte {
-                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
-                    uri.push(char::from(byte));
-                }
-                _ => uri.push_str(&format!("%{byte:02x}")),
+    let encoded = path.to_string_lossy().bytes().fold(String::from("file:"), |mut uri, byte| {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
+                uri.push(char::from(byte));
             }
-            uri
-        });
+            _ => uri.push_str(&format!("%{byte:02x}")),
+        }
+        uri
+    });
     Ok(encoded + "?immutable=1")
 }
 
@@ -160,9 +151,7 @@ mod tests {
         let wait = Options::default().wait;
         SqliteStore::open(&path, Options::default()).unwrap();
         let conn = open(&path, Access::Read, wait).unwrap();
-        let mut statement = conn
-            .prepare(&session::select("WHERE s.folded = ?"))
-            .unwrap();
+        let mut statement = conn.prepare(&session::select("WHERE s.folded = ?")).unwrap();
         for id in ["a", "b", "c"] {
             assert!(!statement.exists([id]).unwrap());
             statement.clear_bindings();

@@ -44,10 +44,7 @@ pub(crate) fn stage(store: &SqliteStore, of: &SessionId, kept: u64) -> StoreResu
         )?;
         Ok(tx.last_insert_rowid())
     })?;
-    let staged = Staged {
-        segment,
-        of: of.clone(),
-    };
+    let staged = Staged { segment, of: of.clone() };
     let mut copied = 0;
     while kept - copied > BATCH {
         let batch = copied..copied + BATCH;
@@ -81,15 +78,8 @@ impl Staged {
             &[&root, &self.segment],
         )?;
         let segment = self.segment.unsigned_abs();
-        let span = Span {
-            segment,
-            to: kept,
-            base: Counts::default(),
-        };
-        Ok(Ancestry {
-            page: None,
-            spans: vec![span],
-        })
+        let span = Span { segment, to: kept, base: Counts::default() };
+        Ok(Ancestry { page: None, spans: vec![span] })
     }
 
     /// Erases what was copied, as far as it can be.
@@ -101,10 +91,10 @@ impl Staged {
     fn rows(&self, conn: &Connection, batch: std::ops::Range<u64>) -> Result<Vec<Row>> {
         let (from, to) = (batch.start, batch.end);
         let events = read::inheritable(conn, &self.of, from, to)?;
-        let rows = events.into_iter().zip(from..).map(|(row, position)| Row {
-            k: segment::key(self.segment, position),
-            ..row
-        });
+        let rows = events
+            .into_iter()
+            .zip(from..)
+            .map(|(row, position)| Row { k: segment::key(self.segment, position), ..row });
         Ok(rows.collect())
     }
 
@@ -119,11 +109,7 @@ impl Staged {
 
     fn lost(&self) -> crate::fault::Fault {
         let message = format!("the copy of {} is no longer whole", self.of);
-        Error::Stale {
-            what: "the copied history",
-            message,
-        }
-        .into()
+        Error::Stale { what: "the copied history", message }.into()
     }
 }
 
@@ -147,8 +133,6 @@ pub(crate) fn abandoned(conn: &Connection) -> Result<Vec<Segment>> {
 
 /// The machine's clock: whether a copier lives is a matter between processes, not of sessions.
 fn now() -> i64 {
-    let since = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
 }

@@ -19,9 +19,7 @@ impl Fields {
     }
 
     pub(crate) fn numbers(self, numbers: &[i64]) -> Self {
-        numbers
-            .iter()
-            .fold(self, |fields, number| fields.number(Some(*number)))
+        numbers.iter().fold(self, |fields, number| fields.number(Some(*number)))
     }
 
     pub(crate) fn bytes(mut self, bytes: Option<&[u8]>) -> Self {

@@ -40,10 +40,7 @@ pub(crate) fn create(
         (Some(parent), Some(from)) => inherit(tx, new, parent, from, staged)?,
         _ => Inheritance::default(),
     };
-    let header = new.header(
-        parent.as_ref().map(|parent| &parent.header),
-        inheritance.counts,
-    );
+    let header = new.header(parent.as_ref().map(|parent| &parent.header), inheritance.counts);
     let mut tail = Tail::behind(sid, inheritance.counts, inheritance.open);
     let mut events = new.events.as_slice();
     if let (Some(_), [fork, rest @ ..]) = (&parent, events) {
@@ -100,21 +97,13 @@ pub(crate) fn check_label(
         WHERE root = ? AND label = ? AND (CASE WHEN deleted IS NULL THEN 0 ELSE sid END) = 0
           AND sid <> ?";
     let values = rusqlite::params![root, label.as_str(), but];
-    let by: Option<String> = conn
-        .prepare_cached(sql)?
-        .query_row(values, |row| row.get(0))
-        .optional()?;
+    let by: Option<String> =
+        conn.prepare_cached(sql)?.query_row(values, |row| row.get(0)).optional()?;
     let Some(by) = by else {
         return Ok(());
     };
-    let by = by
-        .parse()
-        .map_err(|error| Fault::damaged("session row", &error))?;
-    Err(Error::LabelTaken {
-        label: label.clone(),
-        by,
-    }
-    .into())
+    let by = by.parse().map_err(|error| Fault::damaged("session row", &error))?;
+    Err(Error::LabelTaken { label: label.clone(), by }.into())
 }
 
 fn next_sid(conn: &Connection) -> Result<Segment> {
@@ -129,11 +118,7 @@ fn inherit(
     from: &Beginning,
     staged: Option<&Staged>,
 ) -> Result<Inheritance> {
-    let kept = if new.kind == SessionKind::Branch {
-        from.cut.kept
-    } else {
-        0
-    };
+    let kept = if new.kind == SessionKind::Branch { from.cut.kept } else { 0 };
     let history = History::of(tx, parent)?;
     let Some(seq) = history.seq_of(tx, Unit::Kept, kept)? else {
         return Ok(Inheritance::default());
@@ -148,11 +133,7 @@ fn inherit(
         Some(staged) => staged.publish(tx, parent.root, kept)?,
         None => derive(tx, &history, kept, segment::position(row.k) + 1)?,
     };
-    Ok(Inheritance {
-        counts,
-        open,
-        ancestry,
-    })
+    Ok(Inheritance { counts, open, ancestry })
 }
 
 /// The spans of a child that keeps `kept` events, the last of them right before position `to` of
@@ -168,29 +149,16 @@ fn derive(tx: &WriteTx<'_>, parent: &History<'_>, kept: u64, to: u64) -> Result<
     }
     if ancestry.spans.len() >= WIDTH {
         let page = ancestry::add_page(tx, ancestry.page, &ancestry.spans, header.inherited)?;
-        ancestry = Ancestry {
-            page: Some(page),
-            spans: Vec::new(),
-        };
+        ancestry = Ancestry { page: Some(page), spans: Vec::new() };
         // On the parent's row, so that its later children share the page.
         ancestry::save(tx, *sid, &ancestry)?;
     }
-    ancestry.spans.push(Span {
-        segment: sid.unsigned_abs(),
-        to,
-        base: header.inherited,
-    });
+    ancestry.spans.push(Span { segment: sid.unsigned_abs(), to, base: header.inherited });
     Ok(ancestry)
 }
 
 fn insert(tx: &WriteTx<'_>, session: &Session) -> Result<()> {
-    let Session {
-        sid,
-        root,
-        parent,
-        fresh_until,
-        header,
-    } = session;
+    let Session { sid, root, parent, fresh_until, header } = session;
     let (strategy, tool_calls) = choice_codes(header);
     let [kept, index, turns, bytes, open] = stored_counts(&header.counts);
     let inherited = stored_counts(&header.inherited);

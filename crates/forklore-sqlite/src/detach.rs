@@ -17,10 +17,7 @@ pub(crate) fn detach(store: &SqliteStore, id: &SessionId) -> Result<Changed> {
     let header = store.read_with("reading", |conn| Ok(session::living(conn, id)?.header))?;
     if has_own(&header) {
         let header = store.write(doing, |tx| mark(tx, id))?;
-        return Ok(Changed {
-            header,
-            copied_events: 0,
-        });
+        return Ok(Changed { header, copied_events: 0 });
     }
     let staged = copy::stage(store, id, header.inherited.kept)?;
     let done = store.write(doing, |tx| switch(tx, id, &staged));
@@ -43,17 +40,11 @@ fn switch(tx: &WriteTx<'_>, id: &SessionId, staged: &Staged) -> Result<Changed, 
         let ancestry = staged.publish(tx, session.root, kept)?;
         ancestry::save(tx, session.sid, &ancestry)?;
     }
-    Ok(Changed {
-        header: mark(tx, id)?,
-        copied_events,
-    })
+    Ok(Changed { header: mark(tx, id)?, copied_events })
 }
 
 fn mark(tx: &WriteTx<'_>, id: &SessionId) -> Result<Header, Fault> {
     let sid = session::living(tx, id)?.sid;
-    tx.write(
-        "UPDATE session SET detached = 1 WHERE sid = ? AND detached = 0",
-        &[&sid],
-    )?;
+    tx.write("UPDATE session SET detached = 1 WHERE sid = ? AND detached = 0", &[&sid])?;
     Ok(session::with_notes(tx, id)?.header)
 }

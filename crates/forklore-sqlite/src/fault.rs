@@ -44,12 +44,7 @@ impl Fault {
     /// Damage in `place`, for a caller that knows neither session nor seq.
     pub(crate) fn damaged(place: impl Into<String>, message: &(impl ToString + ?Sized)) -> Self {
         let (place, message) = (place.into(), message.to_string());
-        Self::Damaged(Damage {
-            session: None,
-            seq: None,
-            place,
-            message,
-        })
+        Self::Damaged(Damage { session: None, seq: None, place, message })
     }
 
     /// The same, found while reading this event of this session.
@@ -76,17 +71,9 @@ impl Fault {
         let at = path.display();
         match self {
             Self::Refused(error) => error,
-            Self::Damaged(Damage {
-                session,
-                seq,
-                place,
-                message,
-            }) => Error::Corrupt {
-                session,
-                seq,
-                place: format!("{place} in {at}"),
-                message,
-            },
+            Self::Damaged(Damage { session, seq, place, message }) => {
+                Error::Corrupt { session, seq, place: format!("{place} in {at}"), message }
+            }
             Self::Sql(source) => sql(source, doing, path),
         }
     }

@@ -33,10 +33,7 @@ pub(crate) struct Passed {
 impl Gate {
     /// The gate of the store at `path`.
     pub(crate) fn of(path: &Path) -> Self {
-        Self {
-            queue: beside(path, "-queue"),
-            gate: beside(path, "-lock"),
-        }
+        Self { queue: beside(path, "-queue"), gate: beside(path, "-lock") }
     }
 
     /// Waits for its turn, at most so long.
@@ -56,9 +53,7 @@ impl Gate {
             Ok(passed) => passed.map_err(failed),
             Err(_) => {
                 let (path, seconds) = (self.gate.display(), wait.as_secs());
-                Err(Error::Locked(format!(
-                    "another process held {path} for {seconds} s"
-                )))
+                Err(Error::Locked(format!("another process held {path} for {seconds} s")))
             }
         }
     }
@@ -105,12 +100,8 @@ fn wait_for_lock(file: &File) -> io::Result<bool> {
 /// Locks the file at `path`; none when `take` did not, or when the file was replaced meanwhile,
 /// in which case others lock another one.
 fn lock(path: &Path, take: impl FnOnce(&File) -> io::Result<bool>) -> io::Result<Option<File>> {
-    let file = OpenOptions::new()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .mode(0o600)
-        .open(path)?;
+    let file =
+        OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)?;
     if !take(&file)? {
         return Ok(None);
     }

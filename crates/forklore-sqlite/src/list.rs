@@ -20,18 +20,12 @@ pub(crate) fn list(
     let (sql, values) = query(filter, after);
     // A family is small and in no order; all else comes nearly in the order of the list.
     let ordered = filter.family.is_none() && filter.parent.is_none();
-    let mut found = Found {
-        headers: Vec::new(),
-        limit,
-    };
+    let mut found = Found { headers: Vec::new(), limit };
     let mut statement = conn.prepare_cached(&session::select(&sql))?;
     let mut rows = statement.query(params_from_iter(values.iter()))?;
     while let Some(row) = rows.next()? {
         let session = session::read(row)?;
-        let bound = Cursor {
-            updated: session.fresh_until,
-            id: session.header.id.clone(),
-        };
+        let bound = Cursor { updated: session.fresh_until, id: session.header.id.clone() };
         if ordered && found.ends_before(&bound) {
             break;
         }
@@ -52,9 +46,7 @@ struct Found {
 impl Found {
     fn insert(&mut self, header: Header) {
         let cursor = Cursor::behind(&header);
-        let at = self
-            .headers
-            .partition_point(|other| !cursor.is_before(other));
+        let at = self.headers.partition_point(|other| !cursor.is_before(other));
         self.headers.insert(at, header);
         if self.limit > 0 {
             self.headers.truncate(self.limit);
@@ -64,10 +56,7 @@ impl Found {
     /// Whether it is full and nothing at or behind `bound` comes before its last.
     fn ends_before(&self, bound: &Cursor) -> bool {
         let full = self.limit > 0 && self.headers.len() >= self.limit;
-        full && self
-            .headers
-            .last()
-            .is_some_and(|last| !bound.is_before(last))
+        full && self.headers.last().is_some_and(|last| !bound.is_before(last))
     }
 }
 
@@ -81,15 +70,9 @@ fn query(filter: &Filter, after: Option<&Cursor>) -> (String, Values) {
     };
     if let Some(parent) = &filter.parent {
         let parent = Box::new(parent.fold());
-        add(
-            "s.parent = (SELECT sid FROM session WHERE folded = ?)",
-            parent,
-        );
+        add("s.parent = (SELECT sid FROM session WHERE folded = ?)", parent);
     } else if let Some(root) = &filter.family {
-        add(
-            "s.root = (SELECT sid FROM session WHERE folded = ?)",
-            Box::new(root.fold()),
-        );
+        add("s.root = (SELECT sid FROM session WHERE folded = ?)", Box::new(root.fold()));
     } else {
         if let Some(workspace) = &filter.workspace {
             add("s.workspace = ?", Box::new(workspace.as_str().to_owned()));
@@ -112,10 +95,6 @@ fn query(filter: &Filter, after: Option<&Cursor>) -> (String, Values) {
         conditions.push("s.deleted IS NULL");
     }
     let ordered = filter.family.is_none() && filter.parent.is_none();
-    let order = if ordered {
-        " ORDER BY s.fresh_until DESC, s.id"
-    } else {
-        ""
-    };
+    let order = if ordered { " ORDER BY s.fresh_until DESC, s.id" } else { "" };
     (format!("WHERE {}{order}", conditions.join(" AND ")), values)
 }

@@ -73,21 +73,11 @@ impl<'s> History<'s> {
             return Ok(self.own());
         }
         if seq == 0 {
-            let range = Range {
-                from: 0,
-                to: 1,
-                ..self.own().range
-            };
+            let range = Range { from: 0, to: 1, ..self.own().range };
             let nothing = Counts::default();
-            return Ok(Stretch {
-                range,
-                base: nothing,
-                end: nothing,
-                seqs: (0, 0),
-            });
+            return Ok(Stretch { range, base: nothing, end: nothing, seqs: (0, 0) });
         }
-        self.list_with(conn, Unit::Kept, seq)
-            .map(|(list, at, end)| self.span(&list.spans, at, end))
+        self.list_with(conn, Unit::Kept, seq).map(|(list, at, end)| self.span(&list.spans, at, end))
     }
 
     /// The position of the event with this seq in its stretch.
@@ -97,11 +87,7 @@ impl<'s> History<'s> {
             return self.find(conn, stretch, Unit::Kept, seq);
         }
         let child = header.parent_id.is_some() && seq > 0;
-        Ok(if child {
-            seq.saturating_sub(header.inherited.kept)
-        } else {
-            seq
-        })
+        Ok(if child { seq.saturating_sub(header.inherited.kept) } else { seq })
     }
 
     /// The inherited event at which the count reaches `want`, which it does.
@@ -109,31 +95,17 @@ impl<'s> History<'s> {
         let (list, at, end) = self.list_with(conn, unit, want)?;
         let stretch = self.span(&list.spans, at, end);
         let position = self.find(conn, &stretch, unit, want)?;
-        let kept = list
-            .spans
-            .get(at + 1)
-            .map_or(end.kept, |next| next.base.kept);
-        let spans = Ancestry {
-            page: list.page,
-            spans: cut_back(&list.spans, kept, position + 1),
-        };
-        Ok(Inherited {
-            spans,
-            stretch,
-            position,
-        })
+        let kept = list.spans.get(at + 1).map_or(end.kept, |next| next.base.kept);
+        let spans = Ancestry { page: list.page, spans: cut_back(&list.spans, kept, position + 1) };
+        Ok(Inherited { spans, stretch, position })
     }
 
     /// Its own events; of a child those behind the inherited ones.
     pub(crate) fn own(&self) -> Stretch {
         let header = &self.session.header;
         let from = u64::from(header.parent_id.is_some());
-        let range = Range {
-            segment: self.session.sid,
-            from,
-            to: header.own_events,
-            inherited: false,
-        };
+        let range =
+            Range { segment: self.session.sid, from, to: header.own_events, inherited: false };
         Stretch {
             range,
             base: header.inherited,
@@ -174,12 +146,7 @@ impl<'s> History<'s> {
         let (segment, to) = spans.get(at).map_or((0, 0), |span| (span.segment, span.to));
         let segment = Segment::try_from(segment).unwrap_or_default();
         Stretch {
-            range: Range {
-                segment,
-                from: 0,
-                to,
-                inherited: true,
-            },
+            range: Range { segment, from: 0, to, inherited: true },
             base,
             end,
             seqs: (base.kept + 1, end.kept),
@@ -229,31 +196,18 @@ fn search(
         let middle = if step % 3 == 0 || above <= below {
             low + (high - low) / 2
         } else {
-            let (part, whole) = (
-                u128::from(want.saturating_sub(below)),
-                u128::from(above - below),
-            );
+            let (part, whole) = (u128::from(want.saturating_sub(below)), u128::from(above - below));
             let guess = u128::from(high - low) * part / whole;
-            (low + u64::try_from(guess).unwrap_or(high))
-                .saturating_sub(1)
-                .clamp(low, high - 1)
+            (low + u64::try_from(guess).unwrap_or(high)).saturating_sub(1).clamp(low, high - 1)
         };
         match segment::probe(conn, range.segment, middle, high, unit)? {
-            Some(Probe {
-                position,
-                count,
-                counts_itself: true,
-            }) if count == want => {
+            Some(Probe { position, count, counts_itself: true }) if count == want => {
                 return Ok(Some(position));
             }
-            Some(Probe {
-                position, count, ..
-            }) if count < want => {
+            Some(Probe { position, count, .. }) if count < want => {
                 (low, below) = (position + 1, count);
             }
-            Some(Probe {
-                position, count, ..
-            }) => {
+            Some(Probe { position, count, .. }) => {
                 (high, above) = (middle, count);
                 found = Some(position);
             }

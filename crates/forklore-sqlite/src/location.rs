@@ -38,10 +38,7 @@ pub(crate) fn check(path: &Path) -> Result<bool> {
     check_folder(folder)?;
     let me = rustix::process::geteuid().as_raw();
     if found.uid() != me {
-        return Err(Error::Denied(format!(
-            "{} belongs to another user",
-            path.display()
-        )));
+        return Err(Error::Denied(format!("{} belongs to another user", path.display())));
     }
     refuse_writable(path, &found, 0)?;
     check_content(path, &found)?;
@@ -50,19 +47,14 @@ pub(crate) fn check(path: &Path) -> Result<bool> {
 
 /// The folder of a store.
 pub(crate) fn folder(path: &Path) -> &Path {
-    path.parent()
-        .filter(|parent| !parent.as_os_str().is_empty())
-        .unwrap_or(Path::new("."))
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 fn check_folder(folder: &Path) -> Result<()> {
     let found = std::fs::metadata(folder).map_err(os("opening the folder", folder))?;
     let me = rustix::process::geteuid().as_raw();
     if found.uid() != me && found.uid() != 0 {
-        return Err(Error::Denied(format!(
-            "{} belongs to another user",
-            folder.display()
-        )));
+        return Err(Error::Denied(format!("{} belongs to another user", folder.display())));
     }
     refuse_writable(folder, &found, STICKY)?;
     crate::network::refuse(folder)
@@ -83,19 +75,11 @@ fn check_content(path: &Path, found: &Metadata) -> Result<()> {
     let mut start = Vec::new();
     if found.len() > 0 {
         let file = std::fs::File::open(path).map_err(os("opening the store", path))?;
-        file.take(100)
-            .read_to_end(&mut start)
-            .map_err(os("reading", path))?;
+        file.take(100).read_to_end(&mut start).map_err(os("reading", path))?;
     }
-    let mark = start
-        .get(68..72)
-        .and_then(|mark| mark.try_into().ok())
-        .map(i32::from_be_bytes);
+    let mark = start.get(68..72).and_then(|mark| mark.try_into().ok()).map(i32::from_be_bytes);
     if start.starts_with(b"SQLite format 3\0") && mark == Some(APPLICATION_ID) {
         return Ok(());
     }
-    Err(Error::Unsupported(format!(
-        "{} is not a store of forklore",
-        path.display()
-    )))
+    Err(Error::Unsupported(format!("{} is not a store of forklore", path.display())))
 }

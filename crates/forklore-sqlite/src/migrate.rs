@@ -11,10 +11,8 @@ use crate::fault::Fault;
 pub(crate) const APPLICATION_ID: i32 = 0x466f_726b;
 
 /// The n-th brings a store of version n to n + 1.
-const STEPS: [&str; 1] = [concat!(
-    include_str!("../schema/001.sql"),
-    include_str!("../schema/001-sources.sql")
-)];
+const STEPS: [&str; 1] =
+    [concat!(include_str!("../schema/001.sql"), include_str!("../schema/001-sources.sql"))];
 
 /// The version this program writes.
 pub(crate) const VERSION: usize = STEPS.len();
@@ -43,11 +41,7 @@ pub(crate) fn migrate(conn: &mut Connection, from: usize) -> Result<(), Fault> {
     for sql in STEPS.iter().skip(from) {
         step.execute_batch(sql)?;
     }
-    step.pragma_update(
-        None,
-        "user_version",
-        i64::try_from(VERSION).unwrap_or(i64::MAX),
-    )?;
+    step.pragma_update(None, "user_version", i64::try_from(VERSION).unwrap_or(i64::MAX))?;
     step.pragma_update(None, "application_id", APPLICATION_ID)?;
     Ok(step.commit()?)
 }

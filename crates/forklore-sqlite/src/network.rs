@@ -80,13 +80,10 @@ fn mounted(mounts: &str, path: &Path) -> Option<String> {
         let (before, after) = line.split_once(" - ")?;
         let point = before.split(' ').nth(4)?.replace("\\040", " ");
         let kind = after.split(' ').next()?;
-        path.starts_with(&point)
-            .then(|| (point.len(), kind.to_owned()))
+        path.starts_with(&point).then(|| (point.len(), kind.to_owned()))
     });
     // Of two at the same place the later one covers the earlier.
-    lines
-        .max_by_key(|(length, _)| *length)
-        .map(|(_, kind)| kind)
+    lines.max_by_key(|(length, _)| *length).map(|(_, kind)| kind)
 }
 
 #[cfg(test)]
@@ -105,10 +102,7 @@ mod tests {
         assert_eq!(name(0xff53_4d42, "/srv"), Some("cifs".into()));
         assert_eq!(name(0x0102_1997, "/srv"), Some("9p".into()));
         assert_eq!(name(0xef53, "/srv"), None);
-        assert_eq!(
-            name(FUSE, "/home/me/far away/store"),
-            Some("fuse.sshfs".into())
-        );
+        assert_eq!(name(FUSE, "/home/me/far away/store"), Some("fuse.sshfs".into()));
         assert_eq!(name(FUSE, "/home/me/near/store"), None);
         assert_eq!(name(FUSE, "/elsewhere"), None);
     }

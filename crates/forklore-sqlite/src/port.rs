@@ -36,9 +36,7 @@ impl Store for SqliteStore {
     }
 
     fn header(&self, session: &SessionId) -> Result<Header> {
-        self.read_with("reading", |conn| {
-            Ok(session::with_notes(conn, session)?.header)
-        })
+        self.read_with("reading", |conn| Ok(session::with_notes(conn, session)?.header))
     }
 
     fn read(&self, session: &SessionId, query: &Query) -> Result<Page> {
@@ -59,10 +57,7 @@ impl Store for SqliteStore {
             return detach::detach(self, session);
         }
         let header = self.write("changing", |tx| change::change(tx, session, change))?;
-        Ok(Changed {
-            header,
-            copied_events: 0,
-        })
+        Ok(Changed { header, copied_events: 0 })
     }
 
     fn remove(
@@ -71,9 +66,7 @@ impl Store for SqliteStore {
         children: Children,
         now: Timestamp,
     ) -> Result<Removed> {
-        self.write("deleting from", |tx| {
-            remove::remove(tx, sessions, children, now)
-        })
+        self.write("deleting from", |tx| remove::remove(tx, sessions, children, now))
     }
 
     fn verify(&self, session: Option<&SessionId>) -> Result<Verification> {

@@ -36,10 +36,7 @@ pub(crate) fn page(conn: &Connection, id: &SessionId, query: &Query) -> Result<P
         (Direction::Forward, Some(last)) => last.seq < session.header.head_seq().unsigned_abs(),
         (Direction::Backward, Some(last)) => last.seq > 0,
     };
-    Ok(Page {
-        events: reader.events,
-        more,
-    })
+    Ok(Page { events: reader.events, more })
 }
 
 /// The calls without a result behind the event with this seq.
@@ -48,21 +45,12 @@ pub(crate) fn open_calls(conn: &Connection, history: &History<'_>, seq: i64) -> 
         return Ok(OpenCalls::default());
     };
     let at = At::Seq(start);
-    let query = Query {
-        at,
-        direction: Direction::Backward,
-        limit: usize::MAX,
-        bare: true,
-    };
+    let query = Query { at, direction: Direction::Backward, limit: usize::MAX, bare: true };
     let mut reader = Reader::new(conn, history, &query);
     // What stands behind an event that leaves no call open says all that is open later.
     reader.until_closed = true;
     reader.from(start)?;
-    let effects = reader
-        .events
-        .into_iter()
-        .rev()
-        .map(|stored| stored.event.effect);
+    let effects = reader.events.into_iter().rev().map(|stored| stored.event.effect);
     Ok(effects.collect())
 }
 
@@ -83,11 +71,7 @@ pub(crate) fn inheritable(
     while (rows.len() as u64) < to - from {
         let stretch = history.stretch(conn, seq)?;
         let position = history.position(conn, &stretch, seq)?;
-        let range = Range {
-            from: position,
-            inherited: true,
-            ..stretch.range
-        };
+        let range = Range { from: position, inherited: true, ..stretch.range };
         let mut writers = Writers::default();
         segment::visit(conn, range, Direction::Forward, false, |row| {
             let counts = row.counts.based_on(stretch.base);
@@ -95,11 +79,7 @@ pub(crate) fn inheritable(
                 return Ok(Next::Stop);
             }
             let origin = Some(writers.numbered(conn, &row)?);
-            rows.push(Row {
-                counts,
-                origin,
-                ..row
-            });
+            rows.push(Row { counts, origin, ..row });
             Ok(Next::Row)
         })
         .map_err(|fault| fault.of(id, None))?;
@@ -109,15 +89,8 @@ pub(crate) fn inheritable(
         seq = stretch.seqs.1 + 1;
     }
     if rows.len() as u64 != to - from {
-        let missing = format!(
-            "inheritable events {} to {to}",
-            from + rows.len() as u64 + 1
-        );
-        return Err(Error::MissingAncestor {
-            session: id.clone(),
-            missing,
-        }
-        .into());
+        let missing = format!("inheritable events {} to {to}", from + rows.len() as u64 + 1);
+        return Err(Error::MissingAncestor { session: id.clone(), missing }.into());
     }
     Ok(rows)
 }
@@ -180,11 +153,7 @@ impl<'a> Reader<'a> {
     fn stretch(&mut self, stretch: &Stretch, start: u64) -> Result<Next> {
         let (conn, direction, bare) = (self.conn, self.query.direction, self.query.bare);
         let backward = direction == Direction::Backward;
-        let (edge, last) = if backward {
-            (stretch.seqs.1, stretch.seqs.0)
-        } else {
-            stretch.seqs
-        };
+        let (edge, last) = if backward { (stretch.seqs.1, stretch.seqs.0) } else { stretch.seqs };
         let mut range = stretch.range;
         if start != edge {
             let position = self.history.position(conn, stretch, start)?;
@@ -201,19 +170,11 @@ impl<'a> Reader<'a> {
             if seq != expected {
                 return Ok(Next::Stop);
             }
-            expected = if backward {
-                seq.wrapping_sub(1)
-            } else {
-                seq + 1
-            };
+            expected = if backward { seq.wrapping_sub(1) } else { seq + 1 };
             self.take(stretch, seq, row)
         })
         .map_err(|fault| fault.of(&id, Some(expected)))?;
-        let behind_last = if backward {
-            last.wrapping_sub(1)
-        } else {
-            last + 1
-        };
+        let behind_last = if backward { last.wrapping_sub(1) } else { last + 1 };
         if expected != behind_last && !self.is_full() {
             return Err(self.missing(stretch, expected));
         }
@@ -230,33 +191,21 @@ impl<'a> Reader<'a> {
         self.bytes += row.event.data.get().len();
         let stored = self.stored(stretch, seq, row)?;
         self.events.push(stored);
-        Ok(if self.is_full() {
-            Next::Stop
-        } else {
-            Next::Row
-        })
+        Ok(if self.is_full() { Next::Stop } else { Next::Row })
     }
 
     fn seq(&self, stretch: &Stretch, row: &Row) -> u64 {
         if stretch.range.inherited {
             stretch.base.kept + row.counts.kept
         } else {
-            self.history
-                .session
-                .header
-                .seq_of_own(segment::position(row.k))
+            self.history.session.header.seq_of_own(segment::position(row.k))
         }
     }
 
     fn stored(&mut self, stretch: &Stretch, seq: u64, row: Row) -> Result<Stored> {
         let origin = self.writers.origin(self.conn, &row)?;
         let counts = row.counts.based_on(stretch.base);
-        Ok(Stored {
-            seq,
-            origin,
-            counts,
-            event: row.event,
-        })
+        Ok(Stored { seq, origin, counts, event: row.event })
     }
 
     fn named(mut self, id: &forklore_model::EventId) -> Result<Page> {
@@ -276,26 +225,17 @@ impl<'a> Reader<'a> {
         }
         let more = self.events.len() > limit;
         self.events.truncate(limit);
-        Ok(Page {
-            events: self.events,
-            more,
-        })
+        Ok(Page { events: self.events, more })
     }
 
     fn missing(&self, stretch: &Stretch, seq: u64) -> Fault {
-        let Range {
-            segment, inherited, ..
-        } = stretch.range;
+        let Range { segment, inherited, .. } = stretch.range;
         let id = &self.history.session.header.id;
         if inherited {
             let writer = writer(self.conn, segment).map(|writer| writer.id.to_string());
             let from = writer.unwrap_or_else(|_| format!("segment {segment}"));
             let missing = format!("event {seq}, which it has from {from}");
-            return Error::MissingAncestor {
-                session: id.clone(),
-                missing,
-            }
-            .into();
+            return Error::MissingAncestor { session: id.clone(), missing }.into();
         }
         Fault::damaged(format!("segment {segment}"), "an event is missing").of(id, Some(seq))
     }
@@ -328,14 +268,7 @@ impl Writers {
         let (segment, position) = (segment::of(row.k), segment::position(row.k));
         let writer = self.writer(conn, segment, row)?;
         let tail = writer.child && position > 0;
-        Ok((
-            segment,
-            if tail {
-                writer.inherited + position
-            } else {
-                position
-            },
-        ))
+        Ok((segment, if tail { writer.inherited + position } else { position }))
     }
 
     fn writer(&mut self, conn: &Connection, segment: Segment, row: &Row) -> Result<&Writer> {
@@ -355,12 +288,6 @@ fn writer(conn: &Connection, segment: Segment) -> Result<Writer> {
     let (id, child, inherited): (String, bool, i64) = conn
         .prepare_cached(sql)?
         .query_row([segment], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-    let id = id
-        .parse()
-        .map_err(|error| Fault::damaged("session row", &error))?;
-    Ok(Writer {
-        id,
-        child,
-        inherited: unsigned(inherited)?,
-    })
+    let id = id.parse().map_err(|error| Fault::damaged("session row", &error))?;
+    Ok(Writer { id, child, inherited: unsigned(inherited)? })
 }

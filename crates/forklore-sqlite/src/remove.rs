@@ -30,11 +30,7 @@ pub(crate) fn remove(
     for id in ids {
         let session = session::any(tx, id)?;
         if let Some(lease) = session.header.held_against(None, now) {
-            return Err(Error::Held {
-                session: id.clone(),
-                owner: lease.owner.clone(),
-            }
-            .into());
+            return Err(Error::Held { session: id.clone(), owner: lease.owner.clone() }.into());
         }
         if children == Children::Refuse && session.header.deleted.is_none() {
             refuse_children(tx, &session, &set)?;
@@ -75,21 +71,13 @@ fn refuse_children(conn: &Connection, session: &Session, set: &HashSet<&str>) ->
         }
         count += 1;
         if children.len() < 20 {
-            children.push(
-                id.parse()
-                    .map_err(|error| Fault::damaged("session row", &error))?,
-            );
+            children.push(id.parse().map_err(|error| Fault::damaged("session row", &error))?);
         }
     }
     if count == 0 {
         return Ok(());
     }
-    Err(Error::HasChildren {
-        session: session.header.id.clone(),
-        children,
-        count,
-    }
-    .into())
+    Err(Error::HasChildren { session: session.header.id.clone(), children, count }.into())
 }
 
 /// The segments that are the session's own: of what it wrote, and of its copy of a prefix.
@@ -109,11 +97,7 @@ fn entomb(tx: &WriteTx<'_>, session: &mut Session, now: Timestamp) -> Result<()>
     tx.write(
         "UPDATE session SET deleted = ?, kept_to = ?, title = NULL, leaf = NULL,
              lease_owner = NULL, lease_expires = NULL, lease_began = NULL WHERE sid = ?",
-        &[
-            &now.as_microsecond(),
-            &signed(session.header.own_events),
-            &session.sid,
-        ],
+        &[&now.as_microsecond(), &signed(session.header.own_events), &session.sid],
     )?;
     tx.write("DELETE FROM session_note WHERE sid = ?", &[&session.sid])?;
     tx.write("DELETE FROM ancestry WHERE sid = ?", &[&session.sid])?;

@@ -59,23 +59,11 @@ impl Columns<'_> {
 
 /// The place of a row, as errors name it.
 pub(crate) fn place(k: i64) -> String {
-    format!(
-        "event row {k} (segment {}, position {})",
-        k >> 32,
-        k & 0xffff_ffff
-    )
+    format!("event row {k} (segment {}, position {})", k >> 32, k & 0xffff_ffff)
 }
 
 pub(crate) fn insert(tx: &WriteTx<'_>, row: &Row) -> Result<()> {
-    let Event {
-        id,
-        ts,
-        kind,
-        class,
-        dialect,
-        effect,
-        data,
-    } = &row.event;
+    let Event { id, ts, kind, class, dialect, effect, data } = &row.event;
     let calls = match effect.calls.as_slice() {
         [] => None,
         steps => Some(
@@ -96,10 +84,7 @@ pub(crate) fn insert(tx: &WriteTx<'_>, row: &Row) -> Result<()> {
         origin,
     };
     let sums = crc::join(columns.sum(), crc::payload(data.get().as_bytes()));
-    let number = dialect
-        .as_deref()
-        .map(|name| dialect_number(tx, name))
-        .transpose()?;
+    let number = dialect.as_deref().map(|name| dialect_number(tx, name)).transpose()?;
     let [kept, index, turns, bytes, open] = columns.counts;
     tx.write(
         "INSERT INTO event (k, id, ts, type, class, dialect, kept, idx, turns, bytes, open,
@@ -139,13 +124,7 @@ fn dialect_number(tx: &WriteTx<'_>, name: &str) -> Result<i64> {
 }
 
 pub(crate) fn stored_counts(counts: &Counts) -> [i64; 5] {
-    let Counts {
-        kept,
-        index,
-        turns,
-        bytes,
-        open,
-    } = *counts;
+    let Counts { kept, index, turns, bytes, open } = *counts;
     [kept, index, turns, bytes, open].map(signed)
 }
 
@@ -180,15 +159,8 @@ pub(crate) fn read(row: &rusqlite::Row<'_>, bare: bool) -> Result<Row> {
         Data::from_checked(text(bytes).map_err(damaged)?)
     };
     event(&columns, data).map_err(damaged).and_then(|event| {
-        let origin = columns
-            .origin
-            .map(|(session, seq)| Ok::<_, Fault>((session, unsigned(seq)?)));
-        Ok(Row {
-            k,
-            counts: counts(row, 6)?,
-            origin: origin.transpose()?,
-            event,
-        })
+        let origin = columns.origin.map(|(session, seq)| Ok::<_, Fault>((session, unsigned(seq)?)));
+        Ok(Row { k, counts: counts(row, 6)?, origin: origin.transpose()?, event })
     })
 }
 
@@ -201,13 +173,7 @@ fn columns<'a>(row: &'a rusqlite::Row<'_>, k: i64) -> Result<Columns<'a>> {
         kind: bytes(row, 3)?.unwrap_or_default(),
         class: row.get(4)?,
         dialect: bytes(row, 5)?,
-        counts: [
-            row.get(6)?,
-            row.get(7)?,
-            row.get(8)?,
-            row.get(9)?,
-            row.get(10)?,
-        ],
+        counts: [row.get(6)?, row.get(7)?, row.get(8)?, row.get(9)?, row.get(10)?],
         starts_turn: row.get(11)?,
         calls: bytes(row, 12)?,
         origin: origin.0.zip(origin.1),
@@ -223,15 +189,10 @@ fn event(columns: &Columns<'_>, data: Data) -> Result<Event, String> {
     Ok(Event {
         id: text(columns.id)?.parse().map_err(|_| "its id is no id")?,
         ts: timestamp(columns.ts).map_err(|_| "its time is no time")?,
-        kind: text(columns.kind)?
-            .parse()
-            .map_err(|_| "its type is no type")?,
+        kind: text(columns.kind)?.parse().map_err(|_| "its type is no type")?,
         class: class.ok_or("its class is unknown")?,
         dialect: columns.dialect.map(text).transpose()?.map(str::to_owned),
-        effect: Effect {
-            starts_turn: columns.starts_turn != 0,
-            calls,
-        },
+        effect: Effect { starts_turn: columns.starts_turn != 0, calls },
         data,
     })
 }
@@ -244,9 +205,6 @@ fn bytes<'a>(row: &'a rusqlite::Row<'_>, at: usize) -> Result<Option<&'a [u8]>> 
     match row.get_ref(at)? {
         ValueRef::Null => Ok(None),
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Ok(Some(bytes)),
-        other => Err(Fault::damaged(
-            "event",
-            &format!("column {at} is {}", other.data_type()),
-        )),
+        other => Err(Fault::damaged("event", &format!("column {at} is {}", other.data_type()))),
     }
 }

@@ -71,16 +71,8 @@ pub(crate) fn visit(
         "SELECT {}{} FROM event WHERE k >= ? AND k < ?{} ORDER BY k{}",
         row::COLUMNS,
         if bare { "" } else { ", payload" },
-        if range.inherited {
-            " AND class < 3"
-        } else {
-            ""
-        },
-        if direction == Direction::Backward {
-            " DESC"
-        } else {
-            ""
-        },
+        if range.inherited { " AND class < 3" } else { "" },
+        if direction == Direction::Backward { " DESC" } else { "" },
     );
     let mut statement = conn.prepare_cached(&sql)?;
     let (from, to) = (key(range.segment, range.from), key(range.segment, range.to));
@@ -99,11 +91,7 @@ pub(crate) fn named(conn: &Connection, range: Range, id: &EventId, bare: bool) -
         "SELECT {}{} FROM event WHERE k >= ? AND k < ? AND id = ?{} ORDER BY k",
         row::COLUMNS,
         if bare { "" } else { ", payload" },
-        if range.inherited {
-            " AND class < 3"
-        } else {
-            ""
-        },
+        if range.inherited { " AND class < 3" } else { "" },
     );
     let mut statement = conn.prepare_cached(&sql)?;
     let (from, to) = (key(range.segment, range.from), key(range.segment, range.to));
@@ -147,11 +135,7 @@ pub(crate) fn probe(
         return Ok(None);
     };
     let (k, count, counts_itself) = (row.get(0)?, row.get(1)?, row.get(2)?);
-    Ok(Some(Probe {
-        position: position(k),
-        count: unsigned(count)?,
-        counts_itself,
-    }))
+    Ok(Some(Probe { position: position(k), count: unsigned(count)?, counts_itself }))
 }
 
 /// An event as a search sees it.
@@ -169,9 +153,8 @@ pub(crate) fn ids(conn: &Connection, segment: Segment, from: u64, n: usize) -> R
     let mut statement =
         conn.prepare_cached("SELECT id FROM event WHERE k >= ? AND k < ? ORDER BY k")?;
     let to = from.saturating_add(n as u64);
-    let rows = statement.query_map(params![key(segment, from), key(segment, to)], |row| {
-        row.get(0)
-    })?;
+    let rows =
+        statement.query_map(params![key(segment, from), key(segment, to)], |row| row.get(0))?;
     rows.map(|id| id.map_err(Fault::from)).collect()
 }
 
@@ -179,9 +162,7 @@ pub(crate) fn ids(conn: &Connection, segment: Segment, from: u64, n: usize) -> R
 pub(crate) fn end(conn: &Connection, segment: Segment) -> Result<u64> {
     let sql = "SELECT max(k) FROM event WHERE k >= ? AND k < ?";
     let (from, to) = (key(segment, 0), key(segment + 1, 0));
-    let last: Option<i64> = conn
-        .prepare_cached(sql)?
-        .query_row([from, to], |row| row.get(0))?;
+    let last: Option<i64> = conn.prepare_cached(sql)?.query_row([from, to], |row| row.get(0))?;
     Ok(last.map_or(0, |k| position(k) + 1))
 }
 

@@ -17,11 +17,7 @@ use crate::number::{timestamp, unsigned};
 use crate::row::counts;
 use crate::segment::Segment;
 
-const KINDS: [SessionKind; 3] = [
-    SessionKind::Root,
-    SessionKind::Branch,
-    SessionKind::Delegate,
-];
+const KINDS: [SessionKind; 3] = [SessionKind::Root, SessionKind::Branch, SessionKind::Delegate];
 const STRATEGIES: [Strategy; 2] = [Strategy::ShareV1, Strategy::ReplayV1];
 const POLICIES: [ToolCallPolicy; 4] = [
     ToolCallPolicy::Complete,
@@ -85,9 +81,7 @@ pub(crate) fn living(conn: &Connection, id: &SessionId) -> Result<Session> {
 fn one(conn: &Connection, sql: &str, id: &SessionId) -> Result<Session> {
     let mut statement = conn.prepare_cached(sql)?;
     let mut rows = statement.query([id.fold()])?;
-    let session = rows
-        .next()?
-        .map(|row| read(row).map_err(|fault| fault.of(id, None)));
+    let session = rows.next()?.map(|row| read(row).map_err(|fault| fault.of(id, None)));
     session
         .transpose()?
         .filter(|session| session.header.id == *id)
@@ -125,10 +119,8 @@ impl Cells<'_, '_> {
 
     fn parsed<T: std::str::FromStr<Err: ToString>>(&mut self) -> Result<Option<T>> {
         let text: Option<String> = self.next()?;
-        let parsed = text.map(|text| {
-            text.parse::<T>()
-                .map_err(|error| damaged(&error.to_string()))
-        });
+        let parsed =
+            text.map(|text| text.parse::<T>().map_err(|error| damaged(&error.to_string())));
         parsed.transpose()
     }
 
@@ -140,9 +132,7 @@ impl Cells<'_, '_> {
         let code: Option<i64> = self.next()?;
         let choice = code.map(|code| {
             let found = usize::try_from(code).ok().and_then(|code| all.get(code));
-            found
-                .copied()
-                .ok_or_else(|| damaged(&format!("{code} stands for nothing")))
+            found.copied().ok_or_else(|| damaged(&format!("{code} stands for nothing")))
         });
         choice.transpose()
     }
@@ -159,13 +149,7 @@ pub(crate) fn read(row: &Row<'_>) -> Result<Session> {
     let fresh_until = cells.time()?;
     let id: SessionId = cells.required()?;
     header(&mut cells, id.clone())
-        .map(|header| Session {
-            sid,
-            root,
-            parent,
-            fresh_until,
-            header,
-        })
+        .map(|header| Session { sid, root, parent, fresh_until, header })
         .map_err(|fault| fault.of(&id, None))
 }
 
@@ -175,9 +159,7 @@ fn header(cells: &mut Cells<'_, '_>, id: SessionId) -> Result<Header> {
         id,
         root_id: cells.required()?,
         parent_id: cells.parsed()?,
-        kind: cells
-            .choice(&KINDS)?
-            .ok_or_else(|| damaged("its kind is missing"))?,
+        kind: cells.choice(&KINDS)?.ok_or_else(|| damaged("its kind is missing"))?,
         label: cells.required()?,
         depth: cells.count()?,
         counts: cells.counts()?,
@@ -216,24 +198,14 @@ fn lease(cells: &mut Cells<'_, '_>) -> Result<Option<Lease>> {
     let (expires, began_at): (Option<i64>, Option<i64>) = (cells.next()?, cells.next()?);
     let held = owner.zip(expires).zip(began_at);
     let lease = held.map(|((owner, expires), began_at)| {
-        Ok(Lease {
-            owner,
-            expires: timestamp(expires)?,
-            began_at,
-        })
+        Ok(Lease { owner, expires: timestamp(expires)?, began_at })
     });
     lease.transpose()
 }
 
 fn deleted(cells: &mut Cells<'_, '_>) -> Result<Option<Tombstone>> {
     let deleted: Option<i64> = cells.next()?;
-    deleted
-        .map(|micros| {
-            Ok(Tombstone {
-                deleted: timestamp(micros)?,
-            })
-        })
-        .transpose()
+    deleted.map(|micros| Ok(Tombstone { deleted: timestamp(micros)? })).transpose()
 }
 
 fn cut(cells: &mut Cells<'_, '_>) -> Result<Option<Cut>> {
@@ -241,33 +213,21 @@ fn cut(cells: &mut Cells<'_, '_>) -> Result<Option<Cut>> {
     let (message, turn) = (cells.some_count()?, cells.some_count()?);
     let (event_id, kept) = (cells.parsed()?, cells.some_count()?);
     let place = index.zip(kept);
-    Ok(place.map(|(index, kept)| Cut {
-        seq,
-        index,
-        message,
-        turn,
-        event_id,
-        kept,
-    }))
+    Ok(place.map(|(index, kept)| Cut { seq, index, message, turn, event_id, kept }))
 }
 
 fn permissions(cells: &mut Cells<'_, '_>) -> Result<Option<BTreeSet<String>>> {
     let text: Option<String> = cells.next()?;
-    text.map(|text| serde_json::from_str(&text).map_err(|error| damaged(&error)))
-        .transpose()
+    text.map(|text| serde_json::from_str(&text).map_err(|error| damaged(&error))).transpose()
 }
 
 fn copy_of(cells: &mut Cells<'_, '_>) -> Result<Option<CopyOf>> {
     let (session, index) = (cells.parsed()?, cells.some_count()?);
-    Ok(session
-        .zip(index)
-        .map(|(session_id, index)| CopyOf { session_id, index }))
+    Ok(session.zip(index).map(|(session_id, index)| CopyOf { session_id, index }))
 }
 
 fn code<T: PartialEq>(all: &[T], one: &T) -> Option<i64> {
-    all.iter()
-        .position(|other| other == one)
-        .and_then(|at| i64::try_from(at).ok())
+    all.iter().position(|other| other == one).and_then(|at| i64::try_from(at).ok())
 }
 
 /// The number that stands for a kind of session.
@@ -277,13 +237,6 @@ pub(crate) fn kind_code(kind: SessionKind) -> i64 {
 
 /// The numbers that stand for a strategy and a tool-call policy.
 pub(crate) fn choice_codes(header: &Header) -> (Option<i64>, Option<i64>) {
-    let strategy = header
-        .strategy
-        .and_then(|strategy| code(&STRATEGIES, &strategy));
-    (
-        strategy,
-        header
-            .tool_calls
-            .and_then(|policy| code(&POLICIES, &policy)),
-    )
+    let strategy = header.strategy.and_then(|strategy| code(&STRATEGIES, &strategy));
+    (strategy, header.tool_calls.and_then(|policy| code(&POLICIES, &policy)))
 }

@@ -22,15 +22,11 @@ impl Sources for SqliteStore {
     }
 
     fn place(&self, source: SourceId, record: RecordKey) -> Result<Option<Place>> {
-        self.read_with("reading", |conn| {
-            place::find(conn, signed(source.0), record)
-        })
+        self.read_with("reading", |conn| place::find(conn, signed(source.0), record))
     }
 
     fn ranges(&self, source: SourceId, step: u64) -> Result<Option<Vec<Range>>> {
-        self.read_with("reading", |conn| {
-            ranges(conn, step_key(signed(source.0), signed(step)))
-        })
+        self.read_with("reading", |conn| ranges(conn, step_key(signed(source.0), signed(step))))
     }
 
     fn import(&self, step: Step) -> Result<SourceId> {
@@ -40,14 +36,12 @@ impl Sources for SqliteStore {
 
 fn find(conn: &Connection, by: &FindSource) -> fault::Result<Vec<Source>> {
     let (sql, value): (&str, &dyn ToSql) = match by {
-        FindSource::Path(path) => (
-            "SELECT source FROM source_path WHERE path = ? ORDER BY source DESC",
-            path,
-        ),
-        FindSource::FirstLine(key) => (
-            "SELECT id FROM source WHERE first_line = ? ORDER BY id DESC",
-            &key.cast_signed(),
-        ),
+        FindSource::Path(path) => {
+            ("SELECT source FROM source_path WHERE path = ? ORDER BY source DESC", path)
+        }
+        FindSource::FirstLine(key) => {
+            ("SELECT id FROM source WHERE first_line = ? ORDER BY id DESC", &key.cast_signed())
+        }
         FindSource::Session(id) => (
             "SELECT t.source FROM source_session t JOIN session s ON s.sid = t.sid
              WHERE s.folded = ?",
@@ -93,11 +87,7 @@ fn paths(conn: &Connection, source: i64) -> fault::Result<Vec<SeenFile>> {
     let sql = "SELECT path, size, modified FROM source_path WHERE source = ? ORDER BY id";
     let row = |row: &rusqlite::Row<'_>| {
         let size: i64 = row.get(1)?;
-        Ok(SeenFile {
-            path: row.get(0)?,
-            size: size.unsigned_abs(),
-            modified: row.get(2)?,
-        })
+        Ok(SeenFile { path: row.get(0)?, size: size.unsigned_abs(), modified: row.get(2)? })
     };
     let mut statement = conn.prepare_cached(sql)?;
     let found = statement.query_map([source], row)?;
@@ -112,13 +102,8 @@ fn sessions(conn: &Connection, source: i64) -> fault::Result<Vec<SourceSession>>
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
         let id: String = row.get(0)?;
-        let id = id
-            .parse()
-            .map_err(|error| Fault::damaged("session row", &error))?;
-        found.push(SourceSession {
-            id,
-            events: unsigned(row.get(1)?)?,
-        });
+        let id = id.parse().map_err(|error| Fault::damaged("session row", &error))?;
+        found.push(SourceSession { id, events: unsigned(row.get(1)?)? });
     }
     Ok(found)
 }
@@ -138,9 +123,7 @@ fn ranges(conn: &Connection, k: i64) -> fault::Result<Option<Vec<Range>>> {
     if crc != i64::from(crate::crc::payload(&bytes)) {
         return Err(Fault::damaged(place(), "the checksum does not fit"));
     }
-    decode(&bytes)
-        .map(Some)
-        .map_err(|error| Fault::damaged(place(), &error))
+    decode(&bytes).map(Some).map_err(|error| Fault::damaged(place(), &error))
 }
 
 /// Drops the kept bytes of the file that a deleted session was read from (SPEC 10).

@@ -35,10 +35,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self {
-            wait: Duration::from_secs(5),
-            read_only: false,
-        }
+        Self { wait: Duration::from_secs(5), read_only: false }
     }
 }
 
@@ -49,8 +46,10 @@ pub struct SqliteStore {
     options: Options,
     read_access: Access,
     gate: Gate,
-    writer: Mutex<Writer>,
+    // Fields are dropped in this order, and the connection closed last writes the WAL back: one
+    // that reads cannot, and each later opening would read a WAL left behind from end to end.
     readers: Mutex<Vec<Connection>>,
+    writer: Mutex<Writer>,
     bound: AtomicU64,
 }
 
@@ -89,8 +88,8 @@ impl SqliteStore {
             options,
             read_access,
             gate,
-            writer: Mutex::default(),
             readers: Mutex::new(vec![reader]),
+            writer: Mutex::default(),
             bound: AtomicU64::new(0),
         })
     }
@@ -160,10 +159,7 @@ impl SqliteStore {
             Some(conn) => conn,
             None => connect::open(&self.path, self.read_access, self.options.wait)?,
         };
-        let read = conn
-            .unchecked_transaction()
-            .map_err(Fault::Sql)
-            .and_then(|tx| step(&tx));
+        let read = conn.unchecked_transaction().map_err(Fault::Sql).and_then(|tx| step(&tx));
         match &read {
             Err(fault) if fault.spoils() => {}
             _ => {
@@ -185,11 +181,7 @@ impl SqliteStore {
     }
 
     fn write_access(&self) -> Access {
-        if self.options.read_only {
-            self.read_access
-        } else {
-            Access::Write
-        }
+        if self.options.read_only { self.read_access } else { Access::Write }
     }
 
     /// Writes the WAL back now and then, while others pass the gate.

@@ -60,10 +60,7 @@ pub(crate) fn trim(tx: &WriteTx<'_>, root: Segment) -> Result<Trimmed> {
         if need < kept_to {
             trimmed.events += segment::erase_from(tx, sid, need)?;
             trimmed.events += segment::erase_own(tx, sid)?;
-            tx.write(
-                "UPDATE session SET kept_to = ? WHERE sid = ?",
-                &[&signed(need), &sid],
-            )?;
+            tx.write("UPDATE session SET kept_to = ? WHERE sid = ?", &[&signed(need), &sid])?;
         }
         trimmed.count(sid, need);
     }
@@ -103,6 +100,5 @@ const PRIVATE: &str = "SELECT id, kept_to FROM private_segment
 fn nameless(conn: &Connection, root: Segment, sql: &str) -> Result<Vec<(Segment, u64)>> {
     let mut statement = conn.prepare_cached(sql)?;
     let rows = statement.query_map([root], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?)))?;
-    rows.map(|row| row.map(|(segment, to)| Ok((segment, unsigned(to)?)))?)
-        .collect()
+    rows.map(|row| row.map(|(segment, to)| Ok((segment, unsigned(to)?)))?).collect()
 }

@@ -64,9 +64,7 @@ fn compact(conn: &Connection, erased: bool) -> Result<(), Fault> {
 
 /// The size of the store's files.
 pub(crate) fn store_bytes(path: &Path) -> Result<u64> {
-    let mut bytes = std::fs::metadata(path)
-        .map_err(os("measuring", path))?
-        .len();
+    let mut bytes = std::fs::metadata(path).map_err(os("measuring", path))?.len();
     for suffix in ["-wal", "-shm"] {
         bytes += std::fs::metadata(beside(path, suffix)).map_or(0, |file| file.len());
     }

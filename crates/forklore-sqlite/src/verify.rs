@@ -35,6 +35,7 @@ pub(crate) fn session(store: &SqliteStore, id: &SessionId) -> Result<Verificatio
     };
     check.found.sessions = 1;
     check.lineage(&session)?;
+    check.head(&session);
     for stretch in check.stretches(&session)? {
         check.range(stretch.range, Some(&session.header), stretch.base.kept);
     }
@@ -46,27 +47,22 @@ pub(crate) fn all(store: &SqliteStore) -> Result<Verification> {
     let mut check = Check::new(store);
     check.file();
     let mut last = 0;
-    while let Some((sid, id)) = check.next_session(last)? {
+    while let Some(sid) = check.next_session(last)? {
         last = sid;
-        match check
-            .store
-            .read_with("reading", |conn| session::any(conn, &id))
-        {
+        let id = match check.id(sid) {
+            Ok(id) => id,
+            Err(error) => {
+                check.problem(None, None, &error);
+                continue;
+            }
+        };
+        match store.read_with("reading", |conn| session::any(conn, &id)) {
             Ok(session) => check.stored(&session)?,
             Err(error) => check.problem(Some(&id), None, &error),
         }
     }
     for (segment, to) in check.private()? {
-        check.range(
-            Range {
-                segment,
-                from: 0,
-                to,
-                inherited: false,
-            },
-            None,
-            0,
-        );
+        check.range(Range { segment, from: 0, to, inherited: false }, None, 0);
     }
     Ok(check.found)
 }
@@ -76,15 +72,13 @@ struct Check<'s> {
     found: Verification,
     /// Pages of spans that were looked at.
     pages: HashSet<i64>,
+    /// Sessions whose way to the root was walked already.
+    sound: HashSet<Segment>,
 }
 
 impl<'s> Check<'s> {
     fn new(store: &'s SqliteStore) -> Self {
-        Self {
-            store,
-            found: Verification::default(),
-            pages: HashSet::new(),
-        }
+        Self { store, found: Verification::default(), pages: HashSet::new(), sound: HashSet::new() }
     }
 
     fn problem(&mut self, session: Option<&SessionId>, seq: Option<u64>, error: &Error) {
@@ -125,21 +119,20 @@ impl<'s> Check<'s> {
         }
     }
 
-    fn next_session(&self, last: Segment) -> Result<Option<(Segment, SessionId)>> {
+    fn next_session(&self, last: Segment) -> Result<Option<Segment>> {
         self.store.read_with("reading", |conn| {
-            let sql = "SELECT sid, id FROM session WHERE sid > ? ORDER BY sid LIMIT 1";
+            let sql = "SELECT sid FROM session WHERE sid > ? ORDER BY sid LIMIT 1";
             let mut statement = conn.prepare_cached(sql)?;
             let mut rows = statement.query([last])?;
-            let Some(row) = rows.next()? else {
-                return Ok(None);
-            };
-            let (sid, id): (_, String) = (row.get(0)?, row.get(1)?);
-            let place = || format!("session row {sid}");
-            Ok(Some((
-                sid,
-                id.parse()
-                    .map_err(|error| Fault::damaged(place(), &error))?,
-            )))
+            Ok(rows.next()?.map(|row| row.get(0)).transpose()?)
+        })
+    }
+
+    fn id(&self, sid: Segment) -> Result<SessionId> {
+        self.store.read_with("reading", |conn| {
+            let sql = "SELECT id FROM session WHERE sid = ?";
+            let id: String = conn.prepare_cached(sql)?.query_row([sid], |row| row.get(0))?;
+            id.parse().map_err(|error| Fault::damaged(format!("session row {sid}"), &error))
         })
     }
 
@@ -148,8 +141,7 @@ impl<'s> Check<'s> {
             let sql = "SELECT id, kept_to FROM private_segment WHERE heartbeat IS NULL";
             let mut statement = conn.prepare(sql)?;
             let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?)))?;
-            rows.map(|row| row.map(|(segment, to)| Ok((segment, unsigned(to)?)))?)
-                .collect()
+            rows.map(|row| row.map(|(segment, to)| Ok((segment, unsigned(to)?)))?).collect()
         })
     }
 
@@ -165,21 +157,15 @@ impl<'s> Check<'s> {
         if deleted {
             let sql = "SELECT ifnull(kept_to, 0) FROM session WHERE sid = ?";
             let to = self.store.read_with("reading", |conn| {
-                unsigned(
-                    conn.prepare_cached(sql)?
-                        .query_row([session.sid], |row| row.get(0))?,
-                )
+                unsigned(conn.prepare_cached(sql)?.query_row([session.sid], |row| row.get(0))?)
             })?;
-            self.range(
-                Range { to, ..own },
-                Some(&session.header),
-                session.header.inherited.kept,
-            );
+            self.range(Range { to, ..own }, Some(&session.header), session.header.inherited.kept);
             return Ok(());
         }
         self.found.sessions += 1;
         self.lineage(session)?;
         self.range(own, Some(&session.header), session.header.inherited.kept);
+        self.head(session);
         self.ancestry(session);
         Ok(())
     }
@@ -188,7 +174,7 @@ impl<'s> Check<'s> {
     fn lineage(&mut self, session: &Session) -> Result<()> {
         let mut seen = HashSet::from([session.sid]);
         let mut parent = session.parent;
-        while let Some(sid) = parent {
+        while let Some(sid) = parent.filter(|sid| !self.sound.contains(sid)) {
             let id = &session.header.id;
             if !seen.insert(sid) {
                 self.found.problems.push(Problem {
@@ -203,25 +189,47 @@ impl<'s> Check<'s> {
                 let sql = "SELECT parent FROM session WHERE sid = ?";
                 let mut statement = conn.prepare_cached(sql)?;
                 let mut rows = statement.query([sid])?;
-                Ok(rows
-                    .next()?
-                    .map(|row| row.get::<_, Option<Segment>>(0))
-                    .transpose()?)
+                Ok(rows.next()?.map(|row| row.get::<_, Option<Segment>>(0)).transpose()?)
             })?;
             match next {
                 Some(next) => parent = next,
                 None => {
                     let missing = format!("session row {sid}");
-                    let error = Error::MissingAncestor {
-                        session: id.clone(),
-                        missing,
-                    };
+                    let error = Error::MissingAncestor { session: id.clone(), missing };
                     self.problem(Some(id), None, &error);
                     return Ok(());
                 }
             }
         }
+        self.sound.extend(seen);
         Ok(())
+    }
+
+    /// That the header knows its last event. Nothing else notices when it forgot some: a history
+    /// is read up to where its header says that it ends.
+    fn head(&mut self, session: &Session) {
+        let header = &session.header;
+        let checked = self.store.read_with("reading", |conn| {
+            let place = || format!("session row {}", session.sid);
+            let end = segment::end(conn, session.sid)?;
+            if end > header.own_events {
+                let known = header.own_events;
+                let message = format!("it knows {known} of the {end} events of its segment");
+                return Err(Fault::damaged(place(), &message));
+            }
+            let last = header.own_events.checked_sub(1);
+            let row = last.map(|last| segment::at(conn, session.sid, last)).transpose()?.flatten();
+            let counts = row.map(|row| row.counts.based_on(header.inherited));
+            match counts {
+                Some(counts) if counts != header.counts => {
+                    Err(Fault::damaged(place(), "its counts are not those of its last event"))
+                }
+                _ => Ok(()),
+            }
+        });
+        if let Err(error) = checked {
+            self.problem(Some(&header.id), None, &error);
+        }
     }
 
     /// The spans of its history, those of pages that others share once.
@@ -229,6 +237,11 @@ impl<'s> Check<'s> {
         let mut seen = std::mem::take(&mut self.pages);
         let checked = self.store.read_with("reading", |conn| {
             let list = History::of(conn, session)?.ancestry;
+            if list.spans.is_empty() && session.header.inherited.kept > 0 {
+                let session = session.header.id.clone();
+                let missing = "the list of its spans".into();
+                return Err(Error::MissingAncestor { session, missing }.into());
+            }
             keep_promises(conn, &list.spans, session.header.inherited)?;
             let mut next = list.page;
             while let Some(id) = next.filter(|id| seen.insert(*id)) {
@@ -284,11 +297,7 @@ impl<'s> Check<'s> {
         let mut from = range.from;
         let mut last = None;
         while from < range.to {
-            let batch = Range {
-                from,
-                to: range.to.min(from.saturating_add(BATCH)),
-                ..range
-            };
+            let batch = Range { from, to: range.to.min(from.saturating_add(BATCH)), ..range };
             let mut next = from;
             let mut gaps = Vec::new();
             let read = self.store.read_with("reading", |conn| {
@@ -355,10 +364,7 @@ fn keep_promises(conn: &Connection, spans: &[Span], end: Counts) -> Result<(), F
         if counts.is_none_or(|counts| counts.kept != end.kept || counts.index != end.index) {
             let (segment, to) = (span.segment, span.to);
             let message = "it does not end where the next one begins";
-            return Err(Fault::damaged(
-                format!("span of segment {segment} to {to}"),
-                message,
-            ));
+            return Err(Fault::damaged(format!("span of segment {segment} to {to}"), message));
         }
     }
     Ok(())

@@ -1,8 +1,5 @@
 //! The store keeps the contract, with every capability there is.
-#![allow(
-    clippy::unwrap_used,
-    reason = "a store that cannot be opened ends the test"
-)]
+#![allow(clippy::unwrap_used, reason = "a store that cannot be opened ends the test")]
 
 use forklore_sqlite::{Options, SqliteStore};
 use forklore_store::conformance::{Directory, Handle, suite};

@@ -52,14 +52,8 @@ impl Store for MemoryStore {
         let session = state.get(id)?;
         let seqs = session.seqs(query);
         let limit = query.limit.max(1);
-        let page = seqs
-            .iter()
-            .take(limit)
-            .filter_map(|seq| session.stored(*seq, query.bare));
-        Ok(Page {
-            events: page.collect(),
-            more: seqs.len() > limit,
-        })
+        let page = seqs.iter().take(limit).filter_map(|seq| session.stored(*seq, query.bare));
+        Ok(Page { events: page.collect(), more: seqs.len() > limit })
     }
 
     fn sessions(
@@ -69,11 +63,7 @@ impl Store for MemoryStore {
         limit: usize,
     ) -> Result<Vec<Header>> {
         let state = self.state();
-        let mut found: Vec<_> = state
-            .sessions
-            .values()
-            .map(|session| &session.header)
-            .collect();
+        let mut found: Vec<_> = state.sessions.values().map(|session| &session.header).collect();
         found.retain(|header| filter.matches(header));
         found.sort_by(|a, b| b.updated.cmp(&a.updated).then_with(|| a.id.cmp(&b.id)));
         found.retain(|header| after.is_none_or(|cursor| cursor.is_before(header)));
@@ -92,21 +82,14 @@ impl Store for MemoryStore {
             Change::Label(label) => header.label = label.clone(),
             Change::Title(title) => header.title.clone_from(title),
             Change::Leaf(leaf) => header.leaf.clone_from(leaf),
-            Change::Hold {
-                owner,
-                expires,
-                now,
-            } => {
+            Change::Hold { owner, expires, now } => {
                 header.lease = Some(hold(header, owner, *expires, *now)?);
             }
             Change::Release { owner } => {
                 match header.lease.take_if(|lease| lease.owner == *owner) {
                     Some(_) => {}
                     None => {
-                        return Err(Error::LeaseLost {
-                            session: id.clone(),
-                            owner: owner.clone(),
-                        });
+                        return Err(Error::LeaseLost { session: id.clone(), owner: owner.clone() });
                     }
                 }
             }
@@ -118,10 +101,7 @@ impl Store for MemoryStore {
                 }
             }
         }
-        Ok(Changed {
-            header: header.clone(),
-            copied_events,
-        })
+        Ok(Changed { header: header.clone(), copied_events })
     }
 
     fn remove(&self, ids: &[SessionId], children: Children, now: Timestamp) -> Result<Removed> {
@@ -137,16 +117,8 @@ impl Store for MemoryStore {
             removed.deleted.push(id.clone());
         }
         state.forget_files_of(&removed.deleted);
-        let holders: HashSet<_> = state
-            .needed()
-            .into_iter()
-            .map(|(holder, _)| holder)
-            .collect();
-        let kept = removed
-            .deleted
-            .iter()
-            .filter(|id| holders.contains(id))
-            .count();
+        let holders: HashSet<_> = state.needed().into_iter().map(|(holder, _)| holder).collect();
+        let kept = removed.deleted.iter().filter(|id| holders.contains(id)).count();
         removed.kept_segments = kept as u64;
         Ok(removed)
     }
@@ -158,11 +130,7 @@ impl Store for MemoryStore {
             None => (state.living().count(), state.needed().len()),
         };
         let (sessions, events) = (sessions as u64, events as u64);
-        Ok(Verification {
-            sessions,
-            events,
-            problems: Vec::new(),
-        })
+        Ok(Verification { sessions, events, problems: Vec::new() })
     }
 }
 
@@ -177,12 +145,7 @@ impl Upkeep for MemoryStore {
         let state = self.state();
         let entries = state.living().flat_map(|session| &session.log);
         let sizes: BTreeMap<_, _> = entries
-            .map(|entry| {
-                (
-                    (&entry.holder, &entry.origin),
-                    entry.event.data.get().len() as u64,
-                )
-            })
+            .map(|entry| ((&entry.holder, &entry.origin), entry.event.data.get().len() as u64))
             .collect();
         Ok(sizes.into_values().sum())
     }

@@ -52,8 +52,12 @@ pub trait Store: Send + Sync {
     ///
     /// # Errors
     /// `Corrupt`, `Io`.
-    fn sessions(&self, filter: &Filter, after: Option<&Cursor>, limit: usize)
-    -> Result<Vec<Header>>;
+    fn sessions(
+        &self,
+        filter: &Filter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Vec<Header>>;
 
     /// Changes something about a session that is not its log.
     ///

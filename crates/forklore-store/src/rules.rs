@@ -55,22 +55,10 @@ impl Filter {
             id.starts_with(&**part) || id.ends_with(&**part)
         };
         (self.deleted || header.deleted.is_none())
-            && self
-                .family
-                .as_ref()
-                .is_none_or(|root| *root == header.root_id)
-            && self
-                .workspace
-                .as_ref()
-                .is_none_or(|workspace| *workspace == header.workspace)
-            && self
-                .parent
-                .as_ref()
-                .is_none_or(|parent| Some(parent) == header.parent_id.as_ref())
-            && self
-                .label
-                .as_ref()
-                .is_none_or(|label| *label == header.label)
+            && self.family.as_ref().is_none_or(|root| *root == header.root_id)
+            && self.workspace.as_ref().is_none_or(|workspace| *workspace == header.workspace)
+            && self.parent.as_ref().is_none_or(|parent| Some(parent) == header.parent_id.as_ref())
+            && self.label.as_ref().is_none_or(|label| *label == header.label)
             && self.id_part.as_ref().is_none_or(asked)
             && (self.kinds.is_empty() || self.kinds.contains(&header.kind))
             && self.since.is_none_or(|since| header.updated >= since)
@@ -81,10 +69,7 @@ impl Cursor {
     /// The place behind `header`.
     #[must_use]
     pub fn behind(header: &Header) -> Self {
-        Self {
-            updated: header.updated,
-            id: header.id.clone(),
-        }
+        Self { updated: header.updated, id: header.id.clone() }
     }
 
     /// Whether `header` comes later in the order of a list: updated longer ago, or then with a
@@ -102,15 +87,9 @@ impl Cursor {
 pub fn check_writer(header: &Header, owner: Option<&str>, now: Timestamp) -> Result<()> {
     let session = header.id.clone();
     match (header.held_against(None, now), owner) {
-        (Some(lease), None) => Err(Error::Held {
-            session,
-            owner: lease.owner.clone(),
-        }),
+        (Some(lease), None) => Err(Error::Held { session, owner: lease.owner.clone() }),
         (lease, Some(owner)) if lease.is_none_or(|lease| lease.owner != owner) => {
-            Err(Error::LeaseLost {
-                session,
-                owner: owner.into(),
-            })
+            Err(Error::LeaseLost { session, owner: owner.into() })
         }
         _ => Ok(()),
     }
@@ -122,18 +101,11 @@ pub fn check_writer(header: &Header, owner: Option<&str>, now: Timestamp) -> Res
 /// `Held` while it is another's (SPEC 9).
 pub fn hold(header: &Header, owner: &str, expires: Timestamp, now: Timestamp) -> Result<Lease> {
     if let Some(lease) = header.held_against(Some(owner), now) {
-        return Err(Error::Held {
-            session: header.id.clone(),
-            owner: lease.owner.clone(),
-        });
+        return Err(Error::Held { session: header.id.clone(), owner: lease.owner.clone() });
     }
     let renewed = header.held_against(None, now).map(|lease| lease.began_at);
     let began_at = renewed.unwrap_or_else(|| header.head_seq());
-    Ok(Lease {
-        owner: owner.into(),
-        expires,
-        began_at,
-    })
+    Ok(Lease { owner: owner.into(), expires, began_at })
 }
 
 /// Turns the header into a tombstone: its place in the tree and its cost stay, what was written

@@ -31,45 +31,18 @@ enum Flaw {
 }
 
 const CAUGHT_BY: &[(Flaw, &str)] = &[
-    (
-        Flaw::IgnoresExpectedHead,
-        "a55_a_wrong_head_is_refused_with_the_real_one",
-    ),
-    (
-        Flaw::ForgetsRepetitions,
-        "a65_a_repeated_append_is_harmless",
-    ),
-    (
-        Flaw::WritesBeforeItChecks,
-        "a55_a_refused_batch_leaves_nothing",
-    ),
+    (Flaw::IgnoresExpectedHead, "a55_a_wrong_head_is_refused_with_the_real_one"),
+    (Flaw::ForgetsRepetitions, "a65_a_repeated_append_is_harmless"),
+    (Flaw::WritesBeforeItChecks, "a55_a_refused_batch_leaves_nothing"),
     (Flaw::RespellsNumbers, "numbers_keep_their_spelling"),
-    (
-        Flaw::CutsMomentsToMillis,
-        "moments_come_back_to_the_microsecond",
-    ),
-    (
-        Flaw::LosesTheLastEventOfAPage,
-        "a13_events_come_back_in_order_with_their_origin",
-    ),
+    (Flaw::CutsMomentsToMillis, "moments_come_back_to_the_microsecond"),
+    (Flaw::LosesTheLastEventOfAPage, "a13_events_come_back_in_order_with_their_origin"),
     (Flaw::MiscountsOpenCalls, "a21_open_calls_are_counted"),
     (Flaw::IgnoresCursors, "a_cursor_outlives_its_session"),
-    (
-        Flaw::DeletesDespiteChildren,
-        "a52_branch_children_refuse_it",
-    ),
-    (
-        Flaw::CountsNoSegments,
-        "a52_segments_that_others_need_are_counted",
-    ),
-    (
-        Flaw::NeverDetaches,
-        "a52_a_detached_child_does_not_refuse_a_delete",
-    ),
-    (
-        Flaw::KeepsTitlesOfTheDead,
-        "a52_a_tombstone_keeps_the_place_and_the_cost",
-    ),
+    (Flaw::DeletesDespiteChildren, "a52_branch_children_refuse_it"),
+    (Flaw::CountsNoSegments, "a52_segments_that_others_need_are_counted"),
+    (Flaw::NeverDetaches, "a52_a_detached_child_does_not_refuse_a_delete"),
+    (Flaw::KeepsTitlesOfTheDead, "a52_a_tombstone_keeps_the_place_and_the_cost"),
     (Flaw::VerifiesNothing, "shared_events_count_once"),
     (Flaw::TakesAnyCut, "a03_a10_a_cut_behind_the_end_is_refused"),
 ];
@@ -84,10 +57,7 @@ impl Store for Broken {
         if matches!(self.flaw, Flaw::TakesAnyCut)
             && let Some(from) = &mut new.from
         {
-            from.cut.kept = from
-                .cut
-                .kept
-                .min(self.inner.header(&from.parent)?.counts.kept);
+            from.cut.kept = from.cut.kept.min(self.inner.header(&from.parent)?.counts.kept);
         }
         self.inner.create(new)
     }
@@ -101,11 +71,7 @@ impl Store for Broken {
                 if append.expect.is_some_and(|expected| expected != head) {
                     self.inner.append(
                         session,
-                        Append {
-                            events: first,
-                            expect: None,
-                            ..append.clone()
-                        },
+                        Append { events: first, expect: None, ..append.clone() },
                     )?;
                 }
             }
@@ -113,15 +79,11 @@ impl Store for Broken {
         }
         let expected = append.expect.unwrap_or_default();
         match self.inner.append(session, append)? {
-            Appended {
-                repeated: true,
-                head_seq: head,
-                ..
-            } if matches!(self.flaw, Flaw::ForgetsRepetitions) => Err(Error::Conflict {
-                session: session.clone(),
-                expected,
-                head,
-            }),
+            Appended { repeated: true, head_seq: head, .. }
+                if matches!(self.flaw, Flaw::ForgetsRepetitions) =>
+            {
+                Err(Error::Conflict { session: session.clone(), expected, head })
+            }
             appended => Ok(appended),
         }
     }
@@ -149,12 +111,7 @@ impl Store for Broken {
                 Flaw::CutsMomentsToMillis => {
                     event.ts = Timestamp::from_millisecond(event.ts.as_millisecond()).unwrap();
                 }
-                Flaw::MiscountsOpenCalls => {
-                    stored.counts = Counts {
-                        open: 0,
-                        ..stored.counts
-                    }
-                }
+                Flaw::MiscountsOpenCalls => stored.counts = Counts { open: 0, ..stored.counts },
                 _ => {}
             }
         }
@@ -173,10 +130,7 @@ impl Store for Broken {
 
     fn change(&self, session: &SessionId, change: &Change) -> Result<Changed> {
         if matches!((self.flaw, change), (Flaw::NeverDetaches, Change::Detach)) {
-            return Ok(Changed {
-                header: self.inner.header(session)?,
-                copied_events: 0,
-            });
+            return Ok(Changed { header: self.inner.header(session)?, copied_events: 0 });
         }
         self.inner.change(session, change)
     }
@@ -191,10 +145,7 @@ impl Store for Broken {
         let children = if ignores { Children::Keep } else { children };
         let removed = self.inner.remove(sessions, children, now)?;
         if matches!(self.flaw, Flaw::CountsNoSegments) {
-            return Ok(Removed {
-                kept_segments: 0,
-                ..removed
-            });
+            return Ok(Removed { kept_segments: 0, ..removed });
         }
         Ok(removed)
     }
@@ -209,26 +160,15 @@ impl Store for Broken {
 
 /// Whether a case of the suite finds the flaw.
 fn is_caught(flaw: Flaw, by: &str) -> bool {
-    let factory = move || {
-        Handle::new(Broken {
-            inner: MemoryStore::default(),
-            flaw,
-        })
-    };
-    let case = CASES
-        .iter()
-        .find(|case| case.name == by)
-        .expect("a case of this name");
+    let factory = move || Handle::new(Broken { inner: MemoryStore::default(), flaw });
+    let case = CASES.iter().find(|case| case.name == by).expect("a case of this name");
     let only = std::slice::from_ref(case);
     run(&factory, only, &[]).failures().count() == 1
 }
 
 #[test]
 fn every_flaw_is_caught() {
-    let missed: Vec<_> = CAUGHT_BY
-        .iter()
-        .filter(|(flaw, by)| !is_caught(*flaw, by))
-        .collect();
+    let missed: Vec<_> = CAUGHT_BY.iter().filter(|(flaw, by)| !is_caught(*flaw, by)).collect();
     assert!(missed.is_empty(), "{missed:?}");
 }
 
@@ -242,10 +182,7 @@ fn random_histories_find_flaws_too() {
         Flaw::NeverDetaches,
         Flaw::TakesAnyCut,
     ] {
-        assert!(
-            is_caught(flaw, "histories_agree_with_a_plain_model"),
-            "{flaw:?}"
-        );
+        assert!(is_caught(flaw, "histories_agree_with_a_plain_model"), "{flaw:?}");
     }
 }
 
@@ -258,14 +195,7 @@ fn the_table_names_every_case() {
     assert_eq!(table.lines().count(), CASES.len() + 1);
     for (case, outcome) in &report.outcomes {
         let offered = matches!(case.needs, Capability::Base | Capability::Upkeep);
-        assert_eq!(
-            *outcome,
-            if offered {
-                Outcome::Pass
-            } else {
-                Outcome::NotOffered
-            }
-        );
+        assert_eq!(*outcome, if offered { Outcome::Pass } else { Outcome::NotOffered });
         assert!(table.contains(&format!("{case}\n")), "{case}");
     }
 }

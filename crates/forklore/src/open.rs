@@ -55,7 +55,9 @@ pub fn open(url: &str) -> Result<Engine, OpenError> {
 /// When the store is damaged, locked, newer, or somebody else's.
 pub fn open_url(url: &StoreUrl) -> Result<Engine, OpenError> {
     let engine = match url {
-        StoreUrl::Sqlite(path) => Engine::over(Arc::new(SqliteStore::open(path, Options::default())?)),
+        StoreUrl::Sqlite(path) => {
+            Engine::over(Arc::new(SqliteStore::open(path, Options::default())?))
+        }
         StoreUrl::Memory => Engine::over(Arc::new(MemoryStore::default())),
     };
     Ok(engine.with_dialects(forklore_formats::DIALECTS))

@@ -17,22 +17,12 @@ fn quoted(cell: &str) -> impl Iterator<Item = &str> {
 /// Reads the table: the crate in the first column, what it may use in the last.
 fn table(architecture: &str, crates: &BTreeSet<&str>) -> Edges {
     let rows = architecture.lines().filter_map(|line| {
-        let cells: Vec<_> = line
-            .trim()
-            .strip_prefix('|')?
-            .strip_suffix('|')?
-            .split('|')
-            .collect();
+        let cells: Vec<_> = line.trim().strip_prefix('|')?.strip_suffix('|')?.split('|').collect();
         let [first, .., last] = cells.as_slice() else {
             return None;
         };
-        let name = quoted(first)
-            .next()
-            .filter(|_| first.trim().starts_with('`'))?;
-        let used = quoted(last)
-            .filter(|word| crates.contains(word))
-            .map(str::to_owned)
-            .collect();
+        let name = quoted(first).next().filter(|_| first.trim().starts_with('`'))?;
+        let used = quoted(last).filter(|word| crates.contains(word)).map(str::to_owned).collect();
         crates.contains(name).then(|| (name.to_owned(), used))
     });
     rows.collect()
@@ -62,19 +52,10 @@ fn crates_use_each_other_as_the_architecture_says() {
     let crates: BTreeSet<_> = manifests.iter().map(Manifest::name).collect();
     let architecture = fs::read_to_string(tree::root().join("ARCHITECTURE.md")).unwrap();
     let actual = manifests.iter().map(|manifest| {
-        let used = manifest
-            .dependencies("dependencies")
-            .into_iter()
-            .map(|(name, _)| name);
-        (
-            manifest.name().to_owned(),
-            used.filter(|name| crates.contains(&**name)).collect(),
-        )
+        let used = manifest.dependencies("dependencies").into_iter().map(|(name, _)| name);
+        (manifest.name().to_owned(), used.filter(|name| crates.contains(&**name)).collect())
     });
-    assert_none(&differences(
-        &table(&architecture, &crates),
-        &actual.collect(),
-    ));
+    assert_none(&differences(&table(&architecture, &crates), &actual.collect()));
 }
 
 #[test]
@@ -85,19 +66,11 @@ fn a_wrong_edge_is_named() {
                 | `store` | the port | `model`, `serde` |\n\
                 | `engine` | verbs | `model`, `store` |\n";
     let edge = |from: &str, to: &[&str]| {
-        (
-            from.to_owned(),
-            to.iter()
-                .map(|&name| name.to_owned())
-                .collect::<BTreeSet<_>>(),
-        )
+        (from.to_owned(), to.iter().map(|&name| name.to_owned()).collect::<BTreeSet<_>>())
     };
     let rule = table(text, &crates);
-    let expected = [
-        edge("model", &[]),
-        edge("store", &["model"]),
-        edge("engine", &["model", "store"]),
-    ];
+    let expected =
+        [edge("model", &[]), edge("store", &["model"]), edge("engine", &["model", "store"])];
     assert_eq!(rule, expected.into());
     let actual = [
         edge("model", &["store"]),

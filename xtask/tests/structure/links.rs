@@ -5,19 +5,14 @@ use crate::tree::{self, File, files};
 
 /// The places that a page links to, without those on the web and within the page.
 fn linked(text: &str) -> impl Iterator<Item = &str> {
-    let targets = text
-        .split("](")
-        .skip(1)
-        .filter_map(|rest| rest.split([')', '#']).next());
+    let targets = text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
     targets.filter(|target| !target.is_empty() && !target.contains("://"))
 }
 
 /// The files and folders of a crate that a page names, like `forklore-model/src/cut.rs`.
 fn named(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2).filter(|word| {
-        let is_path = word
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || "-_./".contains(c));
+        let is_path = word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./".contains(c));
         is_path && word.starts_with("forklore") && word.contains('/')
     })
 }
@@ -28,8 +23,7 @@ fn dead(page: &File, exists: impl Fn(&str) -> bool) -> Vec<String> {
     let links = linked(&page.text).map(|target| format!("{folder}/{target}"));
     let places = links.chain(named(&page.text).map(|word| format!("crates/{word}")));
     let lost = places.filter(|place| !exists(place.trim_start_matches('/')));
-    lost.map(|place| format!("{}: {place} is not there", page.path))
-        .collect()
+    lost.map(|place| format!("{}: {place} is not there", page.path)).collect()
 }
 
 #[test]
@@ -37,9 +31,7 @@ fn no_page_points_at_nothing() {
     let mut pages = files();
     pages.retain(|file| file.path.ends_with(".md") && !file.path.contains("testdata/"));
     assert!(!pages.is_empty());
-    let dead = pages
-        .iter()
-        .flat_map(|page| dead(page, |place| tree::root().join(place).exists()));
+    let dead = pages.iter().flat_map(|page| dead(page, |place| tree::root().join(place).exists()));
     assert_none(&dead.collect::<Vec<_>>());
 }
 

@@ -1,10 +1,5 @@
 //! The shape of the tree, held as a test: what a reviewer should not have to look for.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod edges;
 mod links;

@@ -14,14 +14,8 @@ pub(crate) struct Manifest {
 
 impl Manifest {
     fn read(file: &File) -> Self {
-        let table = file
-            .text
-            .parse()
-            .unwrap_or_else(|error| panic!("{}: {error}", file.path));
-        Self {
-            path: file.path.clone(),
-            table,
-        }
+        let table = file.text.parse().unwrap_or_else(|error| panic!("{}: {error}", file.path));
+        Self { path: file.path.clone(), table }
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -31,33 +25,21 @@ impl Manifest {
     /// The dependencies of one kind (`dev-dependencies`), those of single platforms too.
     pub(crate) fn dependencies(&self, kind: &str) -> Vec<(String, Value)> {
         let platforms = self.table.get("target").and_then(Value::as_table);
-        let platforms = platforms
-            .into_iter()
-            .flat_map(Table::values)
-            .filter_map(Value::as_table);
+        let platforms = platforms.into_iter().flat_map(Table::values).filter_map(Value::as_table);
         let tables = std::iter::once(&self.table).chain(platforms);
-        let found = tables
-            .filter_map(|table| table.get(kind)?.as_table())
-            .flatten();
-        found
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .collect()
+        let found = tables.filter_map(|table| table.get(kind)?.as_table()).flatten();
+        found.map(|(name, value)| (name.clone(), value.clone())).collect()
     }
 }
 
 /// The crates' manifests, without the workspace's own.
 pub(crate) fn all() -> Vec<Manifest> {
-    let manifests = files()
-        .into_iter()
-        .filter(|file| file.path.ends_with("/Cargo.toml"));
+    let manifests = files().into_iter().filter(|file| file.path.ends_with("/Cargo.toml"));
     manifests.map(|file| Manifest::read(&file)).collect()
 }
 
 fn is_inherited(value: Option<&Value>) -> bool {
-    value
-        .and_then(|value| value.get("workspace"))
-        .and_then(Value::as_bool)
-        == Some(true)
+    value.and_then(|value| value.get("workspace")).and_then(Value::as_bool) == Some(true)
 }
 
 /// What a manifest says for itself though the workspace says it for all.
@@ -66,19 +48,13 @@ fn own_settings(manifest: &Manifest) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut check = |field: String, inherited: bool| {
         if !inherited {
-            wrong.push(format!(
-                "{}: {field} is not taken from the workspace",
-                manifest.path
-            ));
+            wrong.push(format!("{}: {field} is not taken from the workspace", manifest.path));
         }
     };
     for field in ["version", "edition", "rust-version", "license"] {
         check(format!("package.{field}"), is_inherited(package.get(field)));
     }
-    check(
-        "lints".to_owned(),
-        is_inherited(manifest.table.get("lints")),
-    );
+    check("lints".to_owned(), is_inherited(manifest.table.get("lints")));
     for kind in ["dependencies", "dev-dependencies", "build-dependencies"] {
         for (name, value) in manifest.dependencies(kind) {
             check(format!("{kind}.{name}"), is_inherited(Some(&value)));
@@ -97,16 +73,10 @@ fn every_crate_inherits_from_the_workspace() {
 #[test]
 fn every_crate_says_what_it_is() {
     let silent = all().into_iter().filter(|manifest| {
-        let text = manifest.table["package"]
-            .get("description")
-            .and_then(Value::as_str);
+        let text = manifest.table["package"].get("description").and_then(Value::as_str);
         text.is_none_or(|text| text.trim().is_empty())
     });
-    assert_none(
-        &silent
-            .map(|it| format!("{}: no description", it.path))
-            .collect::<Vec<_>>(),
-    );
+    assert_none(&silent.map(|it| format!("{}: no description", it.path)).collect::<Vec<_>>());
 }
 
 #[test]

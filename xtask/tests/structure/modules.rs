@@ -40,12 +40,7 @@ fn declared(file: &File) -> Vec<Vec<String>> {
             let own = file.path.rsplit_once('/').map_or("", |(folder, _)| folder);
             let within = folder(&file.path);
             modules.push(path.take().map_or_else(
-                || {
-                    vec![
-                        format!("{within}/{name}.rs"),
-                        format!("{within}/{name}/mod.rs"),
-                    ]
-                },
+                || vec![format!("{within}/{name}.rs"), format!("{within}/{name}/mod.rs")],
                 |path| vec![format!("{own}/{path}")],
             ));
         }
@@ -63,15 +58,8 @@ fn module(line: &str) -> Option<&str> {
 
 /// The files that no target leads to.
 fn forgotten(files: &[File]) -> Vec<String> {
-    let by_path: BTreeMap<_, _> = files
-        .iter()
-        .map(|file| (file.path.as_str(), file))
-        .collect();
-    let mut open: Vec<_> = by_path
-        .keys()
-        .copied()
-        .filter(|path| is_target(path))
-        .collect();
+    let by_path: BTreeMap<_, _> = files.iter().map(|file| (file.path.as_str(), file)).collect();
+    let mut open: Vec<_> = by_path.keys().copied().filter(|path| is_target(path)).collect();
     let mut seen = BTreeSet::new();
     while let Some(path) = open.pop() {
         if seen.insert(path) {
@@ -82,8 +70,7 @@ fn forgotten(files: &[File]) -> Vec<String> {
         }
     }
     let lost = by_path.keys().filter(|path| !seen.contains(**path));
-    lost.map(|path| format!("{path}: no `mod` leads to this file"))
-        .collect()
+    lost.map(|path| format!("{path}: no `mod` leads to this file")).collect()
 }
 
 #[test]
@@ -93,19 +80,12 @@ fn no_file_is_forgotten() {
 
 #[test]
 fn cargo_finds_targets_by_itself() {
-    let manifests = crate::tree::files()
-        .into_iter()
-        .filter(|file| file.path.ends_with("Cargo.toml"));
+    let manifests =
+        crate::tree::files().into_iter().filter(|file| file.path.ends_with("Cargo.toml"));
     let off = manifests.flat_map(|file| {
         let lines = file.text.lines().map(str::to_owned).collect::<Vec<_>>();
         lines.into_iter().filter_map(move |line| {
-            let switch = [
-                "autotests",
-                "autobins",
-                "autobenches",
-                "autoexamples",
-                "test = false",
-            ];
+            let switch = ["autotests", "autobins", "autobenches", "autoexamples", "test = false"];
             let hit = switch.iter().find(|word| line.trim().starts_with(**word))?;
             Some(format!("{}: `{hit}` hides tests", file.path))
         })
@@ -118,10 +98,7 @@ fn a_forgotten_file_is_named() {
     let files = [
         File::new("a/src/lib.rs", "pub mod one;\npub(crate) mod two;"),
         File::new("a/src/one.rs", "mod deep;"),
-        File::new(
-            "a/src/one/deep.rs",
-            "#[cfg(test)]\n#[path = \"deep_tests.rs\"]\nmod tests;",
-        ),
+        File::new("a/src/one/deep.rs", "#[cfg(test)]\n#[path = \"deep_tests.rs\"]\nmod tests;"),
         File::new("a/src/one/deep_tests.rs", ""),
         File::new("a/src/two/mod.rs", "mod tests;"),
         File::new("a/src/two/tests/forgotten.rs", ""),
@@ -134,8 +111,5 @@ fn a_forgotten_file_is_named() {
         File::new("a/tests/group/lost.rs", ""),
     ];
     let lost = ["a/src/two/tests/forgotten.rs", "a/tests/group/lost.rs"];
-    assert_eq!(
-        forgotten(&files),
-        lost.map(|path| format!("{path}: no `mod` leads to this file"))
-    );
+    assert_eq!(forgotten(&files), lost.map(|path| format!("{path}: no `mod` leads to this file")));
 }

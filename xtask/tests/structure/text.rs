@@ -8,9 +8,7 @@ use crate::tree::{self, File, files, sources};
 
 const MOST_LINES: usize = 500;
 
-const EMPTY_NAMES: [&str; 7] = [
-    "util", "utils", "helper", "helpers", "common", "misc", "manager",
-];
+const EMPTY_NAMES: [&str; 7] = ["util", "utils", "helper", "helpers", "common", "misc", "manager"];
 
 /// Spelled in two parts, because this file is looked through as well.
 const LEFT_BEHIND: [&str; 5] = [
@@ -45,9 +43,7 @@ const REACHES_OUT: [&str; 11] = [
 ];
 
 /// Folders that every machine has, so that naming one gives nothing away.
-const EVERYWHERE: [&str; 8] = [
-    "/", "/home", "/media", "/mnt", "/opt", "/tmp", "/usr", "/var",
-];
+const EVERYWHERE: [&str; 8] = ["/", "/home", "/media", "/mnt", "/opt", "/tmp", "/usr", "/var"];
 
 /// Each line of the files that holds one of the words.
 fn lines_with(files: &[File], words: &[&str]) -> Vec<String> {
@@ -66,18 +62,14 @@ fn code_of(crates: &str) -> Vec<File> {
     code.retain(|file| file.path.starts_with(crates) && file.path.contains("/src/"));
     assert!(!code.is_empty(), "no code in {crates}");
     for file in &mut code {
-        let lines = file
-            .text
-            .lines()
-            .map(|line| line.split("//").next().unwrap_or_default());
+        let lines = file.text.lines().map(|line| line.split("//").next().unwrap_or_default());
         file.text = lines.collect::<Vec<_>>().join("\n");
     }
     code
 }
 
 fn has_empty_name(path: &str) -> bool {
-    path.split('/')
-        .any(|part| EMPTY_NAMES.contains(&part.trim_end_matches(".rs")))
+    path.split('/').any(|part| EMPTY_NAMES.contains(&part.trim_end_matches(".rs")))
 }
 
 #[test]
@@ -91,14 +83,8 @@ fn a_file_is_one_idea() {
 
 #[test]
 fn a_name_says_what_a_file_is() {
-    let empty = sources()
-        .into_iter()
-        .filter(|file| has_empty_name(&file.path));
-    assert_none(
-        &empty
-            .map(|file| format!("{}: says nothing", file.path))
-            .collect::<Vec<_>>(),
-    );
+    let empty = sources().into_iter().filter(|file| has_empty_name(&file.path));
+    assert_none(&empty.map(|file| format!("{}: says nothing", file.path)).collect::<Vec<_>>());
 }
 
 #[test]
@@ -115,10 +101,7 @@ fn only_the_output_prints() {
 
 #[test]
 fn the_model_reaches_nowhere() {
-    assert_none(&lines_with(
-        &code_of("crates/forklore-model/"),
-        &REACHES_OUT,
-    ));
+    assert_none(&lines_with(&code_of("crates/forklore-model/"), &REACHES_OUT));
 }
 
 /// A path of the machine it was written on: a home, this checkout, what lies beside it.
@@ -127,19 +110,13 @@ fn no_file_names_a_path_of_this_machine() {
     let mut places = vec![PathBuf::from(std::env::var_os("HOME").unwrap_or_default())];
     let parent = tree::root().parent().unwrap();
     if is_particular(parent) {
-        places.extend(
-            fs::read_dir(parent)
-                .unwrap()
-                .map(|entry| entry.unwrap().path()),
-        );
+        places.extend(fs::read_dir(parent).unwrap().map(|entry| entry.unwrap().path()));
     }
     places.retain(|place| is_particular(place));
     let mut written = files();
     written.retain(|file| !file.path.contains("testdata/"));
     let found = written.iter().filter_map(|file| {
-        let place = places
-            .iter()
-            .find(|place| names(&file.text, place.to_str().unwrap()))?;
+        let place = places.iter().find(|place| names(&file.text, place.to_str().unwrap()))?;
         Some(format!("{}: names {}", file.path, place.display()))
     });
     assert_none(&found.collect::<Vec<_>>());
@@ -162,10 +139,7 @@ fn is_particular(path: &Path) -> bool {
 
 #[test]
 fn a_bad_line_is_named() {
-    let text = format!(
-        "fn a() {{\n    {}\"b\")\n}} // {}\n",
-        LEFT_BEHIND[1], LEFT_BEHIND[3]
-    );
+    let text = format!("fn a() {{\n    {}\"b\")\n}} // {}\n", LEFT_BEHIND[1], LEFT_BEHIND[3]);
     let found = lines_with(&[File::new("src/a.rs", &text)], &LEFT_BEHIND);
     assert_eq!(
         found,

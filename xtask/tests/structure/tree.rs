@@ -13,10 +13,7 @@ pub(crate) struct File {
 
 impl File {
     pub(crate) fn new(path: &str, text: &str) -> Self {
-        Self {
-            path: path.to_owned(),
-            text: text.to_owned(),
-        }
+        Self { path: path.to_owned(), text: text.to_owned() }
     }
 
     pub(crate) fn is_rust(&self) -> bool {
@@ -35,16 +32,8 @@ pub(crate) fn files() -> Vec<File> {
     collect(root(), &mut found);
     found.sort();
     let files = found.into_iter().filter_map(|path| {
-        let name = path
-            .strip_prefix(root())
-            .unwrap()
-            .to_str()
-            .unwrap()
-            .replace('\\', "/");
-        Some(File {
-            path: name,
-            text: String::from_utf8(fs::read(&path).unwrap()).ok()?,
-        })
+        let name = path.strip_prefix(root()).unwrap().to_str().unwrap().replace('\\', "/");
+        Some(File { path: name, text: String::from_utf8(fs::read(&path).unwrap()).ok()? })
     });
     files.collect()
 }

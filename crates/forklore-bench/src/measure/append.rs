@@ -14,11 +14,8 @@ pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
     let (bed, id) = scene.store(|engine| session(engine, 10))?;
     let dir = scene.folder()?;
     let path = dir.path().join("session.jsonl");
-    let mut file = File::options()
-        .create(true)
-        .append(true)
-        .open(&path)
-        .doing("cannot make", &path)?;
+    let mut file =
+        File::options().create(true).append(true).open(&path).doing("cannot make", &path)?;
     let event = message(0)?;
     let line = format!("{}\n", event.data.get());
     let request = AppendRequest::from(vec![event]);
@@ -26,19 +23,12 @@ pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
         5 * scene.sizes.rounds,
         || {
             timed(|| {
-                let written = file
-                    .write_all(line.as_bytes())
-                    .and_then(|()| file.sync_data());
+                let written = file.write_all(line.as_bytes()).and_then(|()| file.sync_data());
                 written.doing("cannot write", &path)
             })
         },
         || timed(|| Ok(bed.engine.append(&id, &request)?)),
     )?;
     let what = "durable append of 1 KB against a line to a file and fdatasync";
-    Ok(vec![Figure::ratio(
-        what,
-        Goal::AtMost(1.5),
-        &plain,
-        &durable,
-    )])
+    Ok(vec![Figure::ratio(what, Goal::AtMost(1.5), &plain, &durable)])
 }

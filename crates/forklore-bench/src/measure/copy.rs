@@ -21,10 +21,7 @@ pub(super) fn measure(
     events: usize,
 ) -> Result<Figure> {
     let dir = scene.folder()?;
-    let (file, copy) = (
-        dir.path().join("session.jsonl"),
-        dir.path().join("copy.jsonl"),
-    );
+    let (file, copy) = (dir.path().join("session.jsonl"), dir.path().join("copy.jsonl"));
     write(&file, events)?;
     let mut forks = Forks::of(bed, session, &Selector::End);
     // A long file takes seconds to copy, and needs no more than that to be told from a fork.
@@ -38,18 +35,13 @@ pub(super) fn measure(
             Ok(took)
         },
     )?;
-    let what = format!(
-        "copying a file of {} events, against a fork there",
-        grouped(events)
-    );
+    let what = format!("copying a file of {} events, against a fork there", grouped(events));
     Ok(Figure::ratio(what, Goal::None, &fork_took, &copy_took))
 }
 
 fn copy_durably(from: &Path, to: &Path) -> Result<()> {
     fs::copy(from, to).doing("cannot copy", from)?;
-    File::open(to)
-        .and_then(|copy| copy.sync_data())
-        .doing("cannot sync", to)
+    File::open(to).and_then(|copy| copy.sync_data()).doing("cannot sync", to)
 }
 
 /// One line a message, as agents write them.
@@ -57,18 +49,9 @@ fn write(file: &Path, events: usize) -> Result<()> {
     let mut lines = BufWriter::new(File::create(file).doing("cannot make", file)?);
     for number in 0..events {
         let event = message(number)?;
-        writeln!(
-            lines,
-            r#"{{"type":"{}","data":{}}}"#,
-            event.kind,
-            event.data.get()
-        )
-        .doing("cannot write", file)?;
+        writeln!(lines, r#"{{"type":"{}","data":{}}}"#, event.kind, event.data.get())
+            .doing("cannot write", file)?;
     }
-    let written = lines
-        .into_inner()
-        .map_err(std::io::IntoInnerError::into_error);
-    written
-        .and_then(|written| written.sync_all())
-        .doing("cannot write", file)
+    let written = lines.into_inner().map_err(std::io::IntoInnerError::into_error);
+    written.and_then(|written| written.sync_all()).doing("cannot write", file)
 }

@@ -30,19 +30,12 @@ fn depth(scene: &Scene) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
     for place in ["`end`", "a turn in the middle"] {
         let at = |engine: &Engine, id: &SessionId| {
-            if place == "`end`" {
-                Ok(Selector::End)
-            } else {
-                middle(engine, id)
-            }
+            if place == "`end`" { Ok(Selector::End) } else { middle(engine, id) }
         };
         let mut base = Forks::of(&flat, &shallow, &at(&flat.engine, &shallow)?);
         let mut measured = Forks::of(&steep, &deep, &at(&steep.engine, &deep)?);
         let (base, measured) = pair(scene.sizes.rounds, || base.make(), || measured.make())?;
-        let what = format!(
-            "fork at {place}: parent at depth {} against 1",
-            grouped(depth)
-        );
+        let what = format!("fork at {place}: parent at depth {} against 1", grouped(depth));
         figures.push(Figure::ratio(what, Goal::AtMost(1.2), &base, &measured));
     }
     Ok(figures)
@@ -52,11 +45,8 @@ fn depth(scene: &Scene) -> Result<Vec<Figure>> {
 fn siblings(scene: &Scene) -> Result<Vec<Figure>> {
     let (rounds, siblings) = (scene.sizes.rounds, scene.sizes.siblings);
     let parents = 2 * (rounds + rounds / 10);
-    let (quiet, childless) = scene.store(|engine| {
-        (0..parents)
-            .map(|_| session(engine, 10))
-            .collect::<Result<Vec<_>>>()
-    })?;
+    let (quiet, childless) = scene
+        .store(|engine| (0..parents).map(|_| session(engine, 10)).collect::<Result<Vec<_>>>())?;
     let (crowded, parent) = scene.store(|engine| {
         let parent = session(engine, 10)?;
         let request = Fork::of(parent.clone());
@@ -67,10 +57,7 @@ fn siblings(scene: &Scene) -> Result<Vec<Figure>> {
     })?;
     let mut figures = Vec::new();
     let mut childless = childless.iter();
-    for (place, at) in [
-        ("`end`", Selector::End),
-        ("a turn in the middle", Selector::Turn(3)),
-    ] {
+    for (place, at) in [("`end`", Selector::End), ("a turn in the middle", Selector::Turn(3))] {
         let mut base = Forks::of(&quiet, &parent, &at);
         let mut measured = Forks::of(&crowded, &parent, &at);
         let alone = || {
@@ -80,10 +67,8 @@ fn siblings(scene: &Scene) -> Result<Vec<Figure>> {
             base.make()
         };
         let (base, measured) = pair(rounds, alone, || measured.make())?;
-        let what = format!(
-            "fork at {place}: parent with {} children against none",
-            grouped(siblings)
-        );
+        let what =
+            format!("fork at {place}: parent with {} children against none", grouped(siblings));
         figures.push(Figure::ratio(what, Goal::AtMost(1.2), &base, &measured));
     }
     Ok(figures)

@@ -21,12 +21,7 @@ pub(super) struct Forks<'a> {
 impl<'a> Forks<'a> {
     pub(super) fn of(bed: &'a Bed, parent: &SessionId, at: &Selector) -> Self {
         let request = Fork::of(parent.clone()).at(at.clone());
-        Self {
-            bed,
-            request,
-            bytes: Vec::new(),
-            pages: Vec::new(),
-        }
+        Self { bed, request, bytes: Vec::new(), pages: Vec::new() }
     }
 
     /// Makes one more, durable when this returns.
@@ -35,8 +30,7 @@ impl<'a> Forks<'a> {
         let took = timed(|| Ok(self.bed.engine.fork(&self.request)?))?;
         self.bytes.push(self.bed.bound_bytes() - bytes);
         if let (Some(before), Some(after)) = (pages, self.bed.log_pages()) {
-            self.pages
-                .extend(after.checked_sub(before).filter(|pages| *pages > 0));
+            self.pages.extend(after.checked_sub(before).filter(|pages| *pages > 0));
         }
         Ok(took)
     }

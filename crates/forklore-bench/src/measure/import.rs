@@ -40,14 +40,9 @@ pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
 /// Imports one generated file, each time into a store of its own.
 fn import(scene: &Scene, bytes: u64, rounds: usize) -> Result<Imported> {
     let dir = scene.folder()?;
-    let file = dir
-        .path()
-        .join("4a9e7c10-5b7d-4c55-9d0e-2f6a1c8b3d24.jsonl");
+    let file = dir.path().join("4a9e7c10-5b7d-4c55-9d0e-2f6a1c8b3d24.jsonl");
     let written = write(&file, bytes)?;
-    let mut imported = Imported {
-        bytes: written,
-        ..Imported::default()
-    };
+    let mut imported = Imported { bytes: written, ..Imported::default() };
     for _ in 0..rounds {
         let store = scene.folder()?;
         let program = Program::forklore(store.path())?;
@@ -55,7 +50,7 @@ fn import(scene: &Scene, bytes: u64, rounds: usize) -> Result<Imported> {
         let ended = program.watched(&[&url, "import", &file.to_string_lossy()])?;
         imported.took.add(ended.took);
         imported.anonymous = imported.anonymous.max(ended.anonymous);
-        check(&store.path().join("store.db"), written)?;
+        check(store.path(), written)?;
     }
     Ok(imported)
 }
@@ -67,45 +62,34 @@ fn write(file: &Path, bytes: u64) -> Result<u64> {
     let mut written = 0;
     while written < bytes {
         let line = transcript.next_line();
-        lines
-            .write_all(line.as_bytes())
-            .doing("cannot write", file)?;
+        lines.write_all(line.as_bytes()).doing("cannot write", file)?;
         written += line.len() as u64;
     }
-    let done = lines
-        .into_inner()
-        .map_err(std::io::IntoInnerError::into_error);
-    done.and_then(|done| done.sync_all())
-        .doing("cannot write", file)?;
+    let done = lines.into_inner().map_err(std::io::IntoInnerError::into_error);
+    done.and_then(|done| done.sync_all()).doing("cannot write", file)?;
     Ok(written)
 }
 
-/// Nothing is fast that was not done: the store holds at least the bytes of the file.
+/// Nothing is fast that was not done: the files of the store hold at least the bytes imported.
 fn check(store: &Path, written: u64) -> Result<()> {
-    let held = fs::metadata(store).doing("cannot find", store)?.len();
+    let mut held = 0;
+    for file in fs::read_dir(store).doing("cannot list", store)? {
+        let length = file.and_then(|file| file.metadata()).map(|file| file.len());
+        held += length.doing("cannot list", store)?;
+    }
     if held >= written {
         return Ok(());
     }
-    Err(Error::Wrong(format!(
-        "{} holds {held} bytes of {written}",
-        store.display()
-    )))
+    Err(Error::Wrong(format!("{} holds {held} bytes of {written}", store.display())))
 }
 
 impl Imported {
     fn name(&self) -> String {
-        format!(
-            "{} MB",
-            grouped(usize::try_from(self.bytes / 1_000_000).unwrap_or(usize::MAX))
-        )
+        format!("{} MB", grouped(usize::try_from(self.bytes / 1_000_000).unwrap_or(usize::MAX)))
     }
 
     fn speed(&self) -> Figure {
-        let seconds = self
-            .took
-            .median()
-            .max(Duration::from_micros(1))
-            .as_secs_f64();
+        let seconds = self.took.median().max(Duration::from_micros(1)).as_secs_f64();
         let rate = self.bytes as f64 / 1e6 / seconds;
         let what = format!("import of a Claude Code file of {}", self.name());
         Figure::alone(what, Goal::AtLeast(100.0), rate, Unit::MegabytesPerSecond)
@@ -116,17 +100,8 @@ impl Imported {
 /// The memory of the large import against that of the small one.
 fn memory(small: &Imported, large: &Imported) -> Option<Figure> {
     let (base, more) = (small.anonymous?, large.anonymous?);
-    let what = format!(
-        "peak RssAnon of the import of {} against {}",
-        large.name(),
-        small.name()
-    );
+    let what = format!("peak RssAnon of the import of {} against {}", large.name(), small.name());
     let megabytes = |bytes: u64| format!("{:.1} MB", bytes as f64 / 1e6);
-    let figure = Figure::alone(
-        what,
-        Goal::AtMost(1.2),
-        more as f64 / base as f64,
-        Unit::Times,
-    );
+    let figure = Figure::alone(what, Goal::AtMost(1.2), more as f64 / base as f64, Unit::Times);
     Some(figure.from(megabytes(more), megabytes(base)))
 }

@@ -30,12 +30,7 @@ pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
             grouped(long),
             grouped(short)
         );
-        figures.push(Figure::ratio(
-            what,
-            Goal::AtMost(1.2),
-            &short_took,
-            &long_took,
-        ));
+        figures.push(Figure::ratio(what, Goal::AtMost(1.2), &short_took, &long_took));
         costs.0.extend(measured.bytes);
         costs.1.extend(measured.pages);
     }

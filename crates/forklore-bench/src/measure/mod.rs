@@ -35,14 +35,8 @@ pub(crate) enum Measurement {
 }
 
 impl Measurement {
-    pub(crate) const ALL: [Self; 6] = [
-        Self::Length,
-        Self::Family,
-        Self::Append,
-        Self::Writers,
-        Self::Start,
-        Self::Import,
-    ];
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Length, Self::Family, Self::Append, Self::Writers, Self::Start, Self::Import];
 
     pub(crate) fn take(self, scene: &Scene) -> Result<Vec<Figure>> {
         match self {
@@ -70,8 +64,7 @@ impl Measurement {
 
 impl fmt::Display for Measurement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.to_possible_value()
-            .map_or(Ok(()), |value| f.write_str(value.get_name()))
+        self.to_possible_value().map_or(Ok(()), |value| f.write_str(value.get_name()))
     }
 }
 
@@ -95,10 +88,7 @@ mod tests {
 
     #[test]
     fn thousands_stand_apart() {
-        assert_eq!(
-            [0, 999, 1_000, 1_234_567].map(grouped),
-            ["0", "999", "1,000", "1,234,567"]
-        );
+        assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
     }
 
     /// The measurements that need no second program run to their end and give sound figures.
@@ -106,20 +96,10 @@ mod tests {
     fn every_measurement_within_one_process_runs() {
         let dir = tempfile::tempdir().unwrap();
         let scene = Scene::below(dir.path(), Sizes::QUICK).unwrap();
-        for measurement in [
-            Measurement::Length,
-            Measurement::Family,
-            Measurement::Append,
-        ] {
+        for measurement in [Measurement::Length, Measurement::Family, Measurement::Append] {
             let figures = measurement.take(&scene).unwrap();
-            let unsound = figures
-                .iter()
-                .find(|it| !(it.value.is_finite() && it.value > 0.0));
-            assert_eq!(
-                (unsound, figures.is_empty()),
-                (None, false),
-                "{measurement}"
-            );
+            let unsound = figures.iter().find(|it| !(it.value.is_finite() && it.value > 0.0));
+            assert_eq!((unsound, figures.is_empty()), (None, false), "{measurement}");
         }
     }
 }

@@ -50,11 +50,7 @@ pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
     let mut samples = in_turns(scene.sizes.starts, &mut rivals)?.into_iter();
     let version = samples.next().unwrap_or_default();
     let figures = commands.iter().zip(samples).map(|((name, _), took)| {
-        let part = if *name == "log" {
-            " to its first line"
-        } else {
-            ""
-        };
+        let part = if *name == "log" { " to its first line" } else { "" };
         let sessions = grouped(sessions);
         let what = format!("`forklore {name}`{part}, {sessions} sessions, against `--version`");
         Figure::ratio(what, Goal::AtMost(5.0), &version, &took)
@@ -80,10 +76,7 @@ fn fill(engine: &Engine, folders: &Path, sessions: usize) -> Result<SessionId> {
             _ => Some(create(engine, workspace, number)?),
         };
     }
-    let home = workspaces
-        .into_iter()
-        .next()
-        .unwrap_or_else(|| Workspace::new("/"));
+    let home = workspaces.into_iter().next().unwrap_or_else(|| Workspace::new("/"));
     let long = engine.create(&Create::in_workspace(home))?.id;
     extend(engine, &long, 0..LONG)?;
     Ok(long)
@@ -93,10 +86,7 @@ fn fill(engine: &Engine, folders: &Path, sessions: usize) -> Result<SessionId> {
 fn create(engine: &Engine, workspace: &Workspace, number: usize) -> Result<SessionId> {
     let created = engine.now();
     let turn = [message(0)?, message(1)?];
-    let events = turn
-        .into_iter()
-        .map(|new| stored(new, created))
-        .collect::<Result<Vec<_>>>()?;
+    let events = turn.into_iter().map(|new| stored(new, created)).collect::<Result<Vec<_>>>()?;
     let id: SessionId = format!("session-{number:06}").parse()?;
     let new = NewSession {
         id,
@@ -124,15 +114,7 @@ fn stored(new: NewEvent, ts: jiff::Timestamp) -> Result<Event> {
     let (class, effect) = payload::check(&new.kind, None, &new.data)
         .map_err(|error| Error::Wrong(error.to_string()))?;
     let id = "message".parse()?;
-    Ok(Event {
-        id,
-        ts,
-        kind: new.kind,
-        class,
-        dialect: None,
-        effect,
-        data: new.data,
-    })
+    Ok(Event { id, ts, kind: new.kind, class, dialect: None, effect, data: new.data })
 }
 
 /// The store must hold what the figures claim.
@@ -142,8 +124,5 @@ fn check(bed: &Bed, sessions: usize) -> Result<()> {
     if held == sessions {
         return Ok(());
     }
-    Err(Error::Wrong(format!(
-        "{} holds {held} sessions, not {sessions}",
-        bed.file().display()
-    )))
+    Err(Error::Wrong(format!("{} holds {held} sessions, not {sessions}", bed.file().display())))
 }

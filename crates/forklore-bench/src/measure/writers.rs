@@ -26,18 +26,9 @@ struct Written {
 }
 
 pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
-    let (bed, sessions) = scene.store(|engine| {
-        (0..WRITERS)
-            .map(|_| session(engine, 10))
-            .collect::<Result<Vec<_>>>()
-    })?;
-    let one: Vec<_> = sessions
-        .iter()
-        .take(1)
-        .cycle()
-        .take(WRITERS)
-        .cloned()
-        .collect();
+    let (bed, sessions) = scene
+        .store(|engine| (0..WRITERS).map(|_| session(engine, 10)).collect::<Result<Vec<_>>>())?;
+    let one: Vec<_> = sessions.iter().take(1).cycle().take(WRITERS).cloned().collect();
     let mut figures = at_once(scene, &bed, &sessions, "a session each")?;
     figures.extend(at_once(scene, &bed, &one, "all one session")?);
     Ok(figures)
@@ -47,10 +38,7 @@ pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
 fn at_once(scene: &Scene, bed: &Bed, sessions: &[SessionId], how: &str) -> Result<Vec<Figure>> {
     let program = Program::itself(scene.dir())?;
     let begin = now() + HEAD_START;
-    let (begin, millis) = (
-        begin.as_millis().to_string(),
-        scene.sizes.millis.to_string(),
-    );
+    let (begin, millis) = (begin.as_millis().to_string(), scene.sizes.millis.to_string());
     let reports = scene.folder()?;
     let mut running = Vec::new();
     for (number, session) in sessions.iter().enumerate() {
@@ -79,11 +67,7 @@ fn figures(written: &[Written], how: &str, millis: u64) -> Vec<Figure> {
     let appends: Vec<_> = written.iter().map(|it| it.appends).collect();
     let slowest = appends.iter().min().copied().unwrap_or_default();
     let fastest = appends.iter().max().copied().unwrap_or_default();
-    let longest = written
-        .iter()
-        .map(|it| it.longest)
-        .max()
-        .unwrap_or_default();
+    let longest = written.iter().map(|it| it.longest).max().unwrap_or_default();
     let rate = appends.iter().sum::<u64>() * 1_000 / millis.max(1);
     let fair = Figure::alone(
         format!("{WRITERS} processes, {how}: the slowest against the fastest"),
@@ -110,10 +94,7 @@ pub(crate) fn write(told: &Writer) -> Result<()> {
     let request = AppendRequest::from(vec![message(0)?]);
     sleep(Duration::from_millis(told.begin).saturating_sub(now()));
     let start = Instant::now();
-    let mut done = Written {
-        appends: 0,
-        longest: Duration::ZERO,
-    };
+    let mut done = Written { appends: 0, longest: Duration::ZERO };
     while start.elapsed() < Duration::from_millis(told.millis) {
         let before = Instant::now();
         engine.append(&session, &request)?;
@@ -128,17 +109,12 @@ impl Written {
     fn parse(text: &str) -> Result<Self> {
         let numbers = text.split_once(' ').and_then(|(appends, micros)| {
             let longest = Duration::from_micros(micros.parse().ok()?);
-            Some(Self {
-                appends: appends.parse().ok()?,
-                longest,
-            })
+            Some(Self { appends: appends.parse().ok()?, longest })
         });
         numbers.ok_or_else(|| Error::Wrong(format!("a writer reported {text:?}")))
     }
 }
 
 fn now() -> Duration {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default()
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }

@@ -57,51 +57,24 @@ struct Answer<'a> {
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let session = SessionRef::parse(&args.session)?;
-    let kind = args
-        .kind
-        .parse()
-        .map_err(|error| Failure::invalid(format!("--type: {error}")))?;
+    let kind = args.kind.parse().map_err(|error| Failure::invalid(format!("--type: {error}")))?;
     let batch = match (&args.text, &args.data) {
         (Some(text), _) => Batch::of(NewEvent::text(kind, text)?),
         (None, Some(_)) => {
             let data = super::json("data", args.data.as_deref())?;
-            Batch::of(NewEvent::new(
-                kind,
-                data.unwrap_or_else(|| Data::from_checked("null")),
-            ))
+            Batch::of(NewEvent::new(kind, data.unwrap_or_else(|| Data::from_checked("null"))))
         }
         (None, None) => Batch::read(&kind, &mut io::stdin().lock())?,
     };
     let header = app.stored(&session)?;
     let appended = batch.append(app.engine()?, &header.id, args.expect)?;
-    let Appended {
-        from_seq,
-        to_seq,
-        head_seq,
-        repeated,
-    } = appended;
-    let answer = Answer {
-        session_id: &header.id,
-        from_seq,
-        to_seq,
-        head_seq,
-    };
+    let Appended { from_seq, to_seq, head_seq, repeated } = appended;
+    let answer = Answer { session_id: &header.id, from_seq, to_seq, head_seq };
     output.answer(&answer, |page| {
-        page.put(
-            Tone::Good,
-            if repeated {
-                "Was there already: "
-            } else {
-                "Appended "
-            },
-        );
-        page.put(Tone::Plain, count(to_seq - from_seq + 1, "event"))
-            .put(Tone::Plain, " to ");
-        page.put(Tone::Label, &header.label)
-            .put(Tone::Plain, "  ")
-            .put(Tone::Id, &header.id);
-        page.put(Tone::Dim, format!("  seq {from_seq} to {to_seq}"))
-            .end();
+        page.put(Tone::Good, if repeated { "Was there already: " } else { "Appended " });
+        page.put(Tone::Plain, count(to_seq - from_seq + 1, "event")).put(Tone::Plain, " to ");
+        page.put(Tone::Label, &header.label).put(Tone::Plain, "  ").put(Tone::Id, &header.id);
+        page.put(Tone::Dim, format!("  seq {from_seq} to {to_seq}")).end();
     })
 }
 
@@ -127,10 +100,7 @@ struct InputLine<'a> {
 
 impl Batch {
     fn of(event: NewEvent) -> Self {
-        Self {
-            events: vec![event],
-            lines: vec![1],
-        }
+        Self { events: vec![event], lines: vec![1] }
     }
 
     fn read(kind: &EventType, input: &mut io::StdinLock<'_>) -> Result<Self> {
@@ -138,18 +108,12 @@ impl Batch {
             let message = "say what to append: --text, --data, or JSON lines on standard input";
             return Err(Failure::invalid(message).or_try("forklore append --help"));
         }
-        let mut batch = Self {
-            events: Vec::new(),
-            lines: Vec::new(),
-        };
+        let mut batch = Self { events: Vec::new(), lines: Vec::new() };
         let mut bytes = 0;
         for (at, line) in input.lines().enumerate() {
             let number = at + 1;
             let doing = || format!("reading line {number} of standard input");
-            let line = line.map_err(|source| Failure::File {
-                doing: doing(),
-                source,
-            })?;
+            let line = line.map_err(|source| Failure::File { doing: doing(), source })?;
             if line.trim().is_empty() {
                 continue;
             }
@@ -172,24 +136,14 @@ impl Batch {
 
     /// Adds the events; an error about one of them names its line.
     fn append(self, engine: &Engine, session: &SessionId, expect: Option<i64>) -> Result<Appended> {
-        let request = AppendRequest {
-            events: self.events,
-            expect,
-            owner: None,
-        };
-        engine
-            .append(session, &request)
-            .map_err(|error| match error {
-                Error::Event { line, source } => {
-                    let line = self
-                        .lines
-                        .get(line.saturating_sub(1))
-                        .copied()
-                        .unwrap_or(line);
-                    Error::Event { line, source }.into()
-                }
-                error => error.into(),
-            })
+        let request = AppendRequest { events: self.events, expect, owner: None };
+        engine.append(session, &request).map_err(|error| match error {
+            Error::Event { line, source } => {
+                let line = self.lines.get(line.saturating_sub(1)).copied().unwrap_or(line);
+                Error::Event { line, source }.into()
+            }
+            error => error.into(),
+        })
     }
 }
 
@@ -200,11 +154,5 @@ fn event(kind: &EventType, line: &str) -> Result<NewEvent, String> {
         None => kind.clone(),
     };
     let data = Data::parse(read.data.get()).map_err(|error| error.to_string())?;
-    Ok(NewEvent {
-        kind,
-        data,
-        id: read.id,
-        ts: read.ts,
-        class: read.class,
-    })
+    Ok(NewEvent { kind, data, id: read.id, ts: read.ts, class: read.class })
 }

@@ -41,31 +41,21 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let after = args.paging.after()?;
     let header = app.session(&reference, output)?;
     let all = app.engine()?.branches(&header.id)?;
-    let (branches, next) = args
-        .paging
-        .page(&all.branches, after.as_ref(), |branch| &branch.session_id)?;
-    let answer = Answer {
-        root_session_id: &all.root_session_id,
-        branches,
-        next,
-    };
+    let (branches, next) =
+        args.paging.page(&all.branches, after.as_ref(), |branch| &branch.session_id)?;
+    let answer = Answer { root_session_id: &all.root_session_id, branches, next };
     output.answer(&answer, |page| {
         show(page, branches, &all.branches, &header.id);
     })?;
     if let Some(next) = next {
-        output.hint(
-            &format!("forklore branches {} --after {next}", header.id),
-            "the next page",
-        );
+        output.hint(&format!("forklore branches {} --after {next}", header.id), "the next page");
     }
     Ok(())
 }
 
 fn show(page: &mut Page, branches: &[Branch], family: &[Branch], here: &SessionId) {
-    let labels: HashMap<_, _> = family
-        .iter()
-        .map(|branch| (&branch.session_id, branch.label.as_str()))
-        .collect();
+    let labels: HashMap<_, _> =
+        family.iter().map(|branch| (&branch.session_id, branch.label.as_str())).collect();
     let short = ShortIds::of(branches.iter().map(|branch| &branch.session_id));
     let mut table = Table::new(&[
         Column::new("LABEL").gives_way(),
@@ -83,20 +73,10 @@ fn show(page: &mut Page, branches: &[Branch], family: &[Branch], here: &SessionI
             Cell::new(Tone::Label, branch.label.as_str()),
             Cell::new(Tone::Id, short.get(&branch.session_id)),
             Cell::new(Tone::Plain, from.unwrap_or_default()),
-            Cell::new(
-                Tone::Plain,
-                branch.cut.as_ref().map(cut).unwrap_or_default(),
-            ),
+            Cell::new(Tone::Plain, branch.cut.as_ref().map(cut).unwrap_or_default()),
             Cell::new(Tone::Plain, branch.head_index.to_string()),
             Cell::new(Tone::Plain, count(branch.own_events, "event")),
-            Cell::new(
-                Tone::Warn,
-                if branch.session_id == *here {
-                    "here"
-                } else {
-                    ""
-                },
-            ),
+            Cell::new(Tone::Warn, if branch.session_id == *here { "here" } else { "" }),
         ]);
     }
     table.show(page);

@@ -44,39 +44,22 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         (false, true) => DeleteMode::DetachChildren,
         (false, false) => DeleteMode::Refuse,
     };
-    let request = Delete {
-        session: header.id,
-        mode,
-        dry_run: args.dry_run,
-    };
+    let request = Delete { session: header.id, mode, dry_run: args.dry_run };
     let deleted = app.engine()?.delete(&request)?;
     output.answer(&deleted, |page| {
         let sessions = count(deleted.deleted.len() as u64, "session");
-        let (tone, did) = if deleted.dry_run {
-            (Tone::Warn, "Would delete")
-        } else {
-            (Tone::Good, "Deleted")
-        };
-        page.put(tone, did)
-            .put(Tone::Plain, format!(" {sessions}"))
-            .end();
+        let (tone, did) =
+            if deleted.dry_run { (Tone::Warn, "Would delete") } else { (Tone::Good, "Deleted") };
+        page.put(tone, did).put(Tone::Plain, format!(" {sessions}")).end();
         for id in deleted.deleted.iter().take(NAMED) {
             page.put(Tone::Plain, "  ").put(Tone::Id, id).end();
         }
         if deleted.deleted.len() > NAMED {
-            page.put(
-                Tone::Dim,
-                format!("  ... and {} more", deleted.deleted.len() - NAMED),
-            )
-            .end();
+            page.put(Tone::Dim, format!("  ... and {} more", deleted.deleted.len() - NAMED)).end();
         }
         if deleted.kept_segments > 0 {
             let kept = count(deleted.kept_segments, "nameless segment");
-            page.put(
-                Tone::Plain,
-                format!("{kept} stayed for the sessions that need them"),
-            )
-            .end();
+            page.put(Tone::Plain, format!("{kept} stayed for the sessions that need them")).end();
         }
     })?;
     if !deleted.dry_run {

@@ -21,13 +21,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let header = app.stored(&SessionRef::parse(&args.session)?)?;
     let detached = app.engine()?.detach(&header.id)?;
     output.answer(&detached, |page| {
-        page.put(Tone::Good, "Detached ")
-            .put(Tone::Label, &header.label);
+        page.put(Tone::Good, "Detached ").put(Tone::Label, &header.label);
         page.put(Tone::Plain, "  ").put(Tone::Id, &header.id);
-        page.put(
-            Tone::Plain,
-            format!("  {} copied", count(detached.copied_events, "event")),
-        )
-        .end();
+        page.put(Tone::Plain, format!("  {} copied", count(detached.copied_events, "event"))).end();
     })
 }

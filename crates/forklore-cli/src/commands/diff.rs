@@ -49,10 +49,7 @@ fn common(page: &mut Page, difference: &Difference) {
         Some(ancestor) => {
             let shared = count(difference.common, "message");
             page.put(Tone::Strong, format!("{shared} in common"));
-            let last = format!(
-                "  up to message:{} of {}",
-                ancestor.index, ancestor.session_id
-            );
+            let last = format!("  up to message:{} of {}", ancestor.index, ancestor.session_id);
             page.put(Tone::Dim, last).end()
         }
     };
@@ -60,20 +57,13 @@ fn common(page: &mut Page, difference: &Difference) {
 
 fn side(page: &mut Page, tone: Tone, header: &Header, only: &[Record], most: usize) {
     page.end();
-    page.put(tone, if tone == Tone::SideA { "A " } else { "B " })
-        .put(tone, &header.label);
-    page.put(Tone::Plain, "  ")
-        .put(Tone::Id, &header.id)
-        .put(Tone::Plain, "  ");
+    page.put(tone, if tone == Tone::SideA { "A " } else { "B " }).put(tone, &header.label);
+    page.put(Tone::Plain, "  ").put(Tone::Id, &header.id).put(Tone::Plain, "  ");
     if only.is_empty() {
         page.put(Tone::Dim, "nothing of its own").end();
         return;
     }
-    page.put(
-        Tone::Plain,
-        format!("{} alone", count(only.len() as u64, "message")),
-    )
-    .end();
+    page.put(Tone::Plain, format!("{} alone", count(only.len() as u64, "message"))).end();
     let mut transcript = Transcript::in_branch(Some(header.label.clone()));
     for record in only {
         transcript.record(page, record, most);

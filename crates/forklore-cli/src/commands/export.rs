@@ -43,10 +43,7 @@ struct Answer<'a> {
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let session = SessionRef::parse(&args.session)?;
     if args.to != "plain" {
-        let only = Failure::refused(
-            ErrorKind::Unsupported,
-            "the only form to export to is plain",
-        );
+        let only = Failure::refused(ErrorKind::Unsupported, "the only form to export to is plain");
         return Err(only.or_try("forklore export SESSION --to plain"));
     }
     let header = app.session(&session, output)?;
@@ -61,22 +58,12 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         out.flush().map_err(new_file::failed(path))?;
         Ok(exported)
     })?;
-    let answer = Answer {
-        path,
-        events: exported.events,
-        lossy: exported.lossy,
-    };
+    let answer = Answer { path, events: exported.events, lossy: exported.lossy };
     output.answer(&answer, |page| {
-        page.put(Tone::Good, "Wrote ")
-            .put(Tone::Plain, count(answer.events, "message"));
-        page.put(Tone::Plain, " to ")
-            .put(Tone::Strong, path.display())
-            .end();
-        let lost: Vec<_> = answer
-            .lossy
-            .iter()
-            .map(|lost| format!("{} {}", lost.count, lost.kind))
-            .collect();
+        page.put(Tone::Good, "Wrote ").put(Tone::Plain, count(answer.events, "message"));
+        page.put(Tone::Plain, " to ").put(Tone::Strong, path.display()).end();
+        let lost: Vec<_> =
+            answer.lossy.iter().map(|lost| format!("{} {}", lost.count, lost.kind)).collect();
         page.fact("left out", lost.join(", "));
     })
 }

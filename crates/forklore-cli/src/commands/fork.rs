@@ -43,23 +43,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "CUT", allow_hyphen_values = true)]
     at: Option<String>,
     /// The same as --at seq:N
-    #[arg(
-        long,
-        value_name = "N",
-        conflicts_with = "at",
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "N", conflicts_with = "at", allow_hyphen_values = true)]
     to_seq: Option<i64>,
     /// The branch's id; the same fork with the same id is made once
     #[arg(long)]
     id: Option<String>,
     /// How an id is made: a UUIDv7, or fork-PARENT-MILLISECONDS
-    #[arg(
-        long,
-        value_name = "STYLE",
-        conflicts_with = "id",
-        default_value = "uuid"
-    )]
+    #[arg(long, value_name = "STYLE", conflicts_with = "id", default_value = "uuid")]
     id_style: IdStyle,
     /// The branch's label, unique in the family
     #[arg(long)]
@@ -128,11 +118,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         },
         id: super::parsed(args.id.as_deref(), "session id")?,
         label: super::parsed(args.label.as_deref(), "label")?,
-        into: args
-            .into_workspace
-            .as_deref()
-            .map(|dir| workspace::of(Some(dir)))
-            .transpose()?,
+        into: args.into_workspace.as_deref().map(|dir| workspace::of(Some(dir))).transpose()?,
     };
     let metadata = super::json("metadata", args.metadata.as_deref())?;
     let parent = app.session(&session, output)?;
@@ -171,12 +157,7 @@ fn ak_coder_id(engine: &Engine, parent: &Header) -> Result<SessionId> {
 }
 
 fn permissions(names: &str) -> BTreeSet<String> {
-    names
-        .split(',')
-        .map(str::trim)
-        .filter(|name| !name.is_empty())
-        .map(str::to_owned)
-        .collect()
+    names.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
 fn answer(forked: &Forked, parent: &Header, engine: &Engine, output: &mut Output) -> Result<()> {
@@ -188,11 +169,7 @@ fn answer(forked: &Forked, parent: &Header, engine: &Engine, output: &mut Output
             page.put(Tone::Plain, &forked.child_session_id).end();
         });
     }
-    let around = if forked.dry_run {
-        None
-    } else {
-        Some(around(forked, parent, engine)?)
-    };
+    let around = if forked.dry_run { None } else { Some(around(forked, parent, engine)?) };
     output.page(|page| {
         said(page, forked);
         if let Some(twigs) = &around {
@@ -206,14 +183,8 @@ fn answer(forked: &Forked, parent: &Header, engine: &Engine, output: &mut Output
     }
     let child = &forked.child_session_id;
     output.hints(&[
-        (
-            &format!("forklore append {child} --text \"...\""),
-            "go on in the fork",
-        ),
-        (
-            &format!("forklore diff {} {child}", parent.id),
-            "see what differs",
-        ),
+        (&format!("forklore append {child} --text \"...\""), "go on in the fork"),
+        (&format!("forklore diff {} {child}", parent.id), "see what differs"),
     ]);
     Ok(())
 }
@@ -225,31 +196,18 @@ fn said(page: &mut Page, forked: &Forked) {
         (false, false) => "Forked to ",
     };
     let place = &forked.cut;
-    page.put(Tone::Good, begin)
-        .put(Tone::Label, &forked.label)
-        .put(Tone::Plain, "  ");
+    page.put(Tone::Good, begin).put(Tone::Label, &forked.label).put(Tone::Plain, "  ");
     page.put(Tone::Id, &forked.child_session_id).end();
     let mut at = vec![cut(place), format!("index:{}", place.index)];
     at.extend(place.message.map(|message| format!("message:{message}")));
     at.extend(place.seq.map(|seq| format!("seq:{seq}")));
     at.dedup();
-    page.fact(
-        "at",
-        format!("{} of {}", at.join(" = "), forked.parent_session_id),
-    );
+    page.fact("at", format!("{} of {}", at.join(" = "), forked.parent_session_id));
     if let Some(asked) = &forked.adjusted_from {
-        page.put(Tone::Warn, format!("{:<11}from {}", "moved", cut(asked)))
-            .end();
+        page.put(Tone::Warn, format!("{:<11}from {}", "moved", cut(asked))).end();
     }
-    let how = if forked.strategy == Strategy::ShareV1 {
-        "shared"
-    } else {
-        "copied"
-    };
-    page.fact(
-        "inherits",
-        format!("{}, {how}", count(forked.event_count, "event")),
-    );
+    let how = if forked.strategy == Strategy::ShareV1 { "shared" } else { "copied" };
+    page.fact("inherits", format!("{}, {how}", count(forked.event_count, "event")));
     if forked.synthetic_results > 0 {
         let open = count(forked.synthetic_results as u64, "open tool call");
         page.fact("answered", format!("{open}, by a synthetic result each"));
@@ -278,42 +236,23 @@ fn around(forked: &Forked, parent: &Header, engine: &Engine) -> Result<Vec<Twig>
     for header in chain {
         twigs.push(Twig::of_header(header, twigs.len()));
     }
-    let filter = Filter {
-        parent: Some(parent.id.clone()),
-        ..Filter::default()
-    };
-    let found = engine
-        .store()
-        .sessions(&filter, None, SIBLINGS + 1)
-        .map_err(forklore::Error::from)?;
+    let filter = Filter { parent: Some(parent.id.clone()), ..Filter::default() };
+    let found =
+        engine.store().sessions(&filter, None, SIBLINGS + 1).map_err(forklore::Error::from)?;
     let more = found.len() > SIBLINGS;
     let mut siblings: Vec<_> = found.into_iter().take(SIBLINGS).collect();
-    if !siblings
-        .iter()
-        .any(|sibling| sibling.id == forked.child_session_id)
-    {
+    if !siblings.iter().any(|sibling| sibling.id == forked.child_session_id) {
         siblings.push(engine.show(&forked.child_session_id)?);
     }
     siblings.sort_by_key(|sibling| {
-        (
-            sibling.cut.as_ref().map_or(0, |cut| cut.kept),
-            sibling.created,
-            sibling.id.clone(),
-        )
+        (sibling.cut.as_ref().map_or(0, |cut| cut.kept), sibling.created, sibling.id.clone())
     });
     let depth = twigs.len();
-    twigs.extend(
-        siblings
-            .iter()
-            .map(|sibling| Twig::of_header(sibling, depth)),
-    );
+    twigs.extend(siblings.iter().map(|sibling| Twig::of_header(sibling, depth)));
     if more {
         twigs.push(Twig::remark(depth, "... and older ones"));
     }
-    for twig in twigs
-        .iter_mut()
-        .filter(|twig| twig.is(&forked.child_session_id))
-    {
+    for twig in twigs.iter_mut().filter(|twig| twig.is(&forked.child_session_id)) {
         twig.note(if forked.recorded { "new" } else { "here" });
     }
     Ok(twigs)

@@ -18,13 +18,9 @@ pub(crate) struct Args {}
 pub(super) fn run(_args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let freed = app.engine()?.gc()?;
     output.answer(&freed, |page| {
-        page.put(Tone::Good, "Freed ")
-            .put(Tone::Plain, bytes(freed.freed_bytes));
-        let what = format!(
-            "{}, {}",
-            count(freed.segments, "segment"),
-            count(freed.events, "event")
-        );
+        page.put(Tone::Good, "Freed ").put(Tone::Plain, bytes(freed.freed_bytes));
+        let what =
+            format!("{}, {}", count(freed.segments, "segment"), count(freed.events, "event"));
         page.put(Tone::Dim, format!("  {what}")).end();
     })
 }

@@ -44,11 +44,9 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     options.from.clone_from(&args.from);
     options.again = args.again;
     let bar = output.progress();
-    let report = app
-        .engine()?
-        .import(&args.path, &options, &mut |progressed| {
-            bar.show(&progressed);
-        })?;
+    let report = app.engine()?.import(&args.path, &options, &mut |progressed| {
+        bar.show(&progressed);
+    })?;
     drop(bar);
     if report.files == 0 && !report.problems.is_empty() {
         return Err(nothing(&args.path, &report.problems));
@@ -62,11 +60,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
 fn nothing(paths: &[PathBuf], problems: &[ImportProblem]) -> Failure {
     let exists = paths.iter().any(|path| path.exists());
     Failure::Refused {
-        kind: if exists {
-            ErrorKind::InvalidArgs
-        } else {
-            ErrorKind::NotFound
-        },
+        kind: if exists { ErrorKind::InvalidArgs } else { ErrorKind::NotFound },
         message: problems.first().map(place).unwrap_or_default(),
         details: json!({
             "count": problems.len(),
@@ -77,10 +71,7 @@ fn nothing(paths: &[PathBuf], problems: &[ImportProblem]) -> Failure {
 }
 
 fn place(problem: &ImportProblem) -> String {
-    let line = problem
-        .line
-        .map(|line| format!(":{line}"))
-        .unwrap_or_default();
+    let line = problem.line.map(|line| format!(":{line}")).unwrap_or_default();
     format!("{}{line}: {}", problem.path, problem.message)
 }
 
@@ -90,13 +81,8 @@ fn show(page: &mut Page, report: &ImportReport) {
         page.end();
     }
     let appended = report.sessions.iter().map(|session| session.appended).sum();
-    let read = report
-        .sources
-        .iter()
-        .map(|file: &ImportedFile| file.bytes)
-        .sum();
-    page.put(Tone::Good, "Imported ")
-        .put(Tone::Plain, count(appended, "event"));
+    let read = report.sources.iter().map(|file: &ImportedFile| file.bytes).sum();
+    page.put(Tone::Good, "Imported ").put(Tone::Plain, count(appended, "event"));
     let what = format!(
         " ({}) from {} into {}",
         bytes(read),
@@ -105,10 +91,7 @@ fn show(page: &mut Page, report: &ImportReport) {
     );
     page.put(Tone::Plain, what);
     if report.skipped > 0 {
-        page.put(
-            Tone::Dim,
-            format!("; {} passed over", count(report.skipped, "file")),
-        );
+        page.put(Tone::Dim, format!("; {} passed over", count(report.skipped, "file")));
     }
     page.end();
     problems(page, &report.problems);
@@ -132,33 +115,20 @@ fn sessions(page: &mut Page, sessions: &[ImportedSession]) {
             Cell::new(Tone::Plain, session.events.to_string()),
             Cell::new(Tone::Good, session.appended.to_string()),
             Cell::new(Tone::Id, parent.map_or("", |parent| short.get(parent))),
-            Cell::new(
-                Tone::Plain,
-                session.cut.as_ref().map(cut).unwrap_or_default(),
-            ),
+            Cell::new(Tone::Plain, session.cut.as_ref().map(cut).unwrap_or_default()),
         ]);
     }
     table.show(page);
     if sessions.len() > ROWS {
-        page.put(Tone::Dim, format!("... and {} more", sessions.len() - ROWS))
-            .end();
+        page.put(Tone::Dim, format!("... and {} more", sessions.len() - ROWS)).end();
     }
 }
 
 fn problems(page: &mut Page, problems: &[ImportProblem]) {
     for problem in problems.iter().take(PROBLEMS) {
-        page.block(
-            Tone::Warn,
-            &forklore_guard::terminal::line(&place(problem)),
-            2,
-            usize::MAX,
-        );
+        page.block(Tone::Warn, &forklore_guard::terminal::line(&place(problem)), 2, usize::MAX);
     }
     if problems.len() > PROBLEMS {
-        page.put(
-            Tone::Dim,
-            format!("... and {} more problems", problems.len() - PROBLEMS),
-        )
-        .end();
+        page.put(Tone::Dim, format!("... and {} more problems", problems.len() - PROBLEMS)).end();
     }
 }

@@ -34,17 +34,10 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
             page.fact("calls", format!("balanced, {synthetic}"));
         } else {
             let open = count(inspection.open_results as u64, "open call");
-            page.put(
-                Tone::Warn,
-                format!("{:<11}{open} answered, {synthetic}", "calls"),
-            )
-            .end();
+            page.put(Tone::Warn, format!("{:<11}{open} answered, {synthetic}", "calls")).end();
         }
-        let left: Vec<_> = inspection
-            .excluded
-            .iter()
-            .map(|(kind, number)| format!("{number} {kind}"))
-            .collect();
+        let left: Vec<_> =
+            inspection.excluded.iter().map(|(kind, number)| format!("{number} {kind}")).collect();
         page.fact("left out", left.join(", "));
     })
 }

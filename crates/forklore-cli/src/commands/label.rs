@@ -30,11 +30,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let engine = app.engine()?;
     let header = engine.label(&before.id, &label)?;
     output.answer(&Answer::of(&header, engine.now()), |page| {
-        page.put(Tone::Plain, &before.label)
-            .put(Tone::Plain, " is now ");
-        page.put(Tone::Label, &header.label)
-            .put(Tone::Plain, "  ")
-            .put(Tone::Id, &header.id)
-            .end();
+        page.put(Tone::Plain, &before.label).put(Tone::Plain, " is now ");
+        page.put(Tone::Label, &header.label).put(Tone::Plain, "  ").put(Tone::Id, &header.id).end();
     })
 }

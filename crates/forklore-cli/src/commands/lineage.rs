@@ -46,18 +46,13 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let after = args.paging.after()?;
     let header = app.session(&reference, output)?;
     let lineage = app.engine()?.lineage(&header.id)?;
-    let (children, next) = args
-        .paging
-        .page(&lineage.children, after.as_ref(), |child| &child.session_id)?;
+    let (children, next) =
+        args.paging.page(&lineage.children, after.as_ref(), |child| &child.session_id)?;
     let answer = Answer {
         session_id: &lineage.session_id,
         root_session_id: &lineage.root_session_id,
         depth: lineage.depth,
-        ancestors: if args.children {
-            &[]
-        } else {
-            &lineage.ancestors
-        },
+        ancestors: if args.children { &[] } else { &lineage.ancestors },
         children,
         next,
     };
@@ -65,10 +60,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         show(page, &header, &lineage, children, args.children);
     })?;
     if let Some(next) = next {
-        output.hint(
-            &format!("forklore lineage {} --after {next}", header.id),
-            "the next page",
-        );
+        output.hint(&format!("forklore lineage {} --after {next}", header.id), "the next page");
     }
     Ok(())
 }
@@ -91,21 +83,15 @@ fn show(
     ]);
     if !only_children {
         for (above, ancestor) in lineage.ancestors.iter().enumerate() {
-            let what = if above == 0 {
-                "parent".to_owned()
-            } else {
-                format!("{} up", above + 1)
-            };
+            let what = if above == 0 { "parent".to_owned() } else { format!("{} up", above + 1) };
             table.row(row(&what, ancestor, &short));
         }
     }
     for child in children {
         table.row(row("child", child, &short));
     }
-    page.put(label_tone(header.kind), &header.label)
-        .put(Tone::Plain, "  ");
-    page.put(Tone::Id, &header.id)
-        .put(Tone::Dim, format!("  depth {}", header.depth));
+    page.put(label_tone(header.kind), &header.label).put(Tone::Plain, "  ");
+    page.put(Tone::Id, &header.id).put(Tone::Dim, format!("  depth {}", header.depth));
     if let Some(place) = &header.cut {
         page.put(Tone::Dim, format!(", begins at {}", cut(place)));
     }
@@ -126,15 +112,9 @@ fn row(what: &str, relative: &Relative, short: &ShortIds) -> Vec<Cell> {
     };
     vec![
         Cell::new(Tone::Dim, what),
-        Cell::new(
-            tone,
-            relative.label.as_ref().map_or("?", |label| label.as_str()),
-        ),
+        Cell::new(tone, relative.label.as_ref().map_or("?", |label| label.as_str())),
         Cell::new(Tone::Id, short.get(&relative.session_id)),
-        Cell::new(
-            Tone::Plain,
-            relative.cut.as_ref().map(cut).unwrap_or_default(),
-        ),
+        Cell::new(Tone::Plain, relative.cut.as_ref().map(cut).unwrap_or_default()),
         Cell::new(Tone::Bad, mark),
     ]
 }

@@ -51,29 +51,17 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let listing = engine.list(&ListRequest {
         workspace,
         kind: args.kind,
-        since: args
-            .since
-            .as_deref()
-            .map(|text| since(text, now))
-            .transpose()?,
+        since: args.since.as_deref().map(|text| since(text, now)).transpose()?,
         limit: args.limit,
         after: args.after.clone(),
     })?;
     let sessions = &listing.sessions;
     let next = listing.next.as_deref();
-    let answer = Answer {
-        sessions: sessions.iter().map(|h| h.view(now)).collect(),
-        next,
-    };
+    let answer = Answer { sessions: sessions.iter().map(|h| h.view(now)).collect(), next };
     output.answer(&answer, |page| {
         if sessions.is_empty() {
-            let place = if everywhere {
-                "the store"
-            } else {
-                "this folder"
-            };
-            page.put(Tone::Plain, format!("No sessions in {place}."))
-                .end();
+            let place = if everywhere { "the store" } else { "this folder" };
+            page.put(Tone::Plain, format!("No sessions in {place}.")).end();
         } else {
             show(page, sessions, everywhere);
         }
@@ -83,10 +71,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     }
     if let Some(next) = next {
         let all = if everywhere { " --all" } else { "" };
-        output.hint(
-            &format!("forklore list{all} --after {next}"),
-            "the next page",
-        );
+        output.hint(&format!("forklore list{all} --after {next}"), "the next page");
     }
     Ok(())
 }
@@ -104,11 +89,7 @@ fn show(page: &mut Page, sessions: &[Header], everywhere: bool) {
         Column::new("FOLDER").gives_way().optional(),
     ]);
     for header in sessions {
-        let folder = if everywhere {
-            header.workspace.as_str()
-        } else {
-            ""
-        };
+        let folder = if everywhere { header.workspace.as_str() } else { "" };
         table.row([
             Cell::new(Tone::Id, short.get(&header.id)),
             Cell::new(label_tone(header.kind), header.label.as_str()),

@@ -45,11 +45,7 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let header = app.session(&SessionRef::parse(&args.session)?, output)?;
     let engine = app.engine()?;
-    let mut range = LogRange {
-        from: args.from,
-        to: args.to,
-        own: args.own,
-    };
+    let mut range = LogRange { from: args.from, to: args.to, own: args.own };
     let mut printed = false;
     range.from = print(engine, &header, range, &mut printed, output)?;
     while args.follow && range.to.is_none_or(|to| range.from <= to) {
@@ -114,17 +110,10 @@ fn row(header: &Header, stored: &Stored) -> Vec<Cell> {
         (false, Some(_)) => "own",
         (false, None) => "",
     };
-    let tone = if event.class.is_conversation() {
-        Tone::Strong
-    } else {
-        Tone::Plain
-    };
+    let tone = if event.class.is_conversation() { Tone::Strong } else { Tone::Plain };
     vec![
         Cell::new(Tone::Plain, stored.seq.to_string()),
-        Cell::new(
-            if inherited { Tone::Dim } else { tone },
-            event.kind.as_str(),
-        ),
+        Cell::new(if inherited { Tone::Dim } else { tone }, event.kind.as_str()),
         Cell::new(Tone::Dim, from),
         Cell::new(Tone::Dim, minute(event.ts)),
         Cell::new(Tone::Dim, bytes(event.data.get().len() as u64)),

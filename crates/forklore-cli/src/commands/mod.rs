@@ -68,9 +68,7 @@ pub(crate) enum Command {
 impl Command {
     /// Whether a word names a verb.
     pub(crate) fn is_verb(word: &str) -> bool {
-        Cli::command()
-            .get_subcommands()
-            .any(|verb| verb.get_name() == word)
+        Cli::command().get_subcommands().any(|verb| verb.get_name() == word)
     }
 }
 
@@ -109,8 +107,7 @@ pub(crate) fn run(command: Option<Command>, app: &App, output: &mut Output) -> R
 
 /// A name given on the command line, checked before anything is read and never repeated.
 fn parsed<T: FromStr<Err = IdError>>(text: Option<&str>, what: &'static str) -> Result<Option<T>> {
-    text.map(|text| text.parse().map_err(Failure::name(what)))
-        .transpose()
+    text.map(|text| text.parse().map_err(Failure::name(what))).transpose()
 }
 
 /// JSON given on the command line, kept as it is spelled.
@@ -122,10 +119,7 @@ fn json(what: &str, text: Option<&str>) -> Result<Option<Data>> {
 
 /// A cut given on the command line.
 fn selector(text: Option<&str>) -> Result<Option<Selector>> {
-    let parse = |text: &str| {
-        text.parse()
-            .map_err(|error| Failure::invalid(format!("{error}")))
-    };
+    let parse = |text: &str| text.parse().map_err(|error| Failure::invalid(format!("{error}")));
     text.map(parse).transpose()
 }
 
@@ -134,10 +128,7 @@ fn cursor(text: Option<&str>) -> Result<Option<Cursor>> {
     let parse = |text: &str| {
         let (micros, id) = text.split_once('@')?;
         let updated = Timestamp::from_microsecond(micros.parse().ok()?).ok()?;
-        Some(Cursor {
-            updated,
-            id: id.parse().ok()?,
-        })
+        Some(Cursor { updated, id: id.parse().ok()? })
     };
     let wrong = || Failure::invalid("--after takes what an answer gave as next");
     text.map(|text| parse(text).ok_or_else(wrong)).transpose()

@@ -51,10 +51,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         title: args.title.clone(),
         principal: args.principal.clone(),
         metadata,
-        parent: parent
-            .map(|parent| app.stored(&parent))
-            .transpose()?
-            .map(|header| header.id),
+        parent: parent.map(|parent| app.stored(&parent)).transpose()?.map(|header| header.id),
         ..Create::in_workspace(app.workspace()?)
     };
     let engine = app.engine()?;
@@ -64,17 +61,12 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         if quiet {
             page.put(Tone::Plain, &header.id).end();
         } else {
-            page.put(Tone::Good, "Made ")
-                .put(Tone::Id, &header.id)
-                .end();
+            page.put(Tone::Good, "Made ").put(Tone::Id, &header.id).end();
             page.fact("label", &header.label);
             page.fact("title", header.title.as_deref().unwrap_or_default());
             page.fact("workspace", &header.workspace);
         }
     })?;
-    output.hint(
-        &format!("forklore append {} --text \"...\"", header.id),
-        "say something",
-    );
+    output.hint(&format!("forklore append {} --text \"...\"", header.id), "say something");
     Ok(())
 }

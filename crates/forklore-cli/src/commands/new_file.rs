@@ -30,8 +30,5 @@ pub(super) fn write<T>(path: &Path, fill: impl FnOnce(&mut File) -> Result<T>) -
 
 /// The failure of writing to `path`.
 pub(super) fn failed(path: &Path) -> impl Fn(io::Error) -> Failure + '_ {
-    move |source| Failure::File {
-        doing: format!("writing {}", path.display()),
-        source,
-    }
+    move |source| Failure::File { doing: format!("writing {}", path.display()), source }
 }

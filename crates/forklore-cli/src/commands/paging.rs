@@ -47,17 +47,9 @@ impl Paging {
             }
         };
         let rest = items.get(begin..).unwrap_or_default();
-        let len = if self.limit == 0 {
-            rest.len()
-        } else {
-            self.limit.min(rest.len())
-        };
+        let len = if self.limit == 0 { rest.len() } else { self.limit.min(rest.len()) };
         let (page, behind) = rest.split_at(len);
-        let next = if behind.is_empty() {
-            None
-        } else {
-            page.last().map(id)
-        };
+        let next = if behind.is_empty() { None } else { page.last().map(id) };
         Ok((page, next))
     }
 }

@@ -49,18 +49,11 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         out.flush().map_err(new_file::failed(path))?;
         Ok(restored)
     })?;
-    let answer = Answer {
-        path,
-        bytes: restored.bytes,
-        source: restored.path,
-        revision: restored.revision,
-    };
+    let answer =
+        Answer { path, bytes: restored.bytes, source: restored.path, revision: restored.revision };
     output.answer(&answer, |page| {
-        page.put(Tone::Good, "Wrote ")
-            .put(Tone::Plain, bytes(answer.bytes));
-        page.put(Tone::Plain, " to ")
-            .put(Tone::Strong, path.display())
-            .end();
+        page.put(Tone::Good, "Wrote ").put(Tone::Plain, bytes(answer.bytes));
+        page.put(Tone::Plain, " to ").put(Tone::Strong, path.display()).end();
         page.fact("read from", &answer.source);
     })
 }

@@ -22,22 +22,11 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let reference = args.session.as_deref().map(SessionRef::parse).transpose()?;
-    let session = reference
-        .map(|session| app.session(&session, output))
-        .transpose()?;
-    let stats = app
-        .engine()?
-        .stats(session.as_ref().map(|header| &header.id))?;
+    let session = reference.map(|session| app.session(&session, output)).transpose()?;
+    let stats = app.engine()?.stats(session.as_ref().map(|header| &header.id))?;
     output.answer(&stats, |page| {
         page.fact("sessions", stats.sessions);
-        page.fact(
-            "own",
-            format!(
-                "{}, {}",
-                count(stats.own_events, "event"),
-                bytes(stats.bytes)
-            ),
-        );
+        page.fact("own", format!("{}, {}", count(stats.own_events, "event"), bytes(stats.bytes)));
         let inherited = count(stats.inherited_events, "event");
         page.fact(
             "inherited",
@@ -46,10 +35,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         page.fact("store", stats.store_bytes.map(bytes).unwrap_or_default());
         let usage = &stats.usage;
         if usage.input + usage.output > 0 || usage.cost > 0.0 {
-            let tokens = format!(
-                "{} in ({} cached), {} out",
-                usage.input, usage.cached, usage.output
-            );
+            let tokens =
+                format!("{} in ({} cached), {} out", usage.input, usage.cached, usage.output);
             page.fact("tokens", tokens);
             page.fact("cost", usage.cost);
         }

@@ -66,9 +66,7 @@ struct Flat<'a> {
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let reference = args.session.as_deref().map(SessionRef::parse).transpose()?;
     let after = super::cursor(args.after.as_deref())?;
-    let named = reference
-        .map(|named| app.session(&named, output))
-        .transpose()?;
+    let named = reference.map(|named| app.session(&named, output)).transpose()?;
     let scope = app.scope()?;
     let engine = app.engine()?;
     let mut request = TreeRequest {
@@ -86,10 +84,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let levels = usize::from(args.depth);
     let trees = engine.tree(&request)?;
     let next = trees.next.as_ref().map(super::cursor_text);
-    let answer = Answer {
-        trees: nested(&trees.nodes, levels),
-        next: next.clone(),
-    };
+    let answer = Answer { trees: nested(&trees.nodes, levels), next: next.clone() };
     output.answer(&answer, |page| {
         if trees.nodes.is_empty() {
             page.put(Tone::Plain, "No sessions in this folder.").end();
@@ -115,14 +110,7 @@ fn flat(
         if output.is_json() {
             for node in &trees.nodes {
                 let parent_session_id = node.known.as_ref().and_then(|known| known.parent.as_ref());
-                output.record(
-                    &Flat {
-                        node,
-                        depth: node.depth,
-                        parent_session_id,
-                    },
-                    |_| {},
-                )?;
+                output.record(&Flat { node, depth: node.depth, parent_session_id }, |_| {})?;
             }
         } else if !trees.nodes.is_empty() {
             output.page(|page| draw(page, &twigs(&trees, usize::MAX, current)))?;
@@ -174,12 +162,7 @@ fn nested(nodes: &[TreeNode], levels: usize) -> Vec<Nested<'_>> {
             continue;
         }
         close_to(node.depth, &mut open, &mut roots);
-        open.push(Nested {
-            node,
-            children: Vec::new(),
-            truncated: false,
-            descendants: None,
-        });
+        open.push(Nested { node, children: Vec::new(), truncated: false, descendants: None });
     }
     close_to(0, &mut open, &mut roots);
     roots
@@ -189,8 +172,6 @@ fn nested(nodes: &[TreeNode], levels: usize) -> Vec<Nested<'_>> {
 fn close_to<'a>(depth: usize, open: &mut Vec<Nested<'a>>, roots: &mut Vec<Nested<'a>>) {
     while open.len() > depth {
         let Some(done) = open.pop() else { break };
-        open.last_mut()
-            .map_or(&mut *roots, |parent| &mut parent.children)
-            .push(done);
+        open.last_mut().map_or(&mut *roots, |parent| &mut parent.children).push(done);
     }
 }

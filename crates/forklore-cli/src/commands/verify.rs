@@ -26,9 +26,7 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let reference = args.session.as_deref().map(SessionRef::parse).transpose()?;
     let session = reference.map(|session| app.stored(&session)).transpose()?;
-    let report = app
-        .engine()?
-        .verify(session.as_ref().map(|header| &header.id))?;
+    let report = app.engine()?.verify(session.as_ref().map(|header| &header.id))?;
     output.answer(&report, |page| {
         for problem in &report.problems {
             page.put(Tone::Bad, problem.kind).put(Tone::Plain, "  ");
@@ -40,25 +38,15 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
             }
             page.put(Tone::Plain, &problem.message).end();
         }
-        let read = format!(
-            "{}, {}",
-            count(report.sessions, "session"),
-            count(report.events, "event")
-        );
+        let read =
+            format!("{}, {}", count(report.sessions, "session"), count(report.events, "event"));
         match report.problems.len() as u64 {
-            0 => page
-                .put(Tone::Good, "All is well: ")
-                .put(Tone::Plain, read)
-                .end(),
+            0 => page.put(Tone::Good, "All is well: ").put(Tone::Plain, read).end(),
             number => page
                 .put(Tone::Bad, count(number, "problem"))
                 .put(Tone::Plain, format!(" in {read}"))
                 .end(),
         };
     })?;
-    if report.problems.is_empty() {
-        Ok(())
-    } else {
-        Err(Failure::Answered(ErrorKind::Corrupt))
-    }
+    if report.problems.is_empty() { Ok(()) } else { Err(Failure::Answered(ErrorKind::Corrupt)) }
 }

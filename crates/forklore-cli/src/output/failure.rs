@@ -47,30 +47,20 @@ impl Output {
         }
         self.flush()?;
         let mut page = Page::new(self.error_look);
-        page.put(Tone::Bad, "error: ")
-            .put(Tone::Plain, &message)
-            .end();
-        if let Some(candidates) = failure
-            .details()
-            .get("candidates")
-            .and_then(Value::as_array)
-        {
+        page.put(Tone::Bad, "error: ").put(Tone::Plain, &message).end();
+        if let Some(candidates) = failure.details().get("candidates").and_then(Value::as_array) {
             for id in candidates.iter().filter_map(Value::as_str) {
                 page.put(Tone::Plain, "  ").put(Tone::Id, id).end();
             }
         }
         if self.verbose {
             for cause in failure.causes() {
-                page.put(Tone::Dim, "  because: ")
-                    .put(Tone::Plain, cause)
-                    .end();
+                page.put(Tone::Dim, "  because: ").put(Tone::Plain, cause).end();
             }
         }
         if !self.quiet {
             for action in failure.next_actions() {
-                page.put(Tone::Dim, "  try: ")
-                    .put(Tone::Strong, action)
-                    .end();
+                page.put(Tone::Dim, "  try: ").put(Tone::Strong, action).end();
             }
         }
         Ok(self.err.write_all(page.as_str().as_bytes())?)

@@ -17,11 +17,7 @@ struct Envelope<'a, T> {
 
 /// `{"ok":true, ...}` with the fields of `answer`.
 pub(super) fn envelope<T: Serialize>(answer: &T, also: &[SessionId]) -> io::Result<String> {
-    Ok(serde_json::to_string(&Envelope {
-        ok: true,
-        answer,
-        also,
-    })?)
+    Ok(serde_json::to_string(&Envelope { ok: true, answer, also })?)
 }
 
 /// Lines of JSON on their way out: verbatim into a pipe, escaped onto a terminal.
@@ -34,11 +30,7 @@ pub(crate) struct Lines<'a> {
 
 impl<'a> Lines<'a> {
     pub(super) fn new(out: &'a mut dyn Write, is_terminal: bool) -> Self {
-        Self {
-            out,
-            is_terminal,
-            pending: Vec::new(),
-        }
+        Self { out, is_terminal, pending: Vec::new() }
     }
 
     fn escape(&mut self, upto: usize) -> io::Result<()> {

@@ -66,12 +66,7 @@ impl Output {
         let is_terminal = out.is_terminal();
         let width = terminal_width(is_terminal);
         let now = jiff::Timestamp::now();
-        let look = |color| Look {
-            color,
-            width,
-            wrap: is_terminal,
-            now,
-        };
+        let look = |color| Look { color, width, wrap: is_terminal, now };
         Self {
             json: settings.json,
             quiet: settings.quiet,
@@ -161,14 +156,9 @@ impl Output {
         // Hints stand below the answer they are about.
         let _ = self.out.flush();
         let mut page = Page::new(self.error_look);
-        let width = commands
-            .iter()
-            .map(|(command, _)| command.chars().count())
-            .max()
-            .unwrap_or(0);
+        let width = commands.iter().map(|(command, _)| command.chars().count()).max().unwrap_or(0);
         for (command, does) in commands {
-            page.put(Tone::Dim, "  next: ")
-                .put(Tone::Strong, format!("{command:<width$}"));
+            page.put(Tone::Dim, "  next: ").put(Tone::Strong, format!("{command:<width$}"));
             page.put(Tone::Dim, format!("  {does}")).end();
         }
         // A lost hint is no failure.
@@ -201,11 +191,7 @@ impl Output {
     /// # Errors
     /// When it cannot be written.
     pub(crate) fn help(&mut self, help: &StyledStr) -> Result<()> {
-        let text = if self.look.color {
-            help.ansi().to_string()
-        } else {
-            help.to_string()
-        };
+        let text = if self.look.color { help.ansi().to_string() } else { help.to_string() };
         Ok(self.out.write_all(text.as_bytes())?)
     }
 
@@ -235,11 +221,7 @@ fn wants_color(choice: ColorChoice, stream: &impl anstream::stream::RawStream) -
 fn terminal_width(is_terminal: bool) -> usize {
     let named = || std::env::var("COLUMNS").ok()?.parse().ok();
     let real = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
-    let width = if is_terminal {
-        real().or_else(named)
-    } else {
-        named()
-    };
+    let width = if is_terminal { real().or_else(named) } else { named() };
     width.filter(|width| *width >= 20).unwrap_or(PIPE_WIDTH)
 }
 

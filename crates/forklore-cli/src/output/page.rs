@@ -28,10 +28,7 @@ pub(crate) struct Page {
 
 impl Page {
     pub(crate) fn new(look: Look) -> Self {
-        Self {
-            text: String::new(),
-            look,
-        }
+        Self { text: String::new(), look }
     }
 
     /// The page so far.
@@ -63,9 +60,7 @@ impl Page {
     pub(crate) fn fact(&mut self, name: &str, value: impl Display) -> &mut Self {
         let value = value.to_string();
         if !value.is_empty() {
-            self.put(Tone::Dim, format!("{name:<11}"))
-                .put(Tone::Plain, value)
-                .end();
+            self.put(Tone::Dim, format!("{name:<11}")).put(Tone::Plain, value).end();
         }
         self
     }
@@ -77,11 +72,7 @@ impl Page {
         let lines = self.broken(&text, indent);
         let hidden = lines.len().saturating_sub(most);
         // One line more is shorter than saying that there is one.
-        let shown = if hidden == 1 {
-            lines.len()
-        } else {
-            lines.len() - hidden
-        };
+        let shown = if hidden == 1 { lines.len() } else { lines.len() - hidden };
         for line in lines.iter().take(shown) {
             self.pad(indent);
             self.painted(tone, line);
@@ -89,8 +80,7 @@ impl Page {
         }
         if shown < lines.len() {
             self.pad(indent);
-            self.put(Tone::Dim, format!("... {hidden} more lines"))
-                .end();
+            self.put(Tone::Dim, format!("... {hidden} more lines")).end();
         }
     }
 

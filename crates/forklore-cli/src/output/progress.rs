@@ -25,11 +25,7 @@ impl Progress {
         if self.0.is_hidden() {
             return;
         }
-        let name = progressed
-            .path
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy();
+        let name = progressed.path.file_name().unwrap_or_default().to_string_lossy();
         self.0.set_length(progressed.total);
         self.0.set_position(progressed.done);
         self.0.set_message(terminal::cell(&name, 30).into_owned());

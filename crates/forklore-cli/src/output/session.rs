@@ -15,19 +15,13 @@ pub(crate) struct Answer<'a> {
 
 impl<'a> Answer<'a> {
     pub(crate) fn of(header: &'a Header, now: Timestamp) -> Self {
-        Self {
-            session: header.view(now),
-        }
+        Self { session: header.view(now) }
     }
 }
 
 /// The tone of a session's label.
 pub(crate) fn label_tone(kind: SessionKind) -> Tone {
-    if kind == SessionKind::Delegate {
-        Tone::Delegate
-    } else {
-        Tone::Label
-    }
+    if kind == SessionKind::Delegate { Tone::Delegate } else { Tone::Label }
 }
 
 /// Prints everything that is known of a session.
@@ -40,14 +34,7 @@ pub(crate) fn facts(page: &mut Page, header: &Header) {
     page.put(Tone::Dim, format!("  {}", header.kind)).end();
     page.fact("title", header.title.as_deref().unwrap_or_default());
     page.fact("history", history(header));
-    page.fact(
-        "own",
-        format!(
-            "{}, {}",
-            count(header.own_events, "event"),
-            bytes(header.own_bytes)
-        ),
-    );
+    page.fact("own", format!("{}, {}", count(header.own_events, "event"), bytes(header.own_bytes)));
     page.fact("head", format!("seq {}", header.head_seq()));
     if let (Some(parent), Some(place)) = (&header.parent_id, &header.cut) {
         page.fact("begins", format!("at {} of {parent}", cut(place)));
@@ -68,19 +55,9 @@ pub(crate) fn facts(page: &mut Page, header: &Header) {
     page.fact("acts for", header.principal.as_deref().unwrap_or_default());
     if let Some(permissions) = &header.permissions {
         let names: Vec<_> = permissions.iter().map(String::as_str).collect();
-        page.fact(
-            "may",
-            if names.is_empty() {
-                "nothing".to_owned()
-            } else {
-                names.join(", ")
-            },
-        );
+        page.fact("may", if names.is_empty() { "nothing".to_owned() } else { names.join(", ") });
     }
-    page.fact(
-        "metadata",
-        header.metadata.as_ref().map_or("", |data| data.get()),
-    );
+    page.fact("metadata", header.metadata.as_ref().map_or("", |data| data.get()));
     page.fact("agent", header.dialect.as_deref().unwrap_or_default());
     page.fact("file", header.source.as_deref().unwrap_or_default());
     if let Some(leaf) = &header.leaf {
@@ -88,10 +65,7 @@ pub(crate) fn facts(page: &mut Page, header: &Header) {
     }
     if let Some(original) = &header.copy_of {
         let same = count(original.index, "message");
-        page.fact(
-            "copy of",
-            format!("{}, its first {same}", original.session_id),
-        );
+        page.fact("copy of", format!("{}, its first {same}", original.session_id));
     }
 }
 
@@ -100,9 +74,7 @@ fn history(header: &Header) -> String {
         0 => String::new(),
         kept => format!(", {} inherited", count(kept, "event")),
     };
-    let (messages, turns) = (
-        count(header.counts.index, "message"),
-        count(header.counts.turns, "turn"),
-    );
+    let (messages, turns) =
+        (count(header.counts.index, "message"), count(header.counts.turns, "turn"));
     format!("{messages}, {turns}{inherited}")
 }

@@ -48,11 +48,7 @@ fn common(a: &str, b: &str) -> usize {
 /// The last `chars` characters of an id, or more where these would be no name.
 fn end_of(id: &str, chars: usize) -> String {
     let len = id.chars().count();
-    let is_generated = id
-        .chars()
-        .rev()
-        .take(SHORTEST)
-        .all(|c| c.is_ascii_hexdigit());
+    let is_generated = id.chars().rev().take(SHORTEST).all(|c| c.is_ascii_hexdigit());
     if len <= SHORTEST || (!is_generated && len <= WHOLE) {
         return id.to_owned();
     }
@@ -81,12 +77,7 @@ mod tests {
                 "0198aaaa-0000-7000-8000-111122223333",
                 "two-writers-interleaved",
             ]),
-            [
-                "0deadbeef",
-                "fdeadbeef",
-                "22223333",
-                "two-writers-interleaved"
-            ]
+            ["0deadbeef", "fdeadbeef", "22223333", "two-writers-interleaved"]
         );
     }
 

@@ -27,13 +27,7 @@ pub(crate) struct Column {
 
 impl Column {
     pub(crate) const fn new(name: &'static str) -> Self {
-        Self {
-            name,
-            right: false,
-            gives_way: false,
-            optional: false,
-            at_least: 0,
-        }
+        Self { name, right: false, gives_way: false, optional: false, at_least: 0 }
     }
 
     /// It is as wide as this even if its cells are not.
@@ -72,11 +66,7 @@ pub(crate) struct Cell {
 
 impl Cell {
     pub(crate) fn new(tone: Tone, text: impl Into<String>) -> Self {
-        Self {
-            tone,
-            lead: String::new(),
-            text: text.into(),
-        }
+        Self { tone, lead: String::new(), text: text.into() }
     }
 
     /// The same cell behind the lines of a tree.
@@ -110,11 +100,7 @@ pub(crate) struct Table {
 
 impl Table {
     pub(crate) fn new(columns: &[Column]) -> Self {
-        Self {
-            columns: columns.to_vec(),
-            rows: Vec::new(),
-            is_continued: false,
-        }
+        Self { columns: columns.to_vec(), rows: Vec::new(), is_continued: false }
     }
 
     /// The same table without a heading: it goes on below one that had it.
@@ -137,11 +123,8 @@ impl Table {
     pub(crate) fn show(&self, page: &mut Page) {
         let limit = page.look().width;
         let widths = self.widths(limit);
-        let heading: Vec<Cell> = self
-            .columns
-            .iter()
-            .map(|column| Cell::new(Tone::Dim, column.name))
-            .collect();
+        let heading: Vec<Cell> =
+            self.columns.iter().map(|column| Cell::new(Tone::Dim, column.name)).collect();
         let heading = (!self.is_continued).then_some(&heading);
         for row in heading.into_iter().chain(&self.rows) {
             match row.as_slice() {
@@ -192,11 +175,7 @@ impl Table {
 
     /// The width a column would like; none when it is empty but for its name.
     fn natural(&self, at: usize) -> Option<usize> {
-        let widest = self
-            .cells(at)
-            .map(|cell| cell.width(usize::MAX))
-            .max()
-            .unwrap_or(0);
+        let widest = self.cells(at).map(|cell| cell.width(usize::MAX)).max().unwrap_or(0);
         let least = |column: &Column| column.name.width().max(column.at_least);
         let least = self.columns.get(at).map_or(0, least);
         (widest > 0 || self.rows.is_empty()).then(|| widest.max(least))
@@ -207,11 +186,7 @@ impl Table {
         if !self.columns.get(at).is_some_and(|column| column.gives_way) {
             return natural;
         }
-        let lead = self
-            .cells(at)
-            .map(|cell| cell.lead.width())
-            .max()
-            .unwrap_or(0);
+        let lead = self.cells(at).map(|cell| cell.lead.width()).max().unwrap_or(0);
         natural.min(lead + NARROWEST)
     }
 

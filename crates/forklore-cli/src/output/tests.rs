@@ -21,21 +21,14 @@ struct Screen(Arc<Mutex<Vec<u8>>>);
 
 impl Screen {
     fn text(&self) -> String {
-        let bytes = self
-            .0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
+        let bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         String::from_utf8(bytes).unwrap()
     }
 }
 
 impl Write for Screen {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .extend_from_slice(bytes);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
         Ok(bytes.len())
     }
 
@@ -47,12 +40,7 @@ impl Write for Screen {
 fn output(json: bool, is_terminal: bool) -> (Output, Screen, Screen) {
     let (out, err) = (Screen::default(), Screen::default());
     let now = "2026-03-10T12:00:00Z".parse().unwrap();
-    let look = Look {
-        color: false,
-        width: 40,
-        wrap: is_terminal,
-        now,
-    };
+    let look = Look { color: false, width: 40, wrap: is_terminal, now };
     let output = Output {
         json,
         quiet: false,
@@ -68,9 +56,7 @@ fn output(json: bool, is_terminal: bool) -> (Output, Screen, Screen) {
 }
 
 fn is_harmless(text: &str) -> bool {
-    !text
-        .chars()
-        .any(|c| c != '\n' && forklore_guard::terminal::is_hostile(c))
+    !text.chars().any(|c| c != '\n' && forklore_guard::terminal::is_hostile(c))
 }
 
 #[test]
@@ -79,19 +65,13 @@ fn s12_json_is_escaped_on_a_terminal_and_verbatim_in_a_pipe() {
     for is_terminal in [true, false] {
         let (mut output, out, _) = output(true, is_terminal);
         output.answer(&answer, |_| {}).unwrap();
-        output
-            .lines()
-            .write_all(format!("{{\"data\":\"{}\"}}\n", "\u{202e}x").as_bytes())
-            .unwrap();
+        output.lines().write_all(format!("{{\"data\":\"{}\"}}\n", "\u{202e}x").as_bytes()).unwrap();
         let text = out.text();
         let (first, second) = text.split_once('\n').unwrap();
         assert_eq!(is_harmless(&text), is_terminal);
         let read: Value = serde_json::from_str(first).unwrap();
         assert_eq!(read, json!({"ok": true, "title": HOSTILE}));
-        assert_eq!(
-            serde_json::from_str::<Value>(second).unwrap(),
-            json!({"data": "\u{202e}x"})
-        );
+        assert_eq!(serde_json::from_str::<Value>(second).unwrap(), json!({"data": "\u{202e}x"}));
     }
 }
 
@@ -104,11 +84,7 @@ fn s12_pages_tables_hints_and_errors_are_escaped_everywhere() {
         role: Role::User,
         content: Content::Text(format!("{HOSTILE}\r\nline two")),
         branch: None,
-        origin: RecordOrigin {
-            session_id: "s".parse().unwrap(),
-            seq: 0,
-            id: "e".parse().unwrap(),
-        },
+        origin: RecordOrigin { session_id: "s".parse().unwrap(), seq: 0, id: "e".parse().unwrap() },
         ts: Timestamp::UNIX_EPOCH,
     };
     output
@@ -121,15 +97,8 @@ fn s12_pages_tables_hints_and_errors_are_escaped_everywhere() {
         })
         .unwrap();
     output.hint(HOSTILE, HOSTILE);
-    output
-        .failure(&Failure::invalid(HOSTILE).or_try(HOSTILE))
-        .unwrap();
-    assert!(
-        is_harmless(&out.text()) && is_harmless(&err.text()),
-        "{}{}",
-        out.text(),
-        err.text()
-    );
+    output.failure(&Failure::invalid(HOSTILE).or_try(HOSTILE)).unwrap();
+    assert!(is_harmless(&out.text()) && is_harmless(&err.text()), "{}{}", out.text(), err.text());
     assert!(out.text().contains("line two\n") && out.text().contains("\\u{1b}[2J"));
 }
 
@@ -146,12 +115,7 @@ fn tables_give_way_on_a_narrow_terminal() {
             ]);
             let cell = |text: &str| Cell::new(Tone::Plain, text);
             let title = "a title far too long for a narrow screen";
-            table.row([
-                cell("plan-a"),
-                cell(title),
-                cell("1 B"),
-                cell("/a/folder/of/a/long/name"),
-            ]);
+            table.row([cell("plan-a"), cell(title), cell("1 B"), cell("/a/folder/of/a/long/name")]);
             table.row([cell("b"), cell("計画"), cell("1.5 kB"), cell("/b")]);
             table.show(page);
         })
@@ -167,9 +131,7 @@ fn tables_give_way_on_a_narrow_terminal() {
 fn long_texts_are_broken_at_words_and_counted() {
     let (mut output, out, _) = output(false, true);
     let text = "one two three four five six seven eight nine\n\nten\neleven\ntwelve";
-    output
-        .page(|page| page.block(Tone::Plain, text, 5, 3))
-        .unwrap();
+    output.page(|page| page.block(Tone::Plain, text, 5, 3)).unwrap();
     insta::assert_snapshot!(out.text(), @r"
          one two three four five six seven
          eight nine
@@ -188,44 +150,23 @@ fn failures() -> Vec<Failure> {
         store(StoreError::NotFound(session())),
         Failure::Engine(Error::Cut {
             session: session(),
-            source: forklore::model::CutError::NothingToFork {
-                asked: Selector::End,
-            },
+            source: forklore::model::CutError::NothingToFork { asked: Selector::End },
         }),
         Failure::Engine(Error::Permission("shell".into())),
-        store(StoreError::Conflict {
-            session: session(),
-            expected: 3,
-            head: 5,
-        }),
+        store(StoreError::Conflict { session: session(), expected: 3, head: 5 }),
         store(StoreError::IdTaken(session())),
-        store(StoreError::HasChildren {
-            session: session(),
-            children: vec![session()],
-            count: 1,
-        }),
-        store(StoreError::Held {
-            session: session(),
-            owner: "pid 7".into(),
-        }),
-        store(StoreError::Unsupported(
-            "a newer program made the store".into(),
-        )),
+        store(StoreError::HasChildren { session: session(), children: vec![session()], count: 1 }),
+        store(StoreError::Held { session: session(), owner: "pid 7".into() }),
+        store(StoreError::Unsupported("a newer program made the store".into())),
         store(StoreError::Corrupt {
             session: Some(session()),
             seq: Some(4),
             place: "event 4".into(),
             message: "its crc is wrong".into(),
         }),
-        store(StoreError::MissingAncestor {
-            session: session(),
-            missing: "segment 3".into(),
-        }),
+        store(StoreError::MissingAncestor { session: session(), missing: "segment 3".into() }),
         Failure::Engine(Error::Cycle(session())),
-        Failure::File {
-            doing: "writing a.jsonl".into(),
-            source: io(),
-        },
+        Failure::File { doing: "writing a.jsonl".into(), source: io() },
     ]
 }
 
@@ -256,10 +197,7 @@ fn people_get_a_line_the_causes_and_a_way_on() {
 fn a_closed_pipe_is_no_failure() {
     let closed = || io::Error::from(io::ErrorKind::BrokenPipe);
     assert!(Failure::Answer(closed()).is_closed_pipe());
-    let midway = Error::Io {
-        doing: "writing the log".into(),
-        source: closed(),
-    };
+    let midway = Error::Io { doing: "writing the log".into(), source: closed() };
     assert!(Failure::Engine(midway).is_closed_pipe());
     assert!(!Failure::Answer(io::Error::other("full")).is_closed_pipe());
     assert_eq!(Failure::Answered(ErrorKind::Corrupt).kind().exit_code(), 6);

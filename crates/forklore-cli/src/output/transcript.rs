@@ -17,23 +17,14 @@ pub(crate) struct Transcript {
 impl Transcript {
     /// A transcript under a heading that has named this branch already.
     pub(crate) fn in_branch(branch: Option<Label>) -> Self {
-        Self {
-            branch,
-            begun: true,
-        }
+        Self { branch, begun: true }
     }
 
     /// Prints one record, of its text at most so many lines.
     pub(crate) fn record(&mut self, page: &mut Page, record: &Record, most: usize) {
         if !self.begun || self.branch != record.branch {
-            let name = record
-                .branch
-                .as_ref()
-                .map_or("a deleted branch", Label::as_str);
-            page.put(Tone::Dim, "── ")
-                .put(Tone::Label, name)
-                .put(Tone::Dim, " ──")
-                .end();
+            let name = record.branch.as_ref().map_or("a deleted branch", Label::as_str);
+            page.put(Tone::Dim, "── ").put(Tone::Label, name).put(Tone::Dim, " ──").end();
             self.branch.clone_from(&record.branch);
             self.begun = true;
         }
@@ -46,9 +37,7 @@ impl Transcript {
 
 /// Prints a message as the model gets it.
 pub(crate) fn message(page: &mut Page, number: usize, message: &Message) {
-    page.put(Tone::Dim, format!("{number:>3}  "))
-        .put(tone(message.role), name(message.role))
-        .end();
+    page.put(Tone::Dim, format!("{number:>3}  ")).put(tone(message.role), name(message.role)).end();
     content(page, &message.content, usize::MAX);
 }
 
@@ -75,16 +64,10 @@ fn said(part: &Part) -> (Tone, String) {
             (Tone::Dim, "(thinking, not readable)".into())
         }
         Part::Reasoning { text, .. } => (Tone::Dim, format!("(thinking) {text}")),
-        Part::ToolCall {
-            name, arguments, ..
-        } => (Tone::Tool, format!("→ {name} {}", arguments.get())),
-        Part::ToolResult {
-            call_id,
-            name,
-            content,
-            is_error,
-            synthetic,
-        } => {
+        Part::ToolCall { name, arguments, .. } => {
+            (Tone::Tool, format!("→ {name} {}", arguments.get()))
+        }
+        Part::ToolResult { call_id, name, content, is_error, synthetic } => {
             let who = name.as_deref().unwrap_or(call_id);
             let mark = match (synthetic, is_error) {
                 (true, _) => " (synthetic)",
@@ -93,11 +76,7 @@ fn said(part: &Part) -> (Tone, String) {
             };
             (Tone::Plain, format!("← {who}{mark}: {}", readable(content)))
         }
-        Part::Attachment {
-            r#ref,
-            media_type,
-            name,
-        } => {
+        Part::Attachment { r#ref, media_type, name } => {
             let name = name.as_deref().unwrap_or(r#ref);
             (Tone::Dim, format!("(attachment {name}, {media_type})"))
         }
@@ -115,11 +94,7 @@ fn readable(content: &Data) -> String {
         text: String,
     }
     match content.read::<Vec<Text>>() {
-        Ok(texts) => texts
-            .into_iter()
-            .map(|part| part.text)
-            .collect::<Vec<_>>()
-            .join("\n"),
+        Ok(texts) => texts.into_iter().map(|part| part.text).collect::<Vec<_>>().join("\n"),
         Err(_) => content.get().to_owned(),
     }
 }

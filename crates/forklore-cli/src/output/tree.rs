@@ -41,11 +41,7 @@ struct Known {
 impl Twig {
     /// A remark in the place of sessions that are not shown.
     pub(crate) fn remark(depth: usize, text: impl Into<String>) -> Self {
-        Self {
-            depth,
-            session: None,
-            notes: vec![text.into()],
-        }
+        Self { depth, session: None, notes: vec![text.into()] }
     }
 
     /// A session by its header.
@@ -60,15 +56,8 @@ impl Twig {
             updated: header.updated,
             title: header.title.clone().unwrap_or_default(),
         };
-        let session = Some(Drawn {
-            id: header.id.clone(),
-            known: Some(known),
-        });
-        let mut twig = Self {
-            depth,
-            session,
-            notes: Vec::new(),
-        };
+        let session = Some(Drawn { id: header.id.clone(), known: Some(known) });
+        let mut twig = Self { depth, session, notes: Vec::new() };
         if header.kind == SessionKind::Delegate {
             twig.note("delegate");
         }
@@ -90,28 +79,16 @@ impl Twig {
             updated: known.updated,
             title: known.title.clone().unwrap_or_default(),
         });
-        let is_delegate = known
-            .as_ref()
-            .is_some_and(|known| known.kind == SessionKind::Delegate);
-        let session = Some(Drawn {
-            id: node.session_id.clone(),
-            known,
-        });
-        let mut twig = Self {
-            depth: node.depth,
-            session,
-            notes: Vec::new(),
-        };
+        let is_delegate = known.as_ref().is_some_and(|known| known.kind == SessionKind::Delegate);
+        let session = Some(Drawn { id: node.session_id.clone(), known });
+        let mut twig = Self { depth: node.depth, session, notes: Vec::new() };
         let marks = [
             (is_delegate, "delegate"),
             (node.deleted, "deleted"),
             (node.missing, "missing"),
             (node.cycle, "cycle"),
         ];
-        marks
-            .iter()
-            .filter(|(marked, _)| *marked)
-            .for_each(|(_, mark)| twig.note(*mark));
+        marks.iter().filter(|(marked, _)| *marked).for_each(|(_, mark)| twig.note(*mark));
         if let Some(original) = node.known.as_ref().and_then(|known| known.copy_of.as_ref()) {
             twig.note(format!("copy of {}", original.session_id));
         }
@@ -161,9 +138,7 @@ fn row(
     short: &ShortIds,
     now: Timestamp,
 ) -> Vec<Cell> {
-    let is_gone = notes
-        .iter()
-        .any(|note| note == "deleted" || note == "cycle");
+    let is_gone = notes.iter().any(|note| note == "deleted" || note == "cycle");
     let notes = notes.join(", ");
     let id = Cell::new(Tone::Id, short.get(&drawn.id));
     let Some(known) = &drawn.known else {
@@ -173,11 +148,7 @@ fn row(
         row.push(Cell::new(Tone::Bad, notes));
         return row;
     };
-    let tone = if is_gone {
-        Tone::Bad
-    } else {
-        label_tone(known.kind)
-    };
+    let tone = if is_gone { Tone::Bad } else { label_tone(known.kind) };
     vec![
         Cell::new(tone, &*known.label).behind(lines),
         id,
@@ -215,10 +186,7 @@ fn line(depth: usize, continued: bool, follows: &[bool]) -> String {
     if depth > DRAWN {
         return format!("┊ {depth} deep {corner}");
     }
-    let above = follows
-        .iter()
-        .skip(1)
-        .map(|follows| if *follows { "│  " } else { "   " });
+    let above = follows.iter().skip(1).map(|follows| if *follows { "│  " } else { "   " });
     above.chain([corner]).collect()
 }
 
@@ -227,27 +195,12 @@ mod tests {
     use super::*;
 
     fn drawn(depths: &[usize]) -> Vec<String> {
-        lines(
-            &depths
-                .iter()
-                .map(|depth| Twig::remark(*depth, ""))
-                .collect::<Vec<_>>(),
-        )
+        lines(&depths.iter().map(|depth| Twig::remark(*depth, "")).collect::<Vec<_>>())
     }
 
     #[test]
     fn lines_lead_to_the_last_child_and_no_further() {
-        let expected = [
-            "",
-            "├─ ",
-            "│  ├─ ",
-            "│  │  └─ ",
-            "│  └─ ",
-            "└─ ",
-            "   └─ ",
-            "",
-            "└─ ",
-        ];
+        let expected = ["", "├─ ", "│  ├─ ", "│  │  └─ ", "│  └─ ", "└─ ", "   └─ ", "", "└─ "];
         assert_eq!(drawn(&[0, 1, 2, 3, 2, 1, 2, 0, 1]), expected);
     }
 

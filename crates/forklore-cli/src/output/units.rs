@@ -100,8 +100,7 @@ pub(crate) fn since(text: &str, now: Timestamp) -> Result<Timestamp> {
             _ => return None,
         };
         let amount: u32 = text.get(..at)?.parse().ok()?;
-        now.checked_sub(SignedDuration::from_secs(i64::from(amount) * unit))
-            .ok()
+        now.checked_sub(SignedDuration::from_secs(i64::from(amount) * unit)).ok()
     };
     ago().ok_or_else(|| {
         Failure::invalid("--since takes a time like 2026-01-31T12:00:00Z, or 30m, 3h, 2d, 1w")
@@ -117,24 +116,15 @@ mod tests {
         let now: Timestamp = "2026-03-10T12:00:00Z".parse().unwrap();
         let ago = |secs: i64| age(now, now - SignedDuration::from_secs(secs));
         assert_eq!(ago(-5), "just now");
-        assert_eq!(
-            [ago(59), ago(60), ago(3_599)],
-            ["just now", "1 min ago", "59 min ago"]
-        );
-        assert_eq!(
-            [ago(HOUR), ago(DAY), ago(3 * DAY)],
-            ["1 h ago", "1 day ago", "3 days ago"]
-        );
+        assert_eq!([ago(59), ago(60), ago(3_599)], ["just now", "1 min ago", "59 min ago"]);
+        assert_eq!([ago(HOUR), ago(DAY), ago(3 * DAY)], ["1 h ago", "1 day ago", "3 days ago"]);
         assert_eq!(ago(40 * DAY), "2026-01-29");
     }
 
     #[test]
     fn sizes_and_counts_are_short() {
         let sizes = [0, 999, 1_000, 1_234_567, 999_960, 5_000_000_000_000_000].map(bytes);
-        assert_eq!(
-            sizes,
-            ["0 B", "999 B", "1.0 kB", "1.2 MB", "1.0 MB", "5000.0 TB"]
-        );
+        assert_eq!(sizes, ["0 B", "999 B", "1.0 kB", "1.2 MB", "1.0 MB", "5000.0 TB"]);
         assert_eq!(count(1, "event"), "1 event");
         assert_eq!(count(1_234_567, "event"), "1,234,567 events");
         assert_eq!(count(2, "branch"), "2 branches");
@@ -146,10 +136,7 @@ mod tests {
         let read = |text: &str| since(text, now).map(|time| time.to_string()).ok();
         assert_eq!(read("2d").unwrap(), "2026-03-08T12:00:00Z");
         assert_eq!(read("3h").unwrap(), "2026-03-10T09:00:00Z");
-        assert_eq!(
-            read("2026-01-02T03:04:05Z").unwrap(),
-            "2026-01-02T03:04:05Z"
-        );
+        assert_eq!(read("2026-01-02T03:04:05Z").unwrap(), "2026-01-02T03:04:05Z");
         for bad in ["", "d", "2", "2y", "-2d", "zwei"] {
             assert_eq!(read(bad), None, "{bad}");
         }

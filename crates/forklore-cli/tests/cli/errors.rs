@@ -15,16 +15,7 @@ fn a42_refusals_have_their_kind_and_code() {
         (&["fork", "plan-1", "--at", "turn:9"], "invalid_args", 2),
         (&["fork", "plan-1", "--at", "nonsense"], "invalid_args", 2),
         (
-            &[
-                "fork",
-                "plan-1",
-                "--at",
-                "index:0",
-                "--tool-calls",
-                "remove",
-                "--to-seq",
-                "1",
-            ],
+            &["fork", "plan-1", "--at", "index:0", "--tool-calls", "remove", "--to-seq", "1"],
             "invalid_args",
             2,
         ),
@@ -32,23 +23,11 @@ fn a42_refusals_have_their_kind_and_code() {
         (&["list", "--since", "yesterday"], "invalid_args", 2),
         (&["list", "--after", "nonsense"], "invalid_args", 2),
         (&["append", "plan-1", "--data", "{"], "invalid_args", 2),
-        (
-            &["append", "plan-1", "--type", "session_fork", "--data", "{}"],
-            "invalid_args",
-            2,
-        ),
+        (&["append", "plan-1", "--type", "session_fork", "--data", "{}"], "invalid_args", 2),
         (&["append", "./plan-1", "--text", "x"], "invalid_args", 2),
         (&["new", "--label", "other"], "invalid_args", 2),
-        (
-            &["fork", "plan-b", "--permissions", "read,shell"],
-            "permission_denied",
-            3,
-        ),
-        (
-            &["append", "plan-1", "--expect", "3", "--text", "x"],
-            "conflict",
-            4,
-        ),
+        (&["fork", "plan-b", "--permissions", "read,shell"], "permission_denied", 3),
+        (&["append", "plan-1", "--expect", "3", "--text", "x"], "conflict", 4),
         (&["fork", "plan-1", "--tool-calls", "error"], "conflict", 4),
         (&["new", "--id", "PLAN-1"], "already_exists", 4),
         (&["label", "plan-b", "main"], "already_exists", 4),
@@ -57,15 +36,8 @@ fn a42_refusals_have_their_kind_and_code() {
     ];
     for (words, kind, code) in cases {
         let (got, error) = place.error(words);
-        assert_eq!(
-            (error["kind"].as_str(), got),
-            (Some(*kind), *code),
-            "{words:?}: {error}"
-        );
-        assert!(
-            error["message"].is_string() && error["details"].is_object(),
-            "{error}"
-        );
+        assert_eq!((error["kind"].as_str(), got), (Some(*kind), *code), "{words:?}: {error}");
+        assert!(error["message"].is_string() && error["details"].is_object(), "{error}");
         assert!(error["next_actions"].is_array(), "{error}");
     }
 }
@@ -85,15 +57,8 @@ fn a42_usage_errors_have_the_envelope_too() {
         &["list", "--nonsense"],
     ] {
         let (code, error) = place.error(words);
-        assert_eq!(
-            (code, &error["kind"]),
-            (2, &json!("invalid_args")),
-            "{words:?}: {error}"
-        );
-        assert!(
-            !error["message"].as_str().unwrap().contains('\n'),
-            "{error}"
-        );
+        assert_eq!((code, &error["kind"]), (2, &json!("invalid_args")), "{words:?}: {error}");
+        assert!(!error["message"].as_str().unwrap().contains('\n'), "{error}");
     }
     assert!(!place.store().exists());
 }
@@ -103,18 +68,12 @@ fn people_get_one_line_and_a_hint() {
     let place = Place::with_a_plan();
     let gone = place.run(&["show", "nobody"]);
     assert_eq!(gone.out, "");
-    assert_eq!(
-        gone.err,
-        "error: session nobody does not exist\n  try: forklore list --all\n"
-    );
+    assert_eq!(gone.err, "error: session nobody does not exist\n  try: forklore list --all\n");
     let usage = place.run(&["fork", "plan-1", "--nonsense"]);
     assert_eq!((usage.code, usage.out.as_str()), (2, ""));
     assert_eq!(
         usage.err.lines().collect::<Vec<_>>(),
-        [
-            "error: unexpected argument '--nonsense' found",
-            "  try: forklore fork --help"
-        ]
+        ["error: unexpected argument '--nonsense' found", "  try: forklore fork --help"]
     );
     let quiet = place.run(&["show", "nobody", "-q"]);
     assert_eq!(quiet.err, "error: session nobody does not exist\n");
@@ -130,35 +89,15 @@ fn an_ambiguous_reference_lists_candidates() {
     assert_eq!((code, &error["details"]["count"]), (2, &json!(12)));
     assert_eq!(error["details"]["candidates"].as_array().unwrap().len(), 10);
     let people = place.run(&["show", "meeting"]).err;
-    assert_eq!(
-        people
-            .lines()
-            .filter(|line| line.starts_with("  meeting-"))
-            .count(),
-        10
-    );
+    assert_eq!(people.lines().filter(|line| line.starts_with("  meeting-")).count(), 10);
 }
 
 #[test]
 fn references_are_tried_in_order() {
     let place = Place::with_a_plan();
-    place.ok(&[
-        "fork",
-        "plan-1",
-        "--id",
-        "0198-long-identity-77",
-        "--label",
-        "other",
-    ]);
+    place.ok(&["fork", "plan-1", "--id", "0198-long-identity-77", "--label", "other"]);
     let id = |reference: &str| place.json(&["show", reference])["session"]["id"].clone();
-    for reference in [
-        "0198-long-identity-77",
-        "last",
-        "@other",
-        "plan-1@other",
-        "0198",
-        "ty-77",
-    ] {
+    for reference in ["0198-long-identity-77", "last", "@other", "plan-1@other", "0198", "ty-77"] {
         assert_eq!(id(reference), "0198-long-identity-77", "{reference}");
     }
     assert_eq!(id("last@main"), "plan-1");
@@ -184,19 +123,13 @@ fn labels_and_last_keep_to_the_workspace() {
 fn a_line_of_a_batch_is_named_and_nothing_is_written() {
     let place = Place::with_a_plan();
     let good = r#"{"type":"user_message","data":{"content":"x"}}"#;
-    for (bad, line) in [
-        ("{", 3),
-        (r#"{"type":"user_message"}"#, 3),
-        (r#"{"data":{"text":"x"}}"#, 3),
-    ] {
+    for (bad, line) in
+        [("{", 3), (r#"{"type":"user_message"}"#, 3), (r#"{"data":{"text":"x"}}"#, 3)]
+    {
         let ran = place.append("plan-1", &format!("{good}\n\n{bad}\n"));
         assert_eq!(ran.code, 2);
         let named = [format!("line {line}:"), format!("event {line}:")];
-        assert!(
-            named.iter().any(|name| ran.err.contains(name)),
-            "{}",
-            ran.err
-        );
+        assert!(named.iter().any(|name| ran.err.contains(name)), "{}", ran.err);
     }
     assert_eq!(place.json(&["show", "plan-1"])["session"]["head_seq"], 6);
 }
@@ -206,15 +139,7 @@ fn a_store_that_is_none_is_refused() {
     let place = Place::new();
     std::fs::write(place.store(), "this is a letter, not a store\n".repeat(100)).unwrap();
     let (code, error) = place.error(&["list"]);
-    assert_eq!(
-        (code, &error["kind"]),
-        (5, &json!("unsupported")),
-        "{error}"
-    );
+    assert_eq!((code, &error["kind"]), (5, &json!("unsupported")), "{error}");
     let (code, error) = place.error(&["--store", "nonsense", "list"]);
-    assert_eq!(
-        (code, &error["kind"]),
-        (2, &json!("invalid_args")),
-        "{error}"
-    );
+    assert_eq!((code, &error["kind"]), (2, &json!("invalid_args")), "{error}");
 }

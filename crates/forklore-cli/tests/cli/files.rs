@@ -18,10 +18,7 @@ fn a_session_file_is_forked_where_a_session_is_named() {
     assert_eq!(forked.code, 0, "{forked:?}");
     let again = place.json(&["show", "./chat.jsonl"]);
     assert_eq!(again["session"]["head_index"], 4);
-    assert_eq!(
-        place.json(&["list"])["sessions"].as_array().unwrap().len(),
-        2
-    );
+    assert_eq!(place.json(&["list"])["sessions"].as_array().unwrap().len(), 2);
     snapshot!(format!(
         "{}{}---\n{}",
         forked.out,
@@ -41,10 +38,7 @@ fn growth_is_read_and_no_second_copy_made() {
     let more = place.json(&["import", "chat.jsonl"]);
     let appended = [&first, &same, &more].map(|answer| answer["sessions"][0]["appended"].as_u64());
     assert_eq!(appended, [Some(4), Some(0), Some(1)]);
-    assert_eq!(
-        more["sessions"][0]["session_id"],
-        first["sessions"][0]["session_id"]
-    );
+    assert_eq!(more["sessions"][0]["session_id"], first["sessions"][0]["session_id"]);
 }
 
 #[test]
@@ -52,18 +46,10 @@ fn an_import_closes_with_a_table() {
     let place = Place::new();
     std::fs::create_dir(place.path().join("chats")).unwrap();
     place.file("chats/one.jsonl", CHAT);
-    place.file(
-        "chats/two.jsonl",
-        &format!("{}{{\"role\":\"us", CHAT.replace("cheap", "dear")),
-    );
+    place.file("chats/two.jsonl", &format!("{}{{\"role\":\"us", CHAT.replace("cheap", "dear")));
     place.file("chats/notes.txt", "nothing of an agent\n");
     let told = place.run(&["import", "chats"]);
-    snapshot!(format!(
-        "{}{}---\n{}",
-        told.out,
-        told.err,
-        place.ok(&["list"])
-    ));
+    snapshot!(format!("{}{}---\n{}", told.out, told.err, place.ok(&["list"])));
 }
 
 #[test]
@@ -88,14 +74,8 @@ fn restore_gives_the_file_back_and_overwrites_nothing() {
     place.ok(&["import", "chat.jsonl"]);
     assert_eq!(place.ok(&["restore", "last"]), CHAT);
     let answer = place.json(&["restore", "last", "-o", "again.jsonl"]);
-    assert_eq!(
-        (&answer["path"], &answer["bytes"]),
-        (&json!("again.jsonl"), &json!(CHAT.len()))
-    );
-    assert_eq!(
-        std::fs::read_to_string(place.path().join("again.jsonl")).unwrap(),
-        CHAT
-    );
+    assert_eq!((&answer["path"], &answer["bytes"]), (&json!("again.jsonl"), &json!(CHAT.len())));
+    assert_eq!(std::fs::read_to_string(place.path().join("again.jsonl")).unwrap(), CHAT);
     let (code, error) = place.error(&["restore", "last", "-o", "chat.jsonl"]);
     assert_eq!((code, &error["kind"]), (4, &json!("already_exists")));
 }
@@ -105,10 +85,7 @@ fn export_writes_plain_messages_and_says_what_is_left_out() {
     let place = Place::with_a_plan();
     let lines = place.ok(&["export", "plan-1", "--to", "plain"]);
     let answer = place.json(&["export", "plan-1", "--to", "plain", "-o", "plan.jsonl"]);
-    assert_eq!(
-        std::fs::read_to_string(place.path().join("plan.jsonl")).unwrap(),
-        lines
-    );
+    assert_eq!(std::fs::read_to_string(place.path().join("plan.jsonl")).unwrap(), lines);
     assert_eq!(
         answer,
         json!({"ok": true, "path": "plan.jsonl", "events": 6, "lossy": [{"type": "provider_usage", "count": 1}]})
@@ -131,11 +108,7 @@ fn s10_what_is_written_is_for_its_owner_alone() {
     command.env_remove("FORKLORE_STORE");
     assert_eq!(crate::place::ran(command).code, 0);
     let mode = |path: &str| {
-        std::fs::metadata(place.path().join(path))
-            .unwrap()
-            .permissions()
-            .mode()
-            & 0o777
+        std::fs::metadata(place.path().join(path)).unwrap().permissions().mode() & 0o777
     };
     assert_eq!(mode("plan.jsonl"), 0o600);
     assert_eq!(mode("home/.local/share/forklore"), 0o700);
@@ -149,34 +122,13 @@ fn a_file_with_branches_means_the_one_its_agent_would_resume() {
     let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/pi/demo.jsonl");
     let people = place.run(&["fork", demo, "--at", "turn:2", "--id", "plan-b"]);
     assert_eq!(people.code, 0, "{people:?}");
-    assert!(
-        people.out.contains("   └─ ") && people.out.contains("new"),
-        "{}",
-        people.out
-    );
-    assert_eq!(
-        people
-            .err
-            .lines()
-            .filter(|line| line.starts_with("  next: forklore "))
-            .count(),
-        2
-    );
-    assert!(
-        people.err.starts_with("the file holds 2 other sessions"),
-        "{}",
-        people.err
-    );
+    assert!(people.out.contains("   └─ ") && people.out.contains("new"), "{}", people.out);
+    assert_eq!(people.err.lines().filter(|line| line.starts_with("  next: forklore ")).count(), 2);
+    assert!(people.err.starts_with("the file holds 2 other sessions"), "{}", people.err);
     let answer = place.json(&["show", demo]);
     let also = answer["also"].as_array().unwrap();
     assert!(also.len() == 2 && !also.contains(&answer["session"]["id"]));
-    assert_eq!(
-        place.json(&["show", "plan-b"])["session"]["parent_id"],
-        answer["session"]["id"]
-    );
+    assert_eq!(place.json(&["show", "plan-b"])["session"]["parent_id"], answer["session"]["id"]);
     let original = std::fs::read_to_string(demo).unwrap();
-    assert_eq!(
-        place.ok(&["restore", answer["session"]["id"].as_str().unwrap()]),
-        original
-    );
+    assert_eq!(place.ok(&["restore", answer["session"]["id"].as_str().unwrap()]), original);
 }

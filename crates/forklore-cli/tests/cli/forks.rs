@@ -38,33 +38,14 @@ fn a40_the_command_of_a_plan_makes_exactly_that() {
         &["--at", "turn:1"][..],
         &[],
         &["--tool-calls", "remove"],
-        &[
-            "--at",
-            "message:-1",
-            "--title",
-            "it's \"two\" words",
-            "--principal",
-            "alice b",
-        ],
-        &[
-            "--permissions",
-            "read,write",
-            "--summarize",
-            "--metadata",
-            r#"{"a": 'x"#,
-        ],
+        &["--at", "message:-1", "--title", "it's \"two\" words", "--principal", "alice b"],
+        &["--permissions", "read,write", "--summarize", "--metadata", r#"{"a": 'x"#],
         &["--kind", "delegate", "--into-workspace", "/elsewhere"],
         &["--id-style", "ak-coder", "--strategy", "replay_v1"],
     ] {
         let options: Vec<&str> = options
             .iter()
-            .map(|o| {
-                if *o == r#"{"a": 'x"# {
-                    r#"{"a": "it's"}"#
-                } else {
-                    o
-                }
-            })
+            .map(|o| if *o == r#"{"a": 'x"# { r#"{"a": "it's"}"# } else { o })
             .collect();
         let plan = place.json(&[&["fork", "plan-1", "--dry-run"][..], &options].concat());
         let apply = shell_words(plan["apply"].as_str().unwrap());
@@ -98,10 +79,7 @@ fn a44_the_same_fork_with_the_same_id_answers_the_existing_child() {
     let words = |fork: &[String; 6]| place.json(&fork.each_ref().map(String::as_str));
     let made = words(&fork("turn:1"));
     let again = words(&fork("message:3"));
-    assert_eq!(
-        (&made["recorded"], &again["recorded"]),
-        (&json!(true), &json!(false))
-    );
+    assert_eq!((&made["recorded"], &again["recorded"]), (&json!(true), &json!(false)));
     assert_eq!(again["existing"], true);
     let (code, error) = place.error(&["fork", "plan-1", "--id", "plan-b", "--at", "turn:2"]);
     assert_eq!((code, &error["kind"]), (4, &json!("already_exists")));
@@ -121,18 +99,9 @@ fn a45_a_summary_is_recorded_behind_the_prefix() {
     let types: Vec<_> = log
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).unwrap())
-        .map(|event| {
-            (
-                event["seq"].as_u64().unwrap(),
-                event["type"].as_str().unwrap().to_owned(),
-            )
-        })
+        .map(|event| (event["seq"].as_u64().unwrap(), event["type"].as_str().unwrap().to_owned()))
         .collect();
-    let expected = [
-        (0, "session_fork"),
-        (7, "tool_result"),
-        (8, "branch_summary"),
-    ];
+    let expected = [(0, "session_fork"), (7, "tool_result"), (8, "branch_summary")];
     assert_eq!(types, expected.map(|(seq, kind)| (seq, kind.to_owned())));
 }
 
@@ -143,27 +112,13 @@ fn a47_every_answer_speaks_of_the_same_places() {
     let turn = cut("turn:1");
     assert_eq!(turn["seq"], 3);
     let event = format!("event:{}", turn["event_id"].as_str().unwrap());
-    for same in [
-        "message:3",
-        "message:-3",
-        "index:4",
-        "seq:3",
-        "seq:4",
-        "turn:-2",
-        &event,
-    ] {
+    for same in ["message:3", "message:-3", "index:4", "seq:3", "seq:4", "turn:-2", &event] {
         assert_eq!(cut(same), turn, "{same}");
     }
-    assert_eq!(
-        place.json(&["fork", "plan-1", "--dry-run", "--to-seq", "3"])["cut"],
-        turn
-    );
+    assert_eq!(place.json(&["fork", "plan-1", "--dry-run", "--to-seq", "3"])["cut"], turn);
     let replayed = place.ok(&["--json", "replay", "plan-1", "--up-to", "turn:1"]);
     let last: Value = serde_json::from_str(replayed.lines().last().unwrap()).unwrap();
-    assert_eq!(
-        (&last["index"], &last["seq"]),
-        (&turn["message"], &turn["seq"])
-    );
+    assert_eq!((&last["index"], &last["seq"]), (&turn["message"], &turn["seq"]));
 }
 
 #[test]

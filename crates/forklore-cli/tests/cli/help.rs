@@ -30,10 +30,7 @@ fn a41_every_verb_has_examples_that_begin_with_it() {
     for verb in verbs {
         let help = place.ok(&[verb, "--help"]);
         let examples = help.split("Examples:").nth(1).unwrap_or_default();
-        assert!(
-            examples.contains(&format!("forklore {verb}")),
-            "{verb}: {help}"
-        );
+        assert!(examples.contains(&format!("forklore {verb}")), "{verb}: {help}");
     }
     snapshot!(place.ok(&["fork", "--help"]));
 }
@@ -41,8 +38,5 @@ fn a41_every_verb_has_examples_that_begin_with_it() {
 #[test]
 fn the_version_is_the_packages() {
     let place = Place::new();
-    assert_eq!(
-        place.ok(&["--version"]),
-        format!("forklore {}\n", env!("CARGO_PKG_VERSION"))
-    );
+    assert_eq!(place.ok(&["--version"]), format!("forklore {}\n", env!("CARGO_PKG_VERSION")));
 }

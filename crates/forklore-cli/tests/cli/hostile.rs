@@ -2,16 +2,7 @@
 
 use crate::place::Place;
 
-const NAMES: [&str; 8] = [
-    "",
-    "-x",
-    "a b",
-    "..",
-    "a\u{202e}b",
-    "\u{1b}[31mred",
-    "x\ny",
-    "last!",
-];
+const NAMES: [&str; 8] = ["", "-x", "a b", "..", "a\u{202e}b", "\u{1b}[31mred", "x\ny", "last!"];
 
 #[test]
 fn a43_hostile_ids_are_refused_before_any_read_and_never_echoed() {
@@ -38,10 +29,8 @@ fn a43_hostile_ids_are_refused_before_any_read_and_never_echoed() {
             assert!(!told.contains(['\u{1b}', '\u{202e}']), "{words:?}: {told}");
         }
     }
-    let left: Vec<_> = std::fs::read_dir(place.path())
-        .unwrap()
-        .map(|e| e.unwrap().file_name())
-        .collect();
+    let left: Vec<_> =
+        std::fs::read_dir(place.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert_eq!(left, ["home"]);
 }
 
@@ -60,12 +49,7 @@ fn s12_hostile_text_is_escaped_for_people_and_kept_for_pipes() {
         "--metadata",
         &format!("{{\"k\":\"{}\"}}", "\u{202e}v"),
     ]);
-    place.ok(&[
-        "append",
-        "plan-1",
-        "--text",
-        &format!("{hostile}\nsecond line"),
-    ]);
+    place.ok(&["append", "plan-1", "--text", &format!("{hostile}\nsecond line")]);
     place.ok(&["fork", "plan-1", "--id", "plan-b", "--title", hostile]);
     for words in [
         &["show", "plan-1"][..],
@@ -80,9 +64,8 @@ fn s12_hostile_text_is_escaped_for_people_and_kept_for_pipes() {
     ] {
         let shown = place.run(words);
         let told = format!("{}{}", shown.out, shown.err);
-        let raw = told
-            .chars()
-            .find(|c| matches!(c, '\u{1b}' | '\u{7}' | '\r' | '\u{202e}' | '\u{200b}'));
+        let raw =
+            told.chars().find(|c| matches!(c, '\u{1b}' | '\u{7}' | '\r' | '\u{202e}' | '\u{200b}'));
         assert_eq!((shown.code, raw), (0, None), "{words:?}: {told}");
     }
     let stored = place.ok(&["--json", "log", "plan-1"]);

@@ -60,10 +60,7 @@ impl Place {
             .args(words)
             .env_clear()
             .env("HOME", self.dir.path().join("home"))
-            .env(
-                "FORKLORE_STORE",
-                format!("sqlite:{}", self.store().display()),
-            )
+            .env("FORKLORE_STORE", format!("sqlite:{}", self.store().display()))
             .env("COLUMNS", "100")
             .current_dir(self.dir.path())
             .stdin(Stdio::null());
@@ -94,11 +91,7 @@ impl Place {
         let last = ran.out.lines().last().unwrap_or_default();
         let answer: Value = serde_json::from_str(last)
             .unwrap_or_else(|error| panic!("{words:?}: {error}: {ran:?}"));
-        assert_eq!(
-            (answer["ok"].as_bool(), &*ran.err),
-            (Some(false), ""),
-            "{words:?}"
-        );
+        assert_eq!((answer["ok"].as_bool(), &*ran.err), (Some(false), ""), "{words:?}");
         (ran.code, answer["error"].clone())
     }
 
@@ -110,17 +103,9 @@ impl Place {
     /// Runs a command with `input` on its standard input.
     pub(crate) fn feed(&self, words: &[&str], input: &str) -> Ran {
         let mut command = self.command(&[&["--workspace", WORKSPACE], words].concat());
-        command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        child
-            .stdin
-            .take()
-            .unwrap()
-            .write_all(input.as_bytes())
-            .unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
         let output = child.wait_with_output().unwrap();
         of(&output)
     }
@@ -159,10 +144,7 @@ macro_rules! snapshot {
 pub(crate) use snapshot;
 
 pub(crate) const FILTERS: &[(&str, &str)] = &[
-    (
-        r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",
-        "[uuid]",
-    ),
+    (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "[uuid]"),
     (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", "[time]"),
     (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC", "[time]"),
     (r"\d\d-\d\d \d\d:\d\d:\d\d", "[time]"),

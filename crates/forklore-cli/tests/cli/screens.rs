@@ -5,32 +5,11 @@ use crate::place::{Place, snapshot};
 /// `plan-1` with a branch at its first turn, a branch of that, a branch at the end, a delegate.
 fn family() -> Place {
     let place = Place::with_a_plan();
-    place.ok(&[
-        "fork", "plan-1", "--at", "turn:1", "--id", "plan-b", "--label", "plan-b",
-    ]);
+    place.ok(&["fork", "plan-1", "--at", "turn:1", "--id", "plan-b", "--label", "plan-b"]);
     place.append("plan-b", "{\"data\":{\"content\":\"No, plan A.\"}}\n");
-    place.ok(&[
-        "fork",
-        "plan-b",
-        "--id",
-        "plan-c",
-        "--label",
-        "plan-c",
-        "--title",
-        "Third way",
-    ]);
-    place.ok(&[
-        "fork",
-        "plan-1",
-        "--id",
-        "plan-d",
-        "--label",
-        "plan-d",
-        "--summarize",
-    ]);
-    place.ok(&[
-        "new", "--parent", "plan-1", "--id", "explore", "--label", "explore",
-    ]);
+    place.ok(&["fork", "plan-b", "--id", "plan-c", "--label", "plan-c", "--title", "Third way"]);
+    place.ok(&["fork", "plan-1", "--id", "plan-d", "--label", "plan-d", "--summarize"]);
+    place.ok(&["new", "--parent", "plan-1", "--id", "explore", "--label", "explore"]);
     place
 }
 
@@ -49,10 +28,7 @@ fn a_session_is_made_and_written() {
         "--text",
         "B",
     ]);
-    snapshot!(format!(
-        "{}{}---\n{}{}---\n{head}",
-        made.out, made.err, text.out, text.err
-    ));
+    snapshot!(format!("{}{}---\n{}{}---\n{head}", made.out, made.err, text.out, text.err));
 }
 
 #[test]
@@ -76,11 +52,7 @@ fn show_names_everything_known() {
         "--metadata",
         r#"{"color": "red"}"#,
     ]);
-    snapshot!(format!(
-        "{}---\n{}",
-        place.ok(&["show", "plan-1"]),
-        place.ok(&["show", "@plan-e"])
-    ));
+    snapshot!(format!("{}---\n{}", place.ok(&["show", "plan-1"]), place.ok(&["show", "@plan-e"])));
 }
 
 #[test]
@@ -112,16 +84,8 @@ fn a51_inspect_says_what_the_model_gets() {
 #[test]
 fn fork_shows_the_little_tree_and_the_next_commands() {
     let place = family();
-    let forked = place.run(&[
-        "fork",
-        "plan-b",
-        "--at",
-        "message:-1",
-        "--id",
-        "plan-f",
-        "--label",
-        "f",
-    ]);
+    let forked =
+        place.run(&["fork", "plan-b", "--at", "message:-1", "--id", "plan-f", "--label", "f"]);
     snapshot!(format!("{}{}", forked.out, forked.err));
 }
 
@@ -175,10 +139,7 @@ fn branches_lineage_and_list_are_tables() {
 #[test]
 fn diff_shows_the_common_part_and_each_side() {
     let place = family();
-    place.append(
-        "plan-d",
-        "{\"data\":{\"content\":\"1\\n2\\n3\\n4\\n5\\n6\\n7\\n8\\n9\"}}\n",
-    );
+    place.append("plan-d", "{\"data\":{\"content\":\"1\\n2\\n3\\n4\\n5\\n6\\n7\\n8\\n9\"}}\n");
     snapshot!(format!(
         "{}---\n{}",
         place.ok(&["diff", "plan-c", "plan-d"]),
@@ -249,9 +210,5 @@ fn a_long_log_has_one_heading() {
     assert_eq!(log.lines().filter(|line| line.contains("TYPE")).count(), 1);
     let places: std::collections::BTreeSet<_> =
         log.lines().skip(1).map(|line| line.find('{')).collect();
-    assert_eq!(
-        places.len(),
-        1,
-        "the parts of the table stand below each other"
-    );
+    assert_eq!(places.len(), 1, "the parts of the table stand below each other");
 }

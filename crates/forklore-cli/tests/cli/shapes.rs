@@ -10,9 +10,7 @@ fn pretty(value: &Value) -> String {
 
 fn family() -> Place {
     let place = Place::with_a_plan();
-    place.ok(&[
-        "fork", "plan-1", "--at", "turn:1", "--id", "plan-b", "--label", "plan-b",
-    ]);
+    place.ok(&["fork", "plan-1", "--at", "turn:1", "--id", "plan-b", "--label", "plan-b"]);
     place.append("plan-b", "{\"data\":{\"content\":\"No, plan A.\"}}\n");
     place
 }
@@ -39,12 +37,8 @@ fn sessions() {
 fn append_says_where_the_events_are() {
     let place = Place::with_a_plan();
     let line = r#"{"type":"x.mark","class":"evidence","id":"mark-1","ts":"2026-01-02T03:04:05Z","data":{"a":1.50}}"#;
-    let first = place
-        .feed(&["--json", "append", "plan-1", "--expect", "6"], line)
-        .out;
-    let again = place
-        .feed(&["--json", "append", "plan-1", "--expect", "6"], line)
-        .out;
+    let first = place.feed(&["--json", "append", "plan-1", "--expect", "6"], line).out;
+    let again = place.feed(&["--json", "append", "plan-1", "--expect", "6"], line).out;
     assert_eq!(first, again);
     let log = place.ok(&["--json", "log", "plan-1", "--from", "7"]);
     snapshot!(format!("{first}{log}"));
@@ -72,10 +66,7 @@ fn trees_are_nested_or_flat() {
     let flat = place.ok(&["--json", "tree", "--flat"]);
     let cut = place.json(&["tree", "--depth", "1"]);
     assert_eq!(
-        (
-            &cut["trees"][0]["truncated"],
-            &cut["trees"][0]["descendants"]
-        ),
+        (&cut["trees"][0]["truncated"], &cut["trees"][0]["descendants"]),
         (&true.into(), &1.into())
     );
     snapshot!(format!("{}\n{flat}", pretty(&nested)));
@@ -101,14 +92,7 @@ fn a_deep_tree_is_cut_at_thirty_two_levels() {
     assert_eq!(levels(&[]), (32, Some(9)));
     assert_eq!(levels(&["--depth", "60"]), (41, None));
     assert_eq!(place.ok(&["--json", "tree", "--flat"]).lines().count(), 41);
-    assert!(
-        place
-            .ok(&["tree"])
-            .lines()
-            .last()
-            .unwrap()
-            .contains("... 9 sessions below")
-    );
+    assert!(place.ok(&["tree"]).lines().last().unwrap().contains("... 9 sessions below"));
 }
 
 #[test]
@@ -145,18 +129,11 @@ fn pages_follow_each_other() {
     for (words, list, id) in [
         (&["list"][..], "sessions", "id"),
         (&["branches", "plan-1"], "branches", "session_id"),
-        (
-            &["lineage", "plan-1", "--children"],
-            "children",
-            "session_id",
-        ),
+        (&["lineage", "plan-1", "--children"], "children", "session_id"),
     ] {
         let ids = |answer: &Value| -> Vec<String> {
             let items = answer[list].as_array().unwrap();
-            items
-                .iter()
-                .map(|item| item[id].as_str().unwrap().to_owned())
-                .collect()
+            items.iter().map(|item| item[id].as_str().unwrap().to_owned()).collect()
         };
         let all = place.json(&[words, &["--limit", "0"]].concat());
         assert!(all.get("next").is_none());

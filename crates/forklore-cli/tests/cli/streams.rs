@@ -8,23 +8,9 @@ use serde_json::Value;
 use crate::place::{Place, WORKSPACE};
 
 fn follow(place: &Place, words: &[&str]) -> (Child, impl Iterator<Item = String>) {
-    let words = [
-        &[
-            "--workspace",
-            WORKSPACE,
-            "--json",
-            "log",
-            "plan-1",
-            "--follow",
-        ],
-        words,
-    ]
-    .concat();
-    let mut child = place
-        .command(&words)
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let words =
+        [&["--workspace", WORKSPACE, "--json", "log", "plan-1", "--follow"], words].concat();
+    let mut child = place.command(&words).stdout(Stdio::piped()).spawn().unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
     (child, lines.map(Result::unwrap))
 }
@@ -42,13 +28,7 @@ fn a_followed_log_goes_on_with_what_is_written() {
     for text in ["one", "two", "three"] {
         place.ok(&["append", "plan-1", "--text", text]);
     }
-    assert_eq!(
-        [
-            content(&lines.next().unwrap()),
-            content(&lines.next().unwrap())
-        ],
-        ["one", "two"]
-    );
+    assert_eq!([content(&lines.next().unwrap()), content(&lines.next().unwrap())], ["one", "two"]);
     // It has printed the last one asked for.
     assert_eq!(lines.next(), None);
     assert_eq!(child.wait().unwrap().code(), Some(0));
@@ -83,11 +63,7 @@ fn a_closed_pipe_ends_quietly() {
     ] {
         let words = [&["--workspace", WORKSPACE], words].concat();
         let mut command = place.command(&words);
-        let mut child = command
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         drop(child.stdout.take());
         let output = child.wait_with_output().unwrap();
         let told = String::from_utf8(output.stderr).unwrap();
@@ -99,9 +75,6 @@ fn a_closed_pipe_ends_quietly() {
 fn a_playback_says_the_same_as_a_replay() {
     let place = Place::with_a_plan();
     let replay = place.ok(&["--json", "replay", "plan-1"]);
-    assert_eq!(
-        place.ok(&["--json", "replay", "plan-1", "--speed", "1000"]),
-        replay
-    );
+    assert_eq!(place.ok(&["--json", "replay", "plan-1", "--speed", "1000"]), replay);
     assert_eq!(replay.lines().count(), 6);
 }

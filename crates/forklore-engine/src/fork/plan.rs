@@ -67,15 +67,14 @@ impl Plan {
             }
             (None, Some(began_at)) => Selector::Seq(began_at),
         };
-        self.cut = match engine.cut(parent, &selector) {
-            // A sub-agent inherits nothing anyway, so it may be called from an empty session.
-            Err(Error::Cut { source: forklore_model::CutError::NothingToFork { .. }, .. })
-                if self.kind == SessionKind::Delegate =>
-            {
-                Cut::default()
-            }
-            cut => cut?,
-        };
+        self.cut =
+            match engine.cut(parent, &selector) {
+                // A sub-agent inherits nothing anyway, so it may be called from an empty session.
+                Err(Error::Cut {
+                    source: forklore_model::CutError::NothingToFork { .. }, ..
+                }) if self.kind == SessionKind::Delegate => Cut::default(),
+                cut => cut?,
+            };
         if at.is_none() && running.is_some() {
             let end = engine.cut(parent, &Selector::End)?;
             self.adjusted_from = (end != self.cut).then_some(end);

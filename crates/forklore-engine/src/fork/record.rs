@@ -103,7 +103,12 @@ impl Plan {
         if let Some(by) = self.summarize {
             let seq = self.inherited() + events.len() as u64;
             let data = to_data(&engine.summarize(parent, &self.cut, by)?)?;
-            events.push(own_event(EventId::derived(&self.child, seq), EventType::BRANCH_SUMMARY, data, ts)?);
+            events.push(own_event(
+                EventId::derived(&self.child, seq),
+                EventType::BRANCH_SUMMARY,
+                data,
+                ts,
+            )?);
         }
         Ok(events)
     }

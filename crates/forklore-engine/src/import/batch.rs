@@ -54,28 +54,16 @@ impl Batch {
     ) {
         self.bytes += event.data.get().len();
         let now = event.ts;
-        let known = self
-            .appends
-            .get(&session)
-            .and_then(|at| self.writes.get_mut(*at));
+        let known = self.appends.get(&session).and_then(|at| self.writes.get_mut(*at));
         if let Some(Write::Append { append, .. }) = known {
             append.now = append.now.max(now);
             append.usage += usage;
             append.events.push(event);
             return;
         }
-        let append = Append {
-            events: vec![event],
-            expect: Some(head),
-            owner: None,
-            usage,
-            now,
-        };
+        let append = Append { events: vec![event], expect: Some(head), owner: None, usage, now };
         self.appends.insert(session, self.writes.len());
-        self.writes.push(Write::Append {
-            session: id.clone(),
-            append,
-        });
+        self.writes.push(Write::Append { session: id.clone(), append });
     }
 
     pub(super) fn found(&mut self, key: RecordKey, place: Place) {
@@ -85,26 +73,15 @@ impl Batch {
 
     /// No append of the session may be dated before what it holds already.
     pub(super) fn not_before(&mut self, session: u32, updated: Timestamp) {
-        let known = self
-            .appends
-            .get(&session)
-            .and_then(|at| self.writes.get_mut(*at));
+        let known = self.appends.get(&session).and_then(|at| self.writes.get_mut(*at));
         if let Some(Write::Append { append, .. }) = known {
             append.now = append.now.max(updated);
         }
     }
 
     pub(super) fn event(&mut self, place: Place, line_end: LineEnd) {
-        let Place {
-            session: at,
-            position,
-        } = place;
-        if let Some(Range::Events {
-            session,
-            from,
-            count,
-            end,
-        }) = self.ranges.last_mut()
+        let Place { session: at, position } = place;
+        if let Some(Range::Events { session, from, count, end }) = self.ranges.last_mut()
             && *session == at
             && *end == line_end
             && *from + *count == position
@@ -112,21 +89,12 @@ impl Batch {
             *count += 1;
             return;
         }
-        self.ranges.push(Range::Events {
-            session: at,
-            from: position,
-            count: 1,
-            end: line_end,
-        });
+        self.ranges.push(Range::Events { session: at, from: position, count: 1, end: line_end });
     }
 
     pub(super) fn raw(&mut self, place: Place, bytes: &[u8]) {
         let Place { session, position } = place;
-        self.ranges.push(Range::Raw {
-            session,
-            position,
-            bytes: bytes.to_vec(),
-        });
+        self.ranges.push(Range::Raw { session, position, bytes: bytes.to_vec() });
     }
 
     pub(super) fn keep(&mut self, bytes: &[u8]) {

@@ -32,15 +32,8 @@ impl Reading<'_> {
     /// Makes the session that the file is known by, still without an event.
     pub(super) fn begin_file(&mut self, record: &Record) -> Result<()> {
         let native = self.native_id();
-        let id = self
-            .taken
-            .file_id(self.engine.store(), self.dialect.name(), &native)?;
-        let created = self
-            .state
-            .facts
-            .created
-            .or(record.ts)
-            .unwrap_or(self.file_time);
+        let id = self.taken.file_id(self.engine.store(), self.dialect.name(), &native)?;
+        let created = self.state.facts.created.or(record.ts).unwrap_or(self.file_time);
         let workspace = match &self.state.facts.cwd {
             Some(cwd) if !cwd.is_empty() => Workspace::new(cwd),
             _ => self.options.workspace.clone(),
@@ -64,10 +57,7 @@ impl Reading<'_> {
         begin: &Begin,
     ) -> Result<u32> {
         let Some(parent) = self.session(begin.parent).map(|parent| parent.id.clone()) else {
-            return Err(Error::invalid(
-                "source",
-                "the source names a session that it has not",
-            ));
+            return Err(Error::invalid("source", "the source names a session that it has not"));
         };
         if self.batch.touches(begin.parent, &parent) {
             // The cut is resolved by the store, in what it holds.
@@ -94,10 +84,7 @@ impl Reading<'_> {
             label: self.taken.label(&id),
             principal: parent.principal.clone(),
             permissions: parent.permissions.clone(),
-            events: vec![
-                self.fork_record(&parent, &cut, begin.kind)
-                    .event(&id, created)?,
-            ],
+            events: vec![self.fork_record(&parent, &cut, begin.kind).event(&id, created)?],
             from: Some(Beginning {
                 parent: parent.id.clone(),
                 cut,
@@ -117,20 +104,13 @@ impl Reading<'_> {
         let seq = i64::try_from(parent.seq_of_own(position)).unwrap_or(i64::MAX);
         match self.engine.cut(parent, &Selector::Seq(seq)) {
             // Nothing before the record is inherited.
-            Err(Error::Cut {
-                source: CutError::NothingToFork { .. },
-                ..
-            }) => Ok(Cut::default()),
+            Err(Error::Cut { source: CutError::NothingToFork { .. }, .. }) => Ok(Cut::default()),
             cut => cut,
         }
     }
 
     fn fork_id(&mut self, record: &Record, key: Option<RecordKey>) -> Result<SessionId> {
-        let repeated = key
-            .map(|key| self.place(key))
-            .transpose()?
-            .flatten()
-            .is_some();
+        let repeated = key.map(|key| self.place(key)).transpose()?.flatten().is_some();
         let first = match &record.native_id {
             Some(id) if !repeated => id.clone(),
             _ => self.offset.to_string(),
@@ -138,8 +118,7 @@ impl Reading<'_> {
         let Some(file) = self.sessions.first() else {
             return Err(Error::invalid("source", "the source has no session"));
         };
-        self.taken
-            .fork_id(self.engine.store(), self.dialect.name(), &file.id, &first)
+        self.taken.fork_id(self.engine.store(), self.dialect.name(), &file.id, &first)
     }
 
     fn fork_record<'r>(
@@ -154,11 +133,7 @@ impl Reading<'_> {
             root_session_id: &parent.root_id,
             cut,
             cut_asked: None,
-            event_count: if kind == SessionKind::Branch {
-                cut.kept
-            } else {
-                0
-            },
+            event_count: if kind == SessionKind::Branch { cut.kept } else { 0 },
             strategy: Strategy::ShareV1,
             tool_calls: ToolCallPolicy::Verbatim,
             workspace: &parent.workspace,

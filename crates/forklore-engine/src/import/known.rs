@@ -33,10 +33,7 @@ pub(super) fn look_up(sources: &dyn Sources, file: &mut Opened) -> Result<Known>
         }
         return Ok(match prefix(file, &source)? {
             Some(hash) => Known::Grown(source, hash),
-            None => Known::New {
-                revision: source.revision + 1,
-                latest: Some(source.id),
-            },
+            None => Known::New { revision: source.revision + 1, latest: Some(source.id) },
         });
     }
     for source in sources.sources(&FindSource::FirstLine(file.first_line()))? {
@@ -49,10 +46,7 @@ pub(super) fn look_up(sources: &dyn Sources, file: &mut Opened) -> Result<Known>
             return Ok(Known::Grown(source, hash));
         }
     }
-    Ok(Known::New {
-        revision: 0,
-        latest: None,
-    })
+    Ok(Known::New { revision: 0, latest: None })
 }
 
 fn prefix(file: &mut Opened, source: &Source) -> Result<Option<Sha256>> {

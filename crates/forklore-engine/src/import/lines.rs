@@ -51,10 +51,7 @@ impl<R: Read> Lines<R> {
 
     #[cfg(test)]
     fn with_most(input: R, most: usize) -> Self {
-        Self {
-            most,
-            ..Self::new(input, false)
-        }
+        Self { most, ..Self::new(input, false) }
     }
 
     /// The next piece; none at the end. Only there, and only once, comes a [`Piece::Tail`].
@@ -76,9 +73,7 @@ impl<R: Read> Lines<R> {
                     return Ok(None);
                 }
                 let start = std::mem::replace(&mut self.start, self.searched);
-                return Ok(Some(Piece::Tail(
-                    self.buffer.get(start..).unwrap_or_default(),
-                )));
+                return Ok(Some(Piece::Tail(self.buffer.get(start..).unwrap_or_default())));
             }
         }
     }
@@ -108,10 +103,7 @@ impl<R: Read> Lines<R> {
             }
         }
         let had = self.buffer.len();
-        self.input
-            .by_ref()
-            .take(BLOCK as u64)
-            .read_to_end(&mut self.buffer)?;
+        self.input.by_ref().take(BLOCK as u64).read_to_end(&mut self.buffer)?;
         Ok(self.buffer.len() - had)
     }
 }
@@ -139,12 +131,7 @@ mod tests {
         let all = pieces(text, 100);
         let kinds: String = all.iter().map(|(kind, _)| kind).collect();
         assert_eq!(kinds, "lllllt");
-        assert_eq!(
-            all.into_iter()
-                .flat_map(|(_, bytes)| bytes)
-                .collect::<Vec<_>>(),
-            text
-        );
+        assert_eq!(all.into_iter().flat_map(|(_, bytes)| bytes).collect::<Vec<_>>(), text);
         assert_eq!(pieces(b"", 100), []);
     }
 
@@ -155,11 +142,6 @@ mod tests {
         let all = pieces(&text, 10);
         let kinds: String = all.iter().map(|(kind, _)| kind).collect();
         assert_eq!(kinds.trim_start_matches('x'), "lxt");
-        assert_eq!(
-            all.into_iter()
-                .flat_map(|(_, bytes)| bytes)
-                .collect::<Vec<_>>(),
-            text
-        );
+        assert_eq!(all.into_iter().flat_map(|(_, bytes)| bytes).collect::<Vec<_>>(), text);
     }
 }

@@ -57,11 +57,7 @@ impl ImportOptions {
     /// Every dialect, and nothing that was deleted.
     #[must_use]
     pub fn in_workspace(workspace: Workspace) -> Self {
-        Self {
-            from: None,
-            workspace,
-            again: false,
-        }
+        Self { from: None, workspace, again: false }
     }
 }
 
@@ -119,26 +115,17 @@ impl Engine {
             None => None,
             Some(name) => Some(self.dialects().named(name).ok_or_else(|| {
                 let known: Vec<_> = self.dialects.iter().map(|dialect| dialect.name()).collect();
-                Error::invalid(
-                    "dialect",
-                    format!("a dialect is one of {}", known.join(", ")),
-                )
+                Error::invalid("dialect", format!("a dialect is one of {}", known.join(", ")))
             })?),
         };
         let mut found = Vec::new();
         for path in walk::files(paths, &mut report.problems) {
-            let named = paths
-                .iter()
-                .any(|named| named.canonicalize().is_ok_and(|p| p == path));
+            let named = paths.iter().any(|named| named.canonicalize().is_ok_and(|p| p == path));
             let problem = match Opened::open(&path) {
                 Ok(file) => match asked.or_else(|| self.dialects().detect(&path, &file.head)) {
                     Some(dialect) => {
                         let begun = file.begun(dialect);
-                        found.push(Candidate {
-                            path,
-                            dialect,
-                            begun,
-                        });
+                        found.push(Candidate { path, dialect, begun });
                         continue;
                     }
                     None => (ProblemKind::UnknownFormat, NO_RECORDS.to_owned()),
@@ -147,9 +134,7 @@ impl Engine {
             };
             report.skipped += 1;
             if named || problem.0 == ProblemKind::Unreadable {
-                report
-                    .problems
-                    .push(Problem::of_file(&path, problem.0, problem.1));
+                report.problems.push(Problem::of_file(&path, problem.0, problem.1));
             }
         }
         found.sort_by(|a, b| (a.begun, &a.path).cmp(&(b.begun, &b.path)));
@@ -181,9 +166,7 @@ impl Engine {
                 Err(Error::Io { doing, source }) => {
                     let message = format!("{doing}: {source}");
                     let kind = ProblemKind::Unreadable;
-                    report
-                        .problems
-                        .push(Problem::of_file(&candidate.path, kind, message));
+                    report.problems.push(Problem::of_file(&candidate.path, kind, message));
                     report.skipped += 1;
                     return Ok(());
                 }
@@ -209,20 +192,12 @@ impl Engine {
             Known::Unchanged(source) | Known::Grown(source, _)
                 if options.again && self.has_deleted(&source)? =>
             {
-                Known::New {
-                    revision: source.revision + 1,
-                    latest: Some(source.id),
-                }
+                Known::New { revision: source.revision + 1, latest: Some(source.id) }
             }
             known => known,
         };
         let unchanged = matches!(known, Known::Unchanged(_));
-        let begin = start::Start {
-            engine: self,
-            sources,
-            options,
-            taken,
-        };
+        let begin = start::Start { engine: self, sources, options, taken };
         let mut reading = begin.reading(&file, candidate.dialect, known)?;
         let before = reading.offset;
         if !unchanged {

@@ -44,12 +44,7 @@ impl Opened {
             size: metadata.len(),
             modified: modified(&metadata),
         };
-        Ok(Self {
-            file,
-            path: path.to_owned(),
-            seen,
-            head,
-        })
+        Ok(Self { file, path: path.to_owned(), seen, head })
     }
 
     /// The time of change, for records without a time.
@@ -59,11 +54,7 @@ impl Opened {
     }
 
     pub(super) fn first_line(&self) -> RecordKey {
-        let line = self
-            .head
-            .split(|byte| *byte == b'\n')
-            .next()
-            .unwrap_or_default();
+        let line = self.head.split(|byte| *byte == b'\n').next().unwrap_or_default();
         record_key(line.get(..FIRST_LINE).unwrap_or(line))
     }
 
@@ -127,18 +118,10 @@ impl Opened {
 /// The first 8 bytes of the sha256.
 pub(super) fn record_key(bytes: &[u8]) -> RecordKey {
     let digest = Sha256::digest(bytes);
-    digest
-        .iter()
-        .take(8)
-        .fold(0, |key, byte| key << 8 | u64::from(*byte))
+    digest.iter().take(8).fold(0, |key, byte| key << 8 | u64::from(*byte))
 }
 
 fn modified(metadata: &Metadata) -> i64 {
-    let since = metadata
-        .modified()
-        .ok()
-        .and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-    since
-        .and_then(|since| i64::try_from(since.as_nanos()).ok())
-        .unwrap_or(0)
+    let since = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    since.and_then(|since| i64::try_from(since.as_nanos()).ok()).unwrap_or(0)
 }

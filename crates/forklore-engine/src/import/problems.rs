@@ -14,11 +14,7 @@ pub(super) struct Problems {
 
 impl Problems {
     pub(super) fn of(path: &str) -> Self {
-        Self {
-            path: path.to_owned(),
-            listed: Vec::new(),
-            more: 0,
-        }
+        Self { path: path.to_owned(), listed: Vec::new(), more: 0 }
     }
 
     pub(super) fn add(&mut self, line: u64, offset: u64, kind: ProblemKind, message: &str) {

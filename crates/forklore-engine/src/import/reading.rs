@@ -86,11 +86,7 @@ impl Reading<'_> {
     }
 
     fn progressed<'p>(&self, path: &'p Path) -> Progressed<'p> {
-        Progressed {
-            path,
-            done: self.offset,
-            total: self.seen.size,
-        }
+        Progressed { path, done: self.offset, total: self.seen.size }
     }
 
     /// Nearly every line is one object and a line end; the others are taken apart.
@@ -143,10 +139,7 @@ impl Reading<'_> {
                     self.keep(rest);
                 }
                 Part::Rest(_) => {
-                    self.problem(
-                        ProblemKind::Incomplete,
-                        "the last line is not whole; it waits",
-                    );
+                    self.problem(ProblemKind::Incomplete, "the last line is not whole; it waits");
                 }
             }
         }
@@ -155,10 +148,7 @@ impl Reading<'_> {
 
     fn long(&mut self, bytes: &[u8], first: bool, last: bool) {
         if first {
-            self.problem(
-                ProblemKind::LineTooLong,
-                "the line is too long for a record",
-            );
+            self.problem(ProblemKind::LineTooLong, "the line is too long for a record");
         }
         self.keep(bytes);
         self.state.in_long_line = !last;
@@ -212,8 +202,7 @@ impl Reading<'_> {
     }
 
     pub(super) fn problem(&mut self, kind: ProblemKind, message: &str) {
-        self.problems
-            .add(self.state.lines + 1, self.offset, kind, message);
+        self.problems.add(self.state.lines + 1, self.offset, kind, message);
     }
 }
 

@@ -40,18 +40,9 @@ impl ImportedFile {
     /// The session that a reference to the file means (its leaf), and the others.
     #[must_use]
     pub fn meant(&self) -> Option<(&SessionId, Vec<&SessionId>)> {
-        let meant = self
-            .leaf
-            .as_ref()
-            .filter(|leaf| self.sessions.contains(leaf));
+        let meant = self.leaf.as_ref().filter(|leaf| self.sessions.contains(leaf));
         let meant = meant.or_else(|| self.sessions.first())?;
-        Some((
-            meant,
-            self.sessions
-                .iter()
-                .filter(|session| *session != meant)
-                .collect(),
-        ))
+        Some((meant, self.sessions.iter().filter(|session| *session != meant).collect()))
     }
 }
 
@@ -94,13 +85,7 @@ pub struct Problem {
 impl Problem {
     pub(super) fn of_file(path: &Path, kind: ProblemKind, message: String) -> Self {
         let path = path.to_string_lossy().into_owned();
-        Self {
-            path,
-            line: None,
-            offset: None,
-            kind,
-            message,
-        }
+        Self { path, line: None, offset: None, kind, message }
     }
 }
 

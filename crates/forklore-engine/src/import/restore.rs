@@ -34,18 +34,10 @@ impl Engine {
         let header = self.store().header(session)?;
         let found = self.sources()?.sources(&FindSource::Session(header.id))?;
         let Some(source) = found.into_iter().next() else {
-            return Err(Error::NoMatch {
-                what: format!("a file that {session} was read from"),
-            });
+            return Err(Error::NoMatch { what: format!("a file that {session} was read from") });
         };
         let headers = self.headers_of(&source)?;
-        let mut restoring = Restoring {
-            engine: self,
-            headers,
-            out,
-            hash: Sha256::new(),
-            bytes: 0,
-        };
+        let mut restoring = Restoring { engine: self, headers, out, hash: Sha256::new(), bytes: 0 };
         let mut step = 0;
         while let Some(ranges) = self.sources()?.ranges(source.id, step)? {
             ranges.iter().try_for_each(|range| restoring.range(range))?;
@@ -53,30 +45,18 @@ impl Engine {
         }
         restoring.check(&source)?;
         Ok(Restored {
-            path: source
-                .paths
-                .into_iter()
-                .next()
-                .map(|seen| seen.path)
-                .unwrap_or_default(),
+            path: source.paths.into_iter().next().map(|seen| seen.path).unwrap_or_default(),
             bytes: restoring.bytes,
             revision: source.revision,
         })
     }
 
     fn headers_of(&self, source: &Source) -> Result<Vec<Header>> {
-        let headers = source
-            .sessions
-            .iter()
-            .map(|session| self.store().header(&session.id));
+        let headers = source.sessions.iter().map(|session| self.store().header(&session.id));
         let headers = headers.collect::<Result<Vec<_>, StoreError>>()?;
         let gone = headers.iter().filter(|header| header.deleted.is_some());
         let gone: Vec<_> = gone.map(|header| header.id.clone()).collect();
-        if gone.is_empty() {
-            Ok(headers)
-        } else {
-            Err(Error::SourceGone { sessions: gone })
-        }
+        if gone.is_empty() { Ok(headers) } else { Err(Error::SourceGone { sessions: gone }) }
     }
 }
 
@@ -92,22 +72,15 @@ impl Restoring<'_> {
     fn range(&mut self, range: &Range) -> Result<()> {
         match range {
             Range::Kept(bytes) | Range::Raw { bytes, .. } => self.write(bytes),
-            Range::Events {
-                session,
-                from,
-                count,
-                end,
-            } => self.events(*session, *from, *count, *end),
-            Range::Gone(_) => Err(Error::SourceGone {
-                sessions: Vec::new(),
-            }),
+            Range::Events { session, from, count, end } => {
+                self.events(*session, *from, *count, *end)
+            }
+            Range::Gone(_) => Err(Error::SourceGone { sessions: Vec::new() }),
         }
     }
 
     fn events(&mut self, session: u32, from: u64, count: u64, end: LineEnd) -> Result<()> {
-        let header = usize::try_from(session)
-            .ok()
-            .and_then(|at| self.headers.get(at));
+        let header = usize::try_from(session).ok().and_then(|at| self.headers.get(at));
         let Some(header) = header else {
             return Err(damaged(None, "an unknown session"));
         };
@@ -116,12 +89,7 @@ impl Restoring<'_> {
         while done < count {
             let limit = usize::try_from((count - done).min(PAGE_EVENTS)).unwrap_or(1);
             let at = At::Seq(first + done);
-            let query = Query {
-                at,
-                direction: Direction::Forward,
-                limit,
-                bare: false,
-            };
+            let query = Query { at, direction: Direction::Forward, limit, bare: false };
             let page = self.engine.store().read(&id, &query)?;
             if page.events.is_empty() {
                 return Err(damaged(Some(&id), "events that are not there"));
@@ -138,9 +106,7 @@ impl Restoring<'_> {
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.hash.update(bytes);
         self.bytes += bytes.len() as u64;
-        self.out
-            .write_all(bytes)
-            .map_err(|error| Error::io("cannot write the file", error))
+        self.out.write_all(bytes).map_err(|error| Error::io("cannot write the file", error))
     }
 
     fn check(&self, source: &Source) -> Result<()> {

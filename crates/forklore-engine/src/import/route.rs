@@ -25,10 +25,7 @@ enum Route {
 impl Reading<'_> {
     /// Takes a record in and says where it stands; none when it is passed over.
     pub(super) fn record(&mut self, record: &Record, text: &str) -> Result<Option<Place>> {
-        let key = record
-            .native_id
-            .as_ref()
-            .map(|id| record_key(id.as_bytes()));
+        let key = record.native_id.as_ref().map(|id| record_key(id.as_bytes()));
         if self.sessions.is_empty() {
             self.begin_file(record)?;
         }
@@ -36,10 +33,7 @@ impl Reading<'_> {
             Route::Into(session) => session,
             Route::Fork(begin) => self.begin_fork(record, key, &begin)?,
             Route::Nowhere(place) => {
-                self.problem(
-                    ProblemKind::Deleted,
-                    "the session of the record was deleted",
-                );
+                self.problem(ProblemKind::Deleted, "the session of the record was deleted");
                 self.remember(key, place);
                 return Ok(None);
             }
@@ -66,11 +60,7 @@ impl Reading<'_> {
     fn route(&mut self, record: &Record) -> Result<Route> {
         let parent = match &record.parent {
             Parent::Previous => {
-                let last = if record.sidechain {
-                    self.state.last
-                } else {
-                    self.state.last_main
-                };
+                let last = if record.sidechain { self.state.last } else { self.state.last_main };
                 return Ok(self.go_on(last.unwrap_or(0)));
             }
             Parent::None => None,
@@ -101,17 +91,9 @@ impl Reading<'_> {
         if self.standing(place.session) == Standing::Deleted {
             return Ok(Route::Nowhere(place));
         }
-        let kind = if enters {
-            SessionKind::Delegate
-        } else {
-            SessionKind::Branch
-        };
+        let kind = if enters { SessionKind::Delegate } else { SessionKind::Branch };
         let behind = Some(place.position);
-        Ok(Route::Fork(Begin {
-            parent: place.session,
-            behind,
-            kind,
-        }))
+        Ok(Route::Fork(Begin { parent: place.session, behind, kind }))
     }
 
     /// A record without a parent: the first of the file, a further root, or a sub-agent's first.
@@ -119,20 +101,12 @@ impl Reading<'_> {
         if record.sidechain {
             let parent = self.state.last_main.unwrap_or(0);
             let behind = self.session(parent).and_then(FileSession::tip);
-            return Route::Fork(Begin {
-                parent,
-                behind,
-                kind: SessionKind::Delegate,
-            });
+            return Route::Fork(Begin { parent, behind, kind: SessionKind::Delegate });
         }
         if self.session(0).is_some_and(|first| first.events == 0) {
             return self.go_on(0);
         }
-        Route::Fork(Begin {
-            parent: 0,
-            behind: None,
-            kind: SessionKind::Branch,
-        })
+        Route::Fork(Begin { parent: 0, behind: None, kind: SessionKind::Branch })
     }
 
     /// On in a session if it follows the file, else in a branch at its last event of the file.
@@ -140,21 +114,15 @@ impl Reading<'_> {
         let behind = self.session(session).and_then(FileSession::tip);
         match self.standing(session) {
             Standing::Follows => Route::Into(session),
-            Standing::Continued => Route::Fork(Begin {
-                parent: session,
-                behind,
-                kind: SessionKind::Branch,
-            }),
-            Standing::Deleted => Route::Nowhere(Place {
-                session,
-                position: behind.unwrap_or(0),
-            }),
+            Standing::Continued => {
+                Route::Fork(Begin { parent: session, behind, kind: SessionKind::Branch })
+            }
+            Standing::Deleted => Route::Nowhere(Place { session, position: behind.unwrap_or(0) }),
         }
     }
 
     fn standing(&self, session: u32) -> Standing {
-        self.session(session)
-            .map_or(Standing::Deleted, |session| session.standing)
+        self.session(session).map_or(Standing::Deleted, |session| session.standing)
     }
 
     /// Whether the record is nothing but a result that some session waits for.
@@ -198,19 +166,11 @@ impl Reading<'_> {
         self.state.last_ts = Some(ts);
         self.follow_calls(session, record);
         let offset = self.offset;
-        let Some(grown) = usize::try_from(session)
-            .ok()
-            .and_then(|at| self.sessions.get_mut(at))
+        let Some(grown) = usize::try_from(session).ok().and_then(|at| self.sessions.get_mut(at))
         else {
-            return Place {
-                session,
-                position: 0,
-            };
+            return Place { session, position: 0 };
         };
-        let native = record
-            .native_id
-            .as_ref()
-            .and_then(|id| id.parse::<EventId>().ok());
+        let native = record.native_id.as_ref().and_then(|id| id.parse::<EventId>().ok());
         let event = Event {
             id: native.unwrap_or_else(|| EventId::derived(&grown.id, offset)),
             ts,
@@ -220,12 +180,8 @@ impl Reading<'_> {
             effect: record.effect.clone(),
             data: Data::from_checked(text),
         };
-        let place = Place {
-            session,
-            position: grown.events,
-        };
-        self.batch
-            .append(session, &grown.id, grown.head(), event, record.usage);
+        let place = Place { session, position: grown.events };
+        self.batch.append(session, &grown.id, grown.head(), event, record.usage);
         grown.updated = grown.updated.max(ts);
         self.batch.not_before(session, grown.updated);
         grown.events += 1;

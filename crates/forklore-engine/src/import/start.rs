@@ -57,15 +57,8 @@ impl<'a> Start<'a> {
                 ));
             }
         };
-        let dialect = self
-            .engine
-            .dialects()
-            .named(&source.dialect)
-            .unwrap_or(dialect);
-        let target = Target::Known {
-            id: source.id,
-            offset: source.read.offset,
-        };
+        let dialect = self.engine.dialects().named(&source.dialect).unwrap_or(dialect);
+        let target = Target::Known { id: source.id, offset: source.read.offset };
         let state = State::read(&source.read.state);
         let engine = self.engine;
         let mut reading = self.at(file, dialect, target, problems, hash, state);
@@ -73,9 +66,7 @@ impl<'a> Start<'a> {
         reading.offset = source.read.offset;
         for session in source.sessions {
             let header = engine.store().header(&session.id)?;
-            reading
-                .sessions
-                .push(FileSession::stored(&header, session.events));
+            reading.sessions.push(FileSession::stored(&header, session.events));
         }
         Ok(reading)
     }
@@ -89,12 +80,7 @@ impl<'a> Start<'a> {
         hash: Sha256,
         state: State,
     ) -> Reading<'a> {
-        let stem = file
-            .path
-            .file_stem()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
+        let stem = file.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         Reading {
             engine: self.engine,
             sources: self.sources,
@@ -127,11 +113,7 @@ impl Reading<'_> {
             report.problems.extend(self.problems.into_list());
             return Ok(());
         }
-        let deleted = self
-            .sessions
-            .iter()
-            .filter(|s| s.standing == Standing::Deleted)
-            .count();
+        let deleted = self.sessions.iter().filter(|s| s.standing == Standing::Deleted).count();
         if deleted > 0 {
             let message = format!("{deleted} sessions of the file were deleted and stay so");
             self.problem(ProblemKind::Deleted, &message);
@@ -143,11 +125,7 @@ impl Reading<'_> {
             sessions: Vec::new(),
             bytes: self.offset - before,
         };
-        for session in self
-            .sessions
-            .iter()
-            .filter(|s| s.standing != Standing::Deleted)
-        {
+        for session in self.sessions.iter().filter(|s| s.standing != Standing::Deleted) {
             let header = self.engine.store().header(&session.id)?;
             let forked = u64::from(header.parent_id.is_some());
             file.sessions.push(session.id.clone());

@@ -58,18 +58,12 @@ impl State {
 
     /// Whether the call is open in the session.
     pub(super) fn is_open(&self, session: u32, call: &str) -> bool {
-        self.open
-            .iter()
-            .any(|(holder, id)| *holder == session && id == call)
+        self.open.iter().any(|(holder, id)| *holder == session && id == call)
     }
 
     /// The session that opened the call last and has no result for it.
     pub(super) fn holder_of(&self, call: &str) -> Option<u32> {
-        self.open
-            .iter()
-            .rev()
-            .find(|(_, id)| id == call)
-            .map(|(holder, _)| *holder)
+        self.open.iter().rev().find(|(_, id)| id == call).map(|(holder, _)| *holder)
     }
 
     pub(super) fn open_call(&mut self, session: u32, call: &str) {
@@ -83,10 +77,8 @@ impl State {
     }
 
     pub(super) fn close_call(&mut self, session: u32, call: &str) {
-        if let Some(at) = self
-            .open
-            .iter()
-            .rposition(|(holder, id)| *holder == session && id == call)
+        if let Some(at) =
+            self.open.iter().rposition(|(holder, id)| *holder == session && id == call)
         {
             self.open.remove(at);
         }

@@ -15,15 +15,7 @@ impl Reading<'_> {
         self.state.reader = self.reader.memory();
         let batch = std::mem::take(&mut self.batch);
         let path = self.seen.path.clone();
-        let seen = if whole {
-            self.seen.clone()
-        } else {
-            SeenFile {
-                path,
-                size: 0,
-                modified: 0,
-            }
-        };
+        let seen = if whole { self.seen.clone() } else { SeenFile { path, size: 0, modified: 0 } };
         let read = Progress {
             offset: self.offset,
             sha256: self.hash.clone().finalize().into(),
@@ -62,25 +54,17 @@ impl Reading<'_> {
 
     /// The last step: what is left, and what the file says about itself by now.
     pub(super) fn finish(&mut self) -> Result<()> {
-        let first = self
-            .sessions
-            .first()
-            .filter(|first| first.standing != Standing::Deleted);
+        let first = self.sessions.first().filter(|first| first.standing != Standing::Deleted);
         if let Some(session) = first.map(|first| first.id.clone()) {
             if self.state.told.title != self.state.facts.title {
                 self.state.told.title.clone_from(&self.state.facts.title);
                 let title = self.title();
-                self.batch.writes.push(Write::Title {
-                    session: session.clone(),
-                    title,
-                });
+                self.batch.writes.push(Write::Title { session: session.clone(), title });
             }
             if self.state.told.leaf != self.state.leaf {
                 self.state.told.leaf = self.state.leaf;
                 let leaf = self.leaf();
-                self.batch
-                    .writes
-                    .extend(leaf.map(|leaf| Write::Leaf { session, leaf }));
+                self.batch.writes.extend(leaf.map(|leaf| Write::Leaf { session, leaf }));
             }
         }
         if self.offset == 0 && self.source.is_none() {
@@ -96,24 +80,12 @@ impl Reading<'_> {
 
     /// The title that the file tells, as far as titles may be long.
     pub(super) fn title(&self) -> Option<String> {
-        let title = self
-            .state
-            .facts
-            .title
-            .as_deref()
-            .filter(|title| !title.is_empty())?;
+        let title = self.state.facts.title.as_deref().filter(|title| !title.is_empty())?;
         let end = title.len().min(TITLE_BYTES);
-        (0..=end)
-            .rev()
-            .find_map(|end| title.get(..end))
-            .map(str::to_owned)
+        (0..=end).rev().find_map(|end| title.get(..end)).map(str::to_owned)
     }
 
     pub(super) fn native_id(&self) -> String {
-        self.state
-            .facts
-            .native_id
-            .clone()
-            .unwrap_or_else(|| self.stem.clone())
+        self.state.facts.native_id.clone().unwrap_or_else(|| self.stem.clone())
     }
 }

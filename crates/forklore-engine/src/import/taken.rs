@@ -33,10 +33,7 @@ impl Taken {
                 return Ok(id);
             }
         }
-        Err(Error::invalid(
-            "native_id",
-            "no id made of the file's is free",
-        ))
+        Err(Error::invalid("native_id", "no id made of the file's is free"))
     }
 
     /// The id of a branch in a file: made of the file's session and of the branch's first record.
@@ -50,19 +47,14 @@ impl Taken {
         for attempt in 0..ATTEMPTS {
             let number = attempt.to_string();
             let parts = [file.as_str(), first, &number];
-            let parts = parts
-                .get(..if attempt == 0 { 2 } else { 3 })
-                .unwrap_or(&parts);
+            let parts = parts.get(..if attempt == 0 { 2 } else { 3 }).unwrap_or(&parts);
             if let Ok(id) = SessionId::derived(dialect, parts)
                 && self.is_free(store, &id)?
             {
                 return Ok(id);
             }
         }
-        Err(Error::invalid(
-            "native_id",
-            "no id made of the record's is free",
-        ))
+        Err(Error::invalid("native_id", "no id made of the record's is free"))
     }
 
     pub(super) fn label(&self, id: &SessionId) -> Label {

@@ -10,11 +10,7 @@ use super::report::{Problem, ProblemKind};
 
 /// Finds the files named, and those in folders named whose name says that they are lines of JSON.
 pub(super) fn files(paths: &[PathBuf], problems: &mut Vec<Problem>) -> Vec<PathBuf> {
-    let mut walk = Walk {
-        found: Vec::new(),
-        seen: HashSet::new(),
-        problems,
-    };
+    let mut walk = Walk { found: Vec::new(), seen: HashSet::new(), problems };
     for path in paths {
         match path.canonicalize() {
             Ok(real) if real.is_dir() => walk.folder(&real),
@@ -64,11 +60,7 @@ impl Walk<'_> {
                     continue;
                 };
                 let path = entry.path();
-                let real = if kind.is_symlink() {
-                    contained(root, &path).ok()
-                } else {
-                    Some(path)
-                };
+                let real = if kind.is_symlink() { contained(root, &path).ok() } else { Some(path) };
                 // A link that leads out, or nowhere, is not followed.
                 let Some(real) = real else { continue };
                 if real.is_dir() {
@@ -86,6 +78,5 @@ impl Walk<'_> {
 }
 
 fn is_lines(path: &Path) -> bool {
-    path.extension()
-        .is_some_and(|extension| extension.eq_ignore_ascii_case("jsonl"))
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("jsonl"))
 }

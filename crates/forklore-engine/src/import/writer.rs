@@ -35,11 +35,7 @@ impl Writer {
                 }
             }
         });
-        Self {
-            steps,
-            written,
-            waiting: false,
-        }
+        Self { steps, written, waiting: false }
     }
 
     /// Hands over a step once the one before it is written.
@@ -55,10 +51,7 @@ impl Writer {
         if !std::mem::take(&mut self.waiting) {
             return Ok(());
         }
-        self.written
-            .recv()
-            .unwrap_or_else(|_| Err(stopped()))
-            .map(|_| ())
+        self.written.recv().unwrap_or_else(|_| Err(stopped())).map(|_| ())
     }
 }
 

@@ -80,7 +80,8 @@ impl Draft {
         };
         let Some(covered) = covered else { return self.exclude(event.kind.as_str()) };
         let is_covered = |item: &Item| item.index.is_some_and(|at| covered.contains(&at));
-        let place = self.items.iter().position(|item| is_covered(item) || item.index >= Some(covered.end));
+        let place =
+            self.items.iter().position(|item| is_covered(item) || item.index >= Some(covered.end));
         let place = place.unwrap_or(self.items.len());
         let items = std::mem::take(&mut self.items);
         for (at, item) in items.into_iter().enumerate() {
@@ -93,7 +94,8 @@ impl Draft {
                 self.items.push(item);
             }
         }
-        if place >= self.items.len() && !self.items.iter().any(|item| item.id == event.id.as_str()) {
+        if place >= self.items.len() && !self.items.iter().any(|item| item.id == event.id.as_str())
+        {
             self.put_instead(event, &instead, covered.start);
         }
     }
@@ -102,7 +104,13 @@ impl Draft {
         for message in instead {
             let id = event.id.as_str().to_owned();
             let message = message.clone();
-            self.items.push(Item { index: Some(index), id, starts_turn: false, emptied: false, message });
+            self.items.push(Item {
+                index: Some(index),
+                id,
+                starts_turn: false,
+                emptied: false,
+                message,
+            });
         }
     }
 
@@ -115,7 +123,8 @@ impl Draft {
         struct Named {
             model: Option<String>,
         }
-        let names_one = event.kind == EventType::REASONING || event.kind == EventType::PROVIDER_USAGE;
+        let names_one =
+            event.kind == EventType::REASONING || event.kind == EventType::PROVIDER_USAGE;
         if names_one && let Ok(Named { model: Some(model) }) = event.data.read() {
             self.model = Some(model);
         }

@@ -36,7 +36,10 @@ pub(super) fn finish(mut draft: Draft) -> Inspection {
     }
     flush(&mut messages, &mut waiting);
     let synthetic = |m: &Message| {
-        m.to_parts().iter().filter(|p| matches!(p, Part::ToolResult { synthetic: true, .. })).count()
+        m.to_parts()
+            .iter()
+            .filter(|p| matches!(p, Part::ToolResult { synthetic: true, .. }))
+            .count()
     };
     Inspection {
         synthetic_results: messages.iter().map(synthetic).sum(),
@@ -48,10 +51,11 @@ pub(super) fn finish(mut draft: Draft) -> Inspection {
 }
 
 fn flush(messages: &mut Vec<Message>, waiting: &mut Vec<Part>) {
-    messages.extend(waiting.drain(..).map(|part| Message {
-        role: Role::Tool,
-        content: Content::Parts(vec![part]),
-    }));
+    messages.extend(
+        waiting
+            .drain(..)
+            .map(|part| Message { role: Role::Tool, content: Content::Parts(vec![part]) }),
+    );
 }
 
 fn view_result(call_id: String, name: String) -> Part {
@@ -109,9 +113,9 @@ fn drop_reasoning(draft: &mut Draft, foreign: impl Fn(Option<&String>) -> bool) 
     draft.items.retain_mut(|item| {
         let Content::Parts(parts) = &mut item.message.content else { return true };
         let before = parts.len();
-        parts.retain(|part| {
-            !matches!(part, Part::Reasoning { model, .. } if foreign(model.as_ref()))
-        });
+        parts.retain(
+            |part| !matches!(part, Part::Reasoning { model, .. } if foreign(model.as_ref())),
+        );
         dropped += before - parts.len();
         before == 0 || !parts.is_empty()
     });

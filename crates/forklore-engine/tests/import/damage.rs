@@ -24,18 +24,9 @@ fn each_sort_of_damage_is_named_where_it_stands() {
     let n = user.len() as u64;
     assert_eq!(at(user), []);
     assert_eq!(at(&[user, b"\r\n\r\n \n\xef\xbb\xbf\n"].concat()), []);
-    assert_eq!(
-        at(&[user, b"\nnot json\n", user].concat()),
-        [(Damage, 2, n + 1)]
-    );
-    assert_eq!(
-        at(&[user, b"\n[1]\n\"x\"\n"].concat()),
-        [(Damage, 2, n + 1), (Damage, 3, n + 5)]
-    );
-    assert_eq!(
-        at(&[user, b"\n{\"role\":\"us"].concat()),
-        [(Incomplete, 2, n + 1)]
-    );
+    assert_eq!(at(&[user, b"\nnot json\n", user].concat()), [(Damage, 2, n + 1)]);
+    assert_eq!(at(&[user, b"\n[1]\n\"x\"\n"].concat()), [(Damage, 2, n + 1), (Damage, 3, n + 5)]);
+    assert_eq!(at(&[user, b"\n{\"role\":\"us"].concat()), [(Incomplete, 2, n + 1)]);
     assert_eq!(at(&[user, user, b"\n"].concat()), [(Splice, 1, n)]);
     assert_eq!(at(&[b"\0\0\0", user, b"\n"].concat()), [(Damage, 1, 0)]);
     assert_eq!(
@@ -52,10 +43,7 @@ fn a_splice_gives_both_records_and_a_stub_is_kept() {
     let path = scene.file("a.jsonl", text.as_bytes());
     let report = scene.import(&path);
     assert_eq!(report.sessions[0].events, 3);
-    assert_eq!(
-        scene.restore(&report.sessions[0].session_id),
-        text.as_bytes()
-    );
+    assert_eq!(scene.restore(&report.sessions[0].session_id), text.as_bytes());
 }
 
 #[test]
@@ -65,10 +53,7 @@ fn bytes_that_are_no_utf8_come_back_and_read_as_replacements() {
     let report = scene.import(&scene.file("a.jsonl", text));
     let id = &report.sessions[0].session_id;
     let data = scene.events(id)[0].event.data.clone();
-    assert_eq!(
-        data.get(),
-        "{\"role\":\"user\",\"content\":\"a\u{fffd}\u{fffd}b\"}"
-    );
+    assert_eq!(data.get(), "{\"role\":\"user\",\"content\":\"a\u{fffd}\u{fffd}b\"}");
     assert_eq!(scene.restore(id), text);
 }
 
@@ -84,21 +69,13 @@ fn any_depth_and_repeated_keys_are_read() {
     let report = scene.import(&scene.file("a.jsonl", deep.as_bytes()));
     assert_eq!(report.problems, []);
     let events = scene.events(&report.sessions[0].session_id);
-    let kinds: Vec<_> = events
-        .iter()
-        .map(|stored| stored.event.kind.as_str())
-        .collect();
+    let kinds: Vec<_> = events.iter().map(|stored| stored.event.kind.as_str()).collect();
     assert_eq!(kinds, ["user_message", "assistant_message"]);
 }
 
 #[test]
 fn every_truncation_of_a_damaged_file_is_read_without_loss() {
-    for name in [
-        "interior-garbage",
-        "nul-record",
-        "invalid-utf8",
-        "number-fidelity",
-    ] {
+    for name in ["interior-garbage", "nul-record", "invalid-utf8", "number-fidelity"] {
         let path = testdata().join(format!("claude/malformed/{name}.jsonl"));
         let bytes = std::fs::read(path).unwrap();
         for cut in (0..bytes.len()).step_by(97) {
@@ -106,10 +83,7 @@ fn every_truncation_of_a_damaged_file_is_read_without_loss() {
             let report = scene.import_as(&scene.file("s.jsonl", &bytes[..cut]), "claude");
             if let Some(session) = report.sessions.first() {
                 let restored = scene.restore(&session.session_id);
-                let waits = report
-                    .problems
-                    .iter()
-                    .any(|p| p.kind == ProblemKind::Incomplete);
+                let waits = report.problems.iter().any(|p| p.kind == ProblemKind::Incomplete);
                 assert!(bytes[..cut].starts_with(&restored));
                 assert!(waits || restored.len() == cut, "{name} at {cut}");
             }

@@ -23,26 +23,10 @@ const OTHERWISE: &[(&str, &[&str], &str)] = &[
         &["chain"],
         "the history before a compaction belongs to the session",
     ),
-    (
-        "goal-status/active.jsonl",
-        &["chain"],
-        "a session without messages is one all the same",
-    ),
-    (
-        "goal-status/cleared.jsonl",
-        &["chain"],
-        "a session without messages is one all the same",
-    ),
-    (
-        "goal-status/completed.jsonl",
-        &["chain"],
-        "a session without messages is one all the same",
-    ),
-    (
-        "goal-status/edit-active.jsonl",
-        &["chain"],
-        "a session without messages is one all the same",
-    ),
+    ("goal-status/active.jsonl", &["chain"], "a session without messages is one all the same"),
+    ("goal-status/cleared.jsonl", &["chain"], "a session without messages is one all the same"),
+    ("goal-status/completed.jsonl", &["chain"], "a session without messages is one all the same"),
+    ("goal-status/edit-active.jsonl", &["chain"], "a session without messages is one all the same"),
     (
         "2026-07-25T17-25-10-488Z_935f39c6-37ea-4fa9-866f-2f570793300d.jsonl",
         &["leaf"],
@@ -63,20 +47,13 @@ const OTHERWISE: &[(&str, &[&str], &str)] = &[
 fn expectations(dialect: &str, inside: &str, names: &[&str]) -> Vec<(PathBuf, Value)> {
     let mut files = vec![(testdata().join(dialect), testdata().join(inside))];
     if let Some(outside) = outside() {
-        files.extend(
-            names
-                .iter()
-                .map(|name| (outside.clone(), outside.join(name))),
-        );
+        files.extend(names.iter().map(|name| (outside.clone(), outside.join(name))));
     }
     let mut all = Vec::new();
     for (folder, list) in files {
         let list = std::fs::read_to_string(list).unwrap();
         let list: BTreeMap<String, Value> = serde_json::from_str(&list).unwrap();
-        all.extend(
-            list.into_iter()
-                .map(|(path, answer)| (folder.join(path), answer)),
-        );
+        all.extend(list.into_iter().map(|(path, answer)| (folder.join(path), answer)));
     }
     all
 }
@@ -102,10 +79,7 @@ fn compare(path: &std::path::Path, theirs: &Value, ours: &Answer) -> Vec<String>
         });
         let theirs = theirs.get(name).unwrap_or(&Value::Null);
         if theirs != ours && !excused {
-            differ.push(format!(
-                "{}: {name} is {theirs}, here {ours}",
-                path.display()
-            ));
+            differ.push(format!("{}: {name} is {theirs}, here {ours}", path.display()));
         }
     }
     differ
@@ -125,30 +99,18 @@ fn claude(path: &std::path::Path) -> Answer {
         .iter()
         .flat_map(|session| {
             let own = |stored: &Stored| Scene::is_own(stored, &session.id);
-            scene
-                .events(&session.id)
-                .into_iter()
-                .filter(own)
-                .collect::<Vec<_>>()
+            scene.events(&session.id).into_iter().filter(own).collect::<Vec<_>>()
         })
         .collect();
     let entries = all.iter().filter(|stored| is_any(stored, &CHAIN)).count();
     let mut answer = Answer::default();
     answer.0.insert("entries", entries.into());
     let meant = report.sources.first().and_then(|file| file.meant());
-    let log = meant
-        .map(|(leaf, _)| scene.events(leaf))
-        .unwrap_or_default();
-    let spoken: Vec<_> = log
-        .iter()
-        .filter(|s| is_any(s, &["user", "assistant"]))
-        .collect();
+    let log = meant.map(|(leaf, _)| scene.events(leaf)).unwrap_or_default();
+    let spoken: Vec<_> = log.iter().filter(|s| is_any(s, &["user", "assistant"])).collect();
     let id = |stored: Option<&&Stored>| stored.map_or(Value::Null, |s| s.event.id.as_str().into());
     answer.0.insert("leaf", id(spoken.last()));
-    answer.0.insert(
-        "chain",
-        log.iter().filter(|s| is_any(s, &CHAIN)).count().into(),
-    );
+    answer.0.insert("chain", log.iter().filter(|s| is_any(s, &CHAIN)).count().into());
     answer
 }
 
@@ -161,12 +123,8 @@ fn pi(path: &std::path::Path) -> Answer {
     let mut roots = 0;
     for session in &sessions {
         let events = scene.events(&session.id);
-        let own = events
-            .iter()
-            .filter(|stored| stored.origin.session_id == session.id);
-        entries += own
-            .filter(|s| s.event.kind.as_str() != "session_fork")
-            .count();
+        let own = events.iter().filter(|stored| stored.origin.session_id == session.id);
+        entries += own.filter(|s| s.event.kind.as_str() != "session_fork").count();
         let Some(cut) = &session.cut else {
             roots += 1;
             continue;
@@ -181,35 +139,24 @@ fn pi(path: &std::path::Path) -> Answer {
         }
     }
     let file = report.sources.first();
-    let leaf = file
-        .and_then(|file| file.meant())
-        .and_then(|(leaf, _)| scene.events(leaf).pop());
-    let title = file
-        .and_then(|file| file.first.as_ref())
-        .map(|first| scene.engine.show(first));
+    let leaf = file.and_then(|file| file.meant()).and_then(|(leaf, _)| scene.events(leaf).pop());
+    let title = file.and_then(|file| file.first.as_ref()).map(|first| scene.engine.show(first));
     let title = title.and_then(|header| header.unwrap().title);
     let mut answer = Answer::default();
     answer.0.insert("entries", entries.into());
     answer.0.insert("treeNodes", entries.into());
     answer.0.insert("roots", roots.into());
     answer.0.insert("branchPoints", points.len().into());
-    answer.0.insert(
-        "leaf",
-        leaf.map_or(Value::Null, |s| s.event.id.as_str().into()),
-    );
-    answer
-        .0
-        .insert("name", title.map_or(Value::Null, Value::String));
+    answer.0.insert("leaf", leaf.map_or(Value::Null, |s| s.event.id.as_str().into()));
+    answer.0.insert("name", title.map_or(Value::Null, Value::String));
     answer
 }
 
 #[test]
 fn claude_files_are_what_the_agent_sdk_says() {
     let all = expectations("claude", "claude/EXPECT.json", &["EXPECT-claude-sdk.json"]);
-    let differ: Vec<_> = all
-        .iter()
-        .flat_map(|(path, theirs)| compare(path, theirs, &claude(path)))
-        .collect();
+    let differ: Vec<_> =
+        all.iter().flat_map(|(path, theirs)| compare(path, theirs, &claude(path))).collect();
     assert!(differ.is_empty(), "{}", differ.join("\n"));
 }
 
@@ -217,9 +164,7 @@ fn claude_files_are_what_the_agent_sdk_says() {
 fn pi_files_are_what_pi_says() {
     let names = ["EXPECT-pi-1.5.2.json", "EXPECT-pi-0.74.2.json"];
     let all = expectations("pi", "pi/EXPECT.json", &names);
-    let differ: Vec<_> = all
-        .iter()
-        .flat_map(|(path, theirs)| compare(path, theirs, &pi(path)))
-        .collect();
+    let differ: Vec<_> =
+        all.iter().flat_map(|(path, theirs)| compare(path, theirs, &pi(path))).collect();
     assert!(differ.is_empty(), "{}", differ.join("\n"));
 }

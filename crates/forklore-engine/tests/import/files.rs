@@ -25,11 +25,7 @@ pub(crate) fn all() -> Vec<Sample> {
         ] {
             collect(&outside.join(folder), dialect, &mut samples);
         }
-        for entry in std::fs::read_dir(outside.join("_genuine"))
-            .into_iter()
-            .flatten()
-            .flatten()
-        {
+        for entry in std::fs::read_dir(outside.join("_genuine")).into_iter().flatten().flatten() {
             if entry.file_name().to_string_lossy().starts_with("pi") {
                 collect(&entry.path(), "pi", &mut samples);
             }
@@ -44,20 +40,13 @@ pub(crate) fn outside() -> Option<PathBuf> {
 }
 
 fn collect(folder: &Path, dialect: &'static str, samples: &mut Vec<Sample>) {
-    let mut entries: Vec<_> = std::fs::read_dir(folder)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|e| e.path())
-        .collect();
+    let mut entries: Vec<_> =
+        std::fs::read_dir(folder).into_iter().flatten().flatten().map(|e| e.path()).collect();
     entries.sort();
     for path in entries {
         if path.is_dir() {
             collect(&path, dialect, samples);
-        } else if path
-            .extension()
-            .is_some_and(|extension| extension == "jsonl")
-        {
+        } else if path.extension().is_some_and(|extension| extension == "jsonl") {
             samples.push((path, dialect));
         }
     }

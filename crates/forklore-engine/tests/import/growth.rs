@@ -5,11 +5,7 @@ use crate::scene::Scene;
 
 /// Imports the first `cuts[0]` bytes, then the first `cuts[1]`, and so on, then all.
 fn grown(name: &str, bytes: &[u8], cuts: &[usize], scene: Scene) -> Scene {
-    let dialect = if name.starts_with("pi") {
-        "pi"
-    } else {
-        "claude"
-    };
+    let dialect = if name.starts_with("pi") { "pi" } else { "claude" };
     for cut in cuts.iter().copied().chain([bytes.len()]) {
         scene.import_as(&scene.file(name, &bytes[..cut]), dialect);
     }
@@ -25,11 +21,7 @@ struct Whole<'a> {
 
 impl<'a> Whole<'a> {
     fn of(name: &'a str, bytes: &'a [u8]) -> Self {
-        Self {
-            name,
-            bytes,
-            scene: grown(name, bytes, &[], Scene::new()),
-        }
+        Self { name, bytes, scene: grown(name, bytes, &[], Scene::new()) }
     }
 
     /// Imports the file in parts and compares everything.
@@ -37,18 +29,9 @@ impl<'a> Whole<'a> {
         let parts = grown(self.name, self.bytes, cuts, scene);
         let whole = &self.scene;
         assert!(!whole.sessions().is_empty());
-        assert_eq!(
-            parts.everything(),
-            whole.everything(),
-            "{} at {cuts:?}",
-            self.name
-        );
+        assert_eq!(parts.everything(), whole.everything(), "{} at {cuts:?}", self.name);
         for session in whole.sessions() {
-            assert_eq!(
-                parts.ranges(&session.id),
-                whole.ranges(&session.id),
-                "{cuts:?}"
-            );
+            assert_eq!(parts.ranges(&session.id), whole.ranges(&session.id), "{cuts:?}");
             assert_eq!(parts.restore(&session.id), whole.restore(&session.id));
         }
     }
@@ -59,21 +42,10 @@ fn samples() -> Vec<(&'static str, Vec<u8>)> {
     let claude = "claude/projects/-home-dev-work-space-a-proj-41";
     vec![
         ("pi.jsonl", read("pi/demo.jsonl")),
-        (
-            "session-1.jsonl",
-            read(&format!(
-                "{claude}/9cb2dfeb-c188-4250-bac1-2b1856ffaa9b.jsonl"
-            )),
-        ),
-        (
-            "session-2.jsonl",
-            read("claude/malformed/two-writers-interleaved.jsonl"),
-        ),
+        ("session-1.jsonl", read(&format!("{claude}/9cb2dfeb-c188-4250-bac1-2b1856ffaa9b.jsonl"))),
+        ("session-2.jsonl", read("claude/malformed/two-writers-interleaved.jsonl")),
         ("session-3.jsonl", read("claude/malformed/crlf.jsonl")),
-        (
-            "session-4.jsonl",
-            read("claude/malformed/interior-garbage.jsonl"),
-        ),
+        ("session-4.jsonl", read("claude/malformed/interior-garbage.jsonl")),
         ("session-5.jsonl", read("claude/malformed/nul-record.jsonl")),
     ]
 }
@@ -81,12 +53,8 @@ fn samples() -> Vec<(&'static str, Vec<u8>)> {
 #[test]
 fn growth_at_every_line_ends_as_the_whole_file() {
     for (name, bytes) in samples() {
-        let ends: Vec<usize> = bytes
-            .iter()
-            .enumerate()
-            .filter(|(_, b)| **b == b'\n')
-            .map(|(at, _)| at + 1)
-            .collect();
+        let ends: Vec<usize> =
+            bytes.iter().enumerate().filter(|(_, b)| **b == b'\n').map(|(at, _)| at + 1).collect();
         let whole = Whole::of(name, &bytes);
         for end in &ends {
             whole.compare(&[*end], Scene::new());
@@ -135,8 +103,5 @@ fn a_long_file_is_the_same_in_one_go_and_in_parts() {
     let whole = Whole::of("pi.jsonl", bytes.as_bytes());
     assert_eq!(whole.scene.sessions().len(), 8);
     whole.compare(&[bytes.len() / 3], Scene::sqlite());
-    assert_eq!(
-        whole.scene.restore(&"pi".parse().unwrap()),
-        bytes.as_bytes()
-    );
+    assert_eq!(whole.scene.restore(&"pi".parse().unwrap()), bytes.as_bytes());
 }

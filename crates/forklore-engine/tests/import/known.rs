@@ -26,11 +26,7 @@ fn two_turns() -> String {
 }
 
 fn ids(report: &ImportReport) -> Vec<String> {
-    report
-        .sessions
-        .iter()
-        .map(|session| session.session_id.to_string())
-        .collect()
+    report.sessions.iter().map(|session| session.session_id.to_string()).collect()
 }
 
 #[test]
@@ -59,10 +55,7 @@ fn a_file_that_only_begins_like_another_is_a_source_of_its_own() {
     let other = scene.import(&scene.file("other.jsonl", longer.as_bytes()));
     let id = forklore_model::dialect::session_id("pi", "s1", 1).unwrap();
     assert_eq!(ids(&other), [id.as_str()]);
-    assert_eq!(
-        scene.restore(&"s1".parse().unwrap()),
-        two_turns().as_bytes()
-    );
+    assert_eq!(scene.restore(&"s1".parse().unwrap()), two_turns().as_bytes());
     assert_eq!(scene.restore(&id), longer.as_bytes());
 }
 
@@ -74,16 +67,10 @@ fn a_rewritten_file_is_a_new_revision_and_the_old_one_stays() {
     let report = scene.import(&scene.file("a.jsonl", other.as_bytes()));
     assert_eq!(report.problems[0].kind, ProblemKind::Rewritten);
     let new = report.sessions[0].session_id.clone();
-    assert_eq!(
-        new,
-        forklore_model::dialect::session_id("pi", "s1", 1).unwrap()
-    );
+    assert_eq!(new, forklore_model::dialect::session_id("pi", "s1", 1).unwrap());
     assert_eq!(scene.source(&new).revision, 1);
     assert_eq!(scene.restore(&new), other.as_bytes());
-    assert_eq!(
-        scene.restore(&"s1".parse().unwrap()),
-        two_turns().as_bytes()
-    );
+    assert_eq!(scene.restore(&"s1".parse().unwrap()), two_turns().as_bytes());
 }
 
 #[test]
@@ -117,11 +104,7 @@ fn a_deleted_session_stays_deleted_unless_asked_for_again() {
         let s1: SessionId = "s1".parse().unwrap();
         scene
             .engine
-            .delete(&Delete {
-                session: s1.clone(),
-                mode: DeleteMode::Refuse,
-                dry_run: false,
-            })
+            .delete(&Delete { session: s1.clone(), mode: DeleteMode::Refuse, dry_run: false })
             .unwrap();
         let mut nowhere = Vec::new();
         let error = scene.engine.restore(&s1, &mut nowhere).unwrap_err();
@@ -129,18 +112,12 @@ fn a_deleted_session_stays_deleted_unless_asked_for_again() {
         assert_eq!(error.details()["deleted"][0], "s1");
 
         let skipped = scene.import(&path);
-        assert_eq!(
-            (skipped.files, skipped.skipped, skipped.sessions.len()),
-            (0, 1, 0)
-        );
+        assert_eq!((skipped.files, skipped.skipped, skipped.sessions.len()), (0, 1, 0));
         let text = two_turns() + &record("c", Some("b"), "user", "three");
         let grown = scene.import(&scene.file("a.jsonl", text.as_bytes()));
         assert_eq!((grown.files, grown.sessions.len()), (0, 0));
 
-        let again = ImportOptions {
-            again: true,
-            ..Scene::options()
-        };
+        let again = ImportOptions { again: true, ..Scene::options() };
         let report = scene.import_with(&path, &again);
         let id = forklore_model::dialect::session_id("pi", "s1", 1).unwrap();
         assert_eq!(ids(&report), [id.as_str()]);
@@ -155,11 +132,7 @@ fn links_that_lead_out_of_the_folder_are_not_followed() {
     std::fs::write(outside.path().join("b.jsonl"), two_turns()).unwrap();
     std::fs::create_dir(scene.folder.path().join("in")).unwrap();
     let folder = scene.folder.path().join("in");
-    std::fs::write(
-        folder.join("a.jsonl"),
-        header("s2") + &record("a", None, "user", "x"),
-    )
-    .unwrap();
+    std::fs::write(folder.join("a.jsonl"), header("s2") + &record("a", None, "user", "x")).unwrap();
     std::os::unix::fs::symlink(outside.path(), folder.join("out")).unwrap();
     std::os::unix::fs::symlink(outside.path().join("b.jsonl"), folder.join("c.jsonl")).unwrap();
     std::os::unix::fs::symlink(&folder, folder.join("round")).unwrap();
@@ -172,10 +145,7 @@ fn the_file_is_never_touched_and_its_folder_names_the_workspace() {
     let path = scene.file("a.jsonl", two_turns().as_bytes());
     let before = std::fs::metadata(&path).unwrap().modified().unwrap();
     scene.import(&path);
-    assert_eq!(
-        std::fs::metadata(&path).unwrap().modified().unwrap(),
-        before
-    );
+    assert_eq!(std::fs::metadata(&path).unwrap().modified().unwrap(), before);
     let header = scene.engine.show(&"s1".parse().unwrap()).unwrap();
     assert_eq!(header.workspace.as_str(), "/home/dev/place");
     let plain = scene.file("p.jsonl", b"{\"role\":\"user\",\"content\":\"x\"}\n");

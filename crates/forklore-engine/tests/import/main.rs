@@ -1,11 +1,6 @@
 //! Session files of other agents, read in and given back (SPEC 11).
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod damage;
 mod expected;

@@ -15,12 +15,7 @@ fn record(id: &str, parent: Option<&str>, kind: &str, more: &str) -> String {
 }
 
 fn user(id: &str, parent: Option<&str>) -> String {
-    record(
-        id,
-        parent,
-        "user",
-        ",\"message\":{\"role\":\"user\",\"content\":\"hi\"}",
-    )
+    record(id, parent, "user", ",\"message\":{\"role\":\"user\",\"content\":\"hi\"}")
 }
 
 fn calls(id: &str, parent: &str, call: &str) -> String {
@@ -41,29 +36,17 @@ fn result(id: &str, parent: &str, call: &str) -> String {
 
 /// The sessions of the file `f`, each as the ids of its own events behind its parent's name.
 fn shape(scene: &Scene, report: &ImportReport) -> Vec<String> {
-    let name = |id: &SessionId| {
-        report
-            .sessions
-            .iter()
-            .position(|s| s.session_id == *id)
-            .unwrap()
-    };
+    let name = |id: &SessionId| report.sessions.iter().position(|s| s.session_id == *id).unwrap();
     let shown = report.sessions.iter().map(|session| {
         let events = scene.events(&session.session_id);
-        let own = events
-            .iter()
-            .filter(|e| Scene::is_own(e, &session.session_id));
+        let own = events.iter().filter(|e| Scene::is_own(e, &session.session_id));
         let own = own.filter(|e| e.event.kind.as_str() != "session_fork");
         let own: Vec<_> = own.map(|e| e.event.id.as_str().to_owned()).collect();
         let header = scene.engine.show(&session.session_id).unwrap();
         let from = header.parent_id.as_ref().map_or(String::new(), |parent| {
             let cut = header.cut.as_ref().and_then(|cut| cut.event_id.clone());
             let cut = cut.map_or("start".to_owned(), |id| id.to_string());
-            let arrow = if header.kind == SessionKind::Delegate {
-                "~"
-            } else {
-                "/"
-            };
+            let arrow = if header.kind == SessionKind::Delegate { "~" } else { "/" };
             format!("{}{arrow}{cut}: ", name(parent))
         });
         from + &own.join(" ")
@@ -75,10 +58,7 @@ fn imported(lines: &[String]) -> (Scene, ImportReport) {
     let scene = Scene::new();
     let path = scene.file("f.jsonl", lines.concat().as_bytes());
     let report = scene.import_as(&path, "claude");
-    assert_eq!(
-        scene.restore(&report.sessions[0].session_id),
-        lines.concat().as_bytes()
-    );
+    assert_eq!(scene.restore(&report.sessions[0].session_id), lines.concat().as_bytes());
     (scene, report)
 }
 
@@ -112,19 +92,9 @@ fn further_roots_lost_parents_and_cycles_begin_at_the_start() {
         user("f", Some("e")),
     ];
     let (scene, report) = imported(&lines);
-    let expected = [
-        "a",
-        "0/start: b",
-        "0/start: c",
-        "0/start: d",
-        "0/start: e f",
-    ];
+    let expected = ["a", "0/start: b", "0/start: c", "0/start: d", "0/start: e f"];
     assert_eq!(shape(&scene, &report), expected);
-    let missing: Vec<_> = report
-        .problems
-        .iter()
-        .map(|p| (p.kind, p.line.unwrap()))
-        .collect();
+    let missing: Vec<_> = report.problems.iter().map(|p| (p.kind, p.line.unwrap())).collect();
     let kind = ProblemKind::MissingParent;
     assert_eq!(missing, [(kind, 3), (kind, 4), (kind, 5)]);
 }
@@ -143,21 +113,13 @@ fn parallel_results_join_the_session_that_waits_for_them() {
         // Its other call is still open in the branch.
         result("h", "nowhere", "c1"),
     ];
-    assert_eq!(
-        shape_of(&lines)[..2],
-        ["a b c d e f".to_owned(), "0/b: g".to_owned()]
-    );
+    assert_eq!(shape_of(&lines)[..2], ["a b c d e f".to_owned(), "0/b: g".to_owned()]);
 }
 
 #[test]
 fn sidechains_are_delegates_called_at_the_end_of_the_main_line() {
     let side = |id: &str, parent: Option<&str>| {
-        record(
-            id,
-            parent,
-            "user",
-            ",\"isSidechain\":true,\"message\":{\"content\":\"go\"}",
-        )
+        record(id, parent, "user", ",\"isSidechain\":true,\"message\":{\"content\":\"go\"}")
     };
     let lines = [
         side("w", None),
@@ -197,15 +159,9 @@ fn a_compaction_goes_on_behind_its_logical_parent() {
             "user_message"
         ]
     );
-    let inspected = scene
-        .engine
-        .inspect(&report.sessions[0].session_id)
-        .unwrap();
-    let texts: Vec<_> = inspected
-        .messages
-        .iter()
-        .map(forklore_model::Message::plain_text)
-        .collect();
+    let inspected = scene.engine.inspect(&report.sessions[0].session_id).unwrap();
+    let texts: Vec<_> =
+        inspected.messages.iter().map(forklore_model::Message::plain_text).collect();
     assert_eq!(texts, ["In short.", "hi"]);
 }
 
@@ -223,20 +179,11 @@ fn a_repeated_id_is_a_new_event_and_later_parents_mean_the_last() {
 
 #[test]
 fn ids_are_made_of_the_file_and_the_first_record() {
-    let lines = [
-        user("a", None),
-        user("b", Some("a")),
-        user("c", Some("a")),
-        user("c", Some("a")),
-    ];
+    let lines = [user("a", None), user("b", Some("a")), user("c", Some("a")), user("c", Some("a"))];
     let (_, report) = imported(&lines);
     let derived = |first: &str| SessionId::derived("claude", &["f", first]).unwrap();
     let offset = lines[..3].concat().len().to_string();
-    let ids: Vec<_> = report
-        .sessions
-        .iter()
-        .map(|s| s.session_id.clone())
-        .collect();
+    let ids: Vec<_> = report.sessions.iter().map(|s| s.session_id.clone()).collect();
     assert_eq!(ids, ["f".parse().unwrap(), derived("c"), derived(&offset)]);
 }
 

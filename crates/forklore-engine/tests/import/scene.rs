@@ -23,19 +23,13 @@ pub(crate) struct Scene {
 
 impl Scene {
     pub(crate) fn new() -> Self {
-        Self::over(
-            Arc::new(MemoryStore::default()),
-            tempfile::tempdir().unwrap(),
-        )
+        Self::over(Arc::new(MemoryStore::default()), tempfile::tempdir().unwrap())
     }
 
     pub(crate) fn sqlite() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("store.sqlite");
-        Self::over(
-            Arc::new(SqliteStore::open(&path, Options::default()).unwrap()),
-            folder,
-        )
+        Self::over(Arc::new(SqliteStore::open(&path, Options::default()).unwrap()), folder)
     }
 
     fn over<S: Store + Sources + Upkeep + Send + Sync + 'static>(
@@ -43,12 +37,7 @@ impl Scene {
         folder: tempfile::TempDir,
     ) -> Self {
         let engine = Engine::over(store.clone()).with_dialects(DIALECTS);
-        Self {
-            engine,
-            store: store.clone(),
-            sources: store,
-            folder,
-        }
+        Self { engine, store: store.clone(), sources: store, folder }
     }
 
     pub(crate) fn options() -> ImportOptions {
@@ -60,19 +49,11 @@ impl Scene {
     }
 
     pub(crate) fn import_as(&self, path: &Path, dialect: &str) -> ImportReport {
-        self.import_with(
-            path,
-            &ImportOptions {
-                from: Some(dialect.into()),
-                ..Self::options()
-            },
-        )
+        self.import_with(path, &ImportOptions { from: Some(dialect.into()), ..Self::options() })
     }
 
     pub(crate) fn import_with(&self, path: &Path, options: &ImportOptions) -> ImportReport {
-        self.engine
-            .import(&[path.to_owned()], options, &mut |_| {})
-            .unwrap()
+        self.engine.import(&[path.to_owned()], options, &mut |_| {}).unwrap()
     }
 
     /// Writes a file in the scene's folder.
@@ -89,20 +70,14 @@ impl Scene {
     }
 
     pub(crate) fn sessions(&self) -> Vec<Header> {
-        let filter = Filter {
-            deleted: true,
-            ..Filter::default()
-        };
+        let filter = Filter { deleted: true, ..Filter::default() };
         let mut found = self.store.sessions(&filter, None, 0).unwrap();
         found.sort_by(|a, b| a.id.cmp(&b.id));
         found
     }
 
     pub(crate) fn events(&self, session: &SessionId) -> Vec<Stored> {
-        self.engine
-            .events(session, At::Seq(0))
-            .map(Result::unwrap)
-            .collect()
+        self.engine.events(session, At::Seq(0)).map(Result::unwrap).collect()
     }
 
     /// Whether the event stands where it was first written.
@@ -118,16 +93,11 @@ impl Scene {
             header
         };
         let sessions = self.sessions().into_iter();
-        sessions
-            .map(|header| (plain(header.clone()), self.events(&header.id)))
-            .collect()
+        sessions.map(|header| (plain(header.clone()), self.events(&header.id))).collect()
     }
 
     pub(crate) fn source(&self, session: &SessionId) -> Source {
-        self.sources
-            .sources(&FindSource::Session(session.clone()))
-            .unwrap()
-            .remove(0)
+        self.sources.sources(&FindSource::Session(session.clone())).unwrap().remove(0)
     }
 
     /// The ranges of the file in one form, however many steps wrote them.
@@ -138,23 +108,14 @@ impl Scene {
         while let Some(ranges) = self.sources.ranges(source, step).unwrap() {
             for range in ranges {
                 match range {
-                    Range::Events {
-                        session,
-                        from,
-                        count,
-                        end,
-                    } => {
+                    Range::Events { session, from, count, end } => {
                         for position in from..from + count {
                             all.push(Stretch::Event(session, position));
                             keep(&mut all, end.bytes());
                         }
                     }
                     Range::Kept(bytes) => keep(&mut all, &bytes),
-                    Range::Raw {
-                        session,
-                        position,
-                        bytes,
-                    } => {
+                    Range::Raw { session, position, bytes } => {
                         all.push(Stretch::Raw(session, position, bytes));
                     }
                     Range::Gone(len) => panic!("{len} bytes are gone"),

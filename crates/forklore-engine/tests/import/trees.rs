@@ -15,11 +15,7 @@ fn trees() -> impl Strategy<Value = Vec<Option<usize>>> {
 
 fn line(id: usize, parent: Option<usize>) -> String {
     let parent = parent.map_or("null".into(), |parent| format!("\"r{parent}\""));
-    let role = if id.is_multiple_of(3) {
-        "user"
-    } else {
-        "assistant"
-    };
+    let role = if id.is_multiple_of(3) { "user" } else { "assistant" };
     format!(
         "{{\"type\":\"message\",\"id\":\"r{id}\",\"parentId\":{parent},\
          \"timestamp\":\"2026-01-01T00:00:00Z\",\"message\":{{\"role\":\"{role}\",\"content\":\"{id}\"}}}}\n"

@@ -25,12 +25,18 @@ fn a55_a_second_writer_gets_a_conflict(world: &World) {
     world.engine.append(&id("p"), &expecting(0, "a1")).unwrap();
     let error = world.engine.append(&id("p"), &expecting(0, "a2")).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Conflict);
-    assert_eq!(error.details(), serde_json::json!({"session_id": "p", "expected": 0, "head_seq": 1}));
+    assert_eq!(
+        error.details(),
+        serde_json::json!({"session_id": "p", "expected": 0, "head_seq": 1})
+    );
     assert_eq!(world.shape("p"), "u1 a1");
 }
 
 fn a62_an_unknown_session_never_becomes_a_new_one(world: &World) {
-    assert_eq!(refusal(world.engine.append(&id("ghost"), &events("u1").into())).0, ErrorKind::NotFound);
+    assert_eq!(
+        refusal(world.engine.append(&id("ghost"), &events("u1").into())).0,
+        ErrorKind::NotFound
+    );
     assert_eq!(refusal(world.engine.load(&id("ghost"))).0, ErrorKind::NotFound);
     assert_eq!(refusal(world.engine.show(&id("ghost"))).0, ErrorKind::NotFound);
 }
@@ -79,10 +85,15 @@ fn what_only_the_engine_writes_is_refused(world: &World) {
         let event = NewEvent::new(kind.parse().unwrap(), Data::parse("{}").unwrap());
         assert_eq!(refusal(world.engine.append(&id("p"), &vec![event].into())).1, "reserved_type");
     }
-    for (kind, class) in [("user_message", Class::Audit), ("other", Class::Evidence), ("x.a", Class::Lineage)] {
+    for (kind, class) in
+        [("user_message", Class::Audit), ("other", Class::Evidence), ("x.a", Class::Lineage)]
+    {
         let data = Data::parse(r#"{"content":"hi"}"#).unwrap();
         let event = NewEvent { class: Some(class), ..NewEvent::new(kind.parse().unwrap(), data) };
-        assert_eq!(refusal(world.engine.append(&id("p"), &vec![event].into())).0, ErrorKind::InvalidArgs);
+        assert_eq!(
+            refusal(world.engine.append(&id("p"), &vec![event].into())).0,
+            ErrorKind::InvalidArgs
+        );
     }
 }
 

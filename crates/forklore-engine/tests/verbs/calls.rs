@@ -1,6 +1,6 @@
 //! Calls and their results at a cut (SPEC 6.2).
 
-use forklore_engine::{Fork, Forked, Error};
+use forklore_engine::{Error, Fork, Forked};
 use forklore_model::{Content, ErrorKind, Part, Role, ToolCallPolicy};
 
 use crate::world::{World, cut, id, on_every_store, refusal};
@@ -21,7 +21,10 @@ fn a21_none_one_and_many_open_calls(world: &World) {
     world.session("p", "u1 c:x c:y c:z r:y a1");
     for (at, open) in [("seq:0", 0), ("seq:1", 1), ("seq:3", 3), ("seq:4", 2), ("seq:5", 2)] {
         let child = format!("c{}", &at[4..]);
-        assert_eq!(fork(world, at, &child, ToolCallPolicy::Complete).unwrap().synthetic_results, open);
+        assert_eq!(
+            fork(world, at, &child, ToolCallPolicy::Complete).unwrap().synthetic_results,
+            open
+        );
     }
     assert_eq!(world.shape("c3"), "F u1 c:x c:y c:z r:x r:y r:z");
     assert_eq!(world.shape("c4"), "F u1 c:x c:y c:z r:y r:x r:z");
@@ -43,7 +46,9 @@ fn a22_a_synthetic_result_names_its_tool_and_stands_next_to_its_call(world: &Wor
         assert_eq!(roles, [Role::User, Role::Assistant, Role::Tool, Role::User], "{name}");
         assert_eq!((seen.balanced, seen.synthetic_results), (balanced, 1), "{name}");
         let Content::Parts(parts) = &seen.messages[2].content else { panic!("{name}") };
-        assert!(matches!(&parts[..], [Part::ToolResult { name: Some(tool), synthetic: true, .. }] if tool == "tool_x"));
+        assert!(
+            matches!(&parts[..], [Part::ToolResult { name: Some(tool), synthetic: true, .. }] if tool == "tool_x")
+        );
     }
 }
 
@@ -58,7 +63,10 @@ fn a23_error_remove_and_verbatim(world: &World) {
     assert_eq!(world.shape("r"), "F u1 a1");
     assert_eq!((removed.cut.seq, removed.adjusted_from.unwrap().seq), (Some(1), Some(5)));
     let record: serde_json::Value = world.log("r")[0].event.data.read().unwrap();
-    assert_eq!((record["tool_calls"].as_str(), record["cut_asked"]["seq"].as_u64()), (Some("remove"), Some(5)));
+    assert_eq!(
+        (record["tool_calls"].as_str(), record["cut_asked"]["seq"].as_u64()),
+        (Some("remove"), Some(5))
+    );
 
     fork(world, "end", "v", ToolCallPolicy::Verbatim).unwrap();
     assert_eq!(world.shape("v"), "F u1 a1 c:x w c:y r:x");
@@ -66,7 +74,10 @@ fn a23_error_remove_and_verbatim(world: &World) {
 
     world.session("q", "c:z");
     let all = Fork { tool_calls: ToolCallPolicy::Remove, ..Fork::of(id("q")) };
-    assert_eq!(refusal(world.engine.fork(&all)), (ErrorKind::InvalidArgs, "nothing_to_fork".into()));
+    assert_eq!(
+        refusal(world.engine.fork(&all)),
+        (ErrorKind::InvalidArgs, "nothing_to_fork".into())
+    );
 }
 
 fn a_late_result_never_reaches_the_child(world: &World) {
@@ -82,7 +93,10 @@ fn a_late_result_never_reaches_the_child(world: &World) {
 fn a_real_user_message_gives_open_calls_up(world: &World) {
     world.session("p", "u1 c:x i1 c:y u2");
     assert_eq!(world.header("p").counts.open, 0);
-    assert_eq!(fork(world, "message:3", "c", ToolCallPolicy::Complete).unwrap().synthetic_results, 2);
+    assert_eq!(
+        fork(world, "message:3", "c", ToolCallPolicy::Complete).unwrap().synthetic_results,
+        2
+    );
     assert_eq!(fork(world, "end", "d", ToolCallPolicy::Complete).unwrap().synthetic_results, 0);
     // The view repairs the older calls, each next to its call.
     let seen = world.engine.inspect(&id("d")).unwrap();

@@ -32,7 +32,8 @@ fn a13_seq_0_is_session_fork(world: &World) {
         assert_eq!(inherited.event, original.event);
         assert_eq!(inherited.origin, original.origin);
     }
-    let writers: Vec<String> = log.iter().map(|s| format!("{}:{}", s.origin.session_id, s.origin.seq)).collect();
+    let writers: Vec<String> =
+        log.iter().map(|s| format!("{}:{}", s.origin.session_id, s.origin.seq)).collect();
     assert_eq!(writers, ["c:0", "p:0", "p:1", "c:3"]);
     let record: serde_json::Value = log[0].event.data.read().unwrap();
     assert_eq!(
@@ -96,15 +97,29 @@ fn a19_share_and_copy_read_the_same(world: &World) {
             name
         };
         let (share, copy) = (child("p", Strategy::ShareV1), child("q", Strategy::ReplayV1));
-        for (share, copy) in [(share.clone(), copy.clone()), (format!("{share}-2"), format!("{copy}-2"))] {
+        for (share, copy) in
+            [(share.clone(), copy.clone()), (format!("{share}-2"), format!("{copy}-2"))]
+        {
             assert_eq!(world.shape(&share), world.shape(&copy), "{at}");
             let view = |name: &str| {
                 let header = world.header(name);
-                let records: Vec<_> = world.engine.replay(&id(name), None).unwrap()
-                    .map(|record| { let r = record.unwrap(); (r.index, r.seq, r.role, r.content) })
+                let records: Vec<_> = world
+                    .engine
+                    .replay(&id(name), None)
+                    .unwrap()
+                    .map(|record| {
+                        let r = record.unwrap();
+                        (r.index, r.seq, r.role, r.content)
+                    })
                     .collect();
-                (header.head_seq(), header.counts, header.inherited, header.own_events, records,
-                    world.engine.inspect(&id(name)).unwrap())
+                (
+                    header.head_seq(),
+                    header.counts,
+                    header.inherited,
+                    header.own_events,
+                    records,
+                    world.engine.inspect(&id(name)).unwrap(),
+                )
             };
             assert_eq!(view(&share), view(&copy), "{at}");
         }
@@ -147,7 +162,8 @@ fn a36_every_event_names_parent_and_root(world: &World) {
     }
     let lines = world.printed("d");
     let keys = |line: &str| -> Vec<String> {
-        let fields: serde_json::Map<String, serde_json::Value> = serde_json::from_str(line).unwrap();
+        let fields: serde_json::Map<String, serde_json::Value> =
+            serde_json::from_str(line).unwrap();
         fields.keys().cloned().collect()
     };
     let first = lines.lines().nth(1).unwrap();
@@ -169,7 +185,8 @@ fn a66_a_class_is_kept_with_the_event(world: &World) {
 fn a67_a_compactions_range_survives_three_forks(world: &World) {
     world.session("p", "u1 a1 $ u2 a2 k:0-3 u3 a3");
     let before = world.engine.inspect(&id("p")).unwrap();
-    let said: Vec<String> = before.messages.iter().map(forklore_model::Message::plain_text).collect();
+    let said: Vec<String> =
+        before.messages.iter().map(forklore_model::Message::plain_text).collect();
     assert_eq!(said, ["short", "a2", "u3", "a3"]);
     for (parent, child) in [("p", "c1"), ("c1", "c2"), ("c2", "c3")] {
         world.fork(parent, "", child);

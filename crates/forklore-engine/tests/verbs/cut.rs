@@ -87,7 +87,8 @@ fn a07_seq_is_inclusive(world: &World) {
 
 fn a08_index_keeps_exactly_that_many(world: &World) {
     world.session("p", "u1 w a1 w u2");
-    for (at, kept) in [("index:1", "F u1"), ("index:2", "F u1 w a1"), ("index:3", "F u1 w a1 w u2")] {
+    for (at, kept) in [("index:1", "F u1"), ("index:2", "F u1 w a1"), ("index:3", "F u1 w a1 w u2")]
+    {
         world.fork("p", at, &format!("c-{}", &at[6..]));
         assert_eq!(world.shape(&format!("c-{}", &at[6..])), kept);
     }
@@ -105,7 +106,9 @@ fn a09_all_selectors_agree_on_one_cut(world: &World) {
         kept: 4,
     };
     let header = world.header("p");
-    for at in ["seq:4", "seq:-2", "message:3", "index:4", "turn:2", "turn:-2", &format!("event:{event}")] {
+    for at in
+        ["seq:4", "seq:-2", "message:3", "index:4", "turn:2", "turn:-2", &format!("event:{event}")]
+    {
         assert_eq!(world.engine.cut(&header, &cut(at)).unwrap(), expected, "{at}");
     }
 }

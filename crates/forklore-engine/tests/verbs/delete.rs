@@ -33,7 +33,10 @@ fn a52_delete_refuses_with_children(world: &World) {
     family(world);
     let error = delete(world, "a", DeleteMode::Refuse).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::HasChildren);
-    assert_eq!(error.details(), serde_json::json!({"session_id": "a", "children": ["b"], "count": 1}));
+    assert_eq!(
+        error.details(),
+        serde_json::json!({"session_id": "a", "children": ["b"], "count": 1})
+    );
     let dry = Delete { session: id("a"), mode: DeleteMode::Refuse, dry_run: true };
     assert_eq!(refusal(world.engine.delete(&dry)).0, ErrorKind::HasChildren);
     assert_eq!(world.shape("a"), "u1 $ a1 w u2 a2");
@@ -75,7 +78,11 @@ fn a52_a_cascade_goes_leaves_first_and_can_be_repeated(world: &World) {
     let at = |name: &str| plan.deleted.iter().position(|gone| *gone == id(name)).unwrap();
     assert!(at("c") < at("b") && at("b") < at("a") && at("d") < at("a"));
     // A run cut short after its first step.
-    world.engine.store().remove(&plan.deleted[..1], forklore_store::port::Children::Refuse, world.engine.now()).unwrap();
+    world
+        .engine
+        .store()
+        .remove(&plan.deleted[..1], forklore_store::port::Children::Refuse, world.engine.now())
+        .unwrap();
     let rest = world.engine.delete(&ask(false)).unwrap();
     assert_eq!(rest.deleted, plan.deleted[1..]);
     assert_eq!((rest.kept_segments, world.engine.stats(None).unwrap().sessions), (0, 0));
@@ -97,7 +104,11 @@ fn a52_a_delegate_with_branch_children_survives(world: &World) {
 
 fn a52_tombstones_free_labels_and_keep_ids(world: &World) {
     world.session("p", "u1");
-    let named = |name: &str| Fork { label: Some("idea".parse().unwrap()), id: Some(id(name)), ..Fork::of(id("p")) };
+    let named = |name: &str| Fork {
+        label: Some("idea".parse().unwrap()),
+        id: Some(id(name)),
+        ..Fork::of(id("p"))
+    };
     world.engine.fork(&named("c")).unwrap();
     delete(world, "c", DeleteMode::Refuse).unwrap();
     assert_eq!(refusal(world.engine.fork(&named("c"))).0, ErrorKind::AlreadyExists);

@@ -66,7 +66,8 @@ fn a30_thirty_two_links_work_and_the_next_is_refused(world: &World) {
     let deep = world.engine.clone().with_max_fork_depth(Some(32));
     world.session("s0", "u1");
     for link in 1..=32 {
-        let fork = Fork { id: Some(id(&format!("s{link}"))), ..Fork::of(id(&format!("s{}", link - 1))) };
+        let fork =
+            Fork { id: Some(id(&format!("s{link}"))), ..Fork::of(id(&format!("s{}", link - 1))) };
         deep.fork(&fork).unwrap();
     }
     assert_eq!(refusal(deep.fork(&Fork::of(id("s32")))).0, ErrorKind::Conflict);
@@ -79,7 +80,8 @@ fn a30_thirty_two_links_work_and_the_next_is_refused(world: &World) {
 fn a32_delegates_are_not_listed_as_forks(world: &World) {
     world.session("p", "u1 a1");
     let parent = Some(id("p"));
-    let create = Create { id: Some(id("d")), parent, ..Create::in_workspace(Workspace::new("/demo")) };
+    let create =
+        Create { id: Some(id("d")), parent, ..Create::in_workspace(Workspace::new("/demo")) };
     let delegate = world.engine.create(&create).unwrap();
     assert_eq!((delegate.kind, delegate.inherited.kept), (SessionKind::Delegate, 0));
     assert_eq!(delegate.cut.unwrap().seq, Some(1));
@@ -126,7 +128,8 @@ fn a_principal_is_inherited_and_an_override_recorded(world: &World) {
     world.write("p", "u1");
     world.fork("p", "", "c");
     assert_eq!(world.header("c").principal.as_deref(), Some("did:key:ann"));
-    let other = Fork { principal: Some("did:key:bob".into()), id: Some(id("d")), ..Fork::of(id("p")) };
+    let other =
+        Fork { principal: Some("did:key:bob".into()), id: Some(id("d")), ..Fork::of(id("p")) };
     world.engine.fork(&other).unwrap();
     let record: serde_json::Value = world.log("d")[0].event.data.read().unwrap();
     assert_eq!(record["principal"], "did:key:bob");
@@ -136,7 +139,8 @@ fn a_principal_is_inherited_and_an_override_recorded(world: &World) {
 fn labels_are_unique_in_a_family(world: &World) {
     world.session("p", "u1");
     world.session("q", "u1");
-    let named = |parent: &str| Fork { label: Some("idea".parse().unwrap()), ..Fork::of(id(parent)) };
+    let named =
+        |parent: &str| Fork { label: Some("idea".parse().unwrap()), ..Fork::of(id(parent)) };
     world.engine.fork(&named("p")).unwrap();
     assert_eq!(refusal(world.engine.fork(&named("p"))).0, ErrorKind::AlreadyExists);
     world.engine.fork(&named("q")).unwrap();

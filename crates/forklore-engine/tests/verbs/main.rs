@@ -2,6 +2,14 @@
 //!
 //! Each case runs over the memory store and over SQLite; what it compares are whole values.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "these are tests: a broken expectation ends the case"
+)]
+
 mod append;
 mod calls;
 mod content;

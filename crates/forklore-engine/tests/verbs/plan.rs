@@ -24,7 +24,8 @@ fn a39_a_dry_run_writes_nothing_and_is_complete(world: &World) {
     };
     let plan = serde_json::to_value(world.engine.fork(&fork).unwrap()).unwrap();
     let event_id = world.log("p")[1].event.id.to_string();
-    let cut = serde_json::json!({"seq": 1, "index": 2, "message": 1, "turn": 1, "event_id": event_id});
+    let cut =
+        serde_json::json!({"seq": 1, "index": 2, "message": 1, "turn": 1, "event_id": event_id});
     assert_eq!(
         plan,
         serde_json::json!({
@@ -68,9 +69,16 @@ fn a44_a_duplicate_id_is_refused_the_same_fork_is_answered(world: &World) {
     assert_eq!((again.cut, again.head_seq), (first.cut, first.head_seq + 1));
     for (other, what) in [("turn:2", "the cut"), ("start", "the cut")] {
         let error = world.try_fork("p", other, "c").unwrap_err();
-        assert_eq!((error.kind(), error.details()["differs"].as_str()), (ErrorKind::AlreadyExists, Some(what)));
+        assert_eq!(
+            (error.kind(), error.details()["differs"].as_str()),
+            (ErrorKind::AlreadyExists, Some(what))
+        );
     }
-    let delegate = Fork { kind: SessionKind::Delegate, id: Some(id("c")), ..Fork::of(id("p")).at(cut("turn:1")) };
+    let delegate = Fork {
+        kind: SessionKind::Delegate,
+        id: Some(id("c")),
+        ..Fork::of(id("p")).at(cut("turn:1"))
+    };
     assert_eq!(refusal(world.engine.fork(&delegate)).0, ErrorKind::AlreadyExists);
     // Case does not make another id.
     assert_eq!(refusal(world.try_fork("p", "turn:1", "C")).0, ErrorKind::AlreadyExists);
@@ -98,7 +106,8 @@ fn others_wait_while_a_runtime_holds_the_session(world: &World) {
     assert_eq!((error.kind(), error.details()["owner"].as_str()), (ErrorKind::Busy, Some("one")));
     assert_eq!(error.next_actions(), ["forklore fork p"]);
     assert_eq!(refusal(world.engine.hold(&id("p"), "two")).0, ErrorKind::Busy);
-    let delete = forklore_engine::Delete { session: id("p"), mode: Default::default(), dry_run: false };
+    let delete =
+        forklore_engine::Delete { session: id("p"), mode: Default::default(), dry_run: false };
     assert_eq!(refusal(world.engine.delete(&delete)).0, ErrorKind::Busy);
     world.engine.release(&id("p"), "one").unwrap();
     world.write("p", "u2");

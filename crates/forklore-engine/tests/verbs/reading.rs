@@ -23,7 +23,9 @@ fn said(world: &World, name: &str, up_to: Option<&str>) -> Vec<String> {
     records
         .map(|record| {
             let record = record.unwrap();
-            let Content::Text(text) = record.content else { return format!("{}:parts", record.index) };
+            let Content::Text(text) = record.content else {
+                return format!("{}:parts", record.index);
+            };
             format!("{}:{text}", record.index)
         })
         .collect()
@@ -49,7 +51,10 @@ fn a51_inspect_reports_balance_and_what_is_left_out(world: &World) {
     assert_eq!((seen.balanced, seen.open_results, seen.synthetic_results), (false, 1, 1));
     let left_out: Vec<_> = seen.excluded.iter().map(|(kind, n)| format!("{kind} {n}")).collect();
     // The result of y came after its call was given up.
-    assert_eq!(left_out, ["provider_usage 1", "tool_result 1", "turn_failed 1", "workflow_event 1"]);
+    assert_eq!(
+        left_out,
+        ["provider_usage 1", "tool_result 1", "turn_failed 1", "workflow_event 1"]
+    );
     world.session("q", "u1 c:x r:x a1");
     let seen = world.engine.inspect(&id("q")).unwrap();
     assert_eq!((seen.balanced, seen.synthetic_results, seen.messages.len()), (true, 0, 4));
@@ -61,7 +66,10 @@ fn replay_shows_the_present_label_of_the_writer(world: &World) {
     world.write("c", "u2");
     world.engine.label(&id("c"), &"renamed".parse().unwrap()).unwrap();
     world.fork("c", "", "d");
-    let labels: Vec<String> = world.engine.replay(&id("d"), None).unwrap()
+    let labels: Vec<String> = world
+        .engine
+        .replay(&id("d"), None)
+        .unwrap()
         .map(|record| record.unwrap().branch.unwrap().to_string())
         .collect();
     assert_eq!(labels, ["main", "renamed"]);
@@ -73,7 +81,10 @@ fn diff_is_by_origin(world: &World) {
     world.write("c", "u2 a9");
     let found = world.engine.diff(&id("p"), &id("c")).unwrap();
     let ancestor = found.ancestor.unwrap();
-    assert_eq!((found.common, ancestor.index, ancestor.seq, ancestor.session_id), (2, 1, 2, id("p")));
+    assert_eq!(
+        (found.common, ancestor.index, ancestor.seq, ancestor.session_id),
+        (2, 1, 2, id("p"))
+    );
     let texts = |records: Vec<forklore_engine::Record>| -> Vec<(u64, Content)> {
         records.into_iter().map(|record| (record.index, record.content)).collect()
     };
@@ -111,7 +122,8 @@ fn log_ranges(world: &World) {
 fn reasoning_of_another_model_is_left_out(world: &World) {
     world.session("p", "u1");
     let reasoning = |model: &str| {
-        let data = serde_json::json!({"content": format!("by {model}"), "provider": "x", "model": model});
+        let data =
+            serde_json::json!({"content": format!("by {model}"), "provider": "x", "model": model});
         let data = forklore_model::Data::of(&data).unwrap();
         forklore_engine::NewEvent::new("reasoning".parse().unwrap(), data)
     };

@@ -19,7 +19,16 @@ fn scope(path: &str) -> Scope {
 
 fn a43_hostile_references_are_refused_and_not_repeated(world: &World) {
     world.session("p", "u1");
-    for hostile in ["../p", "p/../p", "p\u{1b}[31m", "p\u{202e}", "a b", "p'; DROP TABLE session;--", "@\u{7}", "-p"] {
+    for hostile in [
+        "../p",
+        "p/../p",
+        "p\u{1b}[31m",
+        "p\u{202e}",
+        "a b",
+        "p'; DROP TABLE session;--",
+        "@\u{7}",
+        "-p",
+    ] {
         let error = world.engine.resolve(hostile, &Scope::default()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidArgs, "{hostile:?}");
         assert!(!error.to_string().contains(hostile), "{error}");
@@ -52,7 +61,10 @@ fn an_ambiguous_reference_lists_candidates(world: &World) {
         world.session(&format!("same-{n:02}"), "u1");
     }
     let error = world.engine.resolve("same-", &Scope::default()).unwrap_err();
-    assert_eq!((error.kind(), error.details()["count"].as_u64()), (ErrorKind::InvalidArgs, Some(12)));
+    assert_eq!(
+        (error.kind(), error.details()["count"].as_u64()),
+        (ErrorKind::InvalidArgs, Some(12))
+    );
     assert_eq!(error.details()["candidates"].as_array().unwrap().len(), 10);
 }
 

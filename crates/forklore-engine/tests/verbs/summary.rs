@@ -43,7 +43,10 @@ fn a45_fields_place_counts_strategy_and_limitations(world: &World) {
     assert_eq!(summary["files"], serde_json::json!(["src/main.rs"]));
     assert_eq!(summary["open_tasks"], serde_json::json!(["ship"]));
     assert_eq!(summary["open_calls"].as_array().unwrap().len(), 3);
-    assert_eq!(summary["facts"][2], serde_json::json!({"index": 5, "role": "assistant", "text": "a1"}));
+    assert_eq!(
+        summary["facts"][2],
+        serde_json::json!({"index": 5, "role": "assistant", "text": "a1"})
+    );
     assert!(!found["limitations"].as_array().unwrap().is_empty());
     // Asking for a model without one says so.
     let by_model = summarized(world, "end", "d", Summarize::Model);
@@ -67,16 +70,16 @@ fn a47_all_places_are_indexes(world: &World) {
     world.session("p", "u1 w $ c:x r:x a1 u2");
     world.fork("p", "turn:1", "c");
     // The numbers are the child's own, however deep the history lies.
-    let fork = Fork {
-        summarize: Some(Summarize::Deterministic),
-        id: Some(id("d")),
-        ..Fork::of(id("c"))
-    };
+    let fork =
+        Fork { summarize: Some(Summarize::Deterministic), id: Some(id("d")), ..Fork::of(id("c")) };
     world.engine.fork(&fork).unwrap();
     let log = world.log("d");
     let found: serde_json::Value = log.last().unwrap().event.data.read().unwrap();
     assert_eq!(found["summary"]["last_calls"], serde_json::json!([{"index": 1, "name": "tool_x"}]));
-    let facts: Vec<_> = found["summary"]["facts"].as_array().unwrap().iter()
+    let facts: Vec<_> = found["summary"]["facts"]
+        .as_array()
+        .unwrap()
+        .iter()
         .map(|fact| (fact["index"].as_u64().unwrap(), fact["text"].as_str().unwrap().to_owned()))
         .collect();
     assert_eq!(facts, [(0, "u1".to_owned()), (3, "a1".to_owned())]);

@@ -16,10 +16,14 @@ on_every_store!(
 fn drawn(world: &World, session: Option<&str>) -> Vec<String> {
     let request = TreeRequest { session: session.map(id), ..TreeRequest::default() };
     let trees = world.engine.tree(&request).unwrap();
-    trees.nodes.iter().map(|node| {
-        let mark = if node.deleted { "!" } else { "" };
-        format!("{}{}{mark}", " ".repeat(node.depth), node.session_id)
-    }).collect()
+    trees
+        .nodes
+        .iter()
+        .map(|node| {
+            let mark = if node.deleted { "!" } else { "" };
+            format!("{}{}{mark}", " ".repeat(node.depth), node.session_id)
+        })
+        .collect()
 }
 
 fn a48_forks_and_delegates_are_found(world: &World) {
@@ -27,7 +31,8 @@ fn a48_forks_and_delegates_are_found(world: &World) {
     world.fork("p", "turn:2", "late");
     world.fork("p", "turn:1", "early");
     world.fork("early", "", "deep");
-    let delegate = Fork { kind: SessionKind::Delegate, id: Some(id("sub")), ..Fork::of(id("early")) };
+    let delegate =
+        Fork { kind: SessionKind::Delegate, id: Some(id("sub")), ..Fork::of(id("early")) };
     world.engine.fork(&delegate).unwrap();
     // Children by cut; the family is found from any of its sessions.
     let expected = ["p", " early", "  deep", "  sub", " late"];
@@ -40,7 +45,11 @@ fn a49_deep_trees_need_no_recursion(world: &World) {
     for depth in 1..600 {
         world.fork(&format!("s{}", depth - 1), "", &format!("s{depth}"));
     }
-    let nodes = world.engine.tree(&TreeRequest { session: Some(id("s0")), ..Default::default() }).unwrap().nodes;
+    let nodes = world
+        .engine
+        .tree(&TreeRequest { session: Some(id("s0")), ..Default::default() })
+        .unwrap()
+        .nodes;
     assert_eq!((nodes.len(), nodes.last().unwrap().depth), (600, 599));
     assert_eq!(world.engine.lineage(&id("s599")).unwrap().ancestors.len(), 599);
     assert_eq!(world.shape("s599"), "F u1");
@@ -66,10 +75,12 @@ fn trees_of_a_workspace(world: &World) {
     world.session("p", "u1");
     world.pass(1);
     world.session("q", "u1");
-    let elsewhere = Fork { workspace: Some(Workspace::new("/else")), id: Some(id("far")), ..Fork::of(id("p")) };
+    let elsewhere =
+        Fork { workspace: Some(Workspace::new("/else")), id: Some(id("far")), ..Fork::of(id("p")) };
     world.engine.fork(&elsewhere).unwrap();
     let of = |path: &str| {
-        let request = TreeRequest { workspace: Some(Workspace::new(path)), ..TreeRequest::default() };
+        let request =
+            TreeRequest { workspace: Some(Workspace::new(path)), ..TreeRequest::default() };
         let nodes = world.engine.tree(&request).unwrap().nodes;
         nodes.iter().map(|node| node.session_id.to_string()).collect::<Vec<_>>()
     };

@@ -189,7 +189,10 @@ fn event(word: &str) -> NewEvent {
         b'k' => {
             let (from, to) = argument.split_once('-').unwrap();
             let (from, to): (u64, u64) = (from.parse().unwrap(), to.parse().unwrap());
-            new("history_compaction", json!({"from_index": from, "to_index": to, "content": "short"}))
+            new(
+                "history_compaction",
+                json!({"from_index": from, "to_index": to, "content": "short"}),
+            )
         }
         b'x' => {
             let class: Class = serde_json::from_value(json!(argument)).unwrap();

@@ -97,14 +97,8 @@ impl Reader {
             name.and_then(std::ffi::OsStr::to_str).is_some_and(is)
         };
         let of_subagent = named(path.file_name(), |name| name.starts_with("agent-"))
-            || named(path.parent().and_then(Path::file_name), |name| {
-                name == "subagents"
-            });
-        Self {
-            of_subagent,
-            titled: memory == Some(TITLED),
-            cwd: None,
-        }
+            || named(path.parent().and_then(Path::file_name), |name| name == "subagents");
+        Self { of_subagent, titled: memory == Some(TITLED), cwd: None }
     }
 
     fn line(&mut self, fields: &Fields<'_>) -> Line {
@@ -163,10 +157,7 @@ impl LineReader for Reader {
         if let Ok(fields) = serde_json::from_str::<Fields<'_>>(line) {
             return self.line(&fields);
         }
-        match without_repeated_keys(line)
-            .as_deref()
-            .map(serde_json::from_str::<Fields<'_>>)
-        {
+        match without_repeated_keys(line).as_deref().map(serde_json::from_str::<Fields<'_>>) {
             Some(Ok(fields)) => self.line(&fields),
             Some(Err(error)) => Line::Damage(error.to_string()),
             None => Line::Damage("not a JSON object".into()),
@@ -185,11 +176,7 @@ fn parent(fields: &Fields<'_>) -> Parent {
         Link::Absent => None,
     };
     let boundary = fields.subtype.is("compact_boundary");
-    let logical = if boundary {
-        fields.logical_parent.to_owned()
-    } else {
-        None
-    };
+    let logical = if boundary { fields.logical_parent.to_owned() } else { None };
     given.or(logical).map_or(Parent::None, Parent::Id)
 }
 
@@ -200,18 +187,11 @@ fn sort(fields: &Fields<'_>) -> (EventType, Class, bool) {
         Some("user") if fields.compact_summary.0 => own(EventType::HISTORY_COMPACTION, false),
         Some("user") => {
             let said = &fields.message.0.content;
-            let results = said
-                .blocks()
-                .iter()
-                .filter(|b| b.kind.is("tool_result"))
-                .count();
+            let results = said.blocks().iter().filter(|b| b.kind.is("tool_result")).count();
             if results > 0 && !said.blocks().iter().any(is_text) {
                 return own(EventType::TOOL_RESULT, false);
             }
-            own(
-                EventType::USER_MESSAGE,
-                !fields.meta.0 && !matches!(said, Said::Nothing),
-            )
+            own(EventType::USER_MESSAGE, !fields.meta.0 && !matches!(said, Said::Nothing))
         }
         Some("assistant") => own(EventType::ASSISTANT_MESSAGE, false),
         Some("attachment") => own(EventType::USER_MESSAGE, false),
@@ -235,10 +215,7 @@ fn call_step(block: &Block<'_>) -> Option<CallStep> {
     match block.kind.get()? {
         "tool_use" => {
             let name = block.name.to_owned().unwrap_or_default();
-            Some(CallStep::Open(OpenCall {
-                id: block.id.to_owned()?,
-                name,
-            }))
+            Some(CallStep::Open(OpenCall { id: block.id.to_owned()?, name }))
         }
         "tool_result" => block.tool_use_id.to_owned().map(CallStep::Close),
         _ => None,

@@ -52,10 +52,7 @@ pub(super) fn message(kind: &EventType, data: &Data) -> Option<Message> {
     let shown: Shown<'_> = data.read().ok()?;
     if let Some(attachment) = shown.attachment {
         let value = Data::from_checked(attachment.get());
-        return Some(Message {
-            role,
-            content: Content::Parts(vec![Part::Other { value }]),
-        });
+        return Some(Message { role, content: Content::Parts(vec![Part::Other { value }]) });
     }
     let spoken = shown.message?;
     let content = spoken.content.map_or("\"\"", RawValue::get);
@@ -63,25 +60,17 @@ pub(super) fn message(kind: &EventType, data: &Data) -> Option<Message> {
         return Some(Message::text(role, text));
     }
     let blocks: Vec<&RawValue> = serde_json::from_str(content).ok()?;
-    let parts = blocks
-        .into_iter()
-        .map(|block| part(block, spoken.model.as_deref()));
+    let parts = blocks.into_iter().map(|block| part(block, spoken.model.as_deref()));
     Some(Message::parts(role, parts.collect()))
 }
 
 fn part(raw: &RawValue, model: Option<&str>) -> Part {
-    let other = || Part::Other {
-        value: Data::from_checked(raw.get()),
-    };
+    let other = || Part::Other { value: Data::from_checked(raw.get()) };
     let Ok(block) = serde_json::from_str::<Block<'_>>(raw.get()) else {
         return other();
     };
     match block {
-        Block {
-            kind,
-            text: Some(text),
-            ..
-        } if kind == "text" => Part::Text { text },
+        Block { kind, text: Some(text), .. } if kind == "text" => Part::Text { text },
         Block { kind, thinking, .. } if kind == "thinking" || kind == "redacted_thinking" => {
             Part::Reasoning {
                 text: thinking.unwrap_or_default(),
@@ -90,30 +79,22 @@ fn part(raw: &RawValue, model: Option<&str>) -> Part {
                 opaque: Some(Data::from_checked(raw.get())),
             }
         }
-        Block {
-            kind,
-            id: Some(id),
-            name,
-            input,
-            ..
-        } if kind == "tool_use" => Part::ToolCall {
+        Block { kind, id: Some(id), name, input, .. } if kind == "tool_use" => Part::ToolCall {
             id,
             name: name.unwrap_or_default(),
             arguments: Data::from_checked(input.map_or("{}", RawValue::get)),
         },
-        Block {
-            kind,
-            tool_use_id: Some(call_id),
-            content,
-            is_error,
-            ..
-        } if kind == "tool_result" => Part::ToolResult {
-            call_id,
-            name: None,
-            content: Data::from_checked(content.map_or("\"\"", RawValue::get)),
-            is_error: is_error == Some(true),
-            synthetic: false,
-        },
+        Block { kind, tool_use_id: Some(call_id), content, is_error, .. }
+            if kind == "tool_result" =>
+        {
+            Part::ToolResult {
+                call_id,
+                name: None,
+                content: Data::from_checked(content.map_or("\"\"", RawValue::get)),
+                is_error: is_error == Some(true),
+                synthetic: false,
+            }
+        }
         _ => other(),
     }
 }

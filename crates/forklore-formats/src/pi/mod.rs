@@ -45,9 +45,7 @@ impl Dialect for Pi {
             first_kept_entry_id: Option<String>,
         }
         let compaction: Compaction = data.read().ok()?;
-        let kept = compaction
-            .first_kept_entry_id
-            .filter(|id| Some(id) != compaction.id.as_ref());
+        let kept = compaction.first_kept_entry_id.filter(|id| Some(id) != compaction.id.as_ref());
         Some(kept.map_or(Covers::AllBefore, Covers::Before))
     }
 }

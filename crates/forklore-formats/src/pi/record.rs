@@ -76,10 +76,7 @@ impl LineReader for Reader {
         if let Ok(fields) = serde_json::from_str::<Fields<'_>>(line) {
             return read(&fields);
         }
-        match without_repeated_keys(line)
-            .as_deref()
-            .map(serde_json::from_str::<Fields<'_>>)
-        {
+        match without_repeated_keys(line).as_deref().map(serde_json::from_str::<Fields<'_>>) {
             Some(Ok(fields)) => read(&fields),
             Some(Err(error)) => Line::Damage(error.to_string()),
             None => Line::Damage("not a JSON object".into()),
@@ -99,15 +96,9 @@ fn read(fields: &Fields<'_>) -> Line {
         Some("session") => Line::Side(facts(fields.id.to_owned(), None)),
         Some(kind) => {
             let titled = || fields.name.get().map(|name| name.trim().to_owned());
-            let title = if kind == "session_info" {
-                titled().or(Some(String::new()))
-            } else {
-                None
-            };
-            let facts = FileFacts {
-                title,
-                ..FileFacts::default()
-            };
+            let title =
+                if kind == "session_info" { titled().or(Some(String::new())) } else { None };
+            let facts = FileFacts { title, ..FileFacts::default() };
             Line::Record(Box::new(record(kind, fields, facts)))
         }
         None => Line::Side(FileFacts::default()),
@@ -130,11 +121,7 @@ fn record(native: &str, fields: &Fields<'_>, facts: FileFacts) -> Record {
         only_results: false,
         sidechain: false,
         leaf: true,
-        usage: if is_usage {
-            usage(&fields.usage.0)
-        } else {
-            Usage::default()
-        },
+        usage: if is_usage { usage(&fields.usage.0) } else { Usage::default() },
         kind,
         class,
         facts,
@@ -170,27 +157,15 @@ fn sort(kind: &str, role: Option<&str>) -> (EventType, Class) {
 
 fn calls(kind: &EventType, message: &Spoken<'_>) -> Vec<CallStep> {
     if *kind == EventType::TOOL_RESULT {
-        return message
-            .tool_call_id
-            .to_owned()
-            .map(CallStep::Close)
-            .into_iter()
-            .collect();
+        return message.tool_call_id.to_owned().map(CallStep::Close).into_iter().collect();
     }
     if *kind != EventType::ASSISTANT_MESSAGE {
         return Vec::new();
     }
-    let blocks = message
-        .content
-        .blocks()
-        .iter()
-        .filter(|block| block.kind.is("toolCall"));
+    let blocks = message.content.blocks().iter().filter(|block| block.kind.is("toolCall"));
     let calls = blocks.filter_map(|block| {
         let name = block.name.to_owned().unwrap_or_default();
-        Some(CallStep::Open(OpenCall {
-            id: block.id.to_owned()?,
-            name,
-        }))
+        Some(CallStep::Open(OpenCall { id: block.id.to_owned()?, name }))
     });
     calls.collect()
 }

@@ -87,10 +87,7 @@ fn spoken(said: &Spoken<'_>) -> Option<Message> {
     match said.role.as_str() {
         "system" => Some(Message::text(Role::System, system_text(said))),
         "assistant" => {
-            let author = Author {
-                provider: said.provider.clone(),
-                model: said.model.clone(),
-            };
+            let author = Author { provider: said.provider.clone(), model: said.model.clone() };
             content(Role::Assistant, said.content, &author)
         }
         "toolResult" => {
@@ -101,10 +98,7 @@ fn spoken(said: &Spoken<'_>) -> Option<Message> {
                 is_error: said.is_error == Some(true),
                 synthetic: false,
             };
-            Some(Message {
-                role: Role::Tool,
-                content: Content::Parts(vec![result]),
-            })
+            Some(Message { role: Role::Tool, content: Content::Parts(vec![result]) })
         }
         "bashExecution" => {
             let command = said.command.as_deref().unwrap_or_default();
@@ -117,16 +111,10 @@ fn spoken(said: &Spoken<'_>) -> Option<Message> {
 
 /// A system message is its content and its sections, in the order of their names.
 fn system_text(said: &Spoken<'_>) -> String {
-    let content: Option<String> = said
-        .content
-        .and_then(|content| serde_json::from_str(content.get()).ok());
-    let texts = content
-        .into_iter()
-        .chain(said.sections.values().flatten().cloned());
-    texts
-        .filter(|text| !text.is_empty())
-        .collect::<Vec<_>>()
-        .join("\n\n")
+    let content: Option<String> =
+        said.content.and_then(|content| serde_json::from_str(content.get()).ok());
+    let texts = content.into_iter().chain(said.sections.values().flatten().cloned());
+    texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n")
 }
 
 fn content(role: Role, raw: Option<&RawValue>, author: &Author) -> Option<Message> {
@@ -135,41 +123,23 @@ fn content(role: Role, raw: Option<&RawValue>, author: &Author) -> Option<Messag
         return Some(Message::text(role, text));
     }
     let blocks: Vec<&RawValue> = serde_json::from_str(raw).ok()?;
-    Some(Message::parts(
-        role,
-        blocks
-            .into_iter()
-            .map(|block| part(block, author))
-            .collect(),
-    ))
+    Some(Message::parts(role, blocks.into_iter().map(|block| part(block, author)).collect()))
 }
 
 fn part(raw: &RawValue, author: &Author) -> Part {
-    let other = || Part::Other {
-        value: Data::from_checked(raw.get()),
-    };
+    let other = || Part::Other { value: Data::from_checked(raw.get()) };
     let Ok(block) = serde_json::from_str::<Block<'_>>(raw.get()) else {
         return other();
     };
     match block {
-        Block {
-            kind,
-            text: Some(text),
-            ..
-        } if kind == "text" => Part::Text { text },
+        Block { kind, text: Some(text), .. } if kind == "text" => Part::Text { text },
         Block { kind, thinking, .. } if kind == "thinking" => Part::Reasoning {
             text: thinking.unwrap_or_default(),
             provider: author.provider.clone(),
             model: author.model.clone(),
             opaque: Some(Data::from_checked(raw.get())),
         },
-        Block {
-            kind,
-            id: Some(id),
-            name,
-            arguments,
-            ..
-        } if kind == "toolCall" => Part::ToolCall {
+        Block { kind, id: Some(id), name, arguments, .. } if kind == "toolCall" => Part::ToolCall {
             id,
             name: name.unwrap_or_default(),
             arguments: Data::from_checked(arguments.map_or("{}", RawValue::get)),

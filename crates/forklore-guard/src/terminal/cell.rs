@@ -32,11 +32,7 @@ pub fn cell(text: &str, columns: usize) -> Cow<'_, str> {
             return Cow::Owned(cell.cut());
         }
     }
-    if cell.out == text {
-        Cow::Borrowed(text)
-    } else {
-        Cow::Owned(cell.out)
-    }
+    if cell.out == text { Cow::Borrowed(text) } else { Cow::Owned(cell.out) }
 }
 
 struct Cell {
@@ -49,12 +45,7 @@ struct Cell {
 
 impl Cell {
     fn new(columns: usize) -> Self {
-        Self {
-            out: String::new(),
-            columns,
-            used: 0,
-            keep: 0,
-        }
+        Self { out: String::new(), columns, used: 0, keep: 0 }
     }
 
     fn push(&mut self, c: char) -> bool {

@@ -25,26 +25,17 @@ pub(super) fn add(tx: &WriteTx<'_>, source: i64, places: &[(RecordKey, Place)]) 
     let mut entries = BTreeMap::new();
     let sql = "SELECT run, entries FROM source_run WHERE source = ? ORDER BY run DESC LIMIT 1";
     let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
-    let last: Option<(i64, i64)> = tx
-        .prepare_cached(sql)?
-        .query_row([source], row)
-        .optional()?;
+    let last: Option<(i64, i64)> = tx.prepare_cached(sql)?.query_row([source], row).optional()?;
     if let Some((run, len)) = last.filter(|(_, len)| *len < SMALL) {
         for chunk in 0..chunks(len) {
             entries.extend(read(tx, run, chunk)?);
         }
-        tx.write(
-            "DELETE FROM source_place WHERE k >= ?1 << 16 AND k < (?1 + 1) << 16",
-            &[&run],
-        )?;
+        tx.write("DELETE FROM source_place WHERE k >= ?1 << 16 AND k < (?1 + 1) << 16", &[&run])?;
         tx.write("DELETE FROM source_run WHERE run = ?", &[&run])?;
     }
     entries.extend(places.iter().copied());
     let len = signed(entries.len() as u64);
-    tx.write(
-        "INSERT INTO source_run (source, entries) VALUES (?, ?)",
-        &[&source, &len],
-    )?;
+    tx.write("INSERT INTO source_run (source, entries) VALUES (?, ?)", &[&source, &len])?;
     let run = tx.last_insert_rowid();
     let entries: Vec<_> = entries.into_iter().collect();
     for (chunk, entries) in (0..).zip(entries.chunks(CHUNK)) {
@@ -107,10 +98,7 @@ fn read(conn: &Connection, run: i64, chunk: i64) -> Result<Vec<(RecordKey, Place
     let bytes: Vec<u8> = conn.prepare_cached(sql)?.query_row([k], |row| row.get(0))?;
     let (entries, rest) = bytes.as_chunks::<ENTRY>();
     if !rest.is_empty() {
-        return Err(Fault::damaged(
-            format!("source_place row {k}"),
-            "an entry is cut off",
-        ));
+        return Err(Fault::damaged(format!("source_place row {k}"), "an entry is cut off"));
     }
     Ok(entries.iter().map(from_bytes).collect())
 }
@@ -124,9 +112,6 @@ fn to_bytes((key, place): (RecordKey, Place)) -> [u8; ENTRY] {
 
 fn from_bytes(bytes: &[u8; ENTRY]) -> (RecordKey, Place) {
     let joined = u128::from_be_bytes(*bytes);
-    let place = Place {
-        session: (joined >> 32) as u32,
-        position: u64::from(joined as u32),
-    };
+    let place = Place { session: (joined >> 32) as u32, position: u64::from(joined as u32) };
     ((joined >> 64) as u64, place)
 }

@@ -48,30 +48,17 @@ pub(super) fn step(tx: &WriteTx<'_>, step: &Step) -> Result<SourceId> {
 
 fn count(conn: &Connection, source: i64) -> Result<i64> {
     let sql = "SELECT count(*) FROM source_session WHERE source = ?";
-    Ok(conn
-        .prepare_cached(sql)?
-        .query_row([source], |row| row.get(0))?)
+    Ok(conn.prepare_cached(sql)?.query_row([source], |row| row.get(0))?)
 }
 
 /// The source that the step is about, made now if it is new.
 fn target(tx: &WriteTx<'_>, step: &Step) -> Result<i64> {
-    let stale = |message: String| {
-        Fault::Refused(Error::Stale {
-            what: "the source",
-            message,
-        })
-    };
+    let stale = |message: String| Fault::Refused(Error::Stale { what: "the source", message });
     match &step.target {
-        Target::New {
-            dialect,
-            revision,
-            first_line,
-            latest,
-        } => {
+        Target::New { dialect, revision, first_line, latest } => {
             let sql = "SELECT max(source) FROM source_path WHERE path = ?";
-            let now: Option<i64> = tx
-                .prepare_cached(sql)?
-                .query_row([&step.seen.path], |row| row.get(0))?;
+            let now: Option<i64> =
+                tx.prepare_cached(sql)?.query_row([&step.seen.path], |row| row.get(0))?;
             if now != latest.map(|id| signed(id.0)) {
                 return Err(stale("the file was read by somebody else".into()));
             }
@@ -86,10 +73,8 @@ fn target(tx: &WriteTx<'_>, step: &Step) -> Result<i64> {
         Target::Known { id, offset } => {
             let id = signed(id.0);
             let sql = "SELECT offset FROM source WHERE id = ?";
-            let now: Option<i64> = tx
-                .prepare_cached(sql)?
-                .query_row([id], |row| row.get(0))
-                .optional()?;
+            let now: Option<i64> =
+                tx.prepare_cached(sql)?.query_row([id], |row| row.get(0)).optional()?;
             match now {
                 Some(now) if now == signed(*offset) => Ok(id),
                 Some(now) => Err(stale(format!("it is read up to byte {now}"))),
@@ -103,23 +88,14 @@ fn record(tx: &WriteTx<'_>, source: i64, step: &Step) -> Result<()> {
     let steps = i64::from(!step.ranges.is_empty());
     if steps > 0 {
         let sql = "SELECT steps FROM source WHERE id = ?";
-        let number: i64 = tx
-            .prepare_cached(sql)?
-            .query_row([source], |row| row.get(0))?;
+        let number: i64 = tx.prepare_cached(sql)?.query_row([source], |row| row.get(0))?;
         put_ranges(tx, step_key(source, number), &encode(&step.ranges))?;
     }
     let read = &step.read;
     tx.write(
         "UPDATE source SET native_id = ?, offset = ?, sha256 = ?, state = ?, steps = steps + ?
          WHERE id = ?",
-        &[
-            &step.native_id,
-            &signed(read.offset),
-            &read.sha256,
-            &read.state,
-            &steps,
-            &source,
-        ],
+        &[&step.native_id, &signed(read.offset), &read.sha256, &read.state, &steps, &source],
     )?;
     let seen = &step.seen;
     tx.write(

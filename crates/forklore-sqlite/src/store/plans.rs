@@ -15,15 +15,8 @@ use super::{Options, SqliteStore, lock};
 type Ran = (String, [i32; 3]);
 
 fn cost(statement: &StmtRef<'_>) -> Ran {
-    let status = [
-        StatementStatus::FullscanStep,
-        StatementStatus::Sort,
-        StatementStatus::AutoIndex,
-    ];
-    (
-        statement.sql().into_owned(),
-        status.map(|status| statement.get_status(status)),
-    )
+    let status = [StatementStatus::FullscanStep, StatementStatus::Sort, StatementStatus::AutoIndex];
+    (statement.sql().into_owned(), status.map(|status| statement.get_status(status)))
 }
 
 /// Notes what runs on a connection from now on.
@@ -45,19 +38,11 @@ fn a_fork_and_an_append_scan_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("store.db");
     let store = Arc::new(SqliteStore::open(&path, Options::default()).unwrap());
-    let factory = || Handle {
-        store: store.clone(),
-        upkeep: None,
-    };
+    let factory = || Handle { store: store.clone(), upkeep: None };
     let scene = Scene::new(&factory);
     scene.root("s0", turns(40));
     for depth in 1..60 {
-        scene.fork(
-            &format!("s{}", depth - 1),
-            &format!("s{depth}"),
-            3 + depth,
-            turns(1),
-        );
+        scene.fork(&format!("s{}", depth - 1), &format!("s{depth}"), 3 + depth, turns(1));
     }
     let ran = watch(lock(&store.writer).conn.as_mut().unwrap());
     // At the end, inside its own events, inside a page far back.
@@ -66,11 +51,7 @@ fn a_fork_and_an_append_scan_nothing() {
     }
     scene.append("end", turns(1));
     let ran = ran.lock().unwrap();
-    assert!(
-        ran.iter()
-            .any(|(sql, _)| sql.contains("FROM ancestry_page")),
-        "no page was read"
-    );
+    assert!(ran.iter().any(|(sql, _)| sql.contains("FROM ancestry_page")), "no page was read");
     assert!(ran.len() > 60, "only {} statements were seen", ran.len());
     for (sql, counts) in &*ran {
         assert_eq!(*counts, [0; 3], "scans, sorts or builds an index: {sql}");
@@ -82,10 +63,7 @@ fn a_short_list_of_many_sessions_reads_few_of_them() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("store.db");
     let store = Arc::new(SqliteStore::open(&path, Options::default()).unwrap());
-    let factory = || Handle {
-        store: store.clone(),
-        upkeep: None,
-    };
+    let factory = || Handle { store: store.clone(), upkeep: None };
     let scene = Scene::new(&factory);
     for n in 0..300 {
         scene.root(&format!("s{n}"), vec![]);
@@ -98,12 +76,7 @@ fn a_short_list_of_many_sessions_reads_few_of_them() {
     let newest: Vec<_> = (280..300).rev().map(|n| format!("s{n}")).collect();
     assert_eq!(ids, newest);
     let behind = Cursor::behind(&listed[19]);
-    assert_eq!(
-        store.sessions(&filter, Some(&behind), 1).unwrap()[0]
-            .id
-            .as_str(),
-        "s279"
-    );
+    assert_eq!(store.sessions(&filter, Some(&behind), 1).unwrap()[0].id.as_str(), "s279");
     let ran = ran.lock().unwrap();
     let (sql, [steps, sorts, indexes]) = &ran[1];
     assert!(sql.contains("FROM session s"), "{sql}");

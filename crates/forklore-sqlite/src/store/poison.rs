@@ -14,10 +14,7 @@ fn a_full_disk_refuses_the_append_and_the_next_one_works() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("store.db");
     let store = Arc::new(SqliteStore::open(&path, Options::default()).unwrap());
-    let factory = || Handle {
-        store: store.clone(),
-        upkeep: Some(store.clone()),
-    };
+    let factory = || Handle { store: store.clone(), upkeep: Some(store.clone()) };
     let scene = Scene::new(&factory);
     scene.root("a", turns(2));
     let before = scene.log("a");
@@ -27,21 +24,12 @@ fn a_full_disk_refuses_the_append_and_the_next_one_works() {
     };
     limit(lock(&store.writer).conn.as_ref().unwrap()).unwrap();
     let much = vec![user(&"x".repeat(200_000))];
-    let error = scene
-        .store()
-        .append(&id("a"), scene.appending(much.clone()))
-        .unwrap_err();
+    let error = scene.store().append(&id("a"), scene.appending(much.clone())).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Internal);
     let said = error.to_string();
-    assert!(
-        said.starts_with("appending to /") && said.contains("store.db: "),
-        "{said}"
-    );
+    assert!(said.starts_with("appending to /") && said.contains("store.db: "), "{said}");
     assert!(said.contains("full"), "{said}");
-    assert!(
-        lock(&store.writer).conn.is_none(),
-        "the connection is still trusted"
-    );
+    assert!(lock(&store.writer).conn.is_none(), "the connection is still trusted");
     assert_eq!(scene.log("a"), before);
     // The new connection has no limit.
     scene.append("a", much);

@@ -36,13 +36,7 @@ fn sec_s10_files_are_their_owners_alone_from_the_beginning() {
         names.push(entry.file_name().into_string().unwrap());
     }
     names.sort();
-    let expected = [
-        "store.db",
-        "store.db-lock",
-        "store.db-queue",
-        "store.db-shm",
-        "store.db-wal",
-    ];
+    let expected = ["store.db", "store.db-lock", "store.db-queue", "store.db-shm", "store.db-wal"];
     assert_eq!(names, expected);
 }
 
@@ -78,12 +72,7 @@ fn sec_s10_a_store_of_another_user_is_refused() {
 
 #[test]
 fn what_is_no_store_is_left_as_it_is() {
-    let contents: [&[u8]; 4] = [
-        b"",
-        b"{\"not\":\"a store\"}\n",
-        &[0; 8192],
-        b"SQLite format 3\0",
-    ];
+    let contents: [&[u8]; 4] = [b"", b"{\"not\":\"a store\"}\n", &[0; 8192], b"SQLite format 3\0"];
     for content in contents {
         let place = Place::new();
         fs::write(place.file(), content).unwrap();
@@ -91,17 +80,11 @@ fn what_is_no_store_is_left_as_it_is() {
         assert_eq!(fs::read(place.file()).unwrap(), content);
     }
     let place = Place::new();
-    place
-        .sqlite()
-        .execute_batch("CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1)")
-        .unwrap();
+    place.sqlite().execute_batch("CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1)").unwrap();
     let before = fs::read(place.file()).unwrap();
     let error = refused(&place);
     assert_eq!(error.kind(), ErrorKind::Unsupported);
-    assert!(
-        error.to_string().contains("is not a store of forklore"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("is not a store of forklore"), "{error}");
     assert_eq!(fs::read(place.file()).unwrap(), before);
     let place = Place::new();
     fs::create_dir(place.file()).unwrap();
@@ -112,10 +95,7 @@ fn what_is_no_store_is_left_as_it_is() {
 fn a_newer_version_is_refused_by_name() {
     let place = Place::new();
     drop(place.open());
-    place
-        .sqlite()
-        .pragma_update(None, "user_version", 7)
-        .unwrap();
+    place.sqlite().pragma_update(None, "user_version", 7).unwrap();
     let error = refused(&place);
     assert_eq!(error.kind(), ErrorKind::Unsupported);
     assert!(error.to_string().contains("version 7"), "{error}");
@@ -129,18 +109,12 @@ fn a_read_only_store_is_read() {
     let scene = Scene::new(&make);
     scene.root("a", turns(2));
     let before = scene.log("a");
-    let read_only = Options {
-        read_only: true,
-        ..Options::default()
-    };
+    let read_only = Options { read_only: true, ..Options::default() };
     let reader = std::sync::Arc::new(SqliteStore::open(&place.file(), read_only).unwrap());
     let make = || handle(&reader);
     let reading = Scene::new(&make);
     assert_eq!(reading.log("a"), before);
-    let error = reading
-        .store()
-        .create(reading.draft("b", vec![]))
-        .unwrap_err();
+    let error = reading.store().create(reading.draft("b", vec![])).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::PermissionDenied);
     let missing = SqliteStore::open(&place.dir().join("none.db"), read_only).unwrap_err();
     assert_eq!(missing.kind(), ErrorKind::Internal);
@@ -150,10 +124,7 @@ fn a_read_only_store_is_read() {
 #[test]
 fn whoever_waits_too_long_is_told() {
     let place = Place::new();
-    let options = Options {
-        wait: std::time::Duration::from_millis(50),
-        ..Options::default()
-    };
+    let options = Options { wait: std::time::Duration::from_millis(50), ..Options::default() };
     let store = std::sync::Arc::new(SqliteStore::open(&place.file(), options).unwrap());
     let make = || handle(&store);
     let scene = Scene::new(&make);
@@ -190,11 +161,8 @@ fn a_lock_file_that_was_replaced_is_opened_again() {
 #[test]
 fn a_store_that_was_half_made_is_made_anew() {
     let place = Place::new();
-    fs::write(
-        place.dir().join("store.db-new"),
-        b"SQLite format 3\0 and then the power went",
-    )
-    .unwrap();
+    fs::write(place.dir().join("store.db-new"), b"SQLite format 3\0 and then the power went")
+        .unwrap();
     let store = place.open();
     let make = || handle(&store);
     Scene::new(&make).root("a", turns(1));

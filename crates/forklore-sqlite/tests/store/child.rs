@@ -33,11 +33,7 @@ impl Process {
             .unwrap();
         let input = child.stdin.take().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        Self {
-            child,
-            input,
-            lines,
-        }
+        Self { child, input, lines }
     }
 
     /// The next thing it told; none when it has ended.

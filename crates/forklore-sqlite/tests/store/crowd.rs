@@ -21,24 +21,10 @@ fn append(store: &SqliteStore, session: &str, text: &str) -> String {
     let data = Data::parse(&format!("{{\"content\":\"{text}\"}}")).unwrap();
     let (class, effect) = payload::check(&kind, None, &data).unwrap();
     let id: EventId = text.parse().unwrap();
-    let event = Event {
-        id,
-        ts: at_tick(1),
-        kind,
-        class,
-        dialect: None,
-        effect,
-        data,
-    };
+    let event = Event { id, ts: at_tick(1), kind, class, dialect: None, effect, data };
     let now = at_tick(2);
     let events = vec![event];
-    let append = Append {
-        events,
-        expect: None,
-        owner: None,
-        usage: Default::default(),
-        now,
-    };
+    let append = Append { events, expect: None, owner: None, usage: Default::default(), now };
     let appended = store.append(&session.parse().unwrap(), append).unwrap();
     format!("{session} {} {text}", appended.to_seq)
 }
@@ -88,30 +74,16 @@ fn nothing_is_lost_and_nobody_starves() {
             let mut words = line.split(' ').map(str::to_owned);
             let (session, seq) = (words.next().unwrap(), words.next().unwrap());
             let seq: u64 = seq.parse().unwrap();
-            assert!(
-                told.insert((session, seq), words.next().unwrap()).is_none(),
-                "{line}"
-            );
+            assert!(told.insert((session, seq), words.next().unwrap()).is_none(), "{line}");
         }
-        assert!(
-            process.child.wait().unwrap().success(),
-            "process {number} failed"
-        );
+        assert!(process.child.wait().unwrap().success(), "process {number} failed");
     }
     // What was told stands where it was told to stand, and nothing else does.
     let gone = |session: &str| scene.header(session).deleted.is_some();
     told.retain(|(session, _), _| !gone(session));
     let mut there = BTreeMap::new();
-    for session in told
-        .keys()
-        .map(|key| key.0.clone())
-        .collect::<std::collections::BTreeSet<_>>()
-    {
-        let own = if session.starts_with("fork") {
-            5
-        } else {
-            usize::from(session == "one") * 2
-        };
+    for session in told.keys().map(|key| key.0.clone()).collect::<std::collections::BTreeSet<_>>() {
+        let own = if session.starts_with("fork") { 5 } else { usize::from(session == "one") * 2 };
         for stored in scene.log(&session).into_iter().skip(own) {
             there.insert((session.clone(), stored.seq), stored.event.id.to_string());
         }

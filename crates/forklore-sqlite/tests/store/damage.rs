@@ -9,12 +9,7 @@ use forklore_store::port::{At, Direction, Query, Store};
 use crate::place::{Place, handle};
 
 fn everything(at: u64) -> Query {
-    Query {
-        at: At::Seq(at),
-        direction: Direction::Forward,
-        limit: 100,
-        bare: false,
-    }
+    Query { at: At::Seq(at), direction: Direction::Forward, limit: 100, bare: false }
 }
 
 fn id(text: &str) -> SessionId {
@@ -38,20 +33,11 @@ fn damaged(sql: &str, check: impl FnOnce(&Scene<'_>)) {
 }
 
 fn assert_corrupt(error: &Error, session: &str, seq: Option<u64>, place: &str) {
-    let Error::Corrupt {
-        session: found,
-        seq: at,
-        place: found_place,
-        ..
-    } = error
-    else {
+    let Error::Corrupt { session: found, seq: at, place: found_place, .. } = error else {
         panic!("not damage: {error:?}");
     };
     assert_eq!((found.as_ref(), *at), (Some(&id(session)), seq), "{error}");
-    assert!(
-        found_place.contains(place) && found_place.contains("store.db"),
-        "{error}"
-    );
+    assert!(found_place.contains(place) && found_place.contains("store.db"), "{error}");
 }
 
 #[test]
@@ -76,61 +62,31 @@ fn a_changed_field_of_an_event_is_noticed() {
         "payload = x'ff'",
     ];
     for flip in flips {
-        damaged(
-            &format!("UPDATE event SET {flip} WHERE k = 4294967298"),
-            |scene| {
-                let error = scene.store().read(&id("a"), &everything(0)).unwrap_err();
-                assert_corrupt(
-                    &error,
-                    "a",
-                    Some(2),
-                    "event row 4294967298 (segment 1, position 2)",
-                );
-                let error = scene.store().read(&id("b"), &everything(0)).unwrap_err();
-                assert_corrupt(&error, "b", Some(3), "segment 1, position 2");
-                // What does not need these bytes is read.
-                assert_eq!(
-                    scene
-                        .store()
-                        .read(&id("a"), &everything(3))
-                        .unwrap()
-                        .events
-                        .len(),
-                    3
-                );
-                let problems = scene.store().verify(None).unwrap().problems;
-                let found: Vec<_> = problems
-                    .iter()
-                    .map(|one| (one.session_id.clone(), one.seq, one.kind))
-                    .collect();
-                assert_eq!(
-                    found,
-                    [(Some(id("a")), Some(2), ErrorKind::Corrupt)],
-                    "{flip}"
-                );
-            },
-        );
+        damaged(&format!("UPDATE event SET {flip} WHERE k = 4294967298"), |scene| {
+            let error = scene.store().read(&id("a"), &everything(0)).unwrap_err();
+            assert_corrupt(&error, "a", Some(2), "event row 4294967298 (segment 1, position 2)");
+            let error = scene.store().read(&id("b"), &everything(0)).unwrap_err();
+            assert_corrupt(&error, "b", Some(3), "segment 1, position 2");
+            // What does not need these bytes is read.
+            assert_eq!(scene.store().read(&id("a"), &everything(3)).unwrap().events.len(), 3);
+            let problems = scene.store().verify(None).unwrap().problems;
+            let found: Vec<_> =
+                problems.iter().map(|one| (one.session_id.clone(), one.seq, one.kind)).collect();
+            assert_eq!(found, [(Some(id("a")), Some(2), ErrorKind::Corrupt)], "{flip}");
+        });
     }
 }
 
 #[test]
 fn a_changed_list_of_spans_is_noticed() {
-    for flip in [
-        "spans = x'0105000000000000'",
-        "crc = crc + 1",
-        "page = 1",
-        "spans = x''",
-    ] {
-        damaged(
-            &format!("UPDATE ancestry SET {flip} WHERE sid = 2"),
-            |scene| {
-                let error = scene.store().read(&id("b"), &everything(0)).unwrap_err();
-                assert_corrupt(&error, "b", None, "ancestry row 2");
-                let problems = scene.store().verify(None).unwrap().problems;
-                assert_eq!(problems.len(), 1, "{problems:?}");
-                assert_eq!(problems[0].session_id, Some(id("b")));
-            },
-        );
+    for flip in ["spans = x'0105000000000000'", "crc = crc + 1", "page = 1", "spans = x''"] {
+        damaged(&format!("UPDATE ancestry SET {flip} WHERE sid = 2"), |scene| {
+            let error = scene.store().read(&id("b"), &everything(0)).unwrap_err();
+            assert_corrupt(&error, "b", None, "ancestry row 2");
+            let problems = scene.store().verify(None).unwrap().problems;
+            assert_eq!(problems.len(), 1, "{problems:?}");
+            assert_eq!(problems[0].session_id, Some(id("b")));
+        });
     }
 }
 
@@ -152,10 +108,7 @@ fn a_session_that_cannot_be_read_never_becomes_a_new_one() {
         assert_corrupt(&error, "a", None, "session row");
         let error = scene.store().create(scene.draft("a", vec![])).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::AlreadyExists);
-        assert_eq!(
-            scene.store().verify(None).unwrap().problems[0].kind,
-            ErrorKind::Corrupt
-        );
+        assert_eq!(scene.store().verify(None).unwrap().problems[0].kind, ErrorKind::Corrupt);
     });
 }
 
@@ -169,10 +122,7 @@ fn a_page_of_rubbish_is_an_error_that_names_the_file() {
     drop(scene);
     drop(store);
     let length = std::fs::metadata(place.file()).unwrap().len();
-    let file = std::fs::OpenOptions::new()
-        .write(true)
-        .open(place.file())
-        .unwrap();
+    let file = std::fs::OpenOptions::new().write(true).open(place.file()).unwrap();
     for page in 2..length / 4096 {
         std::os::unix::fs::FileExt::write_all_at(&file, &[0xa5; 512], page * 4096).unwrap();
     }

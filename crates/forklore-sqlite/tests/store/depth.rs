@@ -20,16 +20,10 @@ fn chain(scene: &Scene<'_>) -> Plain {
     let own = |n: usize| match n % 4 {
         0 => turns(1),
         1 => vec![usage(1, 1), user("on")],
-        2 => vec![
-            asks(&[(&format!("c{n}"), "read")]),
-            result(&format!("c{n}"), "done"),
-        ],
+        2 => vec![asks(&[(&format!("c{n}"), "read")]), result(&format!("c{n}"), "done")],
         _ => vec![],
     };
-    let mut plain = Plain {
-        inheritable: Vec::new(),
-        log: Vec::new(),
-    };
+    let mut plain = Plain { inheritable: Vec::new(), log: Vec::new() };
     scene.root("s0", turns(2));
     plain.extend(scene.log("s0"));
     for n in 1..=DEPTH {
@@ -48,20 +42,13 @@ fn chain(scene: &Scene<'_>) -> Plain {
 
 impl Plain {
     fn extend(&mut self, events: Vec<Stored>) {
-        let inheritable = events
-            .into_iter()
-            .filter(|one| one.event.class.is_inherited());
+        let inheritable = events.into_iter().filter(|one| one.event.class.is_inherited());
         self.inheritable.extend(inheritable.map(|one| one.origin));
     }
 
     fn assert_before(&self, tail: &[Stored], log: &[Stored]) {
         let kept = self.inheritable.len();
-        assert!(
-            log[1..=kept]
-                .iter()
-                .map(|one| &one.origin)
-                .eq(&self.inheritable)
-        );
+        assert!(log[1..=kept].iter().map(|one| &one.origin).eq(&self.inheritable));
         assert_eq!(&log[kept + 1..], tail);
     }
 }
@@ -74,33 +61,17 @@ fn a_chain_of_a_thousand_forks_reads_like_a_plain_list() {
     let scene = Scene::new(&make);
     let Plain { inheritable, log } = chain(&scene);
     let pages = "SELECT count(*) FROM ancestry_page";
-    let pages: i64 = place
-        .sqlite()
-        .query_row(pages, [], |row| row.get(0))
-        .unwrap();
+    let pages: i64 = place.sqlite().query_row(pages, [], |row| row.get(0)).unwrap();
     // Forks that wrote nothing but their session_fork add no span: 750 spans.
     assert_eq!(pages, 46);
     let name = format!("s{DEPTH}");
     assert!(log.iter().map(|one| one.seq).eq(0..log.len() as u64));
     for stored in log.iter().step_by(7) {
         let at = At::Seq(stored.seq);
-        let query = Query {
-            at,
-            direction: Direction::Backward,
-            limit: 2,
-            bare: false,
-        };
-        let page = scene
-            .store()
-            .read(&name.parse().unwrap(), &query)
-            .unwrap()
-            .events;
+        let query = Query { at, direction: Direction::Backward, limit: 2, bare: false };
+        let page = scene.store().read(&name.parse().unwrap(), &query).unwrap().events;
         let seq = usize::try_from(stored.seq).unwrap();
-        let expected: Vec<_> = log[seq.saturating_sub(1)..=seq]
-            .iter()
-            .rev()
-            .cloned()
-            .collect();
+        let expected: Vec<_> = log[seq.saturating_sub(1)..=seq].iter().rev().cloned().collect();
         assert_eq!(page, expected);
     }
     for kept in [1, 2, 17, 300, 301, 302, 777, inheritable.len()] {

@@ -16,12 +16,7 @@ fn found(place: &Place) -> usize {
     let files = fs::read_dir(place.dir()).unwrap();
     let bytes = files.map(|file| fs::read(file.unwrap().path()).unwrap());
     bytes
-        .map(|bytes| {
-            bytes
-                .windows(SECRET.len())
-                .filter(|at| *at == SECRET.as_bytes())
-                .count()
-        })
+        .map(|bytes| bytes.windows(SECRET.len()).filter(|at| *at == SECRET.as_bytes()).count())
         .sum()
 }
 
@@ -47,9 +42,6 @@ fn what_was_deleted_is_in_no_file() {
     assert_eq!(found(&place), 0);
     assert_eq!(collected.freed_bytes, before - store.store_bytes().unwrap());
     assert!(collected.freed_bytes > 200_000, "{collected:?}");
-    assert_eq!(
-        scene.texts("kept"),
-        ["session_fork", "q1", "a1", "q1", "a1"]
-    );
+    assert_eq!(scene.texts("kept"), ["session_fork", "q1", "a1", "q1", "a1"]);
     scene.assert_sound();
 }

@@ -27,23 +27,13 @@ pub(crate) fn work(file: &Path, round: &str) {
         scene.append("log", vec![user(&text), user(&format!("{text}+"))]);
         tell(&format!("append {text}"));
         let child = format!("child-{round}-{step}");
-        let strategy = if step % 3 == 2 {
-            Strategy::ReplayV1
-        } else {
-            Strategy::ShareV1
-        };
-        let kept = if strategy == Strategy::ReplayV1 {
-            2 * PREFIX as u64
-        } else {
-            5
-        };
+        let strategy = if step % 3 == 2 { Strategy::ReplayV1 } else { Strategy::ShareV1 };
+        let kept = if strategy == Strategy::ReplayV1 { 2 * PREFIX as u64 } else { 5 };
         let new = scene.child_draft("trunk", &child, kept, strategy, turns(1));
         scene.store().create(new).unwrap();
         tell(&format!("fork {child}"));
         if step % 2 == 0 {
-            store
-                .remove(&[child.parse().unwrap()], Children::Keep, scene.clock.now())
-                .unwrap();
+            store.remove(&[child.parse().unwrap()], Children::Keep, scene.clock.now()).unwrap();
             tell(&format!("delete {child}"));
         }
     }
@@ -54,10 +44,8 @@ struct Numbers(u64);
 
 impl Numbers {
     fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % limit
     }
 }
@@ -91,12 +79,7 @@ fn nothing_told_is_lost_and_nothing_is_half_there() {
     scene.assert_sound();
     // Copies that were being made are seen by nobody, and erased once they are old.
     let sqlite = place.sqlite();
-    sqlite
-        .execute(
-            "UPDATE private_segment SET heartbeat = 1 WHERE heartbeat > 1",
-            [],
-        )
-        .unwrap();
+    sqlite.execute("UPDATE private_segment SET heartbeat = 1 WHERE heartbeat > 1", []).unwrap();
     store.gc(scene.clock.now()).unwrap();
     let left = "SELECT count(*) FROM event WHERE k >> 32 NOT IN
         (SELECT sid FROM session UNION SELECT id FROM private_segment WHERE heartbeat IS NULL)";
@@ -107,17 +90,11 @@ fn nothing_told_is_lost_and_nothing_is_half_there() {
 
 fn assert_appends(scene: &Scene<'_>, told: &BTreeSet<String>, seed: u64) {
     let texts = scene.texts("log");
-    let pairs: Vec<_> = texts
-        .chunks(2)
-        .map(|pair| (pair[0].clone(), pair[1].clone()))
-        .collect();
+    let pairs: Vec<_> = texts.chunks(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect();
     for (first, second) in &pairs {
         assert_eq!(format!("{first}+"), *second, "half a batch");
     }
-    let there: BTreeSet<_> = pairs
-        .iter()
-        .map(|pair| format!("append {}", pair.0))
-        .collect();
+    let there: BTreeSet<_> = pairs.iter().map(|pair| format!("append {}", pair.0)).collect();
     assert_eq!(there.len(), pairs.len(), "an append stands twice");
     let appends = told.iter().filter(|line| line.starts_with("append "));
     let lost: Vec<_> = appends.filter(|line| !there.contains(*line)).collect();
@@ -126,9 +103,8 @@ fn assert_appends(scene: &Scene<'_>, told: &BTreeSet<String>, seed: u64) {
 
 fn assert_children(scene: &Scene<'_>, place: &Place, told: &BTreeSet<String>) {
     let sqlite = place.sqlite();
-    let mut names = sqlite
-        .prepare("SELECT id, deleted IS NULL FROM session WHERE parent NOT NULL")
-        .unwrap();
+    let mut names =
+        sqlite.prepare("SELECT id, deleted IS NULL FROM session WHERE parent NOT NULL").unwrap();
     let there: BTreeMap<String, bool> = names
         .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
         .unwrap()
@@ -148,10 +124,7 @@ fn assert_children(scene: &Scene<'_>, place: &Place, told: &BTreeSet<String>) {
         let kept = usize::try_from(header.inherited.kept).unwrap();
         assert_eq!(log.len(), kept + 3, "half a fork");
         for (inherited, original) in log[1..=kept].iter().zip(&trunk) {
-            assert_eq!(
-                (&inherited.origin, &inherited.event),
-                (&original.origin, &original.event)
-            );
+            assert_eq!((&inherited.origin, &inherited.event), (&original.origin, &original.event));
         }
     }
 }

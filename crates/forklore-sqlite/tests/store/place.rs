@@ -13,9 +13,7 @@ pub(crate) struct Place {
 
 impl Place {
     pub(crate) fn new() -> Self {
-        Self {
-            dir: tempfile::tempdir().unwrap(),
-        }
+        Self { dir: tempfile::tempdir().unwrap() }
     }
 
     pub(crate) fn dir(&self) -> &Path {
@@ -38,8 +36,5 @@ impl Place {
 
 /// The store, for a scene.
 pub(crate) fn handle(store: &Arc<SqliteStore>) -> Handle {
-    Handle {
-        store: store.clone(),
-        upkeep: Some(store.clone()),
-    }
+    Handle { store: store.clone(), upkeep: Some(store.clone()) }
 }

@@ -88,11 +88,7 @@ impl fmt::Display for Case {
 
 /// The number of the case called `name`.
 fn number(name: &str) -> u16 {
-    CASES
-        .iter()
-        .find(|case| case.name == name)
-        .map(|case| case.number)
-        .expect("a listed case")
+    CASES.iter().find(|case| case.name == name).map(|case| case.number).expect("a listed case")
 }
 
 /// Hands the list of all cases to another macro of this crate, behind what that one wants first.
@@ -340,10 +336,7 @@ macro_rules! __forklore_list {
     };
 }
 
-#[allow(
-    non_upper_case_globals,
-    reason = "named as the list of cases names them"
-)]
+#[allow(non_upper_case_globals, reason = "named as the list of cases names them")]
 mod needs {
     use super::Capability;
 

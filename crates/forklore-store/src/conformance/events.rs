@@ -152,10 +152,7 @@ pub fn result(call_id: &str, text: &str) -> Draft {
 /// Somebody allowed a call: evidence, inherited.
 #[must_use]
 pub fn permission(call_id: &str) -> Draft {
-    Draft::of(
-        "permission_decision",
-        &json!({"call_id": call_id, "decision": "allow"}),
-    )
+    Draft::of("permission_decision", &json!({"call_id": call_id, "decision": "allow"}))
 }
 
 /// A workflow went on: evidence, inherited.
@@ -203,9 +200,7 @@ pub fn turns(turns: usize) -> Vec<Draft> {
 #[must_use]
 pub fn spent(events: &[Event]) -> Usage {
     let mut sum = Usage::default();
-    let spends = events
-        .iter()
-        .filter(|event| event.kind == EventType::PROVIDER_USAGE);
+    let spends = events.iter().filter(|event| event.kind == EventType::PROVIDER_USAGE);
     spends.for_each(|event| sum += payload::usage(&event.data));
     sum
 }

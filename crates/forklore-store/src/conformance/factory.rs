@@ -42,19 +42,13 @@ pub struct Handle {
 impl Handle {
     /// A store and nothing beside the port.
     pub fn new(store: impl Store + 'static) -> Self {
-        Self {
-            store: Arc::new(store),
-            upkeep: None,
-        }
+        Self { store: Arc::new(store), upkeep: None }
     }
 
     /// A store that also keeps its own space in order.
     pub fn with_upkeep(store: impl Store + Upkeep + 'static) -> Self {
         let store = Arc::new(store);
-        Self {
-            store: store.clone(),
-            upkeep: Some(store),
-        }
+        Self { store: store.clone(), upkeep: Some(store) }
     }
 }
 
@@ -87,10 +81,7 @@ where
 {
     fn fresh(&self) -> Box<dyn Place> {
         let dir = tempfile::tempdir().expect("a temporary directory");
-        Box::new(InDirectory {
-            dir,
-            open: self.0.clone(),
-        })
+        Box::new(InDirectory { dir, open: self.0.clone() })
     }
 
     fn join(&self, address: &str) -> Handle {

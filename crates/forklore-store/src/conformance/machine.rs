@@ -49,9 +49,7 @@ fn run(scene: &Scene<'_>, step: BoxedStrategy<Step>, histories: u32) {
     let tried = TestRunner::new_with_rng(config, rng).run(&vec(step, 1..=STEPS), |steps| {
         let mut history = History::new(scene.factory).map_err(TestCaseError::fail)?;
         let taken = steps.iter().try_for_each(|step| history.take(step));
-        taken
-            .and_then(|()| history.finish())
-            .map_err(TestCaseError::fail)
+        taken.and_then(|()| history.finish()).map_err(TestCaseError::fail)
     });
     match tried {
         Ok(()) => {}
@@ -63,9 +61,7 @@ fn run(scene: &Scene<'_>, step: BoxedStrategy<Step>, histories: u32) {
 }
 
 fn number(variable: &str) -> Option<u64> {
-    std::env::var(variable)
-        .ok()
-        .map(|text| text.parse().expect("a number"))
+    std::env::var(variable).ok().map(|text| text.parse().expect("a number"))
 }
 
 fn any_seed() -> u64 {

@@ -20,9 +20,6 @@ pub fn race<A: Send, B: Send>(
             barrier.wait();
             second()
         });
-        (
-            first.join().expect("the first thread"),
-            second.join().expect("the second thread"),
-        )
+        (first.join().expect("the first thread"), second.join().expect("the second thread"))
     })
 }

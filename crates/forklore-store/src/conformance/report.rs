@@ -34,14 +34,9 @@ pub fn run(factory: &dyn Factory, cases: &'static [Case], offered: &[Capability]
             return (case, Outcome::NotOffered);
         }
         let ran = catch_unwind(AssertUnwindSafe(|| run_one(factory, case.number)));
-        (
-            case,
-            ran.map_or_else(|panic| Outcome::Fail(said(&*panic)), |()| Outcome::Pass),
-        )
+        (case, ran.map_or_else(|panic| Outcome::Fail(said(&*panic)), |()| Outcome::Pass))
     };
-    Report {
-        outcomes: cases.iter().map(outcome).collect(),
-    }
+    Report { outcomes: cases.iter().map(outcome).collect() }
 }
 
 /// Runs one case by its number.
@@ -49,10 +44,7 @@ pub fn run(factory: &dyn Factory, cases: &'static [Case], offered: &[Capability]
 /// # Panics
 /// When the store breaks it, or there is no case of that number.
 pub fn run_one(factory: &dyn Factory, number: u16) {
-    let case = CASES
-        .iter()
-        .find(|case| case.number == number)
-        .expect("a case of this number");
+    let case = CASES.iter().find(|case| case.number == number).expect("a case of this number");
     if process::is_other() {
         // Started for one case: the others, and the first process's part of this one, are not ours.
         if let Some(mut scene) = process::joined(factory, number) {
@@ -72,12 +64,10 @@ fn said(panic: &(dyn std::any::Any + Send)) -> String {
 impl Report {
     /// The cases that the store breaks.
     pub fn failures(&self) -> impl Iterator<Item = (&'static Case, &str)> {
-        self.outcomes
-            .iter()
-            .filter_map(|(case, outcome)| match outcome {
-                Outcome::Fail(why) => Some((*case, &**why)),
-                _ => None,
-            })
+        self.outcomes.iter().filter_map(|(case, outcome)| match outcome {
+            Outcome::Fail(why) => Some((*case, &**why)),
+            _ => None,
+        })
     }
 
     /// Prints the table and ends the test with all failures, if there are any.
@@ -86,26 +76,15 @@ impl Report {
     /// When a case failed.
     pub fn expect_pass(&self) {
         println!("{self}");
-        let failures: Vec<_> = self
-            .failures()
-            .map(|(case, why)| format!("{case}: {why}"))
-            .collect();
-        assert!(
-            failures.is_empty(),
-            "{} cases failed\n{}",
-            failures.len(),
-            failures.join("\n")
-        );
+        let failures: Vec<_> =
+            self.failures().map(|(case, why)| format!("{case}: {why}")).collect();
+        assert!(failures.is_empty(), "{} cases failed\n{}", failures.len(), failures.join("\n"));
     }
 }
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "{:>4}  {:<12} {:<10} {:<12} case",
-            "no", "result", "needs", "acceptance"
-        )?;
+        writeln!(f, "{:>4}  {:<12} {:<10} {:<12} case", "no", "result", "needs", "acceptance")?;
         for (case, outcome) in &self.outcomes {
             let result = match outcome {
                 Outcome::Pass => "pass",
@@ -114,10 +93,7 @@ impl fmt::Display for Report {
             };
             let acceptance = case.acceptance().join(" ");
             let (number, needs) = (case.number, case.needs.name());
-            writeln!(
-                f,
-                "{number:>4}  {result:<12} {needs:<10} {acceptance:<12} {case}"
-            )?;
+            writeln!(f, "{number:>4}  {result:<12} {needs:<10} {acceptance:<12} {case}")?;
         }
         Ok(())
     }

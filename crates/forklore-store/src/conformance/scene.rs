@@ -89,11 +89,7 @@ impl<'f> Scene<'f> {
 
     /// The store's upkeep; asked for by cases of that capability only.
     pub fn upkeep(&self) -> &dyn Upkeep {
-        &**self
-            .handle()
-            .upkeep
-            .as_ref()
-            .expect("a store that offers upkeep")
+        &**self.handle().upkeep.as_ref().expect("a store that offers upkeep")
     }
 
     /// Collects what nobody needs, where the store can.
@@ -105,10 +101,7 @@ impl<'f> Scene<'f> {
 
     /// Where the store lives.
     pub fn place(&self) -> &dyn Place {
-        &**self
-            .place
-            .as_ref()
-            .expect("the process that made the store")
+        &**self.place.as_ref().expect("the process that made the store")
     }
 
     /// Closes the store and opens it again.
@@ -167,41 +160,22 @@ impl<'f> Scene<'f> {
 
     /// The events that the drafts become.
     pub fn build(&self, drafts: Vec<Draft>) -> Vec<Event> {
-        drafts
-            .into_iter()
-            .map(|draft| draft.build(&self.clock))
-            .collect()
+        drafts.into_iter().map(|draft| draft.build(&self.clock)).collect()
     }
 
     /// The cut behind the inheritable event number `kept`; where there is none, a cut that says so.
     pub fn cut(&self, session: &str, kept: u64) -> Cut {
-        let nowhere = Cut {
-            kept,
-            ..Cut::default()
-        };
-        let Ok(page) = self
-            .store()
-            .read(&id(session), &forward(At::Kept(kept), 1, true))
-        else {
+        let nowhere = Cut { kept, ..Cut::default() };
+        let Ok(page) = self.store().read(&id(session), &forward(At::Kept(kept), 1, true)) else {
             return nowhere;
         };
         let Some(last) = page.events.into_iter().next() else {
             return nowhere;
         };
-        let next = self
-            .page(session, At::Kept(kept + 1), 1)
-            .events
-            .into_iter()
-            .next();
+        let next = self.page(session, At::Kept(kept + 1), 1).events.into_iter().next();
         let conversation = last.event.class.is_conversation();
         let next_is_turn = next.is_none_or(|next| next.event.effect.starts_turn);
-        Cut::behind(
-            last.counts,
-            last.seq,
-            last.event.id,
-            conversation,
-            next_is_turn,
-        )
+        Cut::behind(last.counts, last.seq, last.event.id, conversation, next_is_turn)
     }
 
     /// Makes a root.
@@ -228,10 +202,7 @@ impl<'f> Scene<'f> {
     #[track_caller]
     pub fn delegate(&self, parent: &str, child: &str, kept: u64, tail: Vec<Draft>) -> Header {
         let new = self.child_draft(parent, child, kept, Strategy::ShareV1, tail);
-        let new = NewSession {
-            kind: SessionKind::Delegate,
-            ..new
-        };
+        let new = NewSession { kind: SessionKind::Delegate, ..new };
         self.store().create(new).unwrap()
     }
 
@@ -239,21 +210,13 @@ impl<'f> Scene<'f> {
     pub fn appending(&self, drafts: Vec<Draft>) -> Append {
         let events = self.build(drafts);
         let usage = spent(&events);
-        Append {
-            events,
-            expect: None,
-            owner: None,
-            usage,
-            now: self.clock.now(),
-        }
+        Append { events, expect: None, owner: None, usage, now: self.clock.now() }
     }
 
     /// Appends at whatever head.
     #[track_caller]
     pub fn append(&self, session: &str, drafts: Vec<Draft>) -> Appended {
-        self.store()
-            .append(&id(session), self.appending(drafts))
-            .unwrap()
+        self.store().append(&id(session), self.appending(drafts)).unwrap()
     }
 
     /// The session's header.
@@ -265,9 +228,7 @@ impl<'f> Scene<'f> {
     /// One page, forward.
     #[track_caller]
     pub fn page(&self, session: &str, at: At, limit: usize) -> Page {
-        self.store()
-            .read(&id(session), &forward(at, limit, false))
-            .unwrap()
+        self.store().read(&id(session), &forward(at, limit, false)).unwrap()
     }
 
     /// All pages of a query put together, each checked against its limit.
@@ -277,10 +238,7 @@ impl<'f> Scene<'f> {
         let mut all = Vec::new();
         loop {
             let page = self.store().read(&id(session), &query).unwrap();
-            assert!(
-                page.events.len() <= query.limit,
-                "a page holds at most its limit"
-            );
+            assert!(page.events.len() <= query.limit, "a page holds at most its limit");
             let Some(last) = page.events.last().map(|last| last.seq) else {
                 assert!(!page.more, "an empty page says that more follow");
                 return all;
@@ -306,10 +264,7 @@ impl<'f> Scene<'f> {
     /// What the events of the history say, in short: the text of `content`, else the type.
     #[track_caller]
     pub fn texts(&self, session: &str) -> Vec<String> {
-        self.log(session)
-            .iter()
-            .map(|stored| text(&stored.event))
-            .collect()
+        self.log(session).iter().map(|stored| text(&stored.event)).collect()
     }
 
     /// Changes something.
@@ -328,14 +283,7 @@ impl<'f> Scene<'f> {
     pub fn hold(&self, session: &str, owner: &str, expires: Timestamp) -> Result<Changed> {
         let now = self.clock.now();
         let owner = owner.to_owned();
-        self.store().change(
-            &id(session),
-            &Change::Hold {
-                owner,
-                expires,
-                now,
-            },
-        )
+        self.store().change(&id(session), &Change::Hold { owner, expires, now })
     }
 
     /// Deletes sessions.
@@ -360,42 +308,31 @@ impl<'f> Scene<'f> {
 /// A query forward from `at`.
 #[must_use]
 pub fn forward(at: At, limit: usize, bare: bool) -> Query {
-    Query {
-        at,
-        direction: Direction::Forward,
-        limit,
-        bare,
-    }
+    Query { at, direction: Direction::Forward, limit, bare }
 }
 
 /// A query backward from `at`.
 #[must_use]
 pub fn backward(at: At, limit: usize, bare: bool) -> Query {
-    Query {
-        at,
-        direction: Direction::Backward,
-        limit,
-        bare,
-    }
+    Query { at, direction: Direction::Backward, limit, bare }
 }
 
 /// The text of an event's `content`, else its type.
 #[must_use]
 pub fn text(event: &Event) -> String {
     let data: serde_json::Value = event.data.read().unwrap_or_default();
-    data["content"]
-        .as_str()
-        .map_or_else(|| event.kind.to_string(), str::to_owned)
+    data["content"].as_str().map_or_else(|| event.kind.to_string(), str::to_owned)
 }
 
 /// The counts that a history of these events has behind its last.
 #[must_use]
 pub fn counts_of(log: &[Stored]) -> Counts {
     let mut open = forklore_model::OpenCalls::default();
-    log.iter()
-        .filter(|stored| stored.event.class.is_inherited())
-        .fold(Counts::default(), |counts, stored| {
+    log.iter().filter(|stored| stored.event.class.is_inherited()).fold(
+        Counts::default(),
+        |counts, stored| {
             open.step(&stored.event.effect);
             counts.after(&stored.event, &open)
-        })
+        },
+    )
 }

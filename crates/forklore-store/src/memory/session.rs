@@ -33,11 +33,7 @@ pub(super) struct Mark {
 
 impl Session {
     pub(super) fn mark(&self) -> Mark {
-        Mark {
-            header: self.header.clone(),
-            events: self.log.len(),
-            open: self.open.clone(),
-        }
+        Mark { header: self.header.clone(), events: self.log.len(), open: self.open.clone() }
     }
 
     pub(super) fn back_to(&mut self, mark: Mark) {
@@ -57,34 +53,18 @@ impl Session {
         let holder = self.header.id.clone();
         self.header.own_events += 1;
         self.header.own_bytes += event.data.get().len() as u64;
-        let origin = Origin {
-            session_id: holder.clone(),
-            seq: seq as u64,
-        };
-        Entry {
-            origin,
-            event: Arc::new(event.clone()),
-            counts,
-            holder,
-        }
+        let origin = Origin { session_id: holder.clone(), seq: seq as u64 };
+        Entry { origin, event: Arc::new(event.clone()), counts, holder }
     }
 
     /// The inheritable events before the cut, and the calls they leave open.
     pub(super) fn prefix(&self, kept: u64, holder: Option<&SessionId>) -> (Vec<Entry>, OpenCalls) {
         let mut open = OpenCalls::default();
-        let inherited = self
-            .log
-            .iter()
-            .filter(|entry| entry.event.class.is_inherited());
-        let entries = inherited
-            .take_while(|entry| entry.counts.kept <= kept)
-            .map(|entry| {
-                open.step(&entry.event.effect);
-                Entry {
-                    holder: holder.unwrap_or(&entry.holder).clone(),
-                    ..entry.clone()
-                }
-            });
+        let inherited = self.log.iter().filter(|entry| entry.event.class.is_inherited());
+        let entries = inherited.take_while(|entry| entry.counts.kept <= kept).map(|entry| {
+            open.step(&entry.event.effect);
+            Entry { holder: holder.unwrap_or(&entry.holder).clone(), ..entry.clone() }
+        });
         (entries.collect(), open)
     }
 
@@ -101,11 +81,7 @@ impl Session {
             At::Index(n) => first(&|counts| counts.index > *n),
             At::Turn(n) => first(&|counts| counts.turns >= *n),
             At::Id(id) => {
-                let named = self
-                    .log
-                    .iter()
-                    .enumerate()
-                    .filter(|(_, entry)| entry.event.id == *id);
+                let named = self.log.iter().enumerate().filter(|(_, entry)| entry.event.id == *id);
                 return named.map(|(seq, _)| seq).collect();
             }
         };
@@ -125,22 +101,14 @@ impl Session {
         if bare {
             event.data = Data::from_checked("null");
         }
-        Some(Stored {
-            seq: seq as u64,
-            origin: entry.origin.clone(),
-            counts: entry.counts,
-            event,
-        })
+        Some(Stored { seq: seq as u64, origin: entry.origin.clone(), counts: entry.counts, event })
     }
 
     /// The earlier success that `append` repeats (SPEC 9).
     pub(super) fn repetition(&self, append: &Append) -> Option<Appended> {
         let from = usize::try_from(append.expect?.checked_add(1)?).ok()?;
         let there = self.log.get(from..from.checked_add(append.events.len())?)?;
-        let same = there
-            .iter()
-            .zip(&append.events)
-            .all(|(have, new)| have.event.id == new.id);
+        let same = there.iter().zip(&append.events).all(|(have, new)| have.event.id == new.id);
         same.then_some(Appended {
             from_seq: from as u64,
             to_seq: (from + there.len()) as u64 - 1,

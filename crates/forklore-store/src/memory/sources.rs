@@ -31,19 +31,13 @@ impl Sources for MemoryStore {
 
     fn place(&self, source: SourceId, record: RecordKey) -> Result<Option<Place>> {
         let state = self.state();
-        Ok(state
-            .source(source)
-            .and_then(|held| held.places.get(&record))
-            .copied())
+        Ok(state.source(source).and_then(|held| held.places.get(&record)).copied())
     }
 
     fn ranges(&self, source: SourceId, step: u64) -> Result<Option<Vec<Range>>> {
         let state = self.state();
         let step = usize::try_from(step).unwrap_or(usize::MAX);
-        Ok(state
-            .source(source)
-            .and_then(|held| held.ranges.get(step))
-            .cloned())
+        Ok(state.source(source).and_then(|held| held.ranges.get(step)).cloned())
     }
 
     fn import(&self, step: Step) -> Result<SourceId> {
@@ -83,19 +77,12 @@ impl State {
     }
 
     fn check_target(&self, step: &Step) -> Result<SourceId> {
-        let stale = |message: String| {
-            Err(Error::Stale {
-                what: "the source",
-                message,
-            })
-        };
+        let stale = |message: String| Err(Error::Stale { what: "the source", message });
         match &step.target {
             Target::New { latest, .. } => {
                 let by = FindSource::Path(step.seen.path.clone());
                 let mut known = self.sources.iter().rev().map(|held| &held.source);
-                let now = known
-                    .find(|source| fits(source, &by))
-                    .map(|source| source.id);
+                let now = known.find(|source| fits(source, &by)).map(|source| source.id);
                 if now == *latest {
                     return Ok(SourceId(self.sources.len() as u64));
                 }
@@ -120,10 +107,7 @@ impl State {
                 self.create(NewSession::clone(new))?;
                 undo.push(Undo::Created(new.id.clone()));
                 let events = new.events.len() as u64;
-                sessions.push(SourceSession {
-                    id: new.id.clone(),
-                    events,
-                });
+                sessions.push(SourceSession { id: new.id.clone(), events });
             }
             Write::Append { session, append } => {
                 undo.push(self.mark(session)?);
@@ -145,21 +129,13 @@ impl State {
     }
 
     fn mark(&mut self, id: &SessionId) -> Result<Undo> {
-        Ok(Undo::Changed(
-            id.clone(),
-            Box::new(self.get_mut(id)?.mark()),
-        ))
+        Ok(Undo::Changed(id.clone(), Box::new(self.get_mut(id)?.mark())))
     }
 
     /// Drops the kept bytes of every file that one of the sessions was read from (SPEC 10).
     pub(super) fn forget_files_of(&mut self, deleted: &[SessionId]) {
         for held in &mut self.sources {
-            if !held
-                .source
-                .sessions
-                .iter()
-                .any(|session| deleted.contains(&session.id))
-            {
+            if !held.source.sessions.iter().any(|session| deleted.contains(&session.id)) {
                 continue;
             }
             for range in held.ranges.iter_mut().flatten() {
@@ -182,13 +158,7 @@ impl State {
     }
 
     fn record(&mut self, id: SourceId, step: Step, sessions: Vec<SourceSession>) {
-        if let Target::New {
-            dialect,
-            revision,
-            first_line,
-            ..
-        } = step.target
-        {
+        if let Target::New { dialect, revision, first_line, .. } = step.target {
             let source = Source {
                 id,
                 dialect,
@@ -199,27 +169,15 @@ impl State {
                 sessions: Vec::new(),
                 read: Progress::default(),
             };
-            self.sources.push(HeldSource {
-                source,
-                ranges: Vec::new(),
-                places: HashMap::new(),
-            });
+            self.sources.push(HeldSource { source, ranges: Vec::new(), places: HashMap::new() });
         }
-        let Some(held) = usize::try_from(id.0)
-            .ok()
-            .and_then(|at| self.sources.get_mut(at))
-        else {
+        let Some(held) = usize::try_from(id.0).ok().and_then(|at| self.sources.get_mut(at)) else {
             return;
         };
         held.source.native_id = step.native_id;
         held.source.sessions = sessions;
         held.source.read = step.read;
-        match held
-            .source
-            .paths
-            .iter_mut()
-            .find(|seen| seen.path == step.seen.path)
-        {
+        match held.source.paths.iter_mut().find(|seen| seen.path == step.seen.path) {
             Some(seen) => *seen = step.seen,
             None => held.source.paths.push(step.seen),
         }

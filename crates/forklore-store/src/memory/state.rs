@@ -20,33 +20,22 @@ pub(super) struct State {
 
 impl State {
     pub(super) fn any(&self, id: &SessionId) -> Result<&Session> {
-        let found = self
-            .sessions
-            .get(&id.fold())
-            .filter(|session| session.header.id == *id);
+        let found = self.sessions.get(&id.fold()).filter(|session| session.header.id == *id);
         found.ok_or_else(|| Error::NotFound(id.clone()))
     }
 
     pub(super) fn get(&self, id: &SessionId) -> Result<&Session> {
         let session = self.any(id)?;
-        if session.header.deleted.is_some() {
-            Err(Error::Deleted(id.clone()))
-        } else {
-            Ok(session)
-        }
+        if session.header.deleted.is_some() { Err(Error::Deleted(id.clone())) } else { Ok(session) }
     }
 
     pub(super) fn get_mut(&mut self, id: &SessionId) -> Result<&mut Session> {
         self.get(id)?;
-        self.sessions
-            .get_mut(&id.fold())
-            .ok_or_else(|| Error::NotFound(id.clone()))
+        self.sessions.get_mut(&id.fold()).ok_or_else(|| Error::NotFound(id.clone()))
     }
 
     pub(super) fn living(&self) -> impl Iterator<Item = &Session> {
-        self.sessions
-            .values()
-            .filter(|session| session.header.deleted.is_none())
+        self.sessions.values().filter(|session| session.header.deleted.is_none())
     }
 
     pub(super) fn check_label(
@@ -60,10 +49,7 @@ impl State {
             .map(|session| &session.header)
             .find(|header| header.root_id == *root && header.label == *label && header.id != *but);
         taken.map_or(Ok(()), |header| {
-            Err(Error::LabelTaken {
-                label: label.clone(),
-                by: header.id.clone(),
-            })
+            Err(Error::LabelTaken { label: label.clone(), by: header.id.clone() })
         })
     }
 
@@ -97,11 +83,7 @@ impl State {
         }
         check_writer(&session.header, append.owner.as_deref(), append.now)?;
         if let Some(expected) = append.expect.filter(|expected| *expected != head) {
-            return Err(Error::Conflict {
-                session: id.clone(),
-                expected,
-                head,
-            });
+            return Err(Error::Conflict { session: id.clone(), expected, head });
         }
         append.events.iter().for_each(|event| session.push(event));
         session.header.usage += append.usage;
@@ -109,28 +91,17 @@ impl State {
         let head_seq = session.header.head_seq();
         let to_seq = head_seq.unsigned_abs();
         let from_seq = head.saturating_add(1).unsigned_abs();
-        Ok(Appended {
-            from_seq,
-            to_seq,
-            head_seq,
-            repeated: false,
-        })
+        Ok(Appended { from_seq, to_seq, head_seq, repeated: false })
     }
 
     /// The session before its own first event.
     pub(super) fn begin(&self, new: &NewSession) -> Result<Session> {
         let Some(from) = &new.from else {
             if new.kind != SessionKind::Root {
-                return Err(Error::Invalid(
-                    "a session that is no root needs a parent".into(),
-                ));
+                return Err(Error::Invalid("a session that is no root needs a parent".into()));
             }
             let header = new.header(None, Counts::default());
-            return Ok(Session {
-                header,
-                log: Vec::new(),
-                open: OpenCalls::default(),
-            });
+            return Ok(Session { header, log: Vec::new(), open: OpenCalls::default() });
         };
         let parent = self.get(&from.parent)?;
         if new.kind == SessionKind::Root || new.events.is_empty() {
@@ -139,16 +110,9 @@ impl State {
             ));
         }
         if from.cut.kept > parent.header.counts.kept {
-            return Err(Error::Invalid(format!(
-                "the cut lies behind the end of {}",
-                from.parent
-            )));
+            return Err(Error::Invalid(format!("the cut lies behind the end of {}", from.parent)));
         }
-        let kept = if new.kind == SessionKind::Branch {
-            from.cut.kept
-        } else {
-            0
-        };
+        let kept = if new.kind == SessionKind::Branch { from.cut.kept } else { 0 };
         let holder = (from.strategy == Strategy::ReplayV1).then_some(&new.id);
         let (log, open) = parent.prefix(kept, holder);
         let inherited = log.last().map(|entry| entry.counts).unwrap_or_default();
@@ -165,20 +129,14 @@ impl State {
         for id in ids {
             let header = &self.any(id)?.header;
             if let Some(lease) = header.held_against(None, now) {
-                return Err(Error::Held {
-                    session: id.clone(),
-                    owner: lease.owner.clone(),
-                });
+                return Err(Error::Held { session: id.clone(), owner: lease.owner.clone() });
             }
-            let stay = self
-                .living()
-                .map(|session| &session.header)
-                .filter(|child| {
-                    child.parent_id.as_ref() == Some(id)
-                        && child.kind == SessionKind::Branch
-                        && !child.detached
-                        && !ids.contains(&child.id)
-                });
+            let stay = self.living().map(|session| &session.header).filter(|child| {
+                child.parent_id.as_ref() == Some(id)
+                    && child.kind == SessionKind::Branch
+                    && !child.detached
+                    && !ids.contains(&child.id)
+            });
             let mut children_left: Vec<_> = stay.map(|child| child.id.clone()).collect();
             let count = children_left.len();
             if count > 0 && children == Children::Refuse && header.deleted.is_none() {
@@ -196,8 +154,6 @@ impl State {
     /// What living sessions need, as (holder, origin): each stored event once.
     pub(super) fn needed(&self) -> HashSet<(&SessionId, &Origin)> {
         let entries = self.living().flat_map(|session| &session.log);
-        entries
-            .map(|entry| (&entry.holder, &entry.origin))
-            .collect()
+        entries.map(|entry| (&entry.holder, &entry.origin)).collect()
     }
 }

@@ -25,30 +25,12 @@ pub type Case<S> = fn(&S);
 #[must_use]
 pub fn cases<S: Store + Sources>() -> Vec<(&'static str, Case<S>)> {
     vec![
-        (
-            "a step writes everything it holds",
-            a_step_writes_everything,
-        ),
-        (
-            "a step that is refused leaves nothing",
-            a_refused_step_leaves_nothing,
-        ),
-        (
-            "a step is refused where the source moved on",
-            a_stale_step_is_refused,
-        ),
-        (
-            "of two records with one id the later counts",
-            the_later_record_counts,
-        ),
-        (
-            "records of many steps are found",
-            records_of_many_steps_are_found,
-        ),
-        (
-            "a delete takes the kept bytes of the file",
-            a_delete_takes_kept_bytes,
-        ),
+        ("a step writes everything it holds", a_step_writes_everything),
+        ("a step that is refused leaves nothing", a_refused_step_leaves_nothing),
+        ("a step is refused where the source moved on", a_stale_step_is_refused),
+        ("of two records with one id the later counts", the_later_record_counts),
+        ("records of many steps are found", records_of_many_steps_are_found),
+        ("a delete takes the kept bytes of the file", a_delete_takes_kept_bytes),
     ]
 }
 
@@ -63,10 +45,7 @@ fn event(name: &str) -> Event {
         kind: EventType::USER_MESSAGE,
         class: EventType::USER_MESSAGE.class(),
         dialect: Some("test".into()),
-        effect: Effect {
-            starts_turn: true,
-            calls: Vec::new(),
-        },
+        effect: Effect { starts_turn: true, calls: Vec::new() },
         data: Data::parse(&format!("{{\"content\":\"{name}\"}}")).unwrap(),
     }
 }
@@ -100,118 +79,59 @@ fn append(session: &str, expect: i64, events: &[&str]) -> Write {
         usage: Usage::default(),
         now: Timestamp::UNIX_EPOCH,
     };
-    Write::Append {
-        session: id(session),
-        append,
-    }
+    Write::Append { session: id(session), append }
 }
 
 fn new() -> Target {
-    Target::New {
-        dialect: "test".into(),
-        revision: 0,
-        first_line: 7,
-        latest: None,
-    }
+    Target::New { dialect: "test".into(), revision: 0, first_line: 7, latest: None }
 }
 
 fn step(target: Target, path: &str, offset: u64, writes: Vec<Write>) -> Step {
     Step {
         target,
         native_id: "native".into(),
-        seen: SeenFile {
-            path: path.into(),
-            size: offset,
-            modified: -5,
-        },
+        seen: SeenFile { path: path.into(), size: offset, modified: -5 },
         writes,
         ranges: vec![Range::Kept(b"kept".to_vec())],
         places: Vec::new(),
-        read: Progress {
-            offset,
-            sha256: [9; 32],
-            state: format!("at {offset}"),
-        },
+        read: Progress { offset, sha256: [9; 32], state: format!("at {offset}") },
     }
 }
 
 fn ids(store: &impl Store, session: &str) -> Vec<String> {
-    let query = Query {
-        at: At::Seq(0),
-        direction: Direction::Forward,
-        limit: 100,
-        bare: true,
-    };
+    let query = Query { at: At::Seq(0), direction: Direction::Forward, limit: 100, bare: true };
     let page = store.read(&id(session), &query).unwrap();
-    page.events
-        .iter()
-        .map(|stored| stored.event.id.to_string())
-        .collect()
+    page.events.iter().map(|stored| stored.event.id.to_string()).collect()
 }
 
 fn a_step_writes_everything<S: Store + Sources>(store: &S) {
-    let mut first = step(
-        new(),
-        "/f",
-        10,
-        vec![create("s"), append("s", -1, &["a", "b"])],
-    );
-    let events = Range::Events {
-        session: 0,
-        from: 0,
-        count: 2,
-        end: LineEnd::Lf,
-    };
+    let mut first = step(new(), "/f", 10, vec![create("s"), append("s", -1, &["a", "b"])]);
+    let events = Range::Events { session: 0, from: 0, count: 2, end: LineEnd::Lf };
     first.ranges.push(events.clone());
     let source = store.import(first).unwrap();
     let mut second = step(
-        Target::Known {
-            id: source,
-            offset: 10,
-        },
+        Target::Known { id: source, offset: 10 },
         "/g",
         20,
         vec![
             append("s", 1, &["c"]),
             create("t"),
-            Write::Leaf {
-                session: id("s"),
-                leaf: id("t"),
-            },
-            Write::Title {
-                session: id("s"),
-                title: Some("named".into()),
-            },
+            Write::Leaf { session: id("s"), leaf: id("t") },
+            Write::Title { session: id("s"), title: Some("named".into()) },
         ],
     );
     second.ranges = vec![Range::Gone(3)];
     assert_eq!(store.import(second).unwrap(), source);
     assert_eq!(ids(store, "s"), ["a", "b", "c"]);
     let header = store.header(&id("s")).unwrap();
-    assert_eq!(
-        (header.leaf, header.title.as_deref()),
-        (Some(id("t")), Some("named"))
-    );
+    assert_eq!((header.leaf, header.title.as_deref()), (Some(id("t")), Some("named")));
     let found = store.sources(&FindSource::Session(id("t"))).unwrap();
     assert_eq!(found.len(), 1);
     assert_eq!(
         found[0].sessions,
-        [
-            SourceSession {
-                id: id("s"),
-                events: 3
-            },
-            SourceSession {
-                id: id("t"),
-                events: 0
-            },
-        ]
+        [SourceSession { id: id("s"), events: 3 }, SourceSession { id: id("t"), events: 0 },]
     );
-    let seen = |path: &str, size| SeenFile {
-        path: path.into(),
-        size,
-        modified: -5,
-    };
+    let seen = |path: &str, size| SeenFile { path: path.into(), size, modified: -5 };
     assert_eq!(found[0].paths, [seen("/f", 10), seen("/g", 20)]);
     assert_eq!(found[0].read.state, "at 20");
     found_and_read_back(store, source, &found, events);
@@ -221,10 +141,7 @@ fn found_and_read_back(store: &impl Sources, source: SourceId, found: &[Source],
     for by in [FindSource::Path("/f".into()), FindSource::FirstLine(7)] {
         assert_eq!(store.sources(&by).unwrap(), *found);
     }
-    assert_eq!(
-        store.sources(&FindSource::Path("/other".into())).unwrap(),
-        []
-    );
+    assert_eq!(store.sources(&FindSource::Path("/other".into())).unwrap(), []);
     let kept = Range::Kept(b"kept".to_vec());
     assert_eq!(store.ranges(source, 0).unwrap(), Some(vec![kept, events]));
     assert_eq!(store.ranges(source, 1).unwrap(), Some(vec![Range::Gone(3)]));
@@ -232,121 +149,58 @@ fn found_and_read_back(store: &impl Sources, source: SourceId, found: &[Source],
 }
 
 fn a_refused_step_leaves_nothing<S: Store + Sources>(store: &S) {
-    let source = store
-        .import(step(new(), "/f", 10, vec![create("s")]))
-        .unwrap();
+    let source = store.import(step(new(), "/f", 10, vec![create("s")])).unwrap();
     let before = store.sources(&FindSource::Path("/f".into())).unwrap();
     let mut bad = step(
-        Target::Known {
-            id: source,
-            offset: 10,
-        },
+        Target::Known { id: source, offset: 10 },
         "/f",
         20,
         vec![
             append("s", -1, &["a"]),
-            Write::Title {
-                session: id("s"),
-                title: Some("named".into()),
-            },
+            Write::Title { session: id("s"), title: Some("named".into()) },
             create("t"),
             append("s", 7, &["b"]),
         ],
     );
-    bad.places = vec![(
-        1,
-        Place {
-            session: 0,
-            position: 0,
-        },
-    )];
+    bad.places = vec![(1, Place { session: 0, position: 0 })];
     let refused = store.import(bad).unwrap_err();
-    assert!(
-        matches!(
-            refused,
-            Error::Conflict {
-                head: 0,
-                expected: 7,
-                ..
-            }
-        ),
-        "{refused:?}"
-    );
-    assert_eq!(
-        store.sources(&FindSource::Path("/f".into())).unwrap(),
-        before
-    );
+    assert!(matches!(refused, Error::Conflict { head: 0, expected: 7, .. }), "{refused:?}");
+    assert_eq!(store.sources(&FindSource::Path("/f".into())).unwrap(), before);
     assert_eq!(ids(store, "s"), [""; 0]);
     assert_eq!(store.header(&id("s")).unwrap().title, None);
     assert!(matches!(store.header(&id("t")), Err(Error::NotFound(_))));
     assert_eq!(store.place(source, 1).unwrap(), None);
-    let taken = step(
-        Target::Known {
-            id: source,
-            offset: 10,
-        },
-        "/f",
-        20,
-        vec![create("S")],
-    );
+    let taken = step(Target::Known { id: source, offset: 10 }, "/f", 20, vec![create("S")]);
     assert!(matches!(store.import(taken), Err(Error::IdTaken(_))));
 }
 
 fn a_stale_step_is_refused<S: Store + Sources>(store: &S) {
-    let source = store
-        .import(step(new(), "/f", 10, vec![create("s")]))
-        .unwrap();
+    let source = store.import(step(new(), "/f", 10, vec![create("s")])).unwrap();
     let stale = |target: Target| {
         let refused = store.import(step(target, "/f", 20, vec![create("t")]));
         assert!(matches!(refused, Err(Error::Stale { .. })), "{refused:?}");
     };
     stale(new());
-    stale(Target::Known {
-        id: source,
-        offset: 9,
-    });
-    stale(Target::Known {
-        id: SourceId(source.0 + 1),
-        offset: 0,
-    });
+    stale(Target::Known { id: source, offset: 9 });
+    stale(Target::Known { id: SourceId(source.0 + 1), offset: 0 });
     assert!(matches!(store.header(&id("t")), Err(Error::NotFound(_))));
-    let next = Target::New {
-        dialect: "test".into(),
-        revision: 1,
-        first_line: 8,
-        latest: Some(source),
-    };
-    let second = store
-        .import(step(next, "/f", 5, vec![create("t")]))
-        .unwrap();
+    let next =
+        Target::New { dialect: "test".into(), revision: 1, first_line: 8, latest: Some(source) };
+    let second = store.import(step(next, "/f", 5, vec![create("t")])).unwrap();
     let found = store.sources(&FindSource::Path("/f".into())).unwrap();
-    let order: Vec<_> = found
-        .iter()
-        .map(|source| (source.id, source.revision))
-        .collect();
+    let order: Vec<_> = found.iter().map(|source| (source.id, source.revision)).collect();
     assert_eq!(order, [(second, 1), (source, 0)]);
 }
 
 fn the_later_record_counts<S: Store + Sources>(store: &S) {
-    let place = |position| Place {
-        session: 3,
-        position,
-    };
+    let place = |position| Place { session: 3, position };
     let mut first = step(new(), "/f", 10, vec![create("s")]);
     first.places = vec![(u64::MAX, place(0)), (0, place(1)), (u64::MAX, place(2))];
     let source = store.import(first).unwrap();
     assert_eq!(store.place(source, u64::MAX).unwrap(), Some(place(2)));
     assert_eq!(store.place(source, 0).unwrap(), Some(place(1)));
     assert_eq!(store.place(source, 1).unwrap(), None);
-    let mut second = step(
-        Target::Known {
-            id: source,
-            offset: 10,
-        },
-        "/f",
-        20,
-        Vec::new(),
-    );
+    let mut second = step(Target::Known { id: source, offset: 10 }, "/f", 20, Vec::new());
     second.places = vec![(0, place(9))];
     store.import(second).unwrap();
     assert_eq!(store.place(source, 0).unwrap(), Some(place(9)));
@@ -357,51 +211,19 @@ fn the_later_record_counts<S: Store + Sources>(store: &S) {
 fn records_of_many_steps_are_found<S: Store + Sources>(store: &S) {
     // Spread like hashes, but for a cluster that a guess by value misses.
     let key = |n: u64| {
-        if n.is_multiple_of(3) {
-            n
-        } else {
-            n.wrapping_mul(0x9e37_79b9_7f4a_7c15)
-        }
+        if n.is_multiple_of(3) { n } else { n.wrapping_mul(0x9e37_79b9_7f4a_7c15) }
     };
-    let mut source = store
-        .import(step(new(), "/f", 1, vec![create("s")]))
-        .unwrap();
+    let mut source = store.import(step(new(), "/f", 1, vec![create("s")])).unwrap();
     let mut n = 0;
-    for (at, len) in [
-        (1, 1_u64),
-        (2, 700),
-        (3, 3_000),
-        (4, 900),
-        (5, 300),
-        (6, 2_000),
-    ] {
-        let mut next = step(
-            Target::Known {
-                id: source,
-                offset: at,
-            },
-            "/f",
-            at + 1,
-            Vec::new(),
-        );
-        let places = (n..n + len).map(|n| {
-            (
-                key(n),
-                Place {
-                    session: 1,
-                    position: n,
-                },
-            )
-        });
+    for (at, len) in [(1, 1_u64), (2, 700), (3, 3_000), (4, 900), (5, 300), (6, 2_000)] {
+        let mut next = step(Target::Known { id: source, offset: at }, "/f", at + 1, Vec::new());
+        let places = (n..n + len).map(|n| (key(n), Place { session: 1, position: n }));
         next.places = places.collect();
         n += len;
         source = store.import(next).unwrap();
     }
     for at in 0..n {
-        let place = Place {
-            session: 1,
-            position: at,
-        };
+        let place = Place { session: 1, position: at };
         assert_eq!(store.place(source, key(at)).unwrap(), Some(place), "{at}");
     }
     assert_eq!(store.place(source, key(n + 1)).unwrap(), None);
@@ -409,22 +231,11 @@ fn records_of_many_steps_are_found<S: Store + Sources>(store: &S) {
 
 fn a_delete_takes_kept_bytes<S: Store + Sources>(store: &S) {
     let mut first = step(new(), "/f", 10, vec![create("s"), create("t")]);
-    let raw = Range::Raw {
-        session: 0,
-        position: 0,
-        bytes: b"raw".to_vec(),
-    };
-    let events = Range::Events {
-        session: 0,
-        from: 0,
-        count: 2,
-        end: LineEnd::Lf,
-    };
+    let raw = Range::Raw { session: 0, position: 0, bytes: b"raw".to_vec() };
+    let events = Range::Events { session: 0, from: 0, count: 2, end: LineEnd::Lf };
     first.ranges.extend([raw, events.clone()]);
     let source = store.import(first).unwrap();
-    store
-        .remove(&[id("t")], Children::Refuse, Timestamp::UNIX_EPOCH)
-        .unwrap();
+    store.remove(&[id("t")], Children::Refuse, Timestamp::UNIX_EPOCH).unwrap();
     let left = vec![Range::Gone(4), Range::Gone(3), events];
     assert_eq!(store.ranges(source, 0).unwrap(), Some(left));
 }

@@ -73,12 +73,7 @@ pub fn encode(ranges: &[Range]) -> Vec<u8> {
     let mut out = Vec::new();
     for range in ranges {
         match range {
-            Range::Events {
-                session,
-                from,
-                count,
-                end,
-            } => {
+            Range::Events { session, from, count, end } => {
                 let tag = match end {
                     LineEnd::None => EVENTS,
                     LineEnd::Lf => EVENTS_LF,
@@ -90,15 +85,8 @@ pub fn encode(ranges: &[Range]) -> Vec<u8> {
                 put(&mut out, &[KEPT, bytes.len() as u64]);
                 out.extend_from_slice(bytes);
             }
-            Range::Raw {
-                session,
-                position,
-                bytes,
-            } => {
-                put(
-                    &mut out,
-                    &[RAW, u64::from(*session), *position, bytes.len() as u64],
-                );
+            Range::Raw { session, position, bytes } => {
+                put(&mut out, &[RAW, u64::from(*session), *position, bytes.len() as u64]);
                 out.extend_from_slice(bytes);
             }
             Range::Gone(len) => put(&mut out, &[GONE, *len]),
@@ -145,22 +133,13 @@ impl Input<'_> {
             KEPT => return Ok(Range::Kept(self.taken()?)),
             RAW => {
                 let (session, position) = (self.session()?, self.number()?);
-                return Ok(Range::Raw {
-                    session,
-                    position,
-                    bytes: self.taken()?,
-                });
+                return Ok(Range::Raw { session, position, bytes: self.taken()? });
             }
             GONE => return Ok(Range::Gone(self.number()?)),
             _ => return Err(RangeError(self.at)),
         };
         let (session, from, count) = (self.session()?, self.number()?, self.number()?);
-        Ok(Range::Events {
-            session,
-            from,
-            count,
-            end,
-        })
+        Ok(Range::Events { session, from, count, end })
     }
 
     fn number(&mut self) -> Result<u64, RangeError> {
@@ -198,29 +177,10 @@ mod tests {
     fn ranges_come_back_and_damage_is_seen() {
         let ranges = vec![
             Range::Kept(b"\xef\xbb\xbf".to_vec()),
-            Range::Events {
-                session: 0,
-                from: 0,
-                count: 1_000_000,
-                end: LineEnd::Lf,
-            },
-            Range::Events {
-                session: 300,
-                from: 7,
-                count: 1,
-                end: LineEnd::CrLf,
-            },
-            Range::Events {
-                session: u32::MAX,
-                from: u64::MAX,
-                count: 2,
-                end: LineEnd::None,
-            },
-            Range::Raw {
-                session: 1,
-                position: 128,
-                bytes: vec![0xff; 200],
-            },
+            Range::Events { session: 0, from: 0, count: 1_000_000, end: LineEnd::Lf },
+            Range::Events { session: 300, from: 7, count: 1, end: LineEnd::CrLf },
+            Range::Events { session: u32::MAX, from: u64::MAX, count: 2, end: LineEnd::None },
+            Range::Raw { session: 1, position: 128, bytes: vec![0xff; 200] },
             Range::Gone(u64::MAX),
             Range::Kept(Vec::new()),
         ];

@@ -13,10 +13,7 @@ use crate::port::{At, Beginning, Children, NewSession, Page};
 
 pub(super) fn a11_an_empty_root_has_no_events(scene: &Scene<'_>) {
     let header = scene.root("a", vec![]);
-    assert_eq!(
-        (header.head_seq(), header.counts, header.own_events),
-        (-1, Counts::default(), 0)
-    );
+    assert_eq!((header.head_seq(), header.counts, header.own_events), (-1, Counts::default(), 0));
     assert_eq!(scene.header("a"), header);
     assert_eq!(scene.page("a", At::Seq(0), 10), Page::default());
 }
@@ -26,18 +23,10 @@ pub(super) fn a13_events_come_back_in_order_with_their_origin(scene: &Scene<'_>)
     let events = new.events.clone();
     scene.store().create(new).unwrap();
     let log = scene.log("a");
-    let places: Vec<_> = log
-        .iter()
-        .map(|stored| (stored.seq, stored.origin.seq))
-        .collect();
+    let places: Vec<_> = log.iter().map(|stored| (stored.seq, stored.origin.seq)).collect();
     assert_eq!(places, [(0, 0), (1, 1), (2, 2), (3, 3)]);
     assert!(log.iter().all(|stored| stored.origin.session_id == id("a")));
-    assert_eq!(
-        log.into_iter()
-            .map(|stored| stored.event)
-            .collect::<Vec<_>>(),
-        events
-    );
+    assert_eq!(log.into_iter().map(|stored| stored.event).collect::<Vec<_>>(), events);
 }
 
 pub(super) fn a61_the_header_holds_what_was_said(scene: &Scene<'_>) {
@@ -51,21 +40,11 @@ pub(super) fn a61_the_header_holds_what_was_said(scene: &Scene<'_>) {
         config: Some(Data::parse(r#"{"model":"m"}"#).unwrap()),
         dialect: Some("claude".into()),
         source: Some("/home/me/.claude/x.jsonl".into()),
-        copy_of: Some(CopyOf {
-            session_id: id("original"),
-            index: 3,
-        }),
+        copy_of: Some(CopyOf { session_id: id("original"), index: 3 }),
         ..scene.draft("a", vec![user("hi"), usage(3, 4)])
     };
     let header = scene.store().create(new.clone()).unwrap();
-    assert_eq!(
-        header.usage,
-        Usage {
-            input: 3,
-            output: 4,
-            ..Usage::default()
-        }
-    );
+    assert_eq!(header.usage, Usage { input: 3, output: 4, ..Usage::default() });
     assert_eq!((header.own_events, header.counts.kept), (2, 1));
     let bytes: usize = new.events.iter().map(|event| event.data.get().len()).sum();
     assert_eq!(header.own_bytes, bytes as u64);
@@ -88,12 +67,9 @@ pub(super) fn a44_a_taken_id_is_refused(scene: &Scene<'_>) {
 }
 
 pub(super) fn a44_a70_ids_that_differ_in_case_are_one(scene: &Scene<'_>) {
-    for (first, second) in [
-        ("plan", "PLAN"),
-        ("Ärger", "ärger"),
-        ("ΟΔΟΣ", "οδος"),
-        ("straße", "STRASSE"),
-    ] {
+    for (first, second) in
+        [("plan", "PLAN"), ("Ärger", "ärger"), ("ΟΔΟΣ", "οδος"), ("straße", "STRASSE")]
+    {
         scene.root(first, vec![user(first)]);
         let same = scene.draft(second, vec![]);
         refused(scene.store().create(same), &Error::IdTaken(id(second)));
@@ -103,15 +79,9 @@ pub(super) fn a44_a70_ids_that_differ_in_case_are_one(scene: &Scene<'_>) {
 
 pub(super) fn a62_an_id_spelt_in_another_case_names_nothing(scene: &Scene<'_>) {
     scene.root("plan", vec![user("hi")]);
-    refused(
-        scene.store().header(&id("PLAN")),
-        &Error::NotFound(id("PLAN")),
-    );
+    refused(scene.store().header(&id("PLAN")), &Error::NotFound(id("PLAN")));
     let append = scene.appending(vec![user("more")]);
-    refused(
-        scene.store().append(&id("Plan"), append),
-        &Error::NotFound(id("Plan")),
-    );
+    refused(scene.store().append(&id("Plan"), append), &Error::NotFound(id("Plan")));
 }
 
 pub(super) fn a44_a_deleted_id_is_never_used_again(scene: &Scene<'_>) {
@@ -141,46 +111,22 @@ pub(super) fn a57_a_refused_create_leaves_nothing(scene: &Scene<'_>) {
     scene.root("a", vec![user("hi")]);
     let mut child = scene.child_draft("a", "b", 1, Strategy::ReplayV1, vec![assistant("hello")]);
     child.label = label("main");
-    let taken = Error::LabelTaken {
-        label: label("main"),
-        by: id("a"),
-    };
+    let taken = Error::LabelTaken { label: label("main"), by: id("a") };
     refused(scene.store().create(child.clone()), &taken);
     refused(scene.store().header(&id("b")), &Error::NotFound(id("b")));
-    assert_eq!(
-        scene
-            .remove(&["a"], Children::Refuse)
-            .unwrap()
-            .kept_segments,
-        0
-    );
+    assert_eq!(scene.remove(&["a"], Children::Refuse).unwrap().kept_segments, 0);
     scene.root("b", vec![user("now a root")]);
     assert_eq!(scene.texts("b"), ["now a root"]);
 }
 
 pub(super) fn a_kind_without_its_parent_is_refused(scene: &Scene<'_>) {
     scene.root("a", vec![user("hi")]);
-    let orphan = NewSession {
-        kind: SessionKind::Branch,
-        ..scene.draft("b", vec![])
-    };
-    assert!(matches!(
-        scene.store().create(orphan),
-        Err(Error::Invalid(_))
-    ));
+    let orphan = NewSession { kind: SessionKind::Branch, ..scene.draft("b", vec![]) };
+    assert!(matches!(scene.store().create(orphan), Err(Error::Invalid(_))));
     let child = scene.child_draft("a", "b", 1, Strategy::ShareV1, vec![]);
-    let rooted = NewSession {
-        kind: SessionKind::Root,
-        ..child.clone()
-    };
-    assert!(matches!(
-        scene.store().create(rooted),
-        Err(Error::Invalid(_))
-    ));
-    let bare = NewSession {
-        events: vec![],
-        ..child
-    };
+    let rooted = NewSession { kind: SessionKind::Root, ..child.clone() };
+    assert!(matches!(scene.store().create(rooted), Err(Error::Invalid(_))));
+    let bare = NewSession { events: vec![], ..child };
     assert!(matches!(scene.store().create(bare), Err(Error::Invalid(_))));
     refused(scene.store().header(&id("b")), &Error::NotFound(id("b")));
 }
@@ -188,23 +134,14 @@ pub(super) fn a_kind_without_its_parent_is_refused(scene: &Scene<'_>) {
 pub(super) fn a26_the_cut_is_kept_as_given(scene: &Scene<'_>) {
     scene.root("a", turns(2));
     let new = scene.child_draft("a", "b", 3, Strategy::ShareV1, vec![]);
-    let Some(Beginning {
-        cut,
-        strategy,
-        tool_calls,
-        ..
-    }) = new.from.clone()
-    else {
+    let Some(Beginning { cut, strategy, tool_calls, .. }) = new.from.clone() else {
         panic!("a child has a beginning")
     };
     let header = scene.store().create(new).unwrap();
     let said = (header.cut, header.strategy, header.tool_calls);
     assert_eq!(said, (Some(cut), Some(strategy), Some(tool_calls)));
     assert_eq!(
-        scene
-            .header("b")
-            .cut
-            .map(|cut| (cut.kept, cut.seq, cut.message)),
+        scene.header("b").cut.map(|cut| (cut.kept, cut.seq, cut.message)),
         Some((3, Some(2), Some(2)))
     );
 }

@@ -9,26 +9,16 @@ use crate::port::{At, Stored};
 
 /// The inheritable events before a cut, with their origins.
 fn prefix(log: &[Stored], kept: u64) -> Vec<Stored> {
-    let inherited = log
-        .iter()
-        .filter(|stored| stored.event.class.is_inherited());
+    let inherited = log.iter().filter(|stored| stored.event.class.is_inherited());
     let renumbered = (1..).zip(inherited.take(usize::try_from(kept).unwrap()));
-    renumbered
-        .map(|(seq, stored)| Stored {
-            seq,
-            ..stored.clone()
-        })
-        .collect()
+    renumbered.map(|(seq, stored)| Stored { seq, ..stored.clone() }).collect()
 }
 
 pub(super) fn a01_a02_a_fork_keeps_what_stands_before_the_cut(scene: &Scene<'_>) {
     scene.root("a", turns(2));
     scene.append("a", vec![user("q3")]);
     scene.fork("a", "b", 3, vec![assistant("other")]);
-    assert_eq!(
-        scene.texts("b"),
-        ["session_fork", "q1", "a1", "q2", "other"]
-    );
+    assert_eq!(scene.texts("b"), ["session_fork", "q1", "a1", "q2", "other"]);
     assert_eq!(scene.texts("a"), ["q1", "a1", "q2", "a2", "q3"]);
     assert_eq!(scene.log("b"), scene.log("b"));
 }
@@ -37,10 +27,7 @@ pub(super) fn a03_a10_a_cut_behind_the_end_is_refused(scene: &Scene<'_>) {
     scene.root("a", rich());
     for kept in [13, 1000, u64::MAX] {
         let child = scene.child_draft("a", "b", kept, Strategy::ShareV1, vec![]);
-        assert!(matches!(
-            scene.store().create(child),
-            Err(Error::Invalid(_))
-        ));
+        assert!(matches!(scene.store().create(child), Err(Error::Invalid(_))));
         refused(scene.store().header(&id("b")), &Error::NotFound(id("b")));
     }
     scene.fork("a", "b", 12, vec![]);
@@ -76,10 +63,7 @@ pub(super) fn a04_a07_a08_every_cut_keeps_its_prefix(scene: &Scene<'_>) {
         let mut got = scene.log(&child);
         assert_eq!(got.remove(0).event.kind.as_str(), "session_fork");
         assert_eq!(got, prefix(&log, kept));
-        assert_eq!(
-            header.inherited,
-            got.last().map(|stored| stored.counts).unwrap_or_default()
-        );
+        assert_eq!(header.inherited, got.last().map(|stored| stored.counts).unwrap_or_default());
         assert_eq!(header.head_seq(), i64::try_from(kept).unwrap());
     }
 }
@@ -102,14 +86,8 @@ pub(super) fn a08_index_and_turn_are_the_same_in_parent_and_child(scene: &Scene<
     scene.root("a", rich());
     scene.fork("a", "b", 12, vec![]);
     let at = |session: &str, at: At| {
-        let page = scene
-            .store()
-            .read(&id(session), &forward(at, 1, false))
-            .unwrap();
-        page.events
-            .into_iter()
-            .map(|stored| (stored.origin, stored.counts))
-            .collect::<Vec<_>>()
+        let page = scene.store().read(&id(session), &forward(at, 1, false)).unwrap();
+        page.events.into_iter().map(|stored| (stored.origin, stored.counts)).collect::<Vec<_>>()
     };
     for index in 0..9 {
         assert_eq!(at("a", At::Index(index)), at("b", At::Index(index)));
@@ -122,19 +100,9 @@ pub(super) fn a08_index_and_turn_are_the_same_in_parent_and_child(scene: &Scene<
 pub(super) fn a05_a_turn_goes_on_through_its_calls(scene: &Scene<'_>) {
     scene.root(
         "a",
-        vec![
-            user("q"),
-            asks(&[("c", "ls")]),
-            result("c", "x"),
-            assistant("a"),
-            user("q2"),
-        ],
+        vec![user("q"), asks(&[("c", "ls")]), result("c", "x"), assistant("a"), user("q2")],
     );
-    let turns: Vec<_> = scene
-        .log("a")
-        .iter()
-        .map(|stored| stored.counts.turns)
-        .collect();
+    let turns: Vec<_> = scene.log("a").iter().map(|stored| stored.counts.turns).collect();
     assert_eq!(turns, [1, 1, 1, 1, 2]);
 }
 

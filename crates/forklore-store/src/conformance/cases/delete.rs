@@ -9,20 +9,13 @@ use crate::port::{At, Change, Children, Filter, NewSession, Removed};
 
 fn has_children(session: &str, children: &[&str]) -> Error {
     let children: Vec<_> = children.iter().map(|child| id(child)).collect();
-    Error::HasChildren {
-        session: id(session),
-        count: children.len(),
-        children,
-    }
+    Error::HasChildren { session: id(session), count: children.len(), children }
 }
 
 pub(super) fn a52_branch_children_refuse_it(scene: &Scene<'_>) {
     scene.root("a", turns(2));
     scene.fork("a", "b", 2, vec![]);
-    refused(
-        scene.remove(&["a"], Children::Refuse),
-        &has_children("a", &["b"]),
-    );
+    refused(scene.remove(&["a"], Children::Refuse), &has_children("a", &["b"]));
     assert_eq!(scene.texts("a"), ["q1", "a1", "q2", "a2"]);
     assert_eq!(scene.header("a").deleted, None);
 }
@@ -31,11 +24,8 @@ pub(super) fn a52_a_copied_child_refuses_it_too(scene: &Scene<'_>) {
     scene.root("a", turns(2));
     scene.copy("a", "b", 2, vec![]);
     scene.fork("a", "at_start", 0, vec![]);
-    let Err(Error::HasChildren {
-        count,
-        mut children,
-        ..
-    }) = scene.remove(&["a"], Children::Refuse)
+    let Err(Error::HasChildren { count, mut children, .. }) =
+        scene.remove(&["a"], Children::Refuse)
     else {
         panic!("two children refuse the delete")
     };
@@ -48,9 +38,7 @@ pub(super) fn a52_twenty_children_are_named_and_all_counted(scene: &Scene<'_>) {
     for child in 0..23 {
         scene.fork("a", &format!("b{child}"), 1, vec![]);
     }
-    let Err(Error::HasChildren {
-        count, children, ..
-    }) = scene.remove(&["a"], Children::Refuse)
+    let Err(Error::HasChildren { count, children, .. }) = scene.remove(&["a"], Children::Refuse)
     else {
         panic!("the children refuse the delete")
     };
@@ -61,13 +49,7 @@ pub(super) fn a52_a_delegate_does_not_refuse_it(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     scene.delegate("a", "d", 1, turns(1));
     let removed = scene.remove(&["a"], Children::Refuse).unwrap();
-    assert_eq!(
-        removed,
-        Removed {
-            deleted: vec![id("a")],
-            kept_segments: 0
-        }
-    );
+    assert_eq!(removed, Removed { deleted: vec![id("a")], kept_segments: 0 });
     assert_eq!(scene.texts("d"), ["session_fork", "q1", "a1"]);
 }
 
@@ -76,17 +58,8 @@ pub(super) fn a52_children_deleted_with_it_do_not_refuse_it(scene: &Scene<'_>) {
     scene.fork("a", "b", 2, vec![]);
     scene.fork("b", "c", 2, vec![]);
     let removed = scene.remove(&["b", "a", "c"], Children::Refuse).unwrap();
-    assert_eq!(
-        removed,
-        Removed {
-            deleted: vec![id("b"), id("a"), id("c")],
-            kept_segments: 0
-        }
-    );
-    assert_eq!(
-        scene.store().sessions(&Filter::default(), None, 0).unwrap(),
-        []
-    );
+    assert_eq!(removed, Removed { deleted: vec![id("b"), id("a"), id("c")], kept_segments: 0 });
+    assert_eq!(scene.store().sessions(&Filter::default(), None, 0).unwrap(), []);
 }
 
 pub(super) fn a52_a_deleted_child_does_not_refuse_it(scene: &Scene<'_>) {
@@ -95,13 +68,7 @@ pub(super) fn a52_a_deleted_child_does_not_refuse_it(scene: &Scene<'_>) {
     scene.fork("b", "c", 4, turns(1));
     let before = scene.log("c");
     assert_eq!(scene.delete("b").kept_segments, 1);
-    assert_eq!(
-        scene
-            .remove(&["a"], Children::Refuse)
-            .unwrap()
-            .kept_segments,
-        1
-    );
+    assert_eq!(scene.remove(&["a"], Children::Refuse).unwrap().kept_segments, 1);
     assert_eq!(scene.log("c"), before);
 }
 
@@ -125,19 +92,12 @@ pub(super) fn a52_survivors_go_on_as_before(scene: &Scene<'_>) {
     scene.append("c", turns(1));
     scene.fork("c", "d", 12, turns(1));
     scene.copy("c", "e", 20, turns(1));
-    let shared: Vec<_> = scene.log("c")[1..=12]
-        .iter()
-        .map(|stored| stored.origin.clone())
-        .collect();
-    let inherited: Vec<_> = scene.log("d")[1..=12]
-        .iter()
-        .map(|stored| stored.origin.clone())
-        .collect();
+    let shared: Vec<_> =
+        scene.log("c")[1..=12].iter().map(|stored| stored.origin.clone()).collect();
+    let inherited: Vec<_> =
+        scene.log("d")[1..=12].iter().map(|stored| stored.origin.clone()).collect();
     assert_eq!(inherited, shared);
-    assert_eq!(
-        (scene.header("d").root_id, scene.header("d").depth),
-        (id("a"), 3)
-    );
+    assert_eq!((scene.header("d").root_id, scene.header("d").depth), (id("a"), 3));
     scene.assert_sound();
 }
 
@@ -151,18 +111,11 @@ pub(super) fn a52_a_tombstone_keeps_the_place_and_the_cost(scene: &Scene<'_>) {
     };
     let living = scene.store().create(new).unwrap();
     let now = scene.clock.now();
-    scene
-        .store()
-        .remove(&[id("b")], Children::Refuse, now)
-        .unwrap();
+    scene.store().remove(&[id("b")], Children::Refuse, now).unwrap();
     let stone = scene.header("b");
     assert_eq!(stone.deleted, Some(Tombstone { deleted: now }));
     let place = |header: &forklore_model::Header| {
-        let lineage = (
-            header.id.clone(),
-            header.parent_id.clone(),
-            header.root_id.clone(),
-        );
+        let lineage = (header.id.clone(), header.parent_id.clone(), header.root_id.clone());
         (
             lineage,
             header.kind,
@@ -174,10 +127,7 @@ pub(super) fn a52_a_tombstone_keeps_the_place_and_the_cost(scene: &Scene<'_>) {
         )
     };
     assert_eq!(place(&stone), place(&living));
-    assert_eq!(
-        (stone.title, stone.metadata, stone.config, stone.lease),
-        (None, None, None, None)
-    );
+    assert_eq!((stone.title, stone.metadata, stone.config, stone.lease), (None, None, None, None));
 }
 
 pub(super) fn a52_a_deleted_session_answers_nothing(scene: &Scene<'_>) {
@@ -186,19 +136,10 @@ pub(super) fn a52_a_deleted_session_answers_nothing(scene: &Scene<'_>) {
     scene.delete("a");
     let deleted = Error::Deleted(id("a"));
     for at in [At::Seq(0), At::Kept(1), At::Index(0), At::Turn(1)] {
-        refused(
-            scene.store().read(&id("a"), &forward(at, 5, true)),
-            &deleted,
-        );
+        refused(scene.store().read(&id("a"), &forward(at, 5, true)), &deleted);
     }
-    refused(
-        scene.store().change(&id("a"), &Change::Label(label("x"))),
-        &deleted,
-    );
-    refused(
-        scene.store().change(&id("a"), &Change::Title(None)),
-        &deleted,
-    );
+    refused(scene.store().change(&id("a"), &Change::Label(label("x"))), &deleted);
+    refused(scene.store().change(&id("a"), &Change::Title(None)), &deleted);
     refused(scene.store().change(&id("a"), &Change::Detach), &deleted);
     refused(scene.hold("a", "run", scene.clock.now()), &deleted);
 }
@@ -209,32 +150,17 @@ pub(super) fn a52_deleting_again_is_harmless(scene: &Scene<'_>) {
     scene.delete("b");
     let stone = scene.header("b");
     let removed = scene.remove(&["b", "a", "a"], Children::Refuse).unwrap();
-    assert_eq!(
-        removed,
-        Removed {
-            deleted: vec![id("a")],
-            kept_segments: 0
-        }
-    );
+    assert_eq!(removed, Removed { deleted: vec![id("a")], kept_segments: 0 });
     assert_eq!(scene.header("b"), stone);
-    assert_eq!(
-        scene.remove(&["a", "b"], Children::Refuse).unwrap(),
-        Removed::default()
-    );
+    assert_eq!(scene.remove(&["a", "b"], Children::Refuse).unwrap(), Removed::default());
 }
 
 pub(super) fn a52_one_refusal_leaves_all_of_them(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     scene.root("z", turns(1));
     scene.fork("a", "b", 1, vec![]);
-    refused(
-        scene.remove(&["z", "a"], Children::Refuse),
-        &has_children("a", &["b"]),
-    );
-    refused(
-        scene.remove(&["z", "nobody"], Children::Keep),
-        &Error::NotFound(id("nobody")),
-    );
+    refused(scene.remove(&["z", "a"], Children::Refuse), &has_children("a", &["b"]));
+    refused(scene.remove(&["z", "nobody"], Children::Keep), &Error::NotFound(id("nobody")));
     assert_eq!(scene.texts("z"), ["q1", "a1"]);
     assert_eq!(scene.header("z").deleted, None);
 }
@@ -246,13 +172,7 @@ pub(super) fn a52_segments_that_others_need_are_counted(scene: &Scene<'_>) {
     scene.fork("b", "all_of_b", 6, vec![]);
     scene.copy("b", "own_copy", 6, vec![]);
     assert_eq!(scene.delete("own_copy").kept_segments, 0);
-    assert_eq!(
-        scene
-            .remove(&["a", "b"], Children::Keep)
-            .unwrap()
-            .kept_segments,
-        2
-    );
+    assert_eq!(scene.remove(&["a", "b"], Children::Keep).unwrap().kept_segments, 2);
     assert_eq!(scene.delete("all_of_b").kept_segments, 0);
     assert_eq!(scene.texts("none_of_b"), ["session_fork", "q1", "a1"]);
 }

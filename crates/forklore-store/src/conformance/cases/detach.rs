@@ -8,36 +8,17 @@ use crate::port::{At, Changed, Children};
 
 pub(super) fn a19_a52_every_read_stays_the_same(scene: &Scene<'_>) {
     super::read::three_generations(scene);
-    let places = || {
-        [
-            At::Seq(0),
-            At::Seq(20),
-            At::Kept(9),
-            At::Index(10),
-            At::Turn(3),
-        ]
-    };
+    let places = || [At::Seq(0), At::Seq(20), At::Kept(9), At::Index(10), At::Turn(3)];
     let read = || {
         let queries = places()
             .into_iter()
             .flat_map(|at| [forward(at.clone(), 3, false), backward(at, 5, true)]);
-        queries
-            .map(|query| scene.pages("c", &query))
-            .collect::<Vec<_>>()
+        queries.map(|query| scene.pages("c", &query)).collect::<Vec<_>>()
     };
     let before = (scene.header("c"), read());
     let changed = scene.detach("c");
-    let detached = Header {
-        detached: true,
-        ..before.0
-    };
-    assert_eq!(
-        changed,
-        Changed {
-            header: detached.clone(),
-            copied_events: 17
-        }
-    );
+    let detached = Header { detached: true, ..before.0 };
+    assert_eq!(changed, Changed { header: detached.clone(), copied_events: 17 });
     assert_eq!((scene.header("c"), read()), (detached, before.1));
     scene.assert_sound();
 }
@@ -59,13 +40,7 @@ pub(super) fn a52_a_detached_child_alone_needs_nothing(scene: &Scene<'_>) {
     scene.fork("a", "b", 3, turns(1));
     let before = scene.log("b");
     scene.detach("b");
-    assert_eq!(
-        scene
-            .remove(&["a"], Children::Refuse)
-            .unwrap()
-            .kept_segments,
-        0
-    );
+    assert_eq!(scene.remove(&["a"], Children::Refuse).unwrap().kept_segments, 0);
     assert_eq!(scene.log("b"), before);
 }
 

@@ -9,17 +9,10 @@ use crate::error::Error;
 use crate::port::{Append, At, Change, Filter, Store};
 
 fn everything(scene: &Scene<'_>) -> Vec<(forklore_model::Header, Vec<crate::port::Stored>)> {
-    let all = Filter {
-        deleted: true,
-        ..Filter::default()
-    };
+    let all = Filter { deleted: true, ..Filter::default() };
     let headers = scene.store().sessions(&all, None, 0).unwrap();
     let with_log = headers.into_iter().map(|header| {
-        let log = if header.deleted.is_none() {
-            scene.log(header.id.as_str())
-        } else {
-            vec![]
-        };
+        let log = if header.deleted.is_none() { scene.log(header.id.as_str()) } else { vec![] };
         (header, log)
     });
     with_log.collect()
@@ -66,20 +59,14 @@ pub(super) fn a44_a_deleted_id_stays_taken(scene: &mut Scene<'_>) {
     let again = scene.draft("A", vec![]);
     refused(scene.store().create(again), &Error::IdTaken(id("A")));
     refused(
-        scene.store().read(
-            &id("a"),
-            &crate::conformance::scene::forward(At::Seq(0), 1, true),
-        ),
+        scene.store().read(&id("a"), &crate::conformance::scene::forward(At::Seq(0), 1, true)),
         &Error::Deleted(id("a")),
     );
 }
 
 pub(super) fn a65_a_repetition_is_known_after_reopening(scene: &mut Scene<'_>) {
     scene.root("a", turns(1));
-    let append = Append {
-        expect: Some(1),
-        ..scene.appending(turns(1))
-    };
+    let append = Append { expect: Some(1), ..scene.appending(turns(1)) };
     let first = scene.store().append(&id("a"), append.clone()).unwrap();
     scene.reopen();
     let again = scene.store().append(&id("a"), append).unwrap();
@@ -91,10 +78,7 @@ pub(super) fn a65_a_repetition_is_known_after_reopening(scene: &mut Scene<'_>) {
 
 pub(super) fn a63_a_fork_after_a_compaction_is_complete(scene: &mut Scene<'_>) {
     scene.root("a", turns(3));
-    scene.append(
-        "a",
-        vec![crate::conformance::events::compaction(0, 4), user("q4")],
-    );
+    scene.append("a", vec![crate::conformance::events::compaction(0, 4), user("q4")]);
     scene.fork("a", "b", 8, turns(1));
     let before = scene.log("b");
     scene.reopen();
@@ -125,10 +109,7 @@ pub(super) fn a_second_handle_sees_every_write_at_once(scene: &mut Scene<'_>) {
     other.store.change(&id("c"), &Change::Detach).unwrap();
     assert_eq!(scene.log("c")[1..], scene.log("b")[1..]);
     scene.delete("b");
-    refused(
-        other.store.change(&id("b"), &Change::Title(None)),
-        &Error::Deleted(id("b")),
-    );
+    refused(other.store.change(&id("b"), &Change::Title(None)), &Error::Deleted(id("b")));
 }
 
 pub(super) fn a55_two_handles_keep_each_others_appends(scene: &mut Scene<'_>) {

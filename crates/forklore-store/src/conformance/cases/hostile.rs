@@ -36,9 +36,7 @@ pub(super) fn a43_strange_ids_are_just_ids(scene: &Scene<'_>) {
 }
 
 pub(super) fn a70_ids_that_look_alike_stay_apart(scene: &Scene<'_>) {
-    let ids = [
-        "a-1", "a.1", "a_1", "а-1", "a１", "01", "1", "a", "ä", "æ", "ae",
-    ];
+    let ids = ["a-1", "a.1", "a_1", "а-1", "a１", "01", "1", "a", "ä", "æ", "ae"];
     for session in ids {
         scene.root(session, vec![user(session)]);
     }
@@ -52,18 +50,10 @@ pub(super) fn a43_event_ids_are_kept_as_they_are(scene: &Scene<'_>) {
     let ids = ["'; --", "a b", "%", "msg_01:é", "0", "last", &longest];
     scene.root("a", ids.iter().map(|id| user("x").id(id)).collect());
     let log = scene.log("a");
-    assert_eq!(
-        log.iter()
-            .map(|stored| stored.event.id.as_str())
-            .collect::<Vec<_>>(),
-        ids
-    );
+    assert_eq!(log.iter().map(|stored| stored.event.id.as_str()).collect::<Vec<_>>(), ids);
     for (seq, id) in (0..).zip(ids) {
         let found = scene.page("a", At::Id(id.parse().unwrap()), 9).events;
-        assert_eq!(
-            found.iter().map(|stored| stored.seq).collect::<Vec<_>>(),
-            [seq]
-        );
+        assert_eq!(found.iter().map(|stored| stored.seq).collect::<Vec<_>>(), [seq]);
     }
 }
 
@@ -82,10 +72,8 @@ pub(super) fn a43_header_texts_are_kept_as_they_are(scene: &Scene<'_>) {
         let header = scene.store().create(new).unwrap();
         assert_eq!(header.title.as_deref(), Some(*text));
         assert_eq!(scene.header(&session), header);
-        let filter = crate::port::Filter {
-            workspace: Some(Workspace::new(text)),
-            ..Default::default()
-        };
+        let filter =
+            crate::port::Filter { workspace: Some(Workspace::new(text)), ..Default::default() };
         assert_eq!(scene.store().sessions(&filter, None, 0).unwrap(), [header]);
     }
 }
@@ -103,10 +91,7 @@ pub(super) fn a43_owners_of_leases_are_kept_as_they_are(scene: &Scene<'_>) {
 pub(super) fn a43_labels_may_be_in_any_script(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     let longest = "é".repeat(32);
-    for (number, name) in ["試し", "Ωmega.2", "naïve", "DROP", &longest]
-        .iter()
-        .enumerate()
-    {
+    for (number, name) in ["試し", "Ωmega.2", "naïve", "DROP", &longest].iter().enumerate() {
         let session = format!("b{number}");
         scene.fork("a", &session, 1, vec![]);
         scene.change(&session, &Change::Label(label(name)));
@@ -117,22 +102,8 @@ pub(super) fn a43_labels_may_be_in_any_script(scene: &Scene<'_>) {
 pub(super) fn a43_types_and_dialects_are_kept_as_they_are(scene: &Scene<'_>) {
     let longest = "t".repeat(64);
     let kinds = ["x.y-z_9", "select", "tool_use", &longest];
-    scene.root(
-        "a",
-        kinds
-            .iter()
-            .map(|kind| Draft::new(kind, "{}").dialect("pi'--"))
-            .collect(),
-    );
+    scene.root("a", kinds.iter().map(|kind| Draft::new(kind, "{}").dialect("pi'--")).collect());
     let log = scene.log("a");
-    assert_eq!(
-        log.iter()
-            .map(|stored| stored.event.kind.as_str())
-            .collect::<Vec<_>>(),
-        kinds
-    );
-    assert!(
-        log.iter()
-            .all(|stored| stored.event.dialect.as_deref() == Some("pi'--"))
-    );
+    assert_eq!(log.iter().map(|stored| stored.event.kind.as_str()).collect::<Vec<_>>(), kinds);
+    assert!(log.iter().all(|stored| stored.event.dialect.as_deref() == Some("pi'--")));
 }

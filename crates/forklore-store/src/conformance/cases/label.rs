@@ -8,16 +8,11 @@ use crate::error::Error;
 use crate::port::{Change, NewSession};
 
 fn taken(name: &str, by: &str) -> Error {
-    Error::LabelTaken {
-        label: label(name),
-        by: id(by),
-    }
+    Error::LabelTaken { label: label(name), by: id(by) }
 }
 
 fn rename(scene: &Scene<'_>, session: &str, name: &str) -> crate::Result<String> {
-    let changed = scene
-        .store()
-        .change(&id(session), &Change::Label(label(name)))?;
+    let changed = scene.store().change(&id(session), &Change::Label(label(name)))?;
     Ok(changed.header.label.to_string())
 }
 
@@ -29,10 +24,7 @@ pub(super) fn a44_a_taken_label_refuses_a_fork(scene: &Scene<'_>) {
         kind,
         ..scene.child_draft("b", "c", 1, Strategy::ShareV1, vec![])
     };
-    for kind in [
-        forklore_model::SessionKind::Branch,
-        forklore_model::SessionKind::Delegate,
-    ] {
+    for kind in [forklore_model::SessionKind::Branch, forklore_model::SessionKind::Delegate] {
         refused(scene.store().create(child(kind)), &taken("b", "b"));
     }
 }
@@ -83,14 +75,8 @@ pub(super) fn title_and_leaf_are_set_and_cleared(scene: &Scene<'_>) {
     scene.fork("a", "b", 1, vec![]);
     let before = scene.header("a");
     let title = Change::Title(Some("Plan \"B\"".into()));
-    assert_eq!(
-        scene.change("a", &title).header.title.as_deref(),
-        Some("Plan \"B\"")
-    );
-    assert_eq!(
-        scene.change("a", &Change::Leaf(Some(id("b")))).header.leaf,
-        Some(id("b"))
-    );
+    assert_eq!(scene.change("a", &title).header.title.as_deref(), Some("Plan \"B\""));
+    assert_eq!(scene.change("a", &Change::Leaf(Some(id("b")))).header.leaf, Some(id("b")));
     assert_eq!(scene.header("a").title.as_deref(), Some("Plan \"B\""));
     scene.change("a", &Change::Title(None));
     scene.change("a", &Change::Leaf(None));

@@ -12,34 +12,21 @@ use crate::port::{Append, Change, Children};
 const FAR: u64 = 1_000_000;
 
 fn held(owner: &str) -> Error {
-    Error::Held {
-        session: id("a"),
-        owner: owner.into(),
-    }
+    Error::Held { session: id("a"), owner: owner.into() }
 }
 
 fn lost(owner: &str) -> Error {
-    Error::LeaseLost {
-        session: id("a"),
-        owner: owner.into(),
-    }
+    Error::LeaseLost { session: id("a"), owner: owner.into() }
 }
 
 fn by(scene: &Scene<'_>, owner: Option<&str>) -> Append {
-    Append {
-        owner: owner.map(str::to_owned),
-        ..scene.appending(vec![user("more")])
-    }
+    Append { owner: owner.map(str::to_owned), ..scene.appending(vec![user("more")]) }
 }
 
 pub(super) fn a56_a_lease_says_where_the_turn_began(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     let changed = scene.hold("a", "run1", at_tick(FAR)).unwrap();
-    let lease = Lease {
-        owner: "run1".into(),
-        expires: at_tick(FAR),
-        began_at: 1,
-    };
+    let lease = Lease { owner: "run1".into(), expires: at_tick(FAR), began_at: 1 };
     assert_eq!(changed.header.lease, Some(lease.clone()));
     assert_eq!(scene.header("a").lease, Some(lease));
 }
@@ -47,74 +34,38 @@ pub(super) fn a56_a_lease_says_where_the_turn_began(scene: &Scene<'_>) {
 pub(super) fn a56_renewing_keeps_where_the_turn_began(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     scene.hold("a", "run1", at_tick(FAR)).unwrap();
-    scene
-        .store()
-        .append(&id("a"), by(scene, Some("run1")))
-        .unwrap();
-    let renewed = scene
-        .hold("a", "run1", at_tick(FAR + 5))
-        .unwrap()
-        .header
-        .lease;
+    scene.store().append(&id("a"), by(scene, Some("run1"))).unwrap();
+    let renewed = scene.hold("a", "run1", at_tick(FAR + 5)).unwrap().header.lease;
     assert_eq!(
         renewed,
-        Some(Lease {
-            owner: "run1".into(),
-            expires: at_tick(FAR + 5),
-            began_at: 1
-        })
+        Some(Lease { owner: "run1".into(), expires: at_tick(FAR + 5), began_at: 1 })
     );
 }
 
 pub(super) fn a55_others_may_not_write_while_it_is_held(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     scene.hold("a", "run1", at_tick(FAR)).unwrap();
-    refused(
-        scene.store().append(&id("a"), by(scene, None)),
-        &held("run1"),
-    );
-    refused(
-        scene.store().append(&id("a"), by(scene, Some("run2"))),
-        &lost("run2"),
-    );
+    refused(scene.store().append(&id("a"), by(scene, None)), &held("run1"));
+    refused(scene.store().append(&id("a"), by(scene, Some("run2"))), &lost("run2"));
     refused(scene.hold("a", "run2", at_tick(FAR)), &held("run1"));
-    scene
-        .store()
-        .append(&id("a"), by(scene, Some("run1")))
-        .unwrap();
+    scene.store().append(&id("a"), by(scene, Some("run1"))).unwrap();
     assert_eq!(scene.texts("a"), ["q1", "a1", "more"]);
 }
 
 pub(super) fn a55_an_expired_lease_holds_nobody_off(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     scene.hold("a", "run1", at_tick(0)).unwrap();
-    refused(
-        scene.store().append(&id("a"), by(scene, Some("run1"))),
-        &lost("run1"),
-    );
+    refused(scene.store().append(&id("a"), by(scene, Some("run1"))), &lost("run1"));
     scene.store().append(&id("a"), by(scene, None)).unwrap();
     let taken = scene.hold("a", "run2", at_tick(FAR)).unwrap().header.lease;
-    assert_eq!(
-        taken,
-        Some(Lease {
-            owner: "run2".into(),
-            expires: at_tick(FAR),
-            began_at: 2
-        })
-    );
+    assert_eq!(taken, Some(Lease { owner: "run2".into(), expires: at_tick(FAR), began_at: 2 }));
 }
 
 pub(super) fn a55_a_lease_ends_at_the_moment_it_names(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     scene.hold("a", "run1", at_tick(FAR)).unwrap();
-    let at = |now| Append {
-        now,
-        ..by(scene, None)
-    };
-    refused(
-        scene.store().append(&id("a"), at(at_tick(FAR - 1))),
-        &held("run1"),
-    );
+    let at = |now| Append { now, ..by(scene, None) };
+    refused(scene.store().append(&id("a"), at(at_tick(FAR - 1))), &held("run1"));
     scene.store().append(&id("a"), at(at_tick(FAR))).unwrap();
 }
 
@@ -129,22 +80,13 @@ pub(super) fn a56_taking_it_again_begins_a_turn(scene: &Scene<'_>) {
 pub(super) fn a55_release_gives_it_back(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     scene.hold("a", "run1", at_tick(FAR)).unwrap();
-    let release = |owner: &str| {
-        scene.store().change(
-            &id("a"),
-            &Change::Release {
-                owner: owner.into(),
-            },
-        )
-    };
+    let release =
+        |owner: &str| scene.store().change(&id("a"), &Change::Release { owner: owner.into() });
     refused(release("run2"), &lost("run2"));
     assert_eq!(release("run1").unwrap().header.lease, None);
     refused(release("run1"), &lost("run1"));
     scene.append("a", turns(1));
-    refused(
-        scene.store().append(&id("a"), by(scene, Some("run1"))),
-        &lost("run1"),
-    );
+    refused(scene.store().append(&id("a"), by(scene, Some("run1"))), &lost("run1"));
 }
 
 pub(super) fn a56_reading_fork_label_and_detach_work_while_held(scene: &Scene<'_>) {
@@ -158,10 +100,7 @@ pub(super) fn a56_reading_fork_label_and_detach_work_while_held(scene: &Scene<'_
     scene.detach("b");
     assert_eq!(scene.texts("c"), ["session_fork", "q1", "a1"]);
     assert_eq!(scene.log("b").len(), 5);
-    assert_eq!(
-        scene.header("b").lease.map(|lease| lease.owner).as_deref(),
-        Some("run1")
-    );
+    assert_eq!(scene.header("b").lease.map(|lease| lease.owner).as_deref(), Some("run1"));
 }
 
 pub(super) fn a52_a_held_session_is_not_deleted(scene: &Scene<'_>) {
@@ -170,27 +109,16 @@ pub(super) fn a52_a_held_session_is_not_deleted(scene: &Scene<'_>) {
     scene.hold("a", "run1", at_tick(FAR)).unwrap();
     refused(scene.remove(&["z", "a"], Children::Keep), &held("run1"));
     assert_eq!(scene.texts("z"), ["q1", "a1"]);
-    let removed = scene
-        .store()
-        .remove(&[id("a")], Children::Refuse, at_tick(FAR))
-        .unwrap();
+    let removed = scene.store().remove(&[id("a")], Children::Refuse, at_tick(FAR)).unwrap();
     assert_eq!(removed.deleted, [id("a")]);
 }
 
 pub(super) fn a65_a_repetition_needs_no_lease(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     scene.hold("a", "run1", at_tick(FAR)).unwrap();
-    let append = Append {
-        expect: Some(1),
-        ..by(scene, Some("run1"))
-    };
+    let append = Append { expect: Some(1), ..by(scene, Some("run1")) };
     let first = scene.store().append(&id("a"), append.clone()).unwrap();
-    scene.change(
-        "a",
-        &Change::Release {
-            owner: "run1".into(),
-        },
-    );
+    scene.change("a", &Change::Release { owner: "run1".into() });
     scene.hold("a", "run2", at_tick(FAR)).unwrap();
     let again = scene.store().append(&id("a"), append).unwrap();
     assert_eq!(

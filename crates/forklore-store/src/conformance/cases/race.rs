@@ -34,23 +34,10 @@ pub(super) fn a55_of_two_appends_at_one_head_one_wins(scene: &Scene<'_>) {
             || scene.store().append(&id("a"), two),
         ));
         assert_eq!(won.head_seq, expect + 2);
-        let conflict = Error::Conflict {
-            session: id("a"),
-            expected: expect,
-            head: expect + 2,
-        };
-        assert_eq!(
-            format!("{told:?}"),
-            format!("{conflict:?}"),
-            "round {round}"
-        );
-        let last = scene
-            .texts("a")
-            .split_off(usize::try_from(expect + 1).unwrap());
-        assert!(
-            last == ["one", "one"] || last == ["two", "two"],
-            "interleaved: {last:?}"
-        );
+        let conflict = Error::Conflict { session: id("a"), expected: expect, head: expect + 2 };
+        assert_eq!(format!("{told:?}"), format!("{conflict:?}"), "round {round}");
+        let last = scene.texts("a").split_off(usize::try_from(expect + 1).unwrap());
+        assert!(last == ["one", "one"] || last == ["two", "two"], "interleaved: {last:?}");
     }
 }
 
@@ -59,9 +46,7 @@ pub(super) fn a55_appends_without_expectation_are_all_there(scene: &Scene<'_>) {
     let writes = |name: &str| {
         (0..50)
             .map(|number| {
-                scene
-                    .append("a", vec![user(&format!("{name}{number}")), usage(1, 0)])
-                    .from_seq
+                scene.append("a", vec![user(&format!("{name}{number}")), usage(1, 0)]).from_seq
             })
             .collect::<Vec<_>>()
     };
@@ -71,17 +56,8 @@ pub(super) fn a55_appends_without_expectation_are_all_there(scene: &Scene<'_>) {
     assert_eq!(seqs, (0..200).step_by(2).collect::<Vec<_>>());
     let texts = scene.texts("a");
     for name in ["one", "two"] {
-        let own: Vec<_> = texts
-            .iter()
-            .filter(|text| text.starts_with(name))
-            .cloned()
-            .collect();
-        assert_eq!(
-            own,
-            (0..50)
-                .map(|number| format!("{name}{number}"))
-                .collect::<Vec<_>>()
-        );
+        let own: Vec<_> = texts.iter().filter(|text| text.starts_with(name)).cloned().collect();
+        assert_eq!(own, (0..50).map(|number| format!("{name}{number}")).collect::<Vec<_>>());
     }
     assert_eq!(scene.header("a").usage.input, 100);
 }
@@ -90,10 +66,7 @@ pub(super) fn a65_of_two_equal_appends_one_is_the_repetition(scene: &Scene<'_>) 
     scene.root("a", vec![]);
     for _ in 0..ROUNDS {
         let expect = scene.header("a").head_seq();
-        let append = Append {
-            expect: Some(expect),
-            ..scene.appending(turns(1))
-        };
+        let append = Append { expect: Some(expect), ..scene.appending(turns(1)) };
         let (one, two) = race(
             || scene.store().append(&id("a"), append.clone()).unwrap(),
             || scene.store().append(&id("a"), append.clone()).unwrap(),
@@ -109,23 +82,12 @@ pub(super) fn a64_of_two_creates_of_one_id_one_wins(scene: &Scene<'_>) {
     for round in 0..ROUNDS {
         let name = format!("child-{round}");
         let one = scene.child_draft("a", &name, 2, Strategy::ShareV1, vec![user("one")]);
-        let two = scene.child_draft(
-            "a",
-            &name.to_uppercase(),
-            3,
-            Strategy::ReplayV1,
-            vec![user("two")],
-        );
-        let (won, told) = one_winner(race(
-            || scene.store().create(one),
-            || scene.store().create(two),
-        ));
+        let two =
+            scene.child_draft("a", &name.to_uppercase(), 3, Strategy::ReplayV1, vec![user("two")]);
+        let (won, told) =
+            one_winner(race(|| scene.store().create(one), || scene.store().create(two)));
         assert!(matches!(told, Error::IdTaken(_)), "{told:?}");
-        let text = if won.inherited.kept == 2 {
-            "one"
-        } else {
-            "two"
-        };
+        let text = if won.inherited.kept == 2 { "one" } else { "two" };
         assert_eq!(scene.texts(won.id.as_str()).pop().unwrap(), text);
     }
 }
@@ -137,16 +99,11 @@ pub(super) fn a64_of_two_equal_labels_one_wins(scene: &Scene<'_>) {
     for round in 0..ROUNDS {
         let name = label(&format!("name-{round}"));
         let give = |session: &str| {
-            let changed = scene
-                .store()
-                .change(&id(session), &Change::Label(name.clone()));
+            let changed = scene.store().change(&id(session), &Change::Label(name.clone()));
             changed.map(|changed| changed.header.id)
         };
         let (won, told) = one_winner(race(|| give("b"), || give("c")));
-        let taken = Error::LabelTaken {
-            label: name.clone(),
-            by: won.clone(),
-        };
+        let taken = Error::LabelTaken { label: name.clone(), by: won.clone() };
         assert_eq!(format!("{told:?}"), format!("{taken:?}"));
         assert_eq!(scene.header(won.as_str()).label, name);
     }
@@ -158,10 +115,7 @@ pub(super) fn a55_of_two_runtimes_one_gets_the_lease(scene: &Scene<'_>) {
         let hold = |owner: &str| scene.hold("a", owner, at_tick(9_999_999));
         let (won, told) = one_winner(race(|| hold("one"), || hold("two")));
         let owner = won.header.lease.unwrap().owner;
-        let held = Error::Held {
-            session: id("a"),
-            owner: owner.clone(),
-        };
+        let held = Error::Held { session: id("a"), owner: owner.clone() };
         assert_eq!(format!("{told:?}"), format!("{held:?}"));
         scene.change("a", &Change::Release { owner });
     }
@@ -172,23 +126,15 @@ pub(super) fn a64_a_fork_and_a_delete_of_its_parent(scene: &Scene<'_>) {
         let (parent, child) = (format!("parent-{round}"), format!("child-{round}"));
         scene.root(&parent, turns(3));
         let new = scene.child_draft(&parent, &child, 4, Strategy::ShareV1, vec![]);
-        let (forked, deleted) = race(
-            || scene.store().create(new),
-            || scene.remove(&[&parent], Children::Refuse),
-        );
+        let (forked, deleted) =
+            race(|| scene.store().create(new), || scene.remove(&[&parent], Children::Refuse));
         match (forked, deleted) {
             (Ok(_), Err(Error::HasChildren { .. })) => {
                 assert_eq!(scene.texts(&parent).len(), 6);
-                assert_eq!(
-                    scene.texts(&child),
-                    ["session_fork", "q1", "a1", "q2", "a2"]
-                );
+                assert_eq!(scene.texts(&child), ["session_fork", "q1", "a1", "q2", "a2"]);
             }
             (Err(Error::Deleted(_)), Ok(_)) => {
-                assert!(matches!(
-                    scene.store().header(&id(&child)),
-                    Err(Error::NotFound(_))
-                ));
+                assert!(matches!(scene.store().header(&id(&child)), Err(Error::NotFound(_))));
             }
             both => panic!("round {round}: {both:?}"),
         }
@@ -201,18 +147,13 @@ pub(super) fn a64_a_fork_and_a_delete_that_keeps_children(scene: &Scene<'_>) {
         let (parent, child) = (format!("parent-{round}"), format!("child-{round}"));
         scene.root(&parent, turns(3));
         let new = scene.child_draft(&parent, &child, 4, Strategy::ShareV1, vec![]);
-        let (forked, deleted) = race(
-            || scene.store().create(new),
-            || scene.remove(&[&parent], Children::Keep),
-        );
+        let (forked, deleted) =
+            race(|| scene.store().create(new), || scene.remove(&[&parent], Children::Keep));
         let kept = deleted.unwrap().kept_segments;
         match forked {
             Ok(_) => {
                 assert_eq!(kept, 1);
-                assert_eq!(
-                    scene.texts(&child),
-                    ["session_fork", "q1", "a1", "q2", "a2"]
-                );
+                assert_eq!(scene.texts(&child), ["session_fork", "q1", "a1", "q2", "a2"]);
             }
             Err(told) => assert!(matches!(told, Error::Deleted(_)), "{told:?}"),
         }
@@ -226,10 +167,8 @@ pub(super) fn a64_an_append_during_a_detach(scene: &Scene<'_>) {
         let child = format!("child-{round}");
         scene.fork("a", &child, 400, vec![]);
         let append = scene.appending(turns(2));
-        let (detached, appended) = race(
-            || scene.detach(&child),
-            || scene.store().append(&id(&child), append).unwrap(),
-        );
+        let (detached, appended) =
+            race(|| scene.detach(&child), || scene.store().append(&id(&child), append).unwrap());
         assert_eq!((detached.copied_events, appended.from_seq), (400, 401));
         let log = scene.log(&child);
         assert!((0..).zip(&log).all(|(seq, stored)| stored.seq == seq));
@@ -244,16 +183,11 @@ pub(super) fn a64_a_detach_and_a_delete_of_the_parent(scene: &Scene<'_>) {
         scene.root(&parent, turns(20));
         scene.fork(&parent, &child, 40, vec![]);
         let before = scene.log(&child);
-        let (_, deleted) = race(
-            || scene.detach(&child),
-            || scene.remove(&[&parent], Children::Refuse),
-        );
+        let (_, deleted) =
+            race(|| scene.detach(&child), || scene.remove(&[&parent], Children::Refuse));
         match deleted {
             Ok(removed) => assert_eq!(removed.kept_segments, 0),
-            Err(told) => assert!(
-                matches!(told, Error::HasChildren { count: 1, .. }),
-                "{told:?}"
-            ),
+            Err(told) => assert!(matches!(told, Error::HasChildren { count: 1, .. }), "{told:?}"),
         }
         assert_eq!(scene.log(&child), before);
     }

@@ -29,11 +29,7 @@ fn expected(log: &[Stored], query: &Query) -> Vec<Stored> {
     let class = |stored: &Stored| stored.event.class;
     let start = match &query.at {
         At::Id(id) => {
-            return log
-                .iter()
-                .filter(|stored| stored.event.id == *id)
-                .cloned()
-                .collect();
+            return log.iter().filter(|stored| stored.event.id == *id).cloned().collect();
         }
         At::Seq(seq) if query.direction == Direction::Backward => {
             Some((*seq).min(log.len() as u64 - 1) as usize)
@@ -58,10 +54,8 @@ pub(super) fn a09_a19_every_query_agrees_with_the_whole_log(scene: &Scene<'_>) {
         let log = scene.log(session);
         for at in each_place(&log) {
             for limit in [1, 3, 1000] {
-                for query in [
-                    forward(at.clone(), limit, false),
-                    backward(at.clone(), limit, false),
-                ] {
+                for query in [forward(at.clone(), limit, false), backward(at.clone(), limit, false)]
+                {
                     let mut want = expected(&log, &query);
                     if matches!(at, At::Id(_)) {
                         want.truncate(limit);
@@ -93,8 +87,7 @@ pub(super) fn a_bare_page_leaves_out_only_data(scene: &Scene<'_>) {
     three_generations(scene);
     for at in [At::Seq(0), At::Kept(2), At::Index(1), At::Turn(2)] {
         let mut want = scene.pages("c", &forward(at.clone(), 1000, false));
-        want.iter_mut()
-            .for_each(|stored| stored.event.data = Data::parse("null").unwrap());
+        want.iter_mut().for_each(|stored| stored.event.data = Data::parse("null").unwrap());
         assert_eq!(scene.pages("c", &forward(at, 1000, true)), want);
     }
 }
@@ -102,14 +95,7 @@ pub(super) fn a_bare_page_leaves_out_only_data(scene: &Scene<'_>) {
 pub(super) fn a10_nothing_stands_at_a_place_that_is_not_there(scene: &Scene<'_>) {
     scene.root("a", rich());
     let nobody = "nobody".parse().unwrap();
-    for at in [
-        At::Kept(0),
-        At::Kept(13),
-        At::Index(9),
-        At::Turn(0),
-        At::Turn(3),
-        At::Id(nobody),
-    ] {
+    for at in [At::Kept(0), At::Kept(13), At::Index(9), At::Turn(0), At::Turn(3), At::Id(nobody)] {
         for query in [forward(at.clone(), 5, false), backward(at, 5, false)] {
             let page = scene.store().read(&id("a"), &query).unwrap();
             assert_eq!(page, Page::default(), "{query:?}");
@@ -122,29 +108,17 @@ pub(super) fn a_seq_behind_the_head_begins_at_the_head_backward(scene: &Scene<'_
     for seq in [2, 99, u64::MAX] {
         assert_eq!(scene.page("a", At::Seq(seq), 5), Page::default());
         let back = scene.pages("a", &backward(At::Seq(seq), 5, false));
-        assert_eq!(
-            back.iter().map(|stored| stored.seq).collect::<Vec<_>>(),
-            [1, 0]
-        );
+        assert_eq!(back.iter().map(|stored| stored.seq).collect::<Vec<_>>(), [1, 0]);
     }
 }
 
 pub(super) fn an_id_that_recurs_is_found_each_time(scene: &Scene<'_>) {
-    scene.root(
-        "a",
-        vec![
-            user("one").id("same"),
-            user("two").id("other"),
-            user("three").id("same"),
-        ],
-    );
+    scene
+        .root("a", vec![user("one").id("same"), user("two").id("other"), user("three").id("same")]);
     scene.fork("a", "b", 3, vec![user("four").id("same")]);
     let same = At::Id("same".parse().unwrap());
     for (session, seqs) in [("a", vec![0, 2]), ("b", vec![1, 3, 4])] {
-        for query in [
-            forward(same.clone(), 9, false),
-            backward(same.clone(), 9, true),
-        ] {
+        for query in [forward(same.clone(), 9, false), backward(same.clone(), 9, true)] {
             let page = scene.store().read(&id(session), &query).unwrap();
             let found: Vec<_> = page.events.iter().map(|stored| stored.seq).collect();
             assert_eq!((found, page.more), (seqs.clone(), false));

@@ -11,11 +11,7 @@ pub(super) fn a20_ten_one_turn_forks_add_ten_turns(scene: &Scene<'_>) {
         let child = format!("b{number}");
         let header = scene.fork("a", &child, 10_000 - 2 * number, turns(1));
         assert_eq!(header.own_events, 3);
-        assert!(
-            header.own_bytes < 100,
-            "{} bytes for a turn",
-            header.own_bytes
-        );
+        assert!(header.own_bytes < 100, "{} bytes for a turn", header.own_bytes);
         assert_eq!(header.counts.turns, 5001 - number);
     }
     let events = scene.store().verify(None).unwrap().events;
@@ -31,10 +27,7 @@ pub(super) fn a_batch_of_ten_thousand_events(scene: &Scene<'_>) {
     assert_eq!(log.len(), 10_000);
     assert!((0..).zip(&log).all(|(seq, stored)| stored.seq == seq));
     for turn in [1, 2, 63, 64, 65, 4999, 5000] {
-        let page = scene
-            .store()
-            .read(&id("a"), &forward(At::Turn(turn), 1, true))
-            .unwrap();
+        let page = scene.store().read(&id("a"), &forward(At::Turn(turn), 1, true)).unwrap();
         assert_eq!(page.events[0].seq, (turn - 1) * 2);
     }
 }
@@ -54,17 +47,8 @@ pub(super) fn three_hundred_siblings(scene: &Scene<'_>) {
         scene.fork("a", &format!("b{number}"), number % 21, vec![]);
     }
     for number in 0..300_u64 {
-        assert_eq!(
-            scene.header(&format!("b{number}")).inherited.kept,
-            number % 21
-        );
+        assert_eq!(scene.header(&format!("b{number}")).inherited.kept, number % 21);
     }
-    let children = Filter {
-        parent: Some(id("a")),
-        ..Filter::default()
-    };
-    assert_eq!(
-        scene.store().sessions(&children, None, 0).unwrap().len(),
-        300
-    );
+    let children = Filter { parent: Some(id("a")), ..Filter::default() };
+    assert_eq!(scene.store().sessions(&children, None, 0).unwrap().len(), 300);
 }

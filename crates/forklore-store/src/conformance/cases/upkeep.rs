@@ -21,10 +21,7 @@ pub(super) fn a52_gc_changes_no_answer(scene: &Scene<'_>) {
     let before = sessions.map(|session| (scene.log(session), scene.header(session)));
     let stone = scene.header("a");
     collect(scene);
-    assert_eq!(
-        sessions.map(|session| (scene.log(session), scene.header(session))),
-        before
-    );
+    assert_eq!(sessions.map(|session| (scene.log(session), scene.header(session))), before);
     assert_eq!(scene.header("a"), stone);
     scene.append("b", turns(1));
     scene.fork("b", "e", 3, vec![]);
@@ -38,10 +35,7 @@ pub(super) fn a52_gc_gives_back_a_deleted_session(scene: &Scene<'_>) {
     scene.delete("a");
     collect(scene);
     let left = scene.upkeep().store_bytes().unwrap();
-    assert!(
-        left + (2 << 20) <= full,
-        "{full} bytes before, {left} after"
-    );
+    assert!(left + (2 << 20) <= full, "{full} bytes before, {left} after");
     assert_eq!(scene.texts("keep"), ["q1", "a1"]);
 }
 
@@ -52,10 +46,7 @@ pub(super) fn a52_gc_gives_back_what_stands_behind_the_last_cut(scene: &Scene<'_
     scene.delete("a");
     collect(scene);
     let left = scene.upkeep().store_bytes().unwrap();
-    assert!(
-        left + (2 << 20) <= full,
-        "{full} bytes before, {left} after"
-    );
+    assert!(left + (2 << 20) <= full, "{full} bytes before, {left} after");
     assert_eq!(scene.texts("b"), ["session_fork", "needed"]);
 }
 

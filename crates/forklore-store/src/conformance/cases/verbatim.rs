@@ -17,14 +17,8 @@ fn comes_back(scene: &Scene<'_>, payloads: &[String]) {
     scene.copy("a", "copied", kept, vec![]);
     for (session, skip) in [("a", 0), ("shared", 1), ("copied", 1)] {
         let log = scene.log(session);
-        let read: Vec<_> = log[skip..]
-            .iter()
-            .map(|stored| stored.event.data.get())
-            .collect();
-        assert!(
-            read == payloads,
-            "the payloads of {session} came back otherwise"
-        );
+        let read: Vec<_> = log[skip..].iter().map(|stored| stored.event.data.get()).collect();
+        assert!(read == payloads, "the payloads of {session} came back otherwise");
     }
     scene.assert_sound();
 }
@@ -65,10 +59,7 @@ pub(super) fn strings_keep_their_escapes(scene: &Scene<'_>) {
 }
 
 pub(super) fn any_json_value_is_a_payload(scene: &Scene<'_>) {
-    comes_back(
-        scene,
-        &["null", "true", "7", "\"\"", "[]", "{}"].map(str::to_owned),
-    );
+    comes_back(scene, &["null", "true", "7", "\"\"", "[]", "{}"].map(str::to_owned));
 }
 
 pub(super) fn any_depth_is_stored(scene: &Scene<'_>) {
@@ -78,24 +69,15 @@ pub(super) fn any_depth_is_stored(scene: &Scene<'_>) {
 }
 
 pub(super) fn a_megabyte_comes_back(scene: &Scene<'_>) {
-    comes_back(
-        scene,
-        &[format!(r#"{{"text":"{}"}}"#, "é\\n".repeat(1 << 18))],
-    );
+    comes_back(scene, &[format!(r#"{{"text":"{}"}}"#, "é\\n".repeat(1 << 18))]);
 }
 
 pub(super) fn the_largest_event_comes_back(scene: &Scene<'_>) {
     let text = "x".repeat(forklore_model::limits::EVENT_BYTES - 2);
     scene.root("a", vec![Draft::new("x.large", format!("\"{text}\""))]);
     let stored = scene.log("a").remove(0);
-    assert_eq!(
-        stored.event.data.get().len(),
-        forklore_model::limits::EVENT_BYTES
-    );
-    assert!(
-        stored.event.data.get()[1..].starts_with(&text),
-        "the payload came back otherwise"
-    );
+    assert_eq!(stored.event.data.get().len(), forklore_model::limits::EVENT_BYTES);
+    assert!(stored.event.data.get()[1..].starts_with(&text), "the payload came back otherwise");
 }
 
 pub(super) fn moments_come_back_to_the_microsecond(scene: &Scene<'_>) {
@@ -110,10 +92,7 @@ pub(super) fn moments_come_back_to_the_microsecond(scene: &Scene<'_>) {
     let moments = moments.map(|text| text.parse::<Timestamp>().unwrap());
     scene.root("a", moments.iter().map(|ts| user("when").ts(*ts)).collect());
     let read = |session: &str, skip: usize| {
-        scene.log(session)[skip..]
-            .iter()
-            .map(|stored| stored.event.ts)
-            .collect::<Vec<_>>()
+        scene.log(session)[skip..].iter().map(|stored| stored.event.ts).collect::<Vec<_>>()
     };
     assert_eq!(read("a", 0), moments);
     scene.fork("a", "b", 6, vec![]);
@@ -121,25 +100,15 @@ pub(super) fn moments_come_back_to_the_microsecond(scene: &Scene<'_>) {
 }
 
 pub(super) fn headers_keep_moments_too(scene: &Scene<'_>) {
-    for (number, text) in ["0001-01-01T00:00:00.000001Z", "9999-12-30T21:59:59.999999Z"]
-        .iter()
-        .enumerate()
+    for (number, text) in
+        ["0001-01-01T00:00:00.000001Z", "9999-12-30T21:59:59.999999Z"].iter().enumerate()
     {
         let session = format!("s{number}");
         let moment: Timestamp = text.parse().unwrap();
-        let new = crate::port::NewSession {
-            created: moment,
-            ..scene.draft(&session, vec![])
-        };
+        let new = crate::port::NewSession { created: moment, ..scene.draft(&session, vec![]) };
         scene.store().create(new).unwrap();
-        let append = crate::port::Append {
-            now: moment,
-            ..scene.appending(turns(1))
-        };
-        scene
-            .store()
-            .append(&session.parse().unwrap(), append)
-            .unwrap();
+        let append = crate::port::Append { now: moment, ..scene.appending(turns(1)) };
+        scene.store().append(&session.parse().unwrap(), append).unwrap();
         let header = scene.header(&session);
         assert_eq!((header.created, header.updated), (moment, moment));
     }

@@ -6,11 +6,7 @@ use crate::error::Error;
 use crate::port::Verification;
 
 fn sound(sessions: u64, events: u64) -> Verification {
-    Verification {
-        sessions,
-        events,
-        problems: vec![],
-    }
+    Verification { sessions, events, problems: vec![] }
 }
 
 pub(super) fn an_empty_store_is_sound(scene: &Scene<'_>) {
@@ -29,10 +25,7 @@ pub(super) fn copied_events_count_again(scene: &Scene<'_>) {
     scene.copy("a", "b", 3, vec![]);
     scene.fork("a", "c", 2, vec![]);
     scene.detach("c");
-    assert_eq!(
-        scene.store().verify(None).unwrap(),
-        sound(3, 4 + (1 + 3) + (1 + 2))
-    );
+    assert_eq!(scene.store().verify(None).unwrap(), sound(3, 4 + (1 + 3) + (1 + 2)));
 }
 
 pub(super) fn one_session_is_read_whole(scene: &Scene<'_>) {
@@ -43,8 +36,5 @@ pub(super) fn one_session_is_read_whole(scene: &Scene<'_>) {
 }
 
 pub(super) fn a62_nobody_cannot_be_verified(scene: &Scene<'_>) {
-    refused(
-        scene.store().verify(Some(&id("a"))),
-        &Error::NotFound(id("a")),
-    );
+    refused(scene.store().verify(Some(&id("a"))), &Error::NotFound(id("a")));
 }

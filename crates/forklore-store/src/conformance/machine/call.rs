@@ -37,15 +37,15 @@ impl Call {
 
     pub(super) fn make(&self, store: &dyn Store) -> Answer {
         match self {
-            Self::Create(new) => answer(store.create((**new).clone()), |header| {
-                Answer::Created(Box::new(header))
-            }),
+            Self::Create(new) => {
+                answer(store.create((**new).clone()), |header| Answer::Created(Box::new(header)))
+            }
             Self::Append(session, append) => {
                 answer(store.append(session, append.clone()), Answer::Appended)
             }
-            Self::Change(session, change) => answer(store.change(session, change), |changed| {
-                Answer::Changed(Box::new(changed))
-            }),
+            Self::Change(session, change) => {
+                answer(store.change(session, change), |changed| Answer::Changed(Box::new(changed)))
+            }
             Self::Remove(sessions, children, now) => {
                 answer(store.remove(sessions, *children, *now), Answer::Removed)
             }
@@ -61,11 +61,7 @@ pub(super) fn answer<T>(result: Result<T>, said: impl FnOnce(T) -> Answer) -> An
 fn refusal(error: Error) -> String {
     match error {
         Error::Invalid(_) => "Invalid".into(),
-        Error::HasChildren {
-            session,
-            mut children,
-            count,
-        } => {
+        Error::HasChildren { session, mut children, count } => {
             children.sort();
             format!("HasChildren {session} {count} {children:?}")
         }

@@ -18,17 +18,10 @@ pub(super) enum Logs<'a> {
 /// # Errors
 /// The difference, in words.
 pub(super) fn compare(scene: &Scene<'_>, model: &Model, logs: Logs<'_>) -> Result<(), String> {
-    let all = Filter {
-        deleted: true,
-        ..Filter::default()
-    };
-    let listed = scene
-        .store()
-        .sessions(&all, None, 0)
-        .map_err(|error| error.to_string())?;
-    let (mut dead, listed): (Vec<_>, Vec<_>) = listed
-        .into_iter()
-        .partition(|header| header.deleted.is_some());
+    let all = Filter { deleted: true, ..Filter::default() };
+    let listed = scene.store().sessions(&all, None, 0).map_err(|error| error.to_string())?;
+    let (mut dead, listed): (Vec<_>, Vec<_>) =
+        listed.into_iter().partition(|header| header.deleted.is_some());
     let (buried, living): (Vec<_>, Vec<_>) =
         model.sessions.iter().partition(|told| told.is_deleted());
     let mut want: Vec<_> = living.iter().map(|told| told.header()).collect();
@@ -41,10 +34,7 @@ pub(super) fn compare(scene: &Scene<'_>, model: &Model, logs: Logs<'_>) -> Resul
     same("the list of the dead", &places(dead), &places(buried))?;
     for told in living {
         if logs == Logs::All || logs == Logs::Of(told.id()) {
-            let header = scene
-                .store()
-                .header(told.id())
-                .map_err(|error| error.to_string())?;
+            let header = scene.store().header(told.id()).map_err(|error| error.to_string())?;
             same("the header", &header, &told.header())?;
             same("the log", &log(scene, told)?, &told.log())?;
         }
@@ -68,22 +58,9 @@ fn log(scene: &Scene<'_>, told: &Told) -> Result<Vec<Stored>, String> {
 /// What a tombstone must still say.
 fn place(header: Header) -> impl PartialEq + std::fmt::Debug {
     let Header {
-        id,
-        root_id,
-        parent_id,
-        kind,
-        label,
-        cut,
-        usage,
-        depth,
-        deleted,
-        inherited,
-        ..
+        id, root_id, parent_id, kind, label, cut, usage, depth, deleted, inherited, ..
     } = header;
-    (
-        (id, root_id, parent_id, kind, label),
-        (cut, usage, depth, deleted, inherited.kept),
-    )
+    ((id, root_id, parent_id, kind, label), (cut, usage, depth, deleted, inherited.kept))
 }
 
 pub(super) fn same<T: PartialEq + std::fmt::Debug>(

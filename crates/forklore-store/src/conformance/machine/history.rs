@@ -86,30 +86,21 @@ impl<'f> History<'f> {
                 Err(difference) => differences.push(difference),
             }
         }
-        Err(format!(
-            "{one:?}\nand {two:?}\nagree with neither order:\n{}",
-            differences.join("\n")
-        ))
+        Err(format!("{one:?}\nand {two:?}\nagree with neither order:\n{}", differences.join("\n")))
     }
 
     /// Mostly a living session, seldom a deleted one, or none.
     fn pick(&self, number: u8) -> Option<&Told> {
         let any = number.is_multiple_of(16);
         let nth = usize::from(number / 16 * 13 + number % 16);
-        let pool = self
-            .model
-            .sessions
-            .iter()
-            .filter(|told| any || !told.is_deleted());
+        let pool = self.model.sessions.iter().filter(|told| any || !told.is_deleted());
         let pool: Vec<_> = pool.collect();
-        pool.get(nth % (pool.len() + usize::from(any)).max(1))
-            .copied()
+        pool.get(nth % (pool.len() + usize::from(any)).max(1)).copied()
     }
 
     /// The session of a number, or one that never was.
     fn session(&self, number: u8) -> SessionId {
-        self.pick(number)
-            .map_or_else(|| id("nobody"), |told| told.id().clone())
+        self.pick(number).map_or_else(|| id("nobody"), |told| told.id().clone())
     }
 
     fn call(&mut self, step: &Step) -> Option<Call> {
@@ -120,38 +111,21 @@ impl<'f> History<'f> {
                 let new = self.scene.draft(&name, drafts(events));
                 Some(Call::Create(Box::new(new)))
             }
-            Step::Append {
-                session,
-                events,
-                expect,
-                owner,
-            } => Some(self.append(*session, events, *expect, owner.map(run))),
+            Step::Append { session, events, expect, owner } => {
+                Some(self.append(*session, events, *expect, owner.map(run)))
+            }
             Step::Repeat { append } => {
                 let at = usize::from(*append) % self.appends.len().max(1);
                 let (session, append) = self.appends.get(at)?.clone();
                 let now = self.scene.clock.now();
                 Some(Call::Append(session, Append { now, ..append }))
             }
-            Step::Fork {
-                parent,
-                kept,
-                how,
-                tail,
-                label,
-            } => Some(self.fork((*parent, *kept), *how, tail, *label)),
-            Step::Remove {
-                sessions,
-                keep_children,
-            } => {
-                let sessions = sessions
-                    .iter()
-                    .map(|session| self.session(*session))
-                    .collect();
-                let children = if *keep_children {
-                    Children::Keep
-                } else {
-                    Children::Refuse
-                };
+            Step::Fork { parent, kept, how, tail, label } => {
+                Some(self.fork((*parent, *kept), *how, tail, *label))
+            }
+            Step::Remove { sessions, keep_children } => {
+                let sessions = sessions.iter().map(|session| self.session(*session)).collect();
+                let children = if *keep_children { Children::Keep } else { Children::Refuse };
                 Some(Call::Remove(sessions, children, self.scene.clock.now()))
             }
             other => {
@@ -165,32 +139,19 @@ impl<'f> History<'f> {
         match step {
             Step::Detach { session } => {
                 // What it means for a root is nobody's business.
-                self.pick(*session)
-                    .filter(|told| told.header().parent_id.is_some())?;
+                self.pick(*session).filter(|told| told.header().parent_id.is_some())?;
                 Some((*session, Change::Detach))
             }
             Step::Label { session, name } => {
                 Some((*session, Change::Label(label(&format!("name-{name}")))))
             }
-            Step::Title { session, title } => Some((
-                *session,
-                Change::Title(title.map(|title| format!("Title {title}"))),
-            )),
-            Step::Hold {
-                session,
-                owner,
-                millis,
-            } => {
+            Step::Title { session, title } => {
+                Some((*session, Change::Title(title.map(|title| format!("Title {title}")))))
+            }
+            Step::Hold { session, owner, millis } => {
                 let now = self.scene.clock.now();
                 let expires = now + SignedDuration::from_millis((*millis).into());
-                Some((
-                    *session,
-                    Change::Hold {
-                        owner: run(*owner),
-                        expires,
-                        now,
-                    },
-                ))
+                Some((*session, Change::Hold { owner: run(*owner), expires, now }))
             }
             Step::Release { session, owner } => {
                 Some((*session, Change::Release { owner: run(*owner) }))
@@ -212,11 +173,7 @@ impl<'f> History<'f> {
             Expect::Off(by) => Some(head + i64::from(by)),
             Expect::Absent => None,
         };
-        let append = Append {
-            expect,
-            owner,
-            ..self.scene.appending(drafts(events))
-        };
+        let append = Append { expect, owner, ..self.scene.appending(drafts(events)) };
         let session = self.session(session);
         self.appends.push((session.clone(), append.clone()));
         Call::Append(session, append)
@@ -227,26 +184,14 @@ impl<'f> History<'f> {
         let parent = self.session(from.0);
         let most = self.pick(from.0).map_or(0, Told::kept);
         // Seldom behind the end, which must be refused.
-        let kept = if from.1 < 8 {
-            most + 1 + u64::from(from.1)
-        } else {
-            u64::from(from.1) % (most + 1)
-        };
-        let strategy = if matches!(how, How::Copy) {
-            Strategy::ReplayV1
-        } else {
-            Strategy::ShareV1
-        };
+        let kept =
+            if from.1 < 8 { most + 1 + u64::from(from.1) } else { u64::from(from.1) % (most + 1) };
+        let strategy =
+            if matches!(how, How::Copy) { Strategy::ReplayV1 } else { Strategy::ShareV1 };
         let child = format!("child-{}", self.made);
-        let new = self
-            .scene
-            .child_draft(parent.as_str(), &child, kept, strategy, drafts(tail));
+        let new = self.scene.child_draft(parent.as_str(), &child, kept, strategy, drafts(tail));
         let label = name.map_or(new.label.clone(), |name| label(&format!("name-{name}")));
-        let kind = if matches!(how, How::Delegate) {
-            SessionKind::Delegate
-        } else {
-            new.kind
-        };
+        let kind = if matches!(how, How::Delegate) { SessionKind::Delegate } else { new.kind };
         Call::Create(Box::new(NewSession { label, kind, ..new }))
     }
 }

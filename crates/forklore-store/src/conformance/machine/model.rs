@@ -102,15 +102,8 @@ impl Told {
 
     fn write(&mut self, events: &[Event]) {
         for event in events {
-            let origin = Origin {
-                session_id: self.id().clone(),
-                seq: (self.head() + 1) as u64,
-            };
-            let line = Line {
-                origin,
-                event: event.clone(),
-                kept_by: self.id().clone(),
-            };
+            let origin = Origin { session_id: self.id().clone(), seq: (self.head() + 1) as u64 };
+            let line = Line { origin, event: event.clone(), kept_by: self.id().clone() };
             self.own.push(line);
         }
     }
@@ -128,9 +121,9 @@ impl Model {
                 answer(self.create(new), |header| Answer::Created(Box::new(header)))
             }
             Call::Append(session, append) => answer(self.append(session, append), Answer::Appended),
-            Call::Change(session, change) => answer(self.change(session, change), |changed| {
-                Answer::Changed(Box::new(changed))
-            }),
+            Call::Change(session, change) => {
+                answer(self.change(session, change), |changed| Answer::Changed(Box::new(changed)))
+            }
             Call::Remove(sessions, children, now) => {
                 answer(self.remove(sessions, *children, *now), Answer::Removed)
             }
@@ -144,11 +137,7 @@ impl Model {
 
     fn living(&self, id: &SessionId) -> Result<usize> {
         let at = self.find(id)?;
-        if self.sessions[at].is_deleted() {
-            Err(Error::Deleted(id.clone()))
-        } else {
-            Ok(at)
-        }
+        if self.sessions[at].is_deleted() { Err(Error::Deleted(id.clone())) } else { Ok(at) }
     }
 
     fn living_sessions(&self) -> impl Iterator<Item = &Told> {
@@ -160,19 +149,12 @@ impl Model {
             told.said.root_id == *root && told.said.label == header.label && told.id() != &header.id
         });
         same.map_or(Ok(()), |told| {
-            Err(Error::LabelTaken {
-                label: header.label.clone(),
-                by: told.id().clone(),
-            })
+            Err(Error::LabelTaken { label: header.label.clone(), by: told.id().clone() })
         })
     }
 
     fn create(&mut self, new: &NewSession) -> Result<Header> {
-        if self
-            .sessions
-            .iter()
-            .any(|told| told.id().fold() == new.id.fold())
-        {
+        if self.sessions.iter().any(|told| told.id().fold() == new.id.fold()) {
             return Err(Error::IdTaken(new.id.clone()));
         }
         let mut said = new.header(None, Counts::default());
@@ -185,24 +167,14 @@ impl Model {
             said.root_id = parent.said.root_id.clone();
             said.depth = parent.said.depth + 1;
             if new.kind == SessionKind::Branch {
-                prefix = parent
-                    .inheritable()
-                    .take(from.cut.kept as usize)
-                    .cloned()
-                    .collect();
+                prefix = parent.inheritable().take(from.cut.kept as usize).cloned().collect();
             }
             if from.strategy == Strategy::ReplayV1 {
-                prefix
-                    .iter_mut()
-                    .for_each(|line| line.kept_by = new.id.clone());
+                prefix.iter_mut().for_each(|line| line.kept_by = new.id.clone());
             }
         }
         self.label_is_free(&said.root_id, &said)?;
-        let mut told = Told {
-            said,
-            prefix,
-            own: Vec::new(),
-        };
+        let mut told = Told { said, prefix, own: Vec::new() };
         // The session_fork stands first; the prefix comes between it and the tail.
         let prefix = std::mem::take(&mut told.prefix);
         let (fork, tail) = new.events.split_at(usize::from(new.from.is_some()));
@@ -227,58 +199,34 @@ impl Model {
             head_seq,
             repeated,
         };
-        if let Some(expected) = append
-            .expect
-            .filter(|expected| (-1..head).contains(expected))
-        {
+        if let Some(expected) = append.expect.filter(|expected| (-1..head).contains(expected)) {
             let behind: Vec<_> = told
                 .lines()
                 .skip((expected + 1) as usize)
                 .take(count as usize)
                 .map(|line| &line.event.id)
                 .collect();
-            if behind
-                == append
-                    .events
-                    .iter()
-                    .map(|event| &event.id)
-                    .collect::<Vec<_>>()
-            {
+            if behind == append.events.iter().map(|event| &event.id).collect::<Vec<_>>() {
                 return Ok(answer(expected + 1, head, true));
             }
         }
         match (told.holder(append.now), append.owner.as_deref()) {
             (Some(holder), None) => {
-                return Err(Error::Held {
-                    session: session.clone(),
-                    owner: holder.into(),
-                });
+                return Err(Error::Held { session: session.clone(), owner: holder.into() });
             }
             (holder, Some(owner)) if holder != Some(owner) => {
-                return Err(Error::LeaseLost {
-                    session: session.clone(),
-                    owner: owner.into(),
-                });
+                return Err(Error::LeaseLost { session: session.clone(), owner: owner.into() });
             }
             _ => {}
         }
         match append.expect {
             Some(expected) if expected != head => {
-                return Err(Error::Conflict {
-                    session: session.clone(),
-                    expected,
-                    head,
-                });
+                return Err(Error::Conflict { session: session.clone(), expected, head });
             }
             _ => {}
         }
         told.write(&append.events);
-        let Usage {
-            input,
-            output,
-            cached,
-            cost,
-        } = append.usage;
+        let Usage { input, output, cached, cost } = append.usage;
         told.said.usage.input += input;
         told.said.usage.output += output;
         told.said.usage.cached += cached;
@@ -291,10 +239,7 @@ impl Model {
         let at = self.living(session)?;
         let mut copied_events = 0;
         if let Change::Label(label) = change {
-            let header = Header {
-                label: label.clone(),
-                ..self.sessions[at].said.clone()
-            };
+            let header = Header { label: label.clone(), ..self.sessions[at].said.clone() };
             self.label_is_free(&header.root_id, &header)?;
         }
         let head = self.sessions[at].head();
@@ -303,85 +248,48 @@ impl Model {
             Change::Label(label) => told.said.label = label.clone(),
             Change::Title(title) => told.said.title = title.clone(),
             Change::Leaf(leaf) => told.said.leaf = leaf.clone(),
-            Change::Hold {
-                owner,
-                expires,
-                now,
-            } => {
+            Change::Hold { owner, expires, now } => {
                 let holder = told.holder(*now);
                 if let Some(other) = holder.filter(|holder| holder != owner) {
-                    return Err(Error::Held {
-                        session: session.clone(),
-                        owner: other.into(),
-                    });
+                    return Err(Error::Held { session: session.clone(), owner: other.into() });
                 }
                 let began = told.said.lease.as_ref().map(|lease| lease.began_at);
                 let began_at = began.filter(|_| holder.is_some()).unwrap_or(head);
-                told.said.lease = Some(Lease {
-                    owner: owner.clone(),
-                    expires: *expires,
-                    began_at,
-                });
+                told.said.lease = Some(Lease { owner: owner.clone(), expires: *expires, began_at });
             }
             Change::Release { owner } => {
-                if told
-                    .said
-                    .lease
-                    .as_ref()
-                    .is_none_or(|lease| lease.owner != *owner)
-                {
+                if told.said.lease.as_ref().is_none_or(|lease| lease.owner != *owner) {
                     let owner = owner.clone();
-                    return Err(Error::LeaseLost {
-                        session: session.clone(),
-                        owner,
-                    });
+                    return Err(Error::LeaseLost { session: session.clone(), owner });
                 }
                 told.said.lease = None;
             }
             Change::Detach => {
                 told.said.detached = true;
-                for line in told
-                    .prefix
-                    .iter_mut()
-                    .filter(|line| line.kept_by != *session)
-                {
+                for line in told.prefix.iter_mut().filter(|line| line.kept_by != *session) {
                     line.kept_by = session.clone();
                     copied_events += 1;
                 }
             }
         }
-        Ok(Changed {
-            header: told.header(),
-            copied_events,
-        })
+        Ok(Changed { header: told.header(), copied_events })
     }
 
     fn remove(&mut self, ids: &[SessionId], children: Children, now: Timestamp) -> Result<Removed> {
         for id in ids {
             let told = &self.sessions[self.find(id)?];
             if let Some(owner) = told.holder(now) {
-                return Err(Error::Held {
-                    session: id.clone(),
-                    owner: owner.into(),
-                });
+                return Err(Error::Held { session: id.clone(), owner: owner.into() });
             }
             let builds_on = |child: &&Told| {
-                let Header {
-                    parent_id,
-                    kind,
-                    detached,
-                    ..
-                } = &child.said;
+                let Header { parent_id, kind, detached, .. } = &child.said;
                 parent_id.as_ref() == Some(id)
                     && *kind == SessionKind::Branch
                     && !detached
                     && !ids.contains(child.id())
             };
-            let left: Vec<_> = self
-                .living_sessions()
-                .filter(builds_on)
-                .map(|child| child.id().clone())
-                .collect();
+            let left: Vec<_> =
+                self.living_sessions().filter(builds_on).map(|child| child.id().clone()).collect();
             if children == Children::Refuse && !told.is_deleted() && !left.is_empty() {
                 return Err(Error::HasChildren {
                     session: id.clone(),
@@ -399,13 +307,9 @@ impl Model {
             deleted.push(id.clone());
         }
         let needed = |id: &&SessionId| {
-            self.living_sessions()
-                .any(|told| told.prefix.iter().any(|line| line.kept_by == **id))
+            self.living_sessions().any(|told| told.prefix.iter().any(|line| line.kept_by == **id))
         };
         let kept_segments = deleted.iter().filter(needed).count() as u64;
-        Ok(Removed {
-            deleted,
-            kept_segments,
-        })
+        Ok(Removed { deleted, kept_segments })
     }
 }

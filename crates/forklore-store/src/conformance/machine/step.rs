@@ -11,49 +11,16 @@ use forklore_model::Class;
 /// are; counting on, it comes to one that is not there.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
-    Create {
-        events: Vec<Say>,
-    },
-    Append {
-        session: u8,
-        events: Vec<Say>,
-        expect: Expect,
-        owner: Option<u8>,
-    },
-    Repeat {
-        append: u8,
-    },
-    Fork {
-        parent: u8,
-        kept: u8,
-        how: How,
-        tail: Vec<Say>,
-        label: Option<u8>,
-    },
-    Remove {
-        sessions: Vec<u8>,
-        keep_children: bool,
-    },
-    Detach {
-        session: u8,
-    },
-    Label {
-        session: u8,
-        name: u8,
-    },
-    Title {
-        session: u8,
-        title: Option<u8>,
-    },
-    Hold {
-        session: u8,
-        owner: u8,
-        millis: u8,
-    },
-    Release {
-        session: u8,
-        owner: u8,
-    },
+    Create { events: Vec<Say> },
+    Append { session: u8, events: Vec<Say>, expect: Expect, owner: Option<u8> },
+    Repeat { append: u8 },
+    Fork { parent: u8, kept: u8, how: How, tail: Vec<Say>, label: Option<u8> },
+    Remove { sessions: Vec<u8>, keep_children: bool },
+    Detach { session: u8 },
+    Label { session: u8, name: u8 },
+    Title { session: u8, title: Option<u8> },
+    Hold { session: u8, owner: u8, millis: u8 },
+    Release { session: u8, owner: u8 },
     Gc,
     Reopen,
     Race(Box<Step>, Box<Step>),
@@ -144,12 +111,7 @@ fn append() -> impl Strategy<Value = Step> {
     ];
     let owner = prop::option::weighted(0.15, 0..3u8);
     (any::<u8>(), says(5), expect, owner).prop_map(|(session, events, expect, owner)| {
-        Step::Append {
-            session,
-            events,
-            expect,
-            owner,
-        }
+        Step::Append { session, events, expect, owner }
     })
 }
 
@@ -180,14 +142,8 @@ fn change() -> impl Strategy<Value = Step> {
 }
 
 fn remove() -> impl Strategy<Value = Step> {
-    (
-        prop::collection::vec(any::<u8>(), 1..4),
-        prop::bool::weighted(0.7),
-    )
-        .prop_map(|(sessions, keep_children)| Step::Remove {
-            sessions,
-            keep_children,
-        })
+    (prop::collection::vec(any::<u8>(), 1..4), prop::bool::weighted(0.7))
+        .prop_map(|(sessions, keep_children)| Step::Remove { sessions, keep_children })
 }
 
 /// Steps that one caller takes.
