@@ -6,6 +6,8 @@ use forklore_store::port::{At, Direction, Query, Stored};
 
 use crate::{Engine, Result};
 
+/// The first page is small, so that the first event is there at once.
+const FIRST_EVENTS: usize = 16;
 const PAGE_EVENTS: usize = 512;
 
 /// Events in rising seq. After an error it ends.
@@ -15,6 +17,8 @@ pub struct Events<'a> {
     /// What to read next; none at the end.
     next: Option<At>,
     bare: bool,
+    /// The most events of the next page.
+    limit: usize,
     page: std::vec::IntoIter<Stored>,
 }
 
@@ -27,6 +31,7 @@ impl Engine {
             session: session.clone(),
             next: Some(at),
             bare: false,
+            limit: FIRST_EVENTS,
             page: Vec::new().into_iter(),
         }
     }
@@ -48,7 +53,8 @@ impl Events<'_> {
     fn turn_page(&mut self) -> Result<()> {
         while let Some(at) = self.next.take() {
             let query =
-                Query { at, direction: Direction::Forward, limit: PAGE_EVENTS, bare: self.bare };
+                Query { at, direction: Direction::Forward, limit: self.limit, bare: self.bare };
+            self.limit = PAGE_EVENTS;
             let page = self.store.read(&self.session, &query)?;
             if let Some(last) = page.events.last() {
                 self.next = page.more.then_some(At::Seq(last.seq + 1));

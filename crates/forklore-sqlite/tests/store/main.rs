@@ -9,6 +9,7 @@
 
 mod access;
 mod child;
+mod close;
 mod crowd;
 mod damage;
 mod depth;
