@@ -85,7 +85,7 @@ impl Scene {
         let filled = fill(&Bed::open(&file)?.0)?;
         File::open(&file).and_then(|file| file.sync_all()).doing("cannot sync", &file)?;
         let (engine, store) = Bed::open(&file)?;
-        Ok((Bed { engine, store, file, _dir: dir }, filled))
+        Ok((Bed { engine, store, files: Files { file, _dir: dir } }, filled))
     }
 }
 
@@ -93,16 +93,16 @@ impl Scene {
 pub(crate) struct Bed {
     pub(crate) engine: Engine,
     store: Arc<SqliteStore>,
+    files: Files,
+}
+
+/// The files of a store, gone when this is dropped.
+pub(crate) struct Files {
     file: PathBuf,
     _dir: TempDir,
 }
 
-impl Bed {
-    fn open(file: &Path) -> Result<(Engine, Arc<SqliteStore>)> {
-        let store = Arc::new(SqliteStore::open(file, Options::default())?);
-        Ok((Engine::new(store.clone()), store))
-    }
-
+impl Files {
     /// The file of the store.
     pub(crate) fn file(&self) -> &Path {
         &self.file
@@ -111,6 +111,23 @@ impl Bed {
     /// The URL of the store.
     pub(crate) fn url(&self) -> String {
         format!("sqlite:{}", self.file.display())
+    }
+}
+
+impl Bed {
+    fn open(file: &Path) -> Result<(Engine, Arc<SqliteStore>)> {
+        let store = Arc::new(SqliteStore::open(file, Options::default())?);
+        Ok((Engine::new(store.clone()), store))
+    }
+
+    /// Closes the store; its files stay for other programs.
+    pub(crate) fn close(self) -> Files {
+        self.files
+    }
+
+    /// The files of the store.
+    pub(crate) fn files(&self) -> &Files {
+        &self.files
     }
 
     /// The bytes bound to statements since the store was opened.
@@ -121,7 +138,7 @@ impl Bed {
     /// The pages in the write-ahead log, from the header of its index; none before the first
     /// write and where the index is not a file.
     pub(crate) fn log_pages(&self) -> Option<u32> {
-        let mut name = self.file.clone().into_os_string();
+        let mut name = self.files.file.clone().into_os_string();
         name.push("-shm");
         let index = std::fs::read(name).ok()?;
         let frames = index.get(16..20)?.try_into().ok()?;

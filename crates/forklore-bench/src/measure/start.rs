@@ -29,8 +29,11 @@ pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
     let folders = scene.folder()?;
     let sessions = scene.sizes.sessions;
     let (bed, long) = scene.store(|engine| fill(engine, folders.path(), sessions))?;
+    check(&bed, sessions)?;
     let program = Program::forklore(&folders.path().join("0"))?;
-    let store = format!("--store={}", bed.url());
+    // An open store would spare the programs the work of being the first to open it.
+    let files = bed.close();
+    let store = format!("--store={}", files.url());
     let id = long.as_str();
     let commands: [(&str, Vec<&str>); 4] = [
         ("show", vec![&store, "show", id]),
@@ -38,7 +41,6 @@ pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
         ("list", vec![&store, "list"]),
         ("list --all", vec![&store, "--all", "list"]),
     ];
-    check(&bed, sessions)?;
     let mut rivals: Vec<Rival<'_>> = vec![Box::new(|| program.run(&["--version"]))];
     for (name, args) in &commands {
         let program = &program;
@@ -124,5 +126,8 @@ fn check(bed: &Bed, sessions: usize) -> Result<()> {
     if held == sessions {
         return Ok(());
     }
-    Err(Error::Wrong(format!("{} holds {held} sessions, not {sessions}", bed.file().display())))
+    Err(Error::Wrong(format!(
+        "{} holds {held} sessions, not {sessions}",
+        bed.files().file().display()
+    )))
 }

@@ -45,7 +45,7 @@ fn at_once(scene: &Scene, bed: &Bed, sessions: &[SessionId], how: &str) -> Resul
         let report = reports.path().join(number.to_string());
         let args = [
             "writer",
-            &format!("--store={}", bed.url()),
+            &format!("--store={}", bed.files().url()),
             &format!("--session={session}"),
             &format!("--begin={begin}"),
             &format!("--millis={millis}"),
