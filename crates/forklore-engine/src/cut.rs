@@ -8,31 +8,39 @@ use crate::{Engine, Error, Result};
 
 const BACK_EVENTS: usize = 64;
 
+/// A cut, and how many calls it leaves open.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) cut: Cut,
+    pub(crate) open: u64,
+}
+
 impl Engine {
     /// The cut that `selector` names in the session of `header`.
     ///
     /// # Errors
     /// `invalid_args` when it is out of range or keeps nothing without saying so.
     pub fn cut(&self, header: &Header, selector: &Selector) -> Result<Cut> {
-        let cut = self.search(header, selector)?;
-        if cut.kept == 0 && !selector.may_keep_nothing() {
-            return Err(Error::nothing_to_fork(&header.id, selector));
-        }
-        Ok(cut)
+        Ok(self.find_cut(header, selector)?.cut)
     }
 
-    fn search(&self, header: &Header, selector: &Selector) -> Result<Cut> {
+    /// The same, with what it leaves open.
+    pub(crate) fn find_cut(&self, header: &Header, selector: &Selector) -> Result<Found> {
+        let found = self.search(header, selector)?;
+        if found.cut.kept == 0 && !selector.may_keep_nothing() {
+            return Err(Error::nothing_to_fork(&header.id, selector));
+        }
+        Ok(found)
+    }
+
+    fn search(&self, header: &Header, selector: &Selector) -> Result<Found> {
         let in_session = Error::cut(&header.id);
         let extent = Extent { head_seq: header.head_seq(), counts: header.counts };
-        let place = selector.place(&extent).map_err(&in_session)?;
-        let at = match place {
-            Place::Kept(kept) => return self.behind_kept(header, kept),
-            Place::Index(index) => At::Index(index),
-            Place::Seq(seq) => return self.behind_seq(header, seq),
-            Place::BeforeTurn(turn) => {
-                let first = self.promised(header, At::Turn(turn))?;
-                return self.behind_kept(header, first.counts.kept.saturating_sub(1));
-            }
+        match selector.place(&extent).map_err(&in_session)? {
+            Place::Kept(kept) => self.behind_kept(header, kept),
+            Place::Index(index) => self.behind_first(header, At::Index(index)),
+            Place::Seq(seq) => self.behind_seq(header, seq),
+            Place::BeforeTurn(turn) => self.before_turn(header, turn),
             Place::Event(id) => {
                 let query = Query {
                     at: At::Id(id),
@@ -44,46 +52,70 @@ impl Engine {
                 let [only] = found.as_slice() else {
                     return Err(in_session(many_or_none(&found)));
                 };
-                return self.behind_seq(header, only.seq);
+                self.behind_seq(header, only.seq)
             }
-        };
-        let last = self.promised(header, at)?;
-        self.behind(header, last)
+        }
     }
 
-    fn behind_seq(&self, header: &Header, seq: u64) -> Result<Cut> {
+    fn before_turn(&self, header: &Header, turn: u64) -> Result<Found> {
+        let first = self.promised(header, At::Turn(turn))?;
+        match self.last_before(header, first.seq.saturating_sub(1))? {
+            Some(last) if last.event.class.is_inherited() => Ok(behind(last, true)),
+            _ => self.behind_kept(header, first.counts.kept.saturating_sub(1)),
+        }
+    }
+
+    fn behind_seq(&self, header: &Header, seq: u64) -> Result<Found> {
+        match self.last_before(header, seq)? {
+            Some(last) if last.event.class.is_inherited() => {
+                let next_is_turn = self.next_is_turn(header, &last)?;
+                Ok(behind(last, next_is_turn))
+            }
+            Some(event) => self.behind_kept(header, event.counts.kept),
+            None => Ok(Found::default()),
+        }
+    }
+
+    fn behind_kept(&self, header: &Header, kept: u64) -> Result<Found> {
+        if kept == 0 {
+            return Ok(Found::default());
+        }
+        self.behind_first(header, At::Kept(kept))
+    }
+
+    /// The cut behind the event at `at`; mostly one page holds the next inheritable event too.
+    fn behind_first(&self, header: &Header, at: At) -> Result<Found> {
+        let missing = format!("the event at {at:?}");
+        let query = Query { at, direction: Direction::Forward, limit: 2, bare: true };
+        let mut events = self.store().read(&header.id, &query)?.events.into_iter();
+        let Some(last) = events.next() else {
+            return Err(missing_from(header, missing));
+        };
+        let next_is_turn = match events.next().filter(|next| next.event.class.is_inherited()) {
+            Some(next) => next.event.effect.starts_turn,
+            None => self.next_is_turn(header, &last)?,
+        };
+        Ok(behind(last, next_is_turn))
+    }
+
+    fn next_is_turn(&self, header: &Header, last: &Stored) -> Result<bool> {
+        if last.counts.kept == header.counts.kept {
+            return Ok(true);
+        }
+        let next = self.event_at(&header.id, At::Kept(last.counts.kept + 1))?;
+        Ok(next.is_none_or(|next| next.event.effect.starts_turn))
+    }
+
+    fn last_before(&self, header: &Header, seq: u64) -> Result<Option<Stored>> {
         let query =
             Query { at: At::Seq(seq), direction: Direction::Backward, limit: 1, bare: true };
-        match self.store().read(&header.id, &query)?.events.pop() {
-            Some(event) if event.event.class.is_inherited() => self.behind(header, event),
-            Some(event) => self.behind_kept(header, event.counts.kept),
-            None => Ok(Cut::default()),
-        }
-    }
-
-    fn behind_kept(&self, header: &Header, kept: u64) -> Result<Cut> {
-        if kept == 0 {
-            return Ok(Cut::default());
-        }
-        let last = self.promised(header, At::Kept(kept))?;
-        self.behind(header, last)
-    }
-
-    fn behind(&self, header: &Header, last: Stored) -> Result<Cut> {
-        let next_is_turn = last.counts.kept == header.counts.kept
-            || self
-                .event_at(&header.id, At::Kept(last.counts.kept + 1))?
-                .is_none_or(|next| next.event.effect.starts_turn);
-        let is_conversation = last.event.class.is_conversation();
-        Ok(Cut::behind(last.counts, last.seq, last.event.id, is_conversation, next_is_turn))
+        Ok(self.store().read(&header.id, &query)?.events.pop())
     }
 
     /// An event that the header's counts say is there.
     fn promised(&self, header: &Header, at: At) -> Result<Stored> {
         let missing = format!("the event at {at:?}");
-        self.event_at(&header.id, at)?.ok_or_else(|| {
-            forklore_store::Error::MissingAncestor { session: header.id.clone(), missing }.into()
-        })
+        self.event_at(&header.id, at)?.ok_or_else(|| missing_from(header, missing))
     }
 
     /// The calls that a cut leaves open: read back no further than to where none was.
@@ -96,7 +128,7 @@ impl Engine {
     /// The last cut at or before `cut` that leaves no call open.
     pub(crate) fn cut_without_open_calls(&self, header: &Header, cut: &Cut) -> Result<Cut> {
         let closed = self.back_to_closed(header, cut, |_| {})?;
-        self.behind_kept(header, closed.map_or(0, |event| event.counts.kept))
+        Ok(self.behind_kept(header, closed.map_or(0, |event| event.counts.kept))?.cut)
     }
 
     /// Walks back from `cut` over the events behind which calls are open, and returns the first
@@ -125,6 +157,16 @@ impl Engine {
         }
         Ok(None)
     }
+}
+
+fn behind(last: Stored, next_is_turn: bool) -> Found {
+    let is_conversation = last.event.class.is_conversation();
+    let cut = Cut::behind(last.counts, last.seq, last.event.id, is_conversation, next_is_turn);
+    Found { cut, open: last.counts.open }
+}
+
+fn missing_from(header: &Header, missing: String) -> Error {
+    forklore_store::Error::MissingAncestor { session: header.id.clone(), missing }.into()
 }
 
 fn many_or_none(found: &[Stored]) -> CutError {

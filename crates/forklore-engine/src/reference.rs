@@ -25,17 +25,13 @@ impl Engine {
     /// `not_found`; `invalid_args` when it fits several, with the first 10, or when it could not
     /// be a name at all (it is then not repeated).
     pub fn resolve(&self, reference: &str, scope: &Scope) -> Result<Header> {
-        let mut names = reference.split('@');
-        let of = names.next().unwrap_or_default();
-        let mut found = if of.is_empty() && names.clone().next().is_some() {
-            None
-        } else {
-            Some(self.by_name(of, scope)?)
+        let Some((of, labels)) = reference.split_once('@') else {
+            return self.by_name(reference, scope);
         };
-        for label in names {
-            found = Some(self.by_label(found.as_ref(), label, scope)?);
-        }
-        found.map_or_else(|| self.by_name(reference, scope), Ok)
+        let mut labels = labels.split('@');
+        let of = if of.is_empty() { None } else { Some(self.by_name(of, scope)?) };
+        let first = self.by_label(of.as_ref(), labels.next().unwrap_or_default(), scope)?;
+        labels.try_fold(first, |found, label| self.by_label(Some(&found), label, scope))
     }
 
     /// The session of a reference without labels.

@@ -1,6 +1,6 @@
 //! Making a session: a root, or a child that refers to its parent's events.
 
-use forklore_model::lineage::{Span, Unit};
+use forklore_model::lineage::Span;
 use forklore_model::{Counts, Data, EventId, Header, Label, OpenCalls, SessionId, SessionKind};
 use forklore_store::Error;
 use forklore_store::port::{Beginning, NewSession};
@@ -119,34 +119,30 @@ fn inherit(
     staged: Option<&Staged>,
 ) -> Result<Inheritance> {
     let kept = if new.kind == SessionKind::Branch { from.cut.kept } else { 0 };
-    let history = History::of(tx, parent)?;
-    let Some(seq) = history.seq_of(tx, Unit::Kept, kept)? else {
+    if kept == 0 {
         return Ok(Inheritance::default());
-    };
-    let (stretch, row) = history.row(tx, seq)?;
-    let counts = row.counts.based_on(stretch.base);
+    }
+    let history = History::of(tx, parent)?;
+    let last = history.last_kept(tx, kept)?;
+    let counts = last.row.counts.based_on(last.stretch.base);
     let open = match counts.open {
         0 => OpenCalls::default(),
-        _ => open_calls(tx, &history, i64::try_from(seq).unwrap_or(i64::MAX))?,
+        _ => open_calls(tx, &history, i64::try_from(last.seq).unwrap_or(i64::MAX))?,
     };
-    let ancestry = match staged {
-        Some(staged) => staged.publish(tx, parent.root, kept)?,
-        None => derive(tx, &history, kept, segment::position(row.k) + 1)?,
+    let ancestry = match (staged, last.spans) {
+        (Some(staged), _) => staged.publish(tx, parent.root, kept)?,
+        (None, _) if kept == parent.header.inherited.kept => history.ancestry,
+        (None, Some(spans)) => spans,
+        (None, None) => with_own(tx, &history, segment::position(last.row.k) + 1)?,
     };
     Ok(Inheritance { counts, open, ancestry })
 }
 
-/// The spans of a child that keeps `kept` events, the last of them right before position `to` of
-/// its segment. A span that contributes nothing is left out.
-fn derive(tx: &WriteTx<'_>, parent: &History<'_>, kept: u64, to: u64) -> Result<Ancestry> {
+/// The parent's spans and one more, of its own events before position `to`. A span that
+/// contributes nothing is left out, so there is none where the cut lies in what it inherited.
+fn with_own(tx: &WriteTx<'_>, parent: &History<'_>, to: u64) -> Result<Ancestry> {
     let Session { sid, header, .. } = parent.session;
-    if kept < header.inherited.kept {
-        return Ok(parent.inherited(tx, Unit::Kept, kept)?.spans);
-    }
     let mut ancestry = parent.ancestry.clone();
-    if kept == header.inherited.kept {
-        return Ok(ancestry);
-    }
     if ancestry.spans.len() >= WIDTH {
         let page = ancestry::add_page(tx, ancestry.page, &ancestry.spans, header.inherited)?;
         ancestry = Ancestry { page: Some(page), spans: Vec::new() };

@@ -92,7 +92,9 @@ fn sql(source: rusqlite::Error, doing: &str, path: &Path) -> Error {
             rusqlite::Error::FromSqlConversionFailure(..)
             | rusqlite::Error::IntegralValueOutOfRange(..)
             | rusqlite::Error::InvalidColumnType(..)
-            | rusqlite::Error::Utf8Error(..) => corrupt(source.to_string()),
+            | rusqlite::Error::Utf8Error(..)
+            | rusqlite::Error::QueryReturnedNoRows => corrupt(source.to_string()),
+            rusqlite::Error::SqlInputError { msg, .. } => corrupt(msg),
             other => Error::io(format!("{doing} {at}"), other),
         };
     };
@@ -100,9 +102,16 @@ fn sql(source: rusqlite::Error, doing: &str, path: &Path) -> Error {
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => {
             Error::Locked(format!("another program kept {at} locked"))
         }
-        ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => corrupt(source.to_string()),
+        // Every statement is tested: what SQLite does not understand is tables that are not ours.
+        ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::Unknown => {
+            corrupt(source.to_string())
+        }
         ErrorCode::ReadOnly | ErrorCode::PermissionDenied => {
             Error::Denied(format!("{doing} {at}: it may only be read"))
+        }
+        ErrorCode::DiskFull => {
+            let full = std::io::Error::new(std::io::ErrorKind::StorageFull, source);
+            Error::io(format!("{doing} {at}"), full)
         }
         _ => Error::io(format!("{doing} {at}"), source),
     }

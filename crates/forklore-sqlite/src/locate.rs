@@ -37,6 +37,16 @@ pub(crate) struct Inherited {
     pub(crate) position: u64,
 }
 
+/// The last event that a child takes over.
+pub(crate) struct LastKept {
+    pub(crate) seq: u64,
+    pub(crate) stretch: Stretch,
+    /// Its payload is left out.
+    pub(crate) row: Row,
+    /// The spans up to it, where it was inherited itself.
+    pub(crate) spans: Option<Ancestry>,
+}
+
 impl<'s> History<'s> {
     pub(crate) fn of(conn: &Connection, session: &'s Session) -> Result<Self> {
         let inherits = session.header.inherited.kept > 0;
@@ -63,6 +73,26 @@ impl<'s> History<'s> {
         let row = segment::at(conn, found.stretch.range.segment, found.position)?;
         let row = row.ok_or_else(|| self.missing(&found.stretch, want))?;
         Ok(Some(found.stretch.base.kept + row.counts.kept))
+    }
+
+    /// The last event that a child keeping `kept` events takes over, found by one search.
+    pub(crate) fn last_kept(&self, conn: &Connection, kept: u64) -> Result<LastKept> {
+        let header = &self.session.header;
+        let (stretch, position, spans) = if kept > header.inherited.kept {
+            let own = self.own();
+            (own, self.find(conn, &own, Unit::Kept, kept)?, None)
+        } else {
+            let found = self.inherited(conn, Unit::Kept, kept)?;
+            (found.stretch, found.position, Some(found.spans))
+        };
+        let row = segment::at(conn, stretch.range.segment, position)
+            .map_err(|fault| fault.of(&header.id, None))?;
+        let row = row.ok_or_else(|| self.missing(&stretch, kept))?;
+        let seq = match spans {
+            Some(_) => kept,
+            None => header.seq_of_own(position),
+        };
+        Ok(LastKept { seq, stretch, row, spans })
     }
 
     /// The stretch in which the event with this seq lies.

@@ -3,7 +3,7 @@
 use std::fs::{DirBuilder, Metadata};
 use std::io::Read;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use forklore_store::{Error, Result};
 
@@ -17,6 +17,23 @@ const STICKY: u32 = 0o1000;
 pub(crate) fn make_folder(folder: &Path) -> Result<()> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
     made.map_err(os("making the folder", folder))
+}
+
+/// The file that `path` names, through a link, so that all who mean one store wait at one gate.
+///
+/// # Errors
+/// `Unsupported` for a link that leads nowhere: a new store in its place would hide the old one.
+pub(crate) fn resolve(path: &Path) -> Result<PathBuf> {
+    if !path.is_symlink() {
+        return Ok(path.to_owned());
+    }
+    path.canonicalize().map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => {
+            let link = path.display();
+            Error::Unsupported(format!("{link} is a link to a file that is not there"))
+        }
+        _ => os("opening the store", path)(error),
+    })
 }
 
 /// Checks the folder and the file, if it is there; whether it is.

@@ -26,7 +26,13 @@ pub(crate) fn version(conn: &Connection, path: &Path) -> Result<usize> {
         .pragma_query_value(None, "user_version", |row| row.get(0))
         .map_err(|error| Fault::Sql(error).about("opening the store", path))?;
     match usize::try_from(found) {
-        Ok(version) if version <= VERSION => Ok(version),
+        Ok(version) if (1..=VERSION).contains(&version) => Ok(version),
+        Ok(0) | Err(_) => Err(Error::Corrupt {
+            session: None,
+            seq: None,
+            place: path.display().to_string(),
+            message: format!("no program gave it the version {found}"),
+        }),
         _ => Err(Error::Unsupported(format!(
             "{} has the version {found} and this program knows up to {VERSION}; \
              use a newer forklore",

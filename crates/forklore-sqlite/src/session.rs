@@ -188,8 +188,8 @@ fn header(cells: &mut Cells<'_, '_>, id: SessionId) -> Result<Header> {
         leaf: cells.parsed()?,
         source: cells.next()?,
         copy_of: copy_of(cells)?,
-        metadata: cells.next::<Option<String>>()?.map(Data::from_checked),
-        config: cells.next::<Option<String>>()?.map(Data::from_checked),
+        metadata: note(cells)?,
+        config: note(cells)?,
     })
 }
 
@@ -219,6 +219,11 @@ fn cut(cells: &mut Cells<'_, '_>) -> Result<Option<Cut>> {
 fn permissions(cells: &mut Cells<'_, '_>) -> Result<Option<BTreeSet<String>>> {
     let text: Option<String> = cells.next()?;
     text.map(|text| serde_json::from_str(&text).map_err(|error| damaged(&error))).transpose()
+}
+
+fn note(cells: &mut Cells<'_, '_>) -> Result<Option<Data>> {
+    let text: Option<String> = cells.next()?;
+    text.map(|text| Data::parse(&text).map_err(|error| damaged(&error))).transpose()
 }
 
 fn copy_of(cells: &mut Cells<'_, '_>) -> Result<Option<CopyOf>> {

@@ -70,6 +70,7 @@ impl SqliteStore {
     /// `Unsupported` when the file is no store, a newer program made it, or it stands on a network
     /// file system; `Io`, `Locked`.
     pub fn open(path: &Path, options: Options) -> Result<Self> {
+        let path = &crate::location::resolve(path)?;
         let gate = Gate::of(path);
         if options.read_only {
             if !crate::location::check(path)? {

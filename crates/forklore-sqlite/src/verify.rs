@@ -56,7 +56,7 @@ pub(crate) fn all(store: &SqliteStore) -> Result<Verification> {
                 continue;
             }
         };
-        match store.read_with("reading", |conn| session::any(conn, &id)) {
+        match store.read_with("reading", |conn| session::with_notes(conn, &id)) {
             Ok(session) => check.stored(&session)?,
             Err(error) => check.problem(Some(&id), None, &error),
         }

@@ -178,8 +178,18 @@ impl Error {
                 format!("forklore delete {session} --detach-children"),
                 format!("forklore delete {session} --cascade --dry-run"),
             ],
+            Self::Corrupt { session: None, .. } => vec![
+                "forklore verify".into(),
+                "put a copy of the store from before in its place".into(),
+            ],
             Self::Corrupt { .. } | Self::MissingAncestor { .. } => vec!["forklore verify".into()],
-            _ => Vec::new(),
+            Self::Denied(_) | Self::Unsupported(_) => {
+                vec!["name another store: --store or FORKLORE_STORE".into()]
+            }
+            Self::Io { source, .. } if is_full(source.as_ref()) => {
+                vec!["make room on the disk and try again: nothing was written".into()]
+            }
+            Self::Invalid(_) | Self::Io { .. } => Vec::new(),
         }
     }
 
@@ -190,4 +200,9 @@ impl Error {
     ) -> Self {
         Self::Io { doing: doing.into(), source: source.into() }
     }
+}
+
+fn is_full(source: &(dyn std::error::Error + Send + Sync + 'static)) -> bool {
+    let source = source.downcast_ref::<std::io::Error>();
+    source.is_some_and(|source| source.kind() == std::io::ErrorKind::StorageFull)
 }

@@ -113,7 +113,10 @@ impl Batch {
         for (at, line) in input.lines().enumerate() {
             let number = at + 1;
             let doing = || format!("reading line {number} of standard input");
-            let line = line.map_err(|source| Failure::File { doing: doing(), source })?;
+            let line = line.map_err(|source| match source.kind() {
+                io::ErrorKind::InvalidData => Failure::invalid(format!("line {number}: not UTF-8")),
+                _ => Failure::File { doing: doing(), source },
+            })?;
             if line.trim().is_empty() {
                 continue;
             }

@@ -6,10 +6,11 @@ use forklore_model::call::OpenCall;
 use forklore_model::limits::{METADATA_BYTES, PRINCIPAL_BYTES};
 use forklore_model::workspace::Workspace;
 use forklore_model::{
-    Cut, Data, Header, Label, Selector, SessionId, SessionKind, Strategy, ToolCallPolicy,
+    Cut, CutError, Data, Header, Label, Selector, SessionId, SessionKind, Strategy, ToolCallPolicy,
 };
 
 use super::{Fork, Summarize};
+use crate::cut::Found;
 use crate::{Engine, Error, Result};
 
 /// What a fork will do; made from one reading of the parent.
@@ -21,6 +22,8 @@ pub(super) struct Plan {
     pub(super) strategy: Strategy,
     pub(super) tool_calls: ToolCallPolicy,
     pub(super) cut: Cut,
+    /// How many calls the cut leaves open.
+    open: u64,
     /// The cut before open calls moved it.
     pub(super) asked: Option<Cut>,
     pub(super) adjusted_from: Option<Cut>,
@@ -42,6 +45,7 @@ impl Plan {
             strategy: request.strategy,
             tool_calls: request.tool_calls,
             cut: Cut::default(),
+            open: 0,
             asked: None,
             adjusted_from: None,
             synthetic: Vec::new(),
@@ -67,14 +71,16 @@ impl Plan {
             }
             (None, Some(began_at)) => Selector::Seq(began_at),
         };
-        self.cut =
-            match engine.cut(parent, &selector) {
-                // A sub-agent inherits nothing anyway, so it may be called from an empty session.
-                Err(Error::Cut {
-                    source: forklore_model::CutError::NothingToFork { .. }, ..
-                }) if self.kind == SessionKind::Delegate => Cut::default(),
-                cut => cut?,
-            };
+        let found = match engine.find_cut(parent, &selector) {
+            // A sub-agent inherits nothing anyway, so it may be called from an empty session.
+            Err(Error::Cut { source: CutError::NothingToFork { .. }, .. })
+                if self.kind == SessionKind::Delegate =>
+            {
+                Found::default()
+            }
+            found => found?,
+        };
+        (self.cut, self.open) = (found.cut, found.open);
         if at.is_none() && running.is_some() {
             let end = engine.cut(parent, &Selector::End)?;
             self.adjusted_from = (end != self.cut).then_some(end);
@@ -88,13 +94,10 @@ impl Plan {
         parent: &Header,
         at: Option<&Selector>,
     ) -> Result<()> {
-        if self.tool_calls == ToolCallPolicy::Verbatim {
+        if self.open == 0 || self.tool_calls == ToolCallPolicy::Verbatim {
             return Ok(());
         }
         let open = engine.open_calls(parent, &self.cut)?;
-        if open.is_empty() {
-            return Ok(());
-        }
         match self.tool_calls {
             ToolCallPolicy::Complete => self.synthetic = open.calls().to_vec(),
             ToolCallPolicy::Error => {
