@@ -15,6 +15,11 @@ use crate::migrate::{self, VERSION};
 
 /// Prepared statements kept by each connection.
 const STATEMENTS: usize = 96;
+/// A page of a new store. Records of agents are 2 KB on average: in pages of 4 KB they leave a
+/// third of the space unused, and an import takes a third longer.
+const PAGE_BYTES: u32 = 8 << 10;
+/// The writer's page cache in KiB: what one step writes fits, else pages go to the WAL twice.
+const CACHE_KIB: u32 = 16 << 10;
 /// Pages of the WAL after which a commit writes them back itself, should nobody have done it.
 const LAST_CHECKPOINT: i64 = 8_000;
 /// How far the WAL may stay grown, in bytes.
@@ -68,6 +73,7 @@ fn make(path: &Path) -> Result<()> {
     let made = Connection::open_with_flags(&new, flags(Access::Write))
         .map_err(Fault::Sql)
         .and_then(|mut conn| {
+            conn.pragma_update(None, "page_size", PAGE_BYTES)?;
             migrate::migrate(&mut conn, 0)?;
             conn.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
             conn.close().map_err(|(_, error)| Fault::Sql(error))
@@ -107,6 +113,7 @@ pub(crate) fn open(path: &Path, access: Access, wait: Duration) -> Result<Connec
         if access == Access::Write {
             conn.execute_batch(&format!(
                 "PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;
+                 PRAGMA cache_size = -{CACHE_KIB};
                  PRAGMA wal_autocheckpoint = {LAST_CHECKPOINT};
                  PRAGMA journal_size_limit = {WAL_BYTES};"
             ))?;
