@@ -22,6 +22,14 @@ pub(crate) fn on_interrupt() {
     );
 }
 
+/// Lets a write beyond the system's limit for files fail like one to a full disk, instead of ending
+/// the program.
+pub(crate) fn on_file_limit() {
+    let ignored = Arc::new(AtomicBool::new(false));
+    // Without a handler the program ends; what it had not committed is as if it never began.
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, ignored);
+}
+
 /// Reports a failure, if there was one, and gives the exit code.
 pub(crate) fn code(done: Result<(), Failure>, output: &mut Output) -> ExitCode {
     let Err(failure) = done else {

@@ -14,6 +14,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     exit::on_interrupt();
+    exit::on_file_limit();
     let (cli, mut output) = match args::read() {
         Ok(read) => read,
         Err(refused) => return refused,

@@ -58,10 +58,15 @@ impl Engine {
     }
 
     fn before_turn(&self, header: &Header, turn: u64) -> Result<Found> {
-        let first = self.promised(header, At::Turn(turn))?;
-        match self.last_before(header, first.seq.saturating_sub(1))? {
-            Some(last) if last.event.class.is_inherited() => Ok(behind(last, true)),
-            _ => self.behind_kept(header, first.counts.kept.saturating_sub(1)),
+        let query =
+            Query { at: At::Turn(turn), direction: Direction::Backward, limit: 2, bare: true };
+        let mut events = self.store().read(&header.id, &query)?.events.into_iter();
+        let Some(first) = events.next() else {
+            return Err(missing_from(header, format!("the beginning of turn {turn}")));
+        };
+        match events.next().filter(|last| last.event.class.is_inherited()) {
+            Some(last) => Ok(behind(last, true)),
+            None => self.behind_kept(header, first.counts.kept.saturating_sub(1)),
         }
     }
 
@@ -110,12 +115,6 @@ impl Engine {
         let query =
             Query { at: At::Seq(seq), direction: Direction::Backward, limit: 1, bare: true };
         Ok(self.store().read(&header.id, &query)?.events.pop())
-    }
-
-    /// An event that the header's counts say is there.
-    fn promised(&self, header: &Header, at: At) -> Result<Stored> {
-        let missing = format!("the event at {at:?}");
-        self.event_at(&header.id, at)?.ok_or_else(|| missing_from(header, missing))
     }
 
     /// The calls that a cut leaves open: read back no further than to where none was.

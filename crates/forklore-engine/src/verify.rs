@@ -32,7 +32,14 @@ impl Engine {
             }
             Err(error) => return Err(error.into()),
         };
-        report.problems.extend(self.lineage_problems(&headers)?);
+        for problem in self.lineage_problems(&headers)? {
+            let same = |other: &Problem| {
+                (&other.session_id, other.kind) == (&problem.session_id, problem.kind)
+            };
+            if !report.problems.iter().any(same) {
+                report.problems.push(problem);
+            }
+        }
         Ok(report)
     }
 

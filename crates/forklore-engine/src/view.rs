@@ -17,7 +17,8 @@ impl Engine {
     pub(crate) fn message(&self, event: &Event) -> Message {
         let read = match &event.dialect {
             Some(name) => {
-                self.dialects().named(name).and_then(|d| d.view(&event.kind, &event.data))
+                let dialect = self.dialects().named(name);
+                dialect.and_then(|dialect| dialect.view(&event.kind, &event.data.readable()))
             }
             None => payload::message(&event.kind, &event.data).ok().flatten(),
         };

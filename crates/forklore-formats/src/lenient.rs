@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
+use forklore_model::data::without_lone_surrogates;
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 macro_rules! otherwise_empty {
@@ -205,9 +206,10 @@ impl<'de, T: Deserialize<'de> + Default> Deserialize<'de> for Said<T> {
 }
 
 /// The line once more with every key only once, the last one winning as in the agents' own
-/// readers; none when it is no JSON or nested too deep.
-pub(crate) fn without_repeated_keys(line: &str) -> Option<String> {
-    let value: serde_json::Value = serde_json::from_str(line).ok()?;
+/// readers, and without halves of surrogate pairs; none when it is no JSON or nested too deep.
+pub(crate) fn plainer(line: &str) -> Option<String> {
+    let line = without_lone_surrogates(line);
+    let value: serde_json::Value = serde_json::from_str(&line).ok()?;
     serde_json::to_string(&value).ok()
 }
 

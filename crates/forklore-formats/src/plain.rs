@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::head::{Probe, any_line};
-use crate::lenient::{Flag, Object, Said, Text, without_repeated_keys};
+use crate::lenient::{Flag, Object, Said, Text, plainer};
 use crate::time;
 
 /// The name kept with each event.
@@ -115,7 +115,7 @@ impl LineReader for Reader {
         if let Ok(fields) = serde_json::from_str::<Fields<'_>>(line) {
             return read(&fields);
         }
-        match without_repeated_keys(line).as_deref().map(serde_json::from_str::<Fields<'_>>) {
+        match plainer(line).as_deref().map(serde_json::from_str::<Fields<'_>>) {
             Some(Ok(fields)) => read(&fields),
             Some(Err(error)) => Line::Damage(error.to_string()),
             None => Line::Damage("not a JSON object".into()),

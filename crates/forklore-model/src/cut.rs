@@ -36,6 +36,11 @@ pub enum CutError {
         "a cut is start, end, seq:N, message:N, index:N, turn:N or event:ID; this is none of them"
     )]
     Syntax,
+    /// An index counts what is kept.
+    #[error(
+        "an index counts the messages kept, from 0 on; for a place from the end say message:-N"
+    )]
+    NegativeIndex,
     /// The number lies outside the session.
     #[error("{asked} is out of range: {valid}")]
     OutOfRange {
@@ -206,16 +211,23 @@ impl fmt::Display for Selector {
 impl FromStr for Selector {
     type Err = CutError;
     fn from_str(text: &str) -> Result<Self, CutError> {
-        fn number<T: FromStr>(n: &str) -> Result<T, CutError> {
-            n.parse().map_err(|_| CutError::Syntax)
+        // A number too large for any log is a number all the same: out of range, no bad syntax.
+        fn number<T: FromStr>(n: &str, min: T, max: T) -> Result<T, CutError> {
+            let digits = n.strip_prefix('-').unwrap_or(n);
+            if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+                return Err(CutError::Syntax);
+            }
+            Ok(n.parse().unwrap_or(if n.starts_with('-') { min } else { max }))
         }
+        let place = |n| number(n, i64::MIN, i64::MAX);
         match text.split_once(':') {
             None if text == "start" => Ok(Self::Start),
             None if text == "end" => Ok(Self::End),
-            Some(("seq", n)) => number(n).map(Self::Seq),
-            Some(("message", n)) => number(n).map(Self::Message),
-            Some(("index", n)) => number(n).map(Self::Index),
-            Some(("turn", n)) => number(n).map(Self::Turn),
+            Some(("seq", n)) => place(n).map(Self::Seq),
+            Some(("message", n)) => place(n).map(Self::Message),
+            Some(("index", n)) if n.starts_with('-') => Err(CutError::NegativeIndex),
+            Some(("index", n)) => number(n, 0, u64::MAX).map(Self::Index),
+            Some(("turn", n)) => place(n).map(Self::Turn),
             Some(("event", id)) => id.parse().map(Self::Event).map_err(|_| CutError::Syntax),
             _ => Err(CutError::Syntax),
         }

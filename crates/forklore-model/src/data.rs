@@ -1,5 +1,7 @@
 //! Verbatim JSON: the payload of an event as it was written (SPEC 2).
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
@@ -48,6 +50,15 @@ impl Data {
         &self.0
     }
 
+    /// The text in a form that strings can be read from, see [`without_lone_surrogates`].
+    #[must_use]
+    pub fn readable(&self) -> Cow<'_, Self> {
+        match without_lone_surrogates(&self.0) {
+            Cow::Borrowed(_) => Cow::Borrowed(self),
+            Cow::Owned(text) => Cow::Owned(Self(text.into())),
+        }
+    }
+
     /// The fields of `T`, read from the text.
     ///
     /// # Errors
@@ -55,6 +66,37 @@ impl Data {
     pub fn read<'a, T: Deserialize<'a>>(&'a self) -> Result<T, serde_json::Error> {
         serde_json::from_str(&self.0)
     }
+}
+
+/// JSON text in which an escaped half of a surrogate pair, which is valid JSON but no Unicode, is
+/// the replacement character. Agents that cut texts in the middle of an emoji write such halves.
+#[must_use]
+pub fn without_lone_surrogates(json: &str) -> Cow<'_, str> {
+    if !json.contains("\\ud") && !json.contains("\\uD") {
+        return Cow::Borrowed(json);
+    }
+    let mut out = String::with_capacity(json.len());
+    let mut rest = json;
+    while let Some((before, escape)) = rest.find('\\').and_then(|at| rest.split_at_checked(at)) {
+        out.push_str(before);
+        let pair = || matches!(escape.get(6..).and_then(unit), Some(0xDC00..=0xDFFF));
+        let (len, whole) = match unit(escape) {
+            Some(0xD800..=0xDBFF) if pair() => (12, true),
+            Some(0xD800..=0xDFFF) => (6, false),
+            Some(_) => (6, true),
+            None => (escape.char_indices().nth(2).map_or(escape.len(), |(end, _)| end), true),
+        };
+        let (kept, after) = escape.split_at_checked(len).unwrap_or((escape, ""));
+        out.push_str(if whole { kept } else { "\\ufffd" });
+        rest = after;
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
+/// The UTF-16 unit that an escape at the beginning of `text` stands for.
+fn unit(text: &str) -> Option<u16> {
+    u16::from_str_radix(text.strip_prefix("\\u")?.get(..4)?, 16).ok()
 }
 
 impl std::fmt::Debug for Data {
@@ -93,6 +135,16 @@ mod tests {
     fn one_line_only() {
         assert_eq!(Data::parse("{\r\n \"a\": 1\n}\n").unwrap().get(), "{   \"a\": 1 }");
         assert!(Data::parse("{\"a\":1}{}").is_err());
+    }
+
+    #[test]
+    fn halves_of_surrogate_pairs_are_kept_and_read_as_replaced() {
+        let text = r#"{"a":"\ud800 \udc00\ud83d\ude00\\ud800\"\uD83D","b":1.0}"#;
+        let data = Data::parse(text).unwrap();
+        assert_eq!(data.get(), text);
+        let mended = r#"{"a":"\ufffd \ufffd\ud83d\ude00\\ud800\"\ufffd","b":1.0}"#;
+        assert_eq!(data.readable().get(), mended);
+        assert!(matches!(without_lone_surrogates("{\"a\":\"\\u00e9\"}"), Cow::Borrowed(_)));
     }
 
     #[test]

@@ -118,6 +118,7 @@ pub fn check(
     if !kind.is_own() {
         return Ok((class, Effect::default()));
     }
+    let data = &*data.readable();
     let fields: Fields<'_> = data.read().map_err(form(kind))?;
     if !has_required(kind, &fields) {
         return Err(PayloadError::Missing { kind: kind.clone(), needs: needs(kind) });
@@ -199,6 +200,7 @@ fn effect(kind: &EventType, data: &Data, fields: &Fields<'_>) -> Result<Effect, 
 /// # Errors
 /// When the payload does not have the form of SPEC 4.
 pub fn message(kind: &EventType, data: &Data) -> Result<Option<Message>, serde_json::Error> {
+    let data = &*data.readable();
     spoken(kind, data, &data.read()?)
 }
 

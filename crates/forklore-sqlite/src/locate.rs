@@ -1,11 +1,13 @@
 //! Finding a place in an assembled history without reading it.
 
+use std::cell::RefCell;
+
 use forklore_model::Counts;
 use forklore_model::lineage::{Span, Unit, cut_back, holding};
 use forklore_store::Error;
 use rusqlite::Connection;
 
-use crate::ancestry::{self, Ancestry};
+use crate::ancestry::{self, Ancestry, Page};
 use crate::fault::{Fault, Result};
 use crate::row::Row;
 use crate::segment::{self, Probe, Range, Segment};
@@ -15,6 +17,8 @@ use crate::session::Session;
 pub(crate) struct History<'s> {
     pub(crate) session: &'s Session,
     pub(crate) ancestry: Ancestry,
+    /// The page found last: neighbouring events are mostly in the same one.
+    last_page: RefCell<Option<Page>>,
 }
 
 /// The events of a history that lie together in one segment.
@@ -55,7 +59,7 @@ impl<'s> History<'s> {
         } else {
             Ancestry::default()
         };
-        Ok(Self { session, ancestry })
+        Ok(Self { session, ancestry, last_page: RefCell::default() })
     }
 
     /// The seq of the first event at which the count reaches `want`, if it is reached at all.
@@ -155,12 +159,20 @@ impl<'s> History<'s> {
         if let Some(at) = holding(&self.ancestry.spans, unit, want) {
             return Ok((self.ancestry.clone(), at, self.session.header.inherited));
         }
+        if let Some(page) = &*self.last_page.borrow()
+            && want <= unit.of(&page.end)
+            && let Some(at) = holding(&page.before.spans, unit, want)
+        {
+            return Ok((page.before.clone(), at, page.end));
+        }
         let mut next = self.ancestry.page;
         while let Some(id) = next {
             let page = ancestry::page(conn, id)
                 .map_err(|fault| fault.of(&self.session.header.id, None))?;
             if let Some(at) = holding(&page.before.spans, unit, want) {
-                return Ok((page.before, at, page.end));
+                let found = (page.before.clone(), at, page.end);
+                self.last_page.replace(Some(page));
+                return Ok(found);
             }
             next = page.towards(unit, want);
         }

@@ -155,9 +155,14 @@ pub(crate) fn read(row: &Row<'_>) -> Result<Session> {
 
 fn header(cells: &mut Cells<'_, '_>, id: SessionId) -> Result<Header> {
     // Fields are evaluated in the order written, which is that of the columns.
+    let rootless = || {
+        let missing = "the row of its family's root".into();
+        Fault::Refused(Error::MissingAncestor { session: id.clone(), missing })
+    };
+    let root_id = cells.parsed()?.ok_or_else(rootless)?;
     Ok(Header {
         id,
-        root_id: cells.required()?,
+        root_id,
         parent_id: cells.parsed()?,
         kind: cells.choice(&KINDS)?.ok_or_else(|| damaged("its kind is missing"))?,
         label: cells.required()?,

@@ -5,6 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use forklore_engine::Engine;
+use forklore_model::ErrorKind;
 use forklore_sqlite::{Options, SqliteStore};
 use forklore_store::memory::MemoryStore;
 
@@ -55,10 +56,20 @@ pub fn open(url: &str) -> Result<Engine, OpenError> {
 /// When the store is damaged, locked, newer, or somebody else's.
 pub fn open_url(url: &StoreUrl) -> Result<Engine, OpenError> {
     let engine = match url {
-        StoreUrl::Sqlite(path) => {
-            Engine::over(Arc::new(SqliteStore::open(path, Options::default())?))
-        }
+        StoreUrl::Sqlite(path) => Engine::over(Arc::new(open_sqlite(path)?)),
         StoreUrl::Memory => Engine::over(Arc::new(MemoryStore::default())),
     };
     Ok(engine.with_dialects(forklore_formats::DIALECTS))
+}
+
+/// A store whose folder may not be written can still be read.
+fn open_sqlite(path: &Path) -> Result<SqliteStore, OpenError> {
+    let opened = SqliteStore::open(path, Options::default());
+    opened.or_else(|refused| {
+        if refused.kind() != ErrorKind::PermissionDenied || !path.exists() {
+            return Err(refused.into());
+        }
+        let read_only = Options { read_only: true, ..Options::default() };
+        SqliteStore::open(path, read_only).map_err(|_| refused.into())
+    })
 }

@@ -37,6 +37,28 @@ fn each_sort_of_damage_is_named_where_it_stands() {
 }
 
 #[test]
+fn half_an_emoji_is_kept_and_read_as_a_replacement() {
+    let claude = r#"{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s","message":{"role":"user","content":"cut \ud83d"}}"#;
+    let pi = r#"{"type":"message","id":"m1","parentId":null,"message":{"role":"user","content":[{"type":"text","text":"cut \ud83d"}]}}"#;
+    let plain = r#"{"role":"user","content":"cut \ud83d"}"#;
+    for (dialect, line) in [("claude", claude), ("pi", pi), ("plain", plain)] {
+        let scene = Scene::new();
+        let path = scene.file("a.jsonl", line.as_bytes());
+        let report = scene.import_as(&path, dialect);
+        assert_eq!(report.problems, [], "{dialect}");
+        let id = &report.sessions[0].session_id;
+        let said: Vec<_> = scene.engine.replay(id, None).unwrap().map(Result::unwrap).collect();
+        let text = forklore_model::Content::Text("cut \u{fffd}".into());
+        assert_eq!(
+            said.iter().map(|record| &record.content).collect::<Vec<_>>(),
+            [&text],
+            "{dialect}"
+        );
+        assert_eq!(scene.restore(id), line.as_bytes(), "{dialect}");
+    }
+}
+
+#[test]
 fn a_splice_gives_both_records_and_a_stub_is_kept() {
     let scene = Scene::new();
     let text = format!("{USER}{USER}\n{{\"role\":\"us{USER}\n{USER}\n");

@@ -7,7 +7,7 @@ use forklore_model::header::Usage;
 use forklore_model::{Class, EventType};
 use serde::Deserialize;
 
-use crate::lenient::{Number, Object, Said, Text, without_repeated_keys};
+use crate::lenient::{Number, Object, Said, Text, plainer};
 use crate::time;
 
 #[derive(Debug, Default, Deserialize)]
@@ -76,7 +76,7 @@ impl LineReader for Reader {
         if let Ok(fields) = serde_json::from_str::<Fields<'_>>(line) {
             return read(&fields);
         }
-        match without_repeated_keys(line).as_deref().map(serde_json::from_str::<Fields<'_>>) {
+        match plainer(line).as_deref().map(serde_json::from_str::<Fields<'_>>) {
             Some(Ok(fields)) => read(&fields),
             Some(Err(error)) => Line::Damage(error.to_string()),
             None => Line::Damage("not a JSON object".into()),
