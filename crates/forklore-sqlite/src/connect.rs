@@ -12,6 +12,7 @@ use crate::fault::{Fault, os};
 use crate::gate::{Gate, beside};
 use crate::location;
 use crate::migrate::{self, VERSION};
+use crate::store::Durable;
 
 /// Prepared statements kept by each connection.
 const STATEMENTS: usize = 96;
@@ -121,6 +122,15 @@ pub(crate) fn open(path: &Path, access: Access, wait: Duration) -> Result<Connec
         Ok(conn)
     };
     opened.and_then(set).map_err(|error| Fault::Sql(error).about("opening the store", path))
+}
+
+/// Says whether commits are synced, or left to the next one that is: the WAL is synced as a whole.
+pub(crate) fn set_durable(conn: &Connection, durable: Durable) -> Result<(), Fault> {
+    let synchronous = match durable {
+        Durable::Now => "FULL",
+        Durable::WithNext => "NORMAL",
+    };
+    Ok(conn.pragma_update(None, "synchronous", synchronous)?)
 }
 
 /// A name under which SQLite reads the file without the files beside it, which it could not make.

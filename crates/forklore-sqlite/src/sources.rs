@@ -13,7 +13,7 @@ use rusqlite::{Connection, OptionalExtension, ToSql};
 use crate::fault::{self, Fault};
 use crate::number::{signed, unsigned};
 use crate::segment::Segment;
-use crate::store::SqliteStore;
+use crate::store::{Durable, SqliteStore};
 use crate::write::WriteTx;
 
 impl Sources for SqliteStore {
@@ -30,7 +30,8 @@ impl Sources for SqliteStore {
     }
 
     fn import(&self, step: Step) -> Result<SourceId> {
-        self.write("importing into", |tx| write::step(tx, &step))
+        let durable = if step.last { Durable::Now } else { Durable::WithNext };
+        self.write_with(durable, "importing into", |tx| write::step(tx, &step))
     }
 }
 

@@ -58,7 +58,18 @@ pub struct SqliteStore {
 #[derive(Debug, Default)]
 struct Writer {
     conn: Option<Connection>,
+    durable: Durable,
     steps: u32,
+}
+
+/// When a step has to be durable.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Durable {
+    /// When it returns; every step before it is then durable too.
+    #[default]
+    Now,
+    /// With the next step that is.
+    WithNext,
 }
 
 impl SqliteStore {
@@ -113,8 +124,18 @@ impl SqliteStore {
         doing: &str,
         step: impl FnOnce(&WriteTx<'_>) -> Result<T, Fault>,
     ) -> Result<T> {
+        self.write_with(Durable::Now, doing, step)
+    }
+
+    /// Takes one step that writes: all of it or nothing.
+    pub(crate) fn write_with<T>(
+        &self,
+        durable: Durable,
+        doing: &str,
+        step: impl FnOnce(&WriteTx<'_>) -> Result<T, Fault>,
+    ) -> Result<T> {
         let mut writer = lock(&self.writer);
-        let conn = self.writer(&mut writer)?;
+        let conn = self.writer(&mut writer, durable)?;
         let turn = self.gate.pass(self.options.wait)?;
         let done = transaction(conn, &self.bound, step);
         drop(turn);
@@ -139,7 +160,7 @@ impl SqliteStore {
         step: impl FnOnce(&Connection) -> Result<T, Fault>,
     ) -> Result<T> {
         let mut writer = lock(&self.writer);
-        let conn = self.writer(&mut writer)?;
+        let conn = self.writer(&mut writer, Durable::Now)?;
         let turn = self.gate.pass(self.options.wait)?;
         let done = step(conn);
         drop(turn);
@@ -173,11 +194,19 @@ impl SqliteStore {
         read.map_err(|fault| fault.about(doing, &self.path))
     }
 
-    fn writer<'w>(&self, writer: &'w mut Writer) -> Result<&'w mut Connection> {
+    fn writer<'w>(&self, writer: &'w mut Writer, durable: Durable) -> Result<&'w mut Connection> {
         let conn = match writer.conn.take() {
             Some(conn) => conn,
-            None => connect::open(&self.path, self.write_access(), self.options.wait)?,
+            None => {
+                writer.durable = Durable::Now;
+                connect::open(&self.path, self.write_access(), self.options.wait)?
+            }
         };
+        if writer.durable != durable {
+            connect::set_durable(&conn, durable)
+                .map_err(|fault| fault.about("preparing a step", &self.path))?;
+            writer.durable = durable;
+        }
         Ok(writer.conn.insert(conn))
     }
 

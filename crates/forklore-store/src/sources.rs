@@ -141,6 +141,9 @@ pub struct Step {
     pub places: Vec<(RecordKey, Place)>,
     /// How far the file is read behind this step.
     pub read: Progress,
+    /// Whether the file is read to its end. Steps before that may become durable together with
+    /// this one: only the whole is acknowledged, and what a crash takes is read again.
+    pub last: bool,
 }
 
 /// The source that a step is about, and what it expects of it.

@@ -8,7 +8,7 @@ use forklore_store::port::{Append, NewSession};
 use forklore_store::sources::{LineEnd, Place, Range, RecordKey, Write};
 use jiff::Timestamp;
 
-const BYTES: usize = 4 << 20;
+const BYTES: usize = 8 << 20;
 const RECORDS: usize = 4_000;
 
 /// What one step will write.

@@ -29,6 +29,7 @@ impl Reading<'_> {
             ranges: batch.ranges,
             places: batch.places,
             read,
+            last: whole,
         };
         let offset = self.offset;
         let id = match (&mut self.writer, self.source) {

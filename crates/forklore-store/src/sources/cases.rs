@@ -95,6 +95,7 @@ fn step(target: Target, path: &str, offset: u64, writes: Vec<Write>) -> Step {
         ranges: vec![Range::Kept(b"kept".to_vec())],
         places: Vec::new(),
         read: Progress { offset, sha256: [9; 32], state: format!("at {offset}") },
+        last: true,
     }
 }
 
