@@ -7,6 +7,7 @@
 mod ancestry;
 mod append;
 mod change;
+mod checkpoint;
 mod connect;
 mod copy;
 mod crc;
