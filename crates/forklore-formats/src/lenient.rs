@@ -8,6 +8,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use forklore_model::data::without_lone_surrogates;
+use forklore_model::dialect::Line;
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 macro_rules! otherwise_empty {
@@ -205,12 +206,20 @@ impl<'de, T: Deserialize<'de> + Default> Deserialize<'de> for Said<T> {
     }
 }
 
-/// The line once more with every key only once, the last one winning as in the agents' own
-/// readers, and without halves of surrogate pairs; none when it is no JSON or nested too deep.
-pub(crate) fn plainer(line: &str) -> Option<String> {
-    let line = without_lone_surrogates(line);
-    let value: serde_json::Value = serde_json::from_str(&line).ok()?;
-    serde_json::to_string(&value).ok()
+/// The fields of a line. One that cannot be read as it stands is read as its agent would read it,
+/// from `plainer`: every key once, the last one winning, and no halves of surrogate pairs.
+pub(crate) fn fields<'a, T: Deserialize<'a>>(
+    line: &'a str,
+    plainer: &'a mut String,
+) -> Result<T, Line> {
+    if let Ok(fields) = serde_json::from_str(line) {
+        return Ok(fields);
+    }
+    let damage = |error: serde_json::Error| Line::Damage(error.to_string());
+    let value: Result<serde_json::Value, _> = serde_json::from_str(&without_lone_surrogates(line));
+    let Ok(value) = value else { return Err(Line::Damage("not a JSON object".into())) };
+    *plainer = serde_json::to_string(&value).map_err(damage)?;
+    serde_json::from_str(plainer).map_err(damage)
 }
 
 #[cfg(test)]

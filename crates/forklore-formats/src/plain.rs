@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::head::{Probe, any_line};
-use crate::lenient::{Flag, Object, Said, Text, plainer};
+use crate::lenient::{Flag, Object, Said, Text, fields};
 use crate::time;
 
 /// The name kept with each event.
@@ -112,13 +112,9 @@ struct Reader;
 
 impl LineReader for Reader {
     fn read(&mut self, line: &str) -> Line {
-        if let Ok(fields) = serde_json::from_str::<Fields<'_>>(line) {
-            return read(&fields);
-        }
-        match plainer(line).as_deref().map(serde_json::from_str::<Fields<'_>>) {
-            Some(Ok(fields)) => read(&fields),
-            Some(Err(error)) => Line::Damage(error.to_string()),
-            None => Line::Damage("not a JSON object".into()),
+        match fields::<Fields<'_>>(line, &mut String::new()) {
+            Ok(fields) => read(&fields),
+            Err(damage) => damage,
         }
     }
 }

@@ -9,7 +9,7 @@ use forklore_model::header::Usage;
 use forklore_model::{Class, EventType};
 use serde::{Deserialize, Deserializer};
 
-use crate::lenient::{Flag, Object, Said, Text, plainer};
+use crate::lenient::{Flag, Object, Said, Text, fields};
 use crate::time;
 
 #[derive(Debug, Default, Deserialize)]
@@ -154,13 +154,9 @@ impl Reader {
 
 impl LineReader for Reader {
     fn read(&mut self, line: &str) -> Line {
-        if let Ok(fields) = serde_json::from_str::<Fields<'_>>(line) {
-            return self.line(&fields);
-        }
-        match plainer(line).as_deref().map(serde_json::from_str::<Fields<'_>>) {
-            Some(Ok(fields)) => self.line(&fields),
-            Some(Err(error)) => Line::Damage(error.to_string()),
-            None => Line::Damage("not a JSON object".into()),
+        match fields::<Fields<'_>>(line, &mut String::new()) {
+            Ok(fields) => self.line(&fields),
+            Err(damage) => damage,
         }
     }
 

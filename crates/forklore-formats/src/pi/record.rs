@@ -7,7 +7,7 @@ use forklore_model::header::Usage;
 use forklore_model::{Class, EventType};
 use serde::Deserialize;
 
-use crate::lenient::{Number, Object, Said, Text, plainer};
+use crate::lenient::{Number, Object, Said, Text, fields};
 use crate::time;
 
 #[derive(Debug, Default, Deserialize)]
@@ -73,13 +73,9 @@ pub(super) struct Reader;
 
 impl LineReader for Reader {
     fn read(&mut self, line: &str) -> Line {
-        if let Ok(fields) = serde_json::from_str::<Fields<'_>>(line) {
-            return read(&fields);
-        }
-        match plainer(line).as_deref().map(serde_json::from_str::<Fields<'_>>) {
-            Some(Ok(fields)) => read(&fields),
-            Some(Err(error)) => Line::Damage(error.to_string()),
-            None => Line::Damage("not a JSON object".into()),
+        match fields::<Fields<'_>>(line, &mut String::new()) {
+            Ok(fields) => read(&fields),
+            Err(damage) => damage,
         }
     }
 }
