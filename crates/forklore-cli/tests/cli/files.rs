@@ -47,6 +47,10 @@ fn an_import_closes_with_a_table() {
     std::fs::create_dir(place.path().join("chats")).unwrap();
     place.file("chats/one.jsonl", CHAT);
     place.file("chats/two.jsonl", &format!("{}{{\"role\":\"us", CHAT.replace("cheap", "dear")));
+    // Their messages have no time of their own, so the files' times decide which comes first.
+    let earlier = std::time::SystemTime::now() - std::time::Duration::from_secs(5);
+    let two = std::fs::File::options().write(true).open(place.path().join("chats/two.jsonl"));
+    two.unwrap().set_modified(earlier).unwrap();
     place.file("chats/notes.txt", "nothing of an agent\n");
     let told = place.run(&["import", "chats"]);
     snapshot!(format!("{}{}---\n{}", told.out, told.err, place.ok(&["list"])));
