@@ -7,7 +7,6 @@
 mod ancestry;
 mod append;
 mod change;
-mod checkpoint;
 mod connect;
 mod copy;
 mod crc;

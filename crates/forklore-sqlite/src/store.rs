@@ -13,7 +13,6 @@ use std::time::Duration;
 use forklore_store::Result;
 use rusqlite::{Connection, TransactionBehavior};
 
-use crate::checkpoint::Checkpoints;
 use crate::connect::{self, Access};
 use crate::fault::{self, Fault};
 use crate::gate::Gate;
@@ -22,6 +21,8 @@ use crate::write::WriteTx;
 
 /// Connections for reading that are kept for later.
 const READERS: usize = 8;
+/// Steps after which a writer writes the WAL back, outside the gate.
+const CHECKPOINT_EVERY: u32 = 512;
 
 /// How to open a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,10 +57,9 @@ pub struct SqliteStore {
 /// that leaves open what reached the disk.
 #[derive(Debug, Default)]
 struct Writer {
-    // Before the connection, which is to be the last to close.
-    checkpoints: Checkpoints,
     conn: Option<Connection>,
     durable: Durable,
+    steps: u32,
 }
 
 /// When a step has to be durable.
@@ -141,7 +141,7 @@ impl SqliteStore {
         drop(turn);
         match done {
             Ok(value) => {
-                writer.checkpoints.after_step(&self.path, self.bound_bytes());
+                self.checkpoint(&mut writer);
                 Ok(value)
             }
             Err(fault) => {
@@ -160,7 +160,6 @@ impl SqliteStore {
         step: impl FnOnce(&Connection) -> Result<T, Fault>,
     ) -> Result<T> {
         let mut writer = lock(&self.writer);
-        writer.checkpoints.wait();
         let conn = self.writer(&mut writer, Durable::Now)?;
         let turn = self.gate.pass(self.options.wait)?;
         let done = step(conn);
@@ -213,6 +212,18 @@ impl SqliteStore {
 
     fn write_access(&self) -> Access {
         if self.options.read_only { self.read_access } else { Access::Write }
+    }
+
+    /// Writes the WAL back now and then, while others pass the gate.
+    fn checkpoint(&self, writer: &mut Writer) {
+        writer.steps += 1;
+        if writer.steps >= CHECKPOINT_EVERY {
+            writer.steps = 0;
+            if let Some(conn) = &writer.conn {
+                // What cannot be written back now stays in the WAL for the next time.
+                let _ = conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+            }
+        }
     }
 }
 
