@@ -1,0 +1,1 @@
+//! What breaks stores on purpose: failing disks, crash images, kills, crowds, bad bytes.
