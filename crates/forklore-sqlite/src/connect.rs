@@ -4,12 +4,12 @@ use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
 
+use forklore_store::disk::{self, Gate, Turn, beside, os};
 use forklore_store::{Error, Result};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use crate::fault::{Fault, os};
-use crate::gate::{Gate, beside};
+use crate::fault::Fault;
 use crate::location;
 use crate::migrate::{self, VERSION};
 use crate::store::Durable;
@@ -38,8 +38,8 @@ pub(crate) enum Access {
 /// Makes sure that there is a store of this version at `path`.
 pub(crate) fn prepare(path: &Path, gate: &Gate, wait: Duration) -> Result<()> {
     if !location::check(path)? {
-        location::make_folder(location::folder(path))?;
-        let _turn = gate.pass(wait)?;
+        disk::make_folder(disk::folder_of(path))?;
+        let _turn = gate.pass(Turn::Alone, wait)?;
         // Somebody may have been faster.
         if !location::check(path)? {
             make(path)?;
@@ -51,7 +51,7 @@ pub(crate) fn prepare(path: &Path, gate: &Gate, wait: Duration) -> Result<()> {
 /// Brings an older store to this version.
 pub(crate) fn upgrade(path: &Path, gate: &Gate, wait: Duration) -> Result<()> {
     let mut conn = open(path, Access::Write, wait)?;
-    let _turn = gate.pass(wait)?;
+    let _turn = gate.pass(Turn::Alone, wait)?;
     let version = migrate::version(&conn, path)?;
     if version < VERSION {
         let failed = |fault: Fault| fault.about("bringing the store to a new version", path);
@@ -83,7 +83,7 @@ fn make(path: &Path) -> Result<()> {
     let synced = File::open(&new)
         .and_then(|file| file.sync_all())
         .and_then(|()| std::fs::rename(&new, path))
-        .and_then(|()| File::open(location::folder(path))?.sync_all());
+        .and_then(|()| File::open(disk::folder_of(path))?.sync_all());
     synced.map_err(os(doing, path))
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use forklore_model::SessionId;
-use forklore_store::{Error, error};
+use forklore_store::Error;
 use rusqlite::ErrorCode;
 
 pub(crate) type Result<T, E = Fault> = std::result::Result<T, E>;
@@ -113,18 +113,6 @@ fn sql(source: rusqlite::Error, doing: &str, path: &Path) -> Error {
             let full = std::io::Error::new(std::io::ErrorKind::StorageFull, source);
             Error::io(format!("{doing} {at}"), full)
         }
-        _ => Error::io(format!("{doing} {at}"), source),
-    }
-}
-
-/// Says what was being done to which path when the operating system refused.
-pub(crate) fn os(
-    doing: &'static str,
-    path: &Path,
-) -> impl FnOnce(std::io::Error) -> error::Error + use<> {
-    let at = path.display().to_string();
-    move |source| match source.kind() {
-        std::io::ErrorKind::PermissionDenied => Error::Denied(format!("{doing} {at}: {source}")),
         _ => Error::io(format!("{doing} {at}"), source),
     }
 }

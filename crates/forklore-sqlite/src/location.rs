@@ -1,23 +1,13 @@
 //! Whether a store may stand where it is: nobody else's, nobody else may write, no network.
 
-use std::fs::{DirBuilder, Metadata};
+use std::fs::Metadata;
 use std::io::Read;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+use forklore_store::disk::{self, os};
 use forklore_store::{Error, Result};
 
-use crate::fault::os;
 use crate::migrate::APPLICATION_ID;
-
-const WRITABLE_BY_ALL: u32 = 0o002;
-const STICKY: u32 = 0o1000;
-
-/// Makes the folder of a new store, open to its owner only.
-pub(crate) fn make_folder(folder: &Path) -> Result<()> {
-    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-    made.map_err(os("making the folder", folder))
-}
 
 /// The file that `path` names, through a link, so that all who mean one store wait at one gate.
 ///
@@ -38,7 +28,7 @@ pub(crate) fn resolve(path: &Path) -> Result<PathBuf> {
 
 /// Checks the folder and the file, if it is there; whether it is.
 pub(crate) fn check(path: &Path) -> Result<bool> {
-    let folder = folder(path);
+    let folder = disk::folder_of(path);
     let found = match std::fs::metadata(path) {
         Ok(found) => found,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -53,38 +43,24 @@ pub(crate) fn check(path: &Path) -> Result<bool> {
         return Err(Error::Unsupported(format!("{} is no file", path.display())));
     }
     check_folder(folder)?;
-    let me = rustix::process::geteuid().as_raw();
-    if found.uid() != me {
-        return Err(Error::Denied(format!("{} belongs to another user", path.display())));
-    }
-    refuse_writable(path, &found, 0)?;
+    disk::refuse_others(path, &found)?;
     check_content(path, &found)?;
     Ok(true)
 }
 
-/// The folder of a store.
-pub(crate) fn folder(path: &Path) -> &Path {
-    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
+/// Refuses a folder that is not its owner's alone, or on a network file system, where SQLite's
+/// locks cannot be relied on.
 fn check_folder(folder: &Path) -> Result<()> {
-    let found = std::fs::metadata(folder).map_err(os("opening the folder", folder))?;
-    let me = rustix::process::geteuid().as_raw();
-    if found.uid() != me && found.uid() != 0 {
-        return Err(Error::Denied(format!("{} belongs to another user", folder.display())));
-    }
-    refuse_writable(folder, &found, STICKY)?;
-    crate::network::refuse(folder)
+    disk::check_folder(folder)?;
+    disk::network(folder).map_or(Ok(()), |name| Err(refusal(folder, &name)))
 }
 
-fn refuse_writable(path: &Path, found: &Metadata, unless: u32) -> Result<()> {
-    if found.mode() & WRITABLE_BY_ALL != 0 && found.mode() & unless == 0 {
-        let path = path.display();
-        return Err(Error::Denied(format!(
-            "every user of this machine may write {path}; take that right away: chmod o-w {path}"
-        )));
-    }
-    Ok(())
+fn refusal(folder: &Path, name: &str) -> Error {
+    Error::Unsupported(format!(
+        "{} is on a network file system ({name}), where the locks of a store cannot be relied on; \
+         name a place on a local disk with --store",
+        folder.display()
+    ))
 }
 
 /// Refuses a file that is no store, before SQLite touches it.
@@ -99,4 +75,15 @@ fn check_content(path: &Path, found: &Metadata) -> Result<()> {
         return Ok(());
     }
     Err(Error::Unsupported(format!("{} is not a store of forklore", path.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_refusal_names_it_and_the_way_out() {
+        let text = refusal(Path::new("/srv/store"), "nfs").to_string();
+        assert!(text.contains("/srv/store") && text.contains("(nfs)") && text.contains("--store"));
+    }
 }

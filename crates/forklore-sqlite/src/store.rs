@@ -11,11 +11,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use forklore_store::Result;
+use forklore_store::disk::{Gate, Turn, os};
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::connect::{self, Access};
-use crate::fault::{self, Fault};
-use crate::gate::Gate;
+use crate::fault::Fault;
 use crate::migrate::{self, VERSION};
 use crate::write::WriteTx;
 
@@ -82,11 +82,11 @@ impl SqliteStore {
     /// file system; `Io`, `Locked`.
     pub fn open(path: &Path, options: Options) -> Result<Self> {
         let path = &crate::location::resolve(path)?;
-        let gate = Gate::of(path);
+        let gate = Gate::beside(path);
         if options.read_only {
             if !crate::location::check(path)? {
                 let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
-                return Err(fault::os("opening the store", path)(missing));
+                return Err(os("opening the store", path)(missing));
             }
         } else {
             connect::prepare(path, &gate, options.wait)?;
@@ -136,7 +136,7 @@ impl SqliteStore {
     ) -> Result<T> {
         let mut writer = lock(&self.writer);
         let conn = self.writer(&mut writer, durable)?;
-        let turn = self.gate.pass(self.options.wait)?;
+        let turn = self.gate.pass(Turn::Alone, self.options.wait)?;
         let done = transaction(conn, &self.bound, step);
         drop(turn);
         match done {
@@ -161,7 +161,7 @@ impl SqliteStore {
     ) -> Result<T> {
         let mut writer = lock(&self.writer);
         let conn = self.writer(&mut writer, Durable::Now)?;
-        let turn = self.gate.pass(self.options.wait)?;
+        let turn = self.gate.pass(Turn::Alone, self.options.wait)?;
         let done = step(conn);
         drop(turn);
         if done.as_ref().is_err_and(Fault::spoils) {

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
+use forklore_store::disk::{beside, os};
 use forklore_store::port::Collected;
 use forklore_store::{Error, Result};
 use rusqlite::Connection;
 
 use crate::copy;
-use crate::fault::{Fault, os};
-use crate::gate::beside;
+use crate::fault::Fault;
 use crate::remove::families;
 use crate::store::SqliteStore;
 use crate::trim::trim;

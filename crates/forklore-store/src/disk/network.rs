@@ -1,8 +1,6 @@
-//! File systems on which SQLite's locks cannot be relied on.
+//! File systems on which locks cannot be relied on.
 
 use std::path::Path;
-
-use forklore_store::{Error, Result};
 
 /// The numbers by which Linux names them.
 const NETWORK: [(u32, &str); 10] = [
@@ -35,33 +33,22 @@ const NETWORK_FUSE: [&str; 10] = [
     "fuse.grpcfuse",
 ];
 
-/// Refuses a folder on a network file system.
+/// The name of the network file system that holds `folder`, if it is on one.
 #[cfg(target_os = "linux")]
-pub(crate) fn refuse(folder: &Path) -> Result<()> {
-    let Ok(found) = rustix::fs::statfs(folder) else {
-        return Ok(());
-    };
+#[must_use]
+pub fn network(folder: &Path) -> Option<String> {
+    let found = rustix::fs::statfs(folder).ok()?;
     let table = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     let real = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     // The kernel keeps 32 bits of it, whatever the type of the field.
-    match name(found.f_type as u32, &table, &real) {
-        Some(name) => Err(refusal(folder, &name)),
-        None => Ok(()),
-    }
+    name(found.f_type as u32, &table, &real)
 }
 
 /// Elsewhere nothing tells.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn refuse(_folder: &Path) -> Result<()> {
-    Ok(())
-}
-
-fn refusal(folder: &Path, name: &str) -> Error {
-    Error::Unsupported(format!(
-        "{} is on a network file system ({name}), where the locks of a store cannot be relied on; \
-         name a place on a local disk with --store",
-        folder.display()
-    ))
+#[must_use]
+pub fn network(_folder: &Path) -> Option<String> {
+    None
 }
 
 /// The name of the network file system with this number that holds `path`, if it is one.
@@ -105,11 +92,5 @@ mod tests {
         assert_eq!(name(FUSE, "/home/me/far away/store"), Some("fuse.sshfs".into()));
         assert_eq!(name(FUSE, "/home/me/near/store"), None);
         assert_eq!(name(FUSE, "/elsewhere"), None);
-    }
-
-    #[test]
-    fn the_refusal_names_it_and_the_way_out() {
-        let text = refusal(Path::new("/srv/store"), "nfs").to_string();
-        assert!(text.contains("/srv/store") && text.contains("(nfs)") && text.contains("--store"));
     }
 }

@@ -1,0 +1,22 @@
+//! What stores on a disk share: who may write one, on which file systems, and the gate before it.
+
+mod gate;
+mod network;
+mod owner;
+
+use std::path::Path;
+
+pub use gate::{Gate, Passed, Turn, beside};
+pub use network::network;
+pub use owner::{check_folder, folder_of, make_folder, refuse_others};
+
+use crate::Error;
+
+/// Says what was being done to which path when the operating system refused.
+pub fn os(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error + use<> {
+    let at = path.display().to_string();
+    move |source| match source.kind() {
+        std::io::ErrorKind::PermissionDenied => Error::Denied(format!("{doing} {at}: {source}")),
+        _ => Error::io(format!("{doing} {at}"), source),
+    }
+}

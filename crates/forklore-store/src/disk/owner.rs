@@ -1,0 +1,60 @@
+//! Whether a store may stand where it is: nobody else's, and nobody else may write (CRAFT S10).
+
+use std::fs::{DirBuilder, Metadata};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::Path;
+
+use super::os;
+use crate::{Error, Result};
+
+const WRITABLE_BY_ALL: u32 = 0o002;
+const STICKY: u32 = 0o1000;
+
+/// The folder that holds `path`.
+#[must_use]
+pub fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Makes the folder of a new store, open to its owner only.
+///
+/// # Errors
+/// `Denied`, `Io`.
+pub fn make_folder(folder: &Path) -> Result<()> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.map_err(os("making the folder", folder))
+}
+
+/// Refuses a folder of another user, or one in which everybody may replace files.
+///
+/// # Errors
+/// `Denied`, `Io`.
+pub fn check_folder(folder: &Path) -> Result<()> {
+    let found = std::fs::metadata(folder).map_err(os("opening the folder", folder))?;
+    let me = rustix::process::geteuid().as_raw();
+    if found.uid() != me && found.uid() != 0 {
+        return Err(Error::Denied(format!("{} belongs to another user", folder.display())));
+    }
+    refuse_writable(folder, &found, STICKY)
+}
+
+/// Refuses a file or folder of a store that is another user's, or that everybody may write.
+///
+/// # Errors
+/// `Denied`.
+pub fn refuse_others(path: &Path, found: &Metadata) -> Result<()> {
+    if found.uid() != rustix::process::geteuid().as_raw() {
+        return Err(Error::Denied(format!("{} belongs to another user", path.display())));
+    }
+    refuse_writable(path, found, 0)
+}
+
+fn refuse_writable(path: &Path, found: &Metadata, unless: u32) -> Result<()> {
+    if found.mode() & WRITABLE_BY_ALL != 0 && found.mode() & unless == 0 {
+        let path = path.display();
+        return Err(Error::Denied(format!(
+            "every user of this machine may write {path}; take that right away: chmod o-w {path}"
+        )));
+    }
+    Ok(())
+}
