@@ -1,9 +1,10 @@
 //! `branches`: a family's continuations by label (SPEC 7).
 
 use forklore_model::{Cut, Label, SessionId, SessionKind};
-use forklore_store::port::Filter;
+use forklore_store::port::{Filter, Headers, Problem};
 use serde::Serialize;
 
+use crate::list::problems;
 use crate::{Engine, Result};
 
 /// The branches of a family.
@@ -13,6 +14,9 @@ pub struct Branches {
     pub root_session_id: SessionId,
     /// The root and its branches, in the order of the tree; delegates are not among them.
     pub branches: Vec<Branch>,
+    /// Those whose header cannot be read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<Problem>,
 }
 
 /// One continuation.
@@ -42,7 +46,7 @@ impl Engine {
     pub fn branches(&self, session: &SessionId) -> Result<Branches> {
         let root = self.show(session)?.root_id;
         let filter = Filter { family: Some(root.clone()), deleted: true, ..Filter::default() };
-        let family = self.store.sessions(&filter, None, 0)?;
+        let Headers { sound: family, damaged } = self.store.sessions(&filter, None, 0)?;
         let placed = forklore_model::tree::arrange(&family);
         let headers = placed.iter().filter_map(|node| family.get(node.at?));
         let branches = headers
@@ -56,6 +60,7 @@ impl Engine {
                 head_index: header.counts.index,
                 own_events: header.own_events,
             });
-        Ok(Branches { branches: branches.collect(), root_session_id: root })
+        let problems = problems(&damaged);
+        Ok(Branches { branches: branches.collect(), root_session_id: root, problems })
     }
 }

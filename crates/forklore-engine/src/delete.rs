@@ -50,7 +50,8 @@ impl Engine {
     pub fn delete(&self, request: &Delete) -> Result<Deleted> {
         let header = self.show(&request.session)?;
         let filter = Filter { family: Some(header.root_id.clone()), ..Filter::default() };
-        let family = Family::of(self.store.sessions(&filter, None, 0)?);
+        // Who builds on whom must be known of each: a damaged header may be a descendant's.
+        let family = Family::of(self.store.sessions(&filter, None, 0)?.all()?);
         let cascade = request.mode == DeleteMode::Cascade;
         let set = family.closed_set(&header, cascade);
         if request.dry_run {

@@ -25,6 +25,7 @@ impl Engine {
             label: Some(label.clone()),
             ..Filter::default()
         };
-        Ok(self.store.sessions(&filter, None, 1)?.pop().map(|owner| owner.id))
+        // A damaged header may be the owner's: the store itself refuses a label that is taken.
+        Ok(self.store.sessions(&filter, None, 1)?.sound.pop().map(|owner| owner.id))
     }
 }

@@ -3,9 +3,10 @@
 use std::collections::HashSet;
 
 use forklore_model::{Cut, Header, Label, SessionId, SessionKind};
-use forklore_store::port::Filter;
+use forklore_store::port::{Filter, Headers, Problem};
 use serde::Serialize;
 
+use crate::list::problems;
 use crate::{Engine, Error, Result};
 
 /// Where a session stands in its family.
@@ -21,6 +22,9 @@ pub struct Lineage {
     pub ancestors: Vec<Relative>,
     /// The children, by cut, time of making, id.
     pub children: Vec<Relative>,
+    /// Children whose header cannot be read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<Problem>,
 }
 
 /// An ancestor or a child.
@@ -51,7 +55,7 @@ impl Engine {
         let header = self.show(session)?;
         let ancestors = self.ancestors(&header)?;
         let filter = Filter { parent: Some(session.clone()), deleted: true, ..Filter::default() };
-        let mut children = self.store.sessions(&filter, None, 0)?;
+        let Headers { sound: mut children, damaged } = self.store.sessions(&filter, None, 0)?;
         children.sort_by_key(|child| {
             (child.cut.as_ref().map_or(0, |cut| cut.kept), child.created, child.id.clone())
         });
@@ -61,6 +65,7 @@ impl Engine {
             depth: header.depth,
             ancestors,
             children: children.iter().map(Relative::of).collect(),
+            problems: problems(&damaged),
         })
     }
 

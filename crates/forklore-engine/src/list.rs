@@ -2,7 +2,7 @@
 
 use forklore_model::workspace::Workspace;
 use forklore_model::{Header, SessionId, SessionKind};
-use forklore_store::port::{Cursor, Filter};
+use forklore_store::port::{Cursor, Filter, Headers, Problem};
 use jiff::Timestamp;
 
 use crate::{Engine, Error, Result};
@@ -29,6 +29,22 @@ pub struct Listing {
     pub sessions: Vec<Header>,
     /// Where the next page begins; none on the last.
     pub next: Option<String>,
+    /// Sessions whose header cannot be read, as far as the page met them.
+    pub problems: Vec<Problem>,
+}
+
+/// What damaged headers are told as.
+pub(crate) fn problems(damaged: &[forklore_store::Error]) -> Vec<Problem> {
+    damaged.iter().map(|error| Problem::of(error, None)).collect()
+}
+
+/// Adds what a further page met: a header may be met with each.
+pub(crate) fn add_new(problems: &mut Vec<Problem>, more: Vec<Problem>) {
+    for problem in more {
+        if !problems.contains(&problem) {
+            problems.push(problem);
+        }
+    }
 }
 
 impl Engine {
@@ -50,13 +66,14 @@ impl Engine {
         let after = request.after.as_deref().map(parse_cursor).transpose()?;
         // One more than asked tells whether there is a next page.
         let limit = request.limit.checked_add(1).filter(|limit| *limit > 1).unwrap_or(0);
-        let mut sessions = self.store.sessions(&filter, after.as_ref(), limit)?;
+        let Headers { sound: mut sessions, damaged } =
+            self.store.sessions(&filter, after.as_ref(), limit)?;
         let more = limit > 0 && sessions.len() == limit;
         if more {
             sessions.pop();
         }
         let next = sessions.last().filter(|_| more).map(cursor_of);
-        Ok(Listing { sessions, next })
+        Ok(Listing { sessions, next, problems: problems(&damaged) })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use forklore_model::workspace::Workspace;
 use forklore_model::{Header, Label, SessionId, SessionKind};
-use forklore_store::port::Filter;
+use forklore_store::port::{Filter, Headers};
 
 use crate::{Engine, Error, Result};
 
@@ -54,7 +54,10 @@ impl Engine {
             ..Filter::default()
         };
         let mut found = self.store.sessions(&filter, None, 1)?;
-        found.pop().ok_or_else(|| {
+        if let Some(header) = found.sound.pop() {
+            return Ok(header);
+        }
+        found.all()?.pop().ok_or_else(|| {
             let place = scope.workspace.as_ref().map_or("the store", |_| "this workspace");
             Error::NoMatch { what: format!("last: {place} has no session yet") }
         })
@@ -77,13 +80,15 @@ impl Engine {
         }
         let filter = Filter { id_part: Some(part.to_string()), ..Filter::default() };
         let found = self.store.sessions(&filter, None, 0)?;
-        if found.is_empty() {
+        if found.sound.is_empty() && found.damaged.is_empty() {
             return Err(forklore_store::Error::NotFound(part.clone()).into());
         }
         Self::only(found, &format!("the part {part} of an id"))
     }
 
-    fn only(mut found: Vec<Header>, what: &str) -> Result<Header> {
+    /// The one session found; a damaged header is not said to be there not.
+    fn only(found: Headers, what: &str) -> Result<Header> {
+        let mut found = if found.sound.is_empty() { found.all()? } else { found.sound };
         match found.len() {
             0 => Err(Error::NoMatch { what: what.to_owned() }),
             1 => found.pop().ok_or_else(|| Error::NoMatch { what: what.to_owned() }),

@@ -2,15 +2,16 @@
 
 use forklore_model::header::Usage;
 use forklore_model::{Header, SessionId};
-use forklore_store::port::{Cursor, Filter};
+use forklore_store::port::{Cursor, Filter, Headers, Problem};
 use serde::Serialize;
 
+use crate::list::{add_new, problems};
 use crate::{Engine, Result};
 
 const PAGE: usize = 1_000;
 
 /// Sums over sessions. What sessions share is counted once, in the session that wrote it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Stats {
     /// Sessions that were not deleted.
     pub sessions: u64,
@@ -27,6 +28,9 @@ pub struct Stats {
     /// The size of the store's files, where the whole store was asked for and can tell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub store_bytes: Option<u64>,
+    /// Sessions whose header cannot be read; what they are is in no sum.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<Problem>,
 }
 
 impl Engine {
@@ -64,8 +68,10 @@ impl Engine {
     fn add_all(&self, stats: &mut Stats, filter: &Filter) -> Result<()> {
         let mut after = None;
         loop {
-            let page = self.store.sessions(filter, after.as_ref(), PAGE)?;
+            let Headers { sound: page, damaged } =
+                self.store.sessions(filter, after.as_ref(), PAGE)?;
             page.iter().for_each(|header| stats.add(header));
+            add_new(&mut stats.problems, problems(&damaged));
             let Some(last) = page.last().filter(|_| page.len() == PAGE) else { return Ok(()) };
             after = Some(Cursor { updated: last.updated, id: last.id.clone() });
         }

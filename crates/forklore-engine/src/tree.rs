@@ -6,12 +6,13 @@ use forklore_model::header::CopyOf;
 use forklore_model::tree::{Placed, arrange};
 use forklore_model::workspace::Workspace;
 use forklore_model::{Cut, Header, Label, SessionId, SessionKind};
-use forklore_store::port::{Cursor, Filter};
+use forklore_store::port::{Cursor, Filter, Headers, Problem};
 use jiff::Timestamp;
 use serde::Serialize;
 
 pub use forklore_model::tree::Mark;
 
+use crate::list::{add_new, problems};
 use crate::{Engine, Result};
 
 /// Families shown in one answer where no session is named.
@@ -37,6 +38,8 @@ pub struct Trees {
     pub nodes: Vec<TreeNode>,
     /// Where the next families begin.
     pub next: Option<Cursor>,
+    /// Sessions whose header cannot be read.
+    pub problems: Vec<Problem>,
 }
 
 /// A session in a tree.
@@ -50,6 +53,9 @@ pub struct TreeNode {
     /// It is named as a parent but is not in the store.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub missing: bool,
+    /// It is in the store, but its header cannot be read.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub damaged: bool,
     /// It was deleted; it stands here because others descend from it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub deleted: bool,
@@ -100,30 +106,33 @@ impl Engine {
     pub fn tree(&self, request: &TreeRequest) -> Result<Trees> {
         if let Some(session) = &request.session {
             let root = self.show(session)?.root_id;
-            return Ok(Trees { nodes: self.family(&root)?, next: None });
+            let mut trees = Trees::default();
+            self.family(&root, &mut trees)?;
+            return Ok(trees);
         }
         let mut trees = Trees::default();
-        let (roots, next) = self.families(request)?;
-        trees.next = next;
-        for root in roots {
-            trees.nodes.extend(self.family(&root)?);
+        for root in self.families(request, &mut trees)? {
+            self.family(&root, &mut trees)?;
         }
         Ok(trees)
     }
 
     /// The families of a workspace, the last updated first.
-    fn families(&self, request: &TreeRequest) -> Result<(Vec<SessionId>, Option<Cursor>)> {
+    fn families(&self, request: &TreeRequest, trees: &mut Trees) -> Result<Vec<SessionId>> {
         let filter = Filter { workspace: request.workspace.clone(), ..Filter::default() };
         let mut seen = HashSet::new();
         let mut roots = Vec::new();
         let mut after = request.after.clone();
         loop {
-            let page = self.store.sessions(&filter, after.as_ref(), PAGE)?;
+            let Headers { sound: page, damaged } =
+                self.store.sessions(&filter, after.as_ref(), PAGE)?;
+            add_new(&mut trees.problems, problems(&damaged));
             let full = page.len() == PAGE;
             for header in page {
                 if !seen.contains(&header.root_id) {
                     if roots.len() == FAMILIES {
-                        return Ok((roots, after));
+                        trees.next = after;
+                        return Ok(roots);
                     }
                     seen.insert(header.root_id.clone());
                     roots.push(header.root_id);
@@ -131,16 +140,19 @@ impl Engine {
                 after = Some(Cursor { updated: header.updated, id: header.id });
             }
             if !full {
-                return Ok((roots, None));
+                return Ok(roots);
             }
         }
     }
 
-    fn family(&self, root: &SessionId) -> Result<Vec<TreeNode>> {
+    fn family(&self, root: &SessionId, trees: &mut Trees) -> Result<()> {
         let filter = Filter { family: Some(root.clone()), deleted: true, ..Filter::default() };
-        let family = self.store.sessions(&filter, None, 0)?;
+        let Headers { sound: family, damaged } = self.store.sessions(&filter, None, 0)?;
+        let damaged = problems(&damaged);
         let placed = without_dead_ends(&family, arrange(&family));
-        Ok(placed.into_iter().map(|place| node(&family, place)).collect())
+        trees.nodes.extend(placed.into_iter().map(|place| node(&family, &damaged, place)));
+        add_new(&mut trees.problems, damaged);
+        Ok(())
     }
 }
 
@@ -163,7 +175,8 @@ fn without_dead_ends(family: &[Header], placed: Vec<Placed>) -> Vec<Placed> {
     kept
 }
 
-fn node(family: &[Header], place: Placed) -> TreeNode {
+fn node(family: &[Header], damaged: &[Problem], place: Placed) -> TreeNode {
+    let unread = damaged.iter().any(|problem| problem.session_id.as_ref() == Some(&place.id));
     let header = place.at.and_then(|at| family.get(at));
     TreeNode {
         session_id: place.id,
@@ -181,7 +194,8 @@ fn node(family: &[Header], place: Placed) -> TreeNode {
             updated: header.updated,
             copy_of: header.copy_of.clone(),
         }),
-        missing: place.mark == Some(Mark::Missing),
+        missing: place.mark == Some(Mark::Missing) && !unread,
+        damaged: unread,
         deleted: header.is_some_and(|header| header.deleted.is_some()),
         cycle: place.mark == Some(Mark::Cycle),
         depth: place.depth,

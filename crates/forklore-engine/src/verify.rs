@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use forklore_model::{ErrorKind, Header, SessionId};
-use forklore_store::port::{Filter, Problem, Verification};
+use forklore_store::port::{Filter, Headers, Problem, Verification};
 
 use crate::{Engine, Result};
 
@@ -16,23 +16,20 @@ impl Engine {
         let mut report = self.store.verify(session)?;
         let filter = Filter { deleted: true, ..Filter::default() };
         let headers = match session {
-            Some(session) => self.store.header(session).map(|header| vec![header]),
+            Some(session) => self.store.header(session).map(|header| {
+                let sound = vec![header];
+                Headers { sound, damaged: Vec::new() }
+            }),
             None => self.store.sessions(&filter, None, 0),
         };
-        let headers = match headers {
+        let Headers { sound, damaged } = match headers {
             Ok(headers) => headers,
-            // A damaged header, which the store has named above where it could.
-            Err(error) if error.kind() == ErrorKind::Corrupt => {
-                if report.problems.is_empty() {
-                    let (session_id, seq, kind) = (session.cloned(), None, error.kind());
-                    let message = error.to_string();
-                    report.problems.push(Problem { session_id, seq, kind, message });
-                }
-                return Ok(report);
-            }
+            Err(error) if is_damage(&error) => Headers { sound: Vec::new(), damaged: vec![error] },
             Err(error) => return Err(error.into()),
         };
-        for problem in self.lineage_problems(&headers)? {
+        // The store has named damaged headers already where it could.
+        let damaged = damaged.iter().map(|error| Problem::of(error, session)).collect::<Vec<_>>();
+        for problem in damaged.into_iter().chain(self.lineage_problems(&sound)?) {
             let same = |other: &Problem| {
                 (&other.session_id, other.kind) == (&problem.session_id, problem.kind)
             };
@@ -77,6 +74,8 @@ impl Engine {
                             ));
                             break;
                         }
+                        // Its own problem, which the store has named.
+                        Err(error) if is_damage(&error) => break,
                         Err(error) => return Err(error.into()),
                     },
                 };
@@ -87,6 +86,10 @@ impl Engine {
         }
         Ok(problems)
     }
+}
+
+fn is_damage(error: &forklore_store::Error) -> bool {
+    matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::MissingAncestor)
 }
 
 fn problem(session: &SessionId, kind: ErrorKind, message: &str) -> Problem {

@@ -5,26 +5,35 @@ use forklore_store::port::{Cursor, Filter};
 use rusqlite::{Connection, ToSql, params_from_iter};
 
 use crate::append::FRESH;
-use crate::fault::Result;
+use crate::fault::{Fault, Result};
 use crate::session;
 
 type Values = Vec<Box<dyn ToSql>>;
 
-/// The headers that `filter` asks for, behind `after`; `limit` 0 is all.
+/// The headers that `filter` asks for, behind `after`, and why others met cannot be read; `limit`
+/// 0 is all.
 pub(crate) fn list(
     conn: &Connection,
     filter: &Filter,
     after: Option<&Cursor>,
     limit: usize,
-) -> Result<Vec<Header>> {
+) -> Result<(Vec<Header>, Vec<Fault>)> {
     let (sql, values) = query(filter, after);
     // A family is small and in no order; all else comes nearly in the order of the list.
     let ordered = filter.family.is_none() && filter.parent.is_none();
     let mut found = Found { headers: Vec::new(), limit };
+    let mut damaged = Vec::new();
     let mut statement = conn.prepare_cached(&session::select(&sql))?;
     let mut rows = statement.query(params_from_iter(values.iter()))?;
     while let Some(row) = rows.next()? {
-        let session = session::read(row)?;
+        let session = match session::read(row) {
+            Ok(session) => session,
+            Err(fault) if fault.is_of_one_row() => {
+                damaged.push(fault);
+                continue;
+            }
+            Err(fault) => return Err(fault),
+        };
         let bound = Cursor { updated: session.fresh_until, id: session.header.id.clone() };
         if ordered && found.ends_before(&bound) {
             break;
@@ -34,7 +43,7 @@ pub(crate) fn list(
             found.insert(header);
         }
     }
-    Ok(found.headers)
+    Ok((found.headers, damaged))
 }
 
 /// What was found so far, in the order of the list, no more than asked for.

@@ -3,8 +3,8 @@
 use forklore_model::{Header, SessionId, SessionKind, Strategy};
 use forklore_store::Result;
 use forklore_store::port::{
-    Append, Appended, Change, Changed, Children, Collected, Cursor, Filter, NewSession, Page,
-    Query, Removed, Store, Upkeep, Verification,
+    Append, Appended, Change, Changed, Children, Collected, Cursor, Filter, Headers, NewSession,
+    Page, Query, Removed, Store, Upkeep, Verification,
 };
 use jiff::Timestamp;
 
@@ -48,8 +48,12 @@ impl Store for SqliteStore {
         filter: &Filter,
         after: Option<&Cursor>,
         limit: usize,
-    ) -> Result<Vec<Header>> {
-        self.read_with("listing", |conn| list::list(conn, filter, after, limit))
+    ) -> Result<Headers> {
+        let doing = "listing";
+        let (sound, faults) =
+            self.read_with(doing, |conn| list::list(conn, filter, after, limit))?;
+        let damaged = faults.into_iter().map(|fault| fault.about(doing, self.path())).collect();
+        Ok(Headers { sound, damaged })
     }
 
     fn change(&self, session: &SessionId, change: &Change) -> Result<Changed> {

@@ -17,8 +17,8 @@ use self::session::Session;
 use self::state::State;
 use crate::error::{Error, Result};
 use crate::port::{
-    Append, Appended, Change, Changed, Children, Collected, Cursor, Filter, NewSession, Page,
-    Query, Removed, Store, Upkeep, Verification,
+    Append, Appended, Change, Changed, Children, Collected, Cursor, Filter, Headers, NewSession,
+    Page, Query, Removed, Store, Upkeep, Verification,
 };
 use crate::rules::{bury, hold};
 
@@ -61,14 +61,14 @@ impl Store for MemoryStore {
         filter: &Filter,
         after: Option<&Cursor>,
         limit: usize,
-    ) -> Result<Vec<Header>> {
+    ) -> Result<Headers> {
         let state = self.state();
         let mut found: Vec<_> = state.sessions.values().map(|session| &session.header).collect();
         found.retain(|header| filter.matches(header));
         found.sort_by(|a, b| b.updated.cmp(&a.updated).then_with(|| a.id.cmp(&b.id)));
         found.retain(|header| after.is_none_or(|cursor| cursor.is_before(header)));
         found.truncate(if limit == 0 { usize::MAX } else { limit });
-        Ok(found.into_iter().cloned().collect())
+        Ok(Headers { sound: found.into_iter().cloned().collect(), damaged: Vec::new() })
     }
 
     fn change(&self, id: &SessionId, change: &Change) -> Result<Changed> {

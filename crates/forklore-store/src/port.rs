@@ -15,7 +15,7 @@ use forklore_model::{
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Keeps sessions and their events.
 pub trait Store: Send + Sync {
@@ -49,15 +49,16 @@ pub trait Store: Send + Sync {
     fn read(&self, session: &SessionId, query: &Query) -> Result<Page>;
 
     /// Headers, the last updated first (then by id), those behind `after` only; `limit` 0 is all.
+    /// A header that cannot be read is told beside the others and counts for no limit (SPEC 9).
     ///
     /// # Errors
-    /// `Corrupt`, `Io`.
+    /// `Corrupt` when the list itself cannot be read, `Io`.
     fn sessions(
         &self,
         filter: &Filter,
         after: Option<&Cursor>,
         limit: usize,
-    ) -> Result<Vec<Header>>;
+    ) -> Result<Headers>;
 
     /// Changes something about a session that is not its log.
     ///
@@ -238,6 +239,25 @@ pub struct Filter {
     pub deleted: bool,
 }
 
+/// The headers that a filter asks for, and what of them cannot be read.
+#[derive(Debug, Default)]
+pub struct Headers {
+    /// Those that can be read, in order.
+    pub sound: Vec<Header>,
+    /// Why each of the others cannot, naming its place; they may come again with a later page.
+    pub damaged: Vec<Error>,
+}
+
+impl Headers {
+    /// The headers, for a caller that cannot go on without one of them.
+    ///
+    /// # Errors
+    /// The first damage.
+    pub fn all(self) -> Result<Vec<Header>> {
+        self.damaged.into_iter().next().map_or(Ok(self.sound), Err)
+    }
+}
+
 /// The place behind the last header of a page of [`Store::sessions`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cursor {
@@ -327,6 +347,20 @@ pub struct Problem {
     pub kind: forklore_model::ErrorKind,
     /// What is wrong, in words.
     pub message: String,
+}
+
+impl Problem {
+    /// What an error says is wrong, with its place where it names one, else with this session.
+    #[must_use]
+    pub fn of(error: &Error, session: Option<&SessionId>) -> Self {
+        let (named, seq) = match error {
+            Error::Corrupt { session, seq, .. } => (session.as_ref(), *seq),
+            Error::MissingAncestor { session, .. } => (Some(session), None),
+            _ => (None, None),
+        };
+        let session_id = named.or(session).cloned();
+        Self { session_id, seq, kind: error.kind(), message: error.to_string() }
+    }
 }
 
 /// What a store can do about its own space. Beside the port: a store without it keeps everything.

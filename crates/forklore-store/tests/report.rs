@@ -5,8 +5,8 @@ use forklore_model::{Counts, Data, Header, SessionId};
 use forklore_store::conformance::{CASES, Capability, Handle, Outcome, run};
 use forklore_store::memory::MemoryStore;
 use forklore_store::port::{
-    Append, Appended, Change, Changed, Children, Cursor, Filter, NewSession, Page, Query, Removed,
-    Store, Verification,
+    Append, Appended, Change, Changed, Children, Cursor, Filter, Headers, NewSession, Page, Query,
+    Removed, Store, Verification,
 };
 use forklore_store::{Error, Result};
 use jiff::Timestamp;
@@ -123,7 +123,7 @@ impl Store for Broken {
         filter: &Filter,
         after: Option<&Cursor>,
         limit: usize,
-    ) -> Result<Vec<Header>> {
+    ) -> Result<Headers> {
         let after = after.filter(|_| !matches!(self.flaw, Flaw::IgnoresCursors));
         self.inner.sessions(filter, after, limit)
     }

@@ -122,7 +122,7 @@ fn stored(new: NewEvent, ts: jiff::Timestamp) -> Result<Event> {
 /// The store must hold what the figures claim.
 fn check(bed: &Bed, sessions: usize) -> Result<()> {
     let filter = Filter::default();
-    let held = bed.engine.store().sessions(&filter, None, 0)?.len();
+    let held = bed.engine.store().sessions(&filter, None, 0)?.all()?.len();
     if held == sessions {
         return Ok(());
     }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use forklore::engine::Branch;
 use forklore::model::SessionId;
+use forklore::store::port::Problem;
 use serde::Serialize;
 
 use crate::app::App;
@@ -34,6 +35,8 @@ struct Answer<'a> {
     branches: &'a [Branch],
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<&'a SessionId>,
+    #[serde(skip_serializing_if = "<[Problem]>::is_empty")]
+    problems: &'a [Problem],
 }
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
@@ -43,14 +46,15 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let all = app.engine()?.branches(&header.id)?;
     let (branches, next) =
         args.paging.page(&all.branches, after.as_ref(), |branch| &branch.session_id)?;
-    let answer = Answer { root_session_id: &all.root_session_id, branches, next };
+    let (root_session_id, problems) = (&all.root_session_id, all.problems.as_slice());
+    let answer = Answer { root_session_id, branches, next, problems };
     output.answer(&answer, |page| {
         show(page, branches, &all.branches, &header.id);
     })?;
     if let Some(next) = next {
         output.hint(&format!("forklore branches {} --after {next}", header.id), "the next page");
     }
-    Ok(())
+    super::damaged::tell(problems, output)
 }
 
 fn show(page: &mut Page, branches: &[Branch], family: &[Branch], here: &SessionId) {

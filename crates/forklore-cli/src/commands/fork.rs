@@ -239,8 +239,8 @@ fn around(forked: &Forked, parent: &Header, engine: &Engine) -> Result<Vec<Twig>
     let filter = Filter { parent: Some(parent.id.clone()), ..Filter::default() };
     let found =
         engine.store().sessions(&filter, None, SIBLINGS + 1).map_err(forklore::Error::from)?;
-    let more = found.len() > SIBLINGS;
-    let mut siblings: Vec<_> = found.into_iter().take(SIBLINGS).collect();
+    let more = found.sound.len() > SIBLINGS;
+    let mut siblings: Vec<_> = found.sound.into_iter().take(SIBLINGS).collect();
     if !siblings.iter().any(|sibling| sibling.id == forked.child_session_id) {
         siblings.push(engine.show(&forked.child_session_id)?);
     }

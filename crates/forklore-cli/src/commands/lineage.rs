@@ -2,6 +2,7 @@
 
 use forklore::engine::{Lineage, Relative};
 use forklore::model::{Header, SessionId};
+use forklore::store::port::Problem;
 use serde::Serialize;
 
 use crate::app::App;
@@ -39,6 +40,8 @@ struct Answer<'a> {
     children: &'a [Relative],
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<&'a SessionId>,
+    #[serde(skip_serializing_if = "<[Problem]>::is_empty")]
+    problems: &'a [Problem],
 }
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
@@ -55,6 +58,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         ancestors: if args.children { &[] } else { &lineage.ancestors },
         children,
         next,
+        problems: &lineage.problems,
     };
     output.answer(&answer, |page| {
         show(page, &header, &lineage, children, args.children);
@@ -62,7 +66,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     if let Some(next) = next {
         output.hint(&format!("forklore lineage {} --after {next}", header.id), "the next page");
     }
-    Ok(())
+    super::damaged::tell(&lineage.problems, output)
 }
 
 fn show(

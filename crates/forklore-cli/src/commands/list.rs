@@ -3,6 +3,7 @@
 use forklore::engine::ListRequest;
 use forklore::model::header::SessionView;
 use forklore::model::{Header, SessionKind};
+use forklore::store::port::Problem;
 use serde::Serialize;
 
 use crate::app::App;
@@ -41,6 +42,8 @@ struct Answer<'a> {
     sessions: Vec<SessionView<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[Problem]>::is_empty")]
+    problems: &'a [Problem],
 }
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
@@ -57,7 +60,9 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     })?;
     let sessions = &listing.sessions;
     let next = listing.next.as_deref();
-    let answer = Answer { sessions: sessions.iter().map(|h| h.view(now)).collect(), next };
+    let problems = listing.problems.as_slice();
+    let answer =
+        Answer { sessions: sessions.iter().map(|h| h.view(now)).collect(), next, problems };
     output.answer(&answer, |page| {
         if sessions.is_empty() {
             let place = if everywhere { "the store" } else { "this folder" };
@@ -73,7 +78,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         let all = if everywhere { " --all" } else { "" };
         output.hint(&format!("forklore list{all} --after {next}"), "the next page");
     }
-    Ok(())
+    super::damaged::tell(problems, output)
 }
 
 fn show(page: &mut Page, sessions: &[Header], everywhere: bool) {

@@ -2,6 +2,7 @@
 
 mod append;
 mod branches;
+mod damaged;
 mod delete;
 mod detach;
 mod diff;

@@ -40,5 +40,6 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
             page.fact("tokens", tokens);
             page.fact("cost", usage.cost);
         }
-    })
+    })?;
+    super::damaged::tell(&stats.problems, output)
 }

@@ -3,6 +3,7 @@
 use forklore::Engine;
 use forklore::engine::{TreeNode, TreeRequest, Trees};
 use forklore::model::SessionId;
+use forklore::store::port::Problem;
 use serde::Serialize;
 
 use crate::app::App;
@@ -40,6 +41,8 @@ struct Answer<'a> {
     trees: Vec<Nested<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
+    #[serde(skip_serializing_if = "<[Problem]>::is_empty")]
+    problems: &'a [Problem],
 }
 
 /// A node with everything below it, down to the last level shown.
@@ -84,7 +87,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let levels = usize::from(args.depth);
     let trees = engine.tree(&request)?;
     let next = trees.next.as_ref().map(super::cursor_text);
-    let answer = Answer { trees: nested(&trees.nodes, levels), next: next.clone() };
+    let (trees_shown, problems) = (nested(&trees.nodes, levels), trees.problems.as_slice());
+    let answer = Answer { trees: trees_shown, next: next.clone(), problems };
     output.answer(&answer, |page| {
         if trees.nodes.is_empty() {
             page.put(Tone::Plain, "No sessions in this folder.").end();
@@ -95,7 +99,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     if let Some(next) = next {
         output.hint(&format!("forklore tree --after {next}"), "more families");
     }
-    Ok(())
+    super::damaged::tell(problems, output)
 }
 
 /// Prints every node of every family, whatever the depth.
@@ -105,6 +109,7 @@ fn flat(
     current: Option<&SessionId>,
     output: &mut Output,
 ) -> Result<()> {
+    let mut problems: Vec<Problem> = Vec::new();
     loop {
         let trees = engine.tree(request)?;
         if output.is_json() {
@@ -115,8 +120,13 @@ fn flat(
         } else if !trees.nodes.is_empty() {
             output.page(|page| draw(page, &twigs(&trees, usize::MAX, current)))?;
         }
+        for problem in trees.problems {
+            if !problems.contains(&problem) {
+                problems.push(problem);
+            }
+        }
         let Some(next) = trees.next else {
-            return Ok(());
+            return super::damaged::tell(&problems, output);
         };
         request.after = Some(next);
     }

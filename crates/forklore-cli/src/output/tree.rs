@@ -86,6 +86,7 @@ impl Twig {
             (is_delegate, "delegate"),
             (node.deleted, "deleted"),
             (node.missing, "missing"),
+            (node.damaged, "damaged"),
             (node.cycle, "cycle"),
         ];
         marks.iter().filter(|(marked, _)| *marked).for_each(|(_, mark)| twig.note(*mark));

@@ -71,7 +71,7 @@ impl Scene {
 
     pub(crate) fn sessions(&self) -> Vec<Header> {
         let filter = Filter { deleted: true, ..Filter::default() };
-        let mut found = self.store.sessions(&filter, None, 0).unwrap();
+        let mut found = self.store.sessions(&filter, None, 0).unwrap().all().unwrap();
         found.sort_by(|a, b| a.id.cmp(&b.id));
         found
     }

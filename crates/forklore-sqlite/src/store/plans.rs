@@ -71,12 +71,12 @@ fn a_short_list_of_many_sessions_reads_few_of_them() {
     }
     let ran = watch(&mut lock(&store.readers)[0]);
     let filter = Filter::default();
-    let listed = store.sessions(&filter, None, 20).unwrap();
+    let listed = store.sessions(&filter, None, 20).unwrap().sound;
     let ids: Vec<_> = listed.iter().map(|header| header.id.to_string()).collect();
     let newest: Vec<_> = (280..300).rev().map(|n| format!("s{n}")).collect();
     assert_eq!(ids, newest);
     let behind = Cursor::behind(&listed[19]);
-    assert_eq!(store.sessions(&filter, Some(&behind), 1).unwrap()[0].id.as_str(), "s279");
+    assert_eq!(store.sessions(&filter, Some(&behind), 1).unwrap().sound[0].id.as_str(), "s279");
     let ran = ran.lock().unwrap();
     let (sql, [steps, sorts, indexes]) = &ran[1];
     assert!(sql.contains("FROM session s"), "{sql}");

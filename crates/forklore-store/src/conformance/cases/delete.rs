@@ -59,7 +59,7 @@ pub(super) fn a52_children_deleted_with_it_do_not_refuse_it(scene: &Scene<'_>) {
     scene.fork("b", "c", 2, vec![]);
     let removed = scene.remove(&["b", "a", "c"], Children::Refuse).unwrap();
     assert_eq!(removed, Removed { deleted: vec![id("b"), id("a"), id("c")], kept_segments: 0 });
-    assert_eq!(scene.store().sessions(&Filter::default(), None, 0).unwrap(), []);
+    assert_eq!(scene.store().sessions(&Filter::default(), None, 0).unwrap().all().unwrap(), []);
 }
 
 pub(super) fn a52_a_deleted_child_does_not_refuse_it(scene: &Scene<'_>) {

@@ -10,7 +10,7 @@ use crate::port::{Append, At, Change, Filter, Store};
 
 fn everything(scene: &Scene<'_>) -> Vec<(forklore_model::Header, Vec<crate::port::Stored>)> {
     let all = Filter { deleted: true, ..Filter::default() };
-    let headers = scene.store().sessions(&all, None, 0).unwrap();
+    let headers = scene.store().sessions(&all, None, 0).unwrap().all().unwrap();
     let with_log = headers.into_iter().map(|header| {
         let log = if header.deleted.is_none() { scene.log(header.id.as_str()) } else { vec![] };
         (header, log)

@@ -74,7 +74,7 @@ pub(super) fn a43_header_texts_are_kept_as_they_are(scene: &Scene<'_>) {
         assert_eq!(scene.header(&session), header);
         let filter =
             crate::port::Filter { workspace: Some(Workspace::new(text)), ..Default::default() };
-        assert_eq!(scene.store().sessions(&filter, None, 0).unwrap(), [header]);
+        assert_eq!(scene.store().sessions(&filter, None, 0).unwrap().all().unwrap(), [header]);
     }
 }
 

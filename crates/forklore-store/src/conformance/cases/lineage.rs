@@ -67,7 +67,7 @@ pub(super) fn a32_delegates_are_told_from_branches(scene: &Scene<'_>) {
     scene.fork("a", "b", 1, vec![]);
     let list = |kind: SessionKind| {
         let filter = Filter { kinds: vec![kind], ..Filter::default() };
-        let found = scene.store().sessions(&filter, None, 0).unwrap();
+        let found = scene.store().sessions(&filter, None, 0).unwrap().all().unwrap();
         found.into_iter().map(|header| header.id.to_string()).collect::<Vec<_>>()
     };
     let kinds = [SessionKind::Root, SessionKind::Branch, SessionKind::Delegate];

@@ -9,7 +9,7 @@ use crate::conformance::scene::{Scene, id, label};
 use crate::port::{Append, Cursor, Filter, NewSession};
 
 fn list(scene: &Scene<'_>, filter: &Filter) -> Vec<String> {
-    let found = scene.store().sessions(filter, None, 0).unwrap();
+    let found = scene.store().sessions(filter, None, 0).unwrap().all().unwrap();
     found.into_iter().map(|header| header.id.to_string()).collect()
 }
 
@@ -45,12 +45,12 @@ pub(super) fn an_append_moves_a_session_to_the_front(scene: &Scene<'_>) {
 
 pub(super) fn pages_of_any_size_make_the_same_list(scene: &Scene<'_>) {
     ties(scene);
-    let whole = scene.store().sessions(&Filter::default(), None, 0).unwrap();
+    let whole = scene.store().sessions(&Filter::default(), None, 0).unwrap().all().unwrap();
     for limit in 1..=8 {
         let mut paged = Vec::new();
         loop {
             let after = paged.last().map(Cursor::behind);
-            let page = scene.store().sessions(&Filter::default(), after.as_ref(), limit).unwrap();
+            let page = scene.store().sessions(&Filter::default(), after.as_ref(), limit).unwrap().all().unwrap();
             assert!(page.len() <= limit);
             if page.is_empty() {
                 break;
@@ -65,7 +65,7 @@ pub(super) fn a_cursor_outlives_its_session(scene: &Scene<'_>) {
     ties(scene);
     let cursor = Cursor::behind(&scene.header("b"));
     scene.delete("b");
-    let rest = scene.store().sessions(&Filter::default(), Some(&cursor), 0).unwrap();
+    let rest = scene.store().sessions(&Filter::default(), Some(&cursor), 0).unwrap().all().unwrap();
     assert_eq!(rest.iter().map(|header| header.id.as_str()).collect::<Vec<_>>(), ["c", "d", "a"]);
 }
 
@@ -152,7 +152,7 @@ pub(super) fn a_list_gives_whole_headers(scene: &Scene<'_>) {
     scene.store().create(new).unwrap();
     scene.detach("c");
     scene.hold("a", "run", at_tick(999)).unwrap();
-    for header in scene.store().sessions(&Filter::default(), None, 0).unwrap() {
+    for header in scene.store().sessions(&Filter::default(), None, 0).unwrap().all().unwrap() {
         assert_eq!(header, scene.header(header.id.as_str()));
     }
 }

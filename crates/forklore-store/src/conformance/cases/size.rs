@@ -50,5 +50,5 @@ pub(super) fn three_hundred_siblings(scene: &Scene<'_>) {
         assert_eq!(scene.header(&format!("b{number}")).inherited.kept, number % 21);
     }
     let children = Filter { parent: Some(id("a")), ..Filter::default() };
-    assert_eq!(scene.store().sessions(&children, None, 0).unwrap().len(), 300);
+    assert_eq!(scene.store().sessions(&children, None, 0).unwrap().all().unwrap().len(), 300);
 }
