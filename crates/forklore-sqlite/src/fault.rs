@@ -56,6 +56,15 @@ impl Fault {
         self
     }
 
+    /// Whether it lies in the row that was read, so that others may be read all the same.
+    pub(crate) fn is_of_one_row(&self) -> bool {
+        match self {
+            Self::Damaged(_) | Self::Refused(Error::MissingAncestor { .. }) => true,
+            Self::Refused(_) => false,
+            Self::Sql(error) => !matches!(error, rusqlite::Error::SqliteFailure(..)),
+        }
+    }
+
     /// Whether the connection can no longer be trusted: after a failed write or sync nobody knows
     /// what reached the disk, so the file is opened again before the next step.
     pub(crate) fn spoils(&self) -> bool {
