@@ -2,17 +2,19 @@
 
 use std::fs::File;
 use std::path::Path;
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use forklore_store::disk::{self, Gate, Turn, beside, os};
 use forklore_store::{Error, Result};
 use rusqlite::config::DbConfig;
+use rusqlite::hooks::Wal;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::fault::Fault;
 use crate::location;
 use crate::migrate::{self, VERSION};
-use crate::store::Durable;
+use crate::store::{Durable, Options};
 
 /// Prepared statements kept by each connection.
 const STATEMENTS: usize = 96;
@@ -21,8 +23,6 @@ const STATEMENTS: usize = 96;
 const PAGE_BYTES: u32 = 8 << 10;
 /// The writer's page cache in KiB: what one step writes fits, else pages go to the WAL twice.
 const CACHE_KIB: u32 = 16 << 10;
-/// Pages of the WAL after which a commit writes them back itself, should nobody have done it.
-const LAST_CHECKPOINT: i64 = 8_000;
 /// How far the WAL may stay grown, in bytes.
 const WAL_BYTES: i64 = 64 << 20;
 
@@ -36,22 +36,22 @@ pub(crate) enum Access {
 }
 
 /// Makes sure that there is a store of this version at `path`.
-pub(crate) fn prepare(path: &Path, gate: &Gate, wait: Duration) -> Result<()> {
+pub(crate) fn prepare(path: &Path, gate: &Gate, options: Options) -> Result<()> {
     if !location::check(path)? {
         disk::make_folder(disk::folder_of(path))?;
-        let _turn = gate.pass(Turn::Alone, wait)?;
+        let _turn = gate.pass(Turn::Alone, options.wait)?;
         // Somebody may have been faster.
         if !location::check(path)? {
-            make(path)?;
+            make(path, options.vfs)?;
         }
     }
     Ok(())
 }
 
 /// Brings an older store to this version.
-pub(crate) fn upgrade(path: &Path, gate: &Gate, wait: Duration) -> Result<()> {
-    let mut conn = open(path, Access::Write, wait)?;
-    let _turn = gate.pass(Turn::Alone, wait)?;
+pub(crate) fn upgrade(path: &Path, gate: &Gate, options: Options) -> Result<()> {
+    let mut conn = open(path, Access::Write, options)?;
+    let _turn = gate.pass(Turn::Alone, options.wait)?;
     let version = migrate::version(&conn, path)?;
     if version < VERSION {
         let failed = |fault: Fault| fault.about("bringing the store to a new version", path);
@@ -62,7 +62,7 @@ pub(crate) fn upgrade(path: &Path, gate: &Gate, wait: Duration) -> Result<()> {
 
 /// Makes a store beside its place and moves it there when it is whole, so that no one ever finds
 /// half of one.
-fn make(path: &Path) -> Result<()> {
+fn make(path: &Path, vfs: Option<&str>) -> Result<()> {
     let new = beside(path, "-new");
     let doing = "making the store";
     if let Err(error) = std::fs::remove_file(&new)
@@ -71,14 +71,12 @@ fn make(path: &Path) -> Result<()> {
         return Err(os(doing, &new)(error));
     }
     private_file(&new).map_err(os(doing, &new))?;
-    let made = Connection::open_with_flags(&new, flags(Access::Write))
-        .map_err(Fault::Sql)
-        .and_then(|mut conn| {
-            conn.pragma_update(None, "page_size", PAGE_BYTES)?;
-            migrate::migrate(&mut conn, 0)?;
-            conn.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
-            conn.close().map_err(|(_, error)| Fault::Sql(error))
-        });
+    let made = connect(&new, flags(Access::Write), vfs).map_err(Fault::Sql).and_then(|mut conn| {
+        conn.pragma_update(None, "page_size", PAGE_BYTES)?;
+        migrate::migrate(&mut conn, 0)?;
+        conn.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
+        conn.close().map_err(|(_, error)| Fault::Sql(error))
+    });
     made.map_err(|fault| fault.about(doing, &new))?;
     let synced = File::open(&new)
         .and_then(|file| file.sync_all())
@@ -100,28 +98,43 @@ fn flags(access: Access) -> OpenFlags {
     }
 }
 
+fn connect(path: &Path, flags: OpenFlags, vfs: Option<&str>) -> rusqlite::Result<Connection> {
+    match vfs {
+        Some(vfs) => Connection::open_with_flags_and_vfs(path, flags, vfs),
+        None => Connection::open_with_flags(path, flags),
+    }
+}
+
 /// A connection to the store at `path`.
-pub(crate) fn open(path: &Path, access: Access, wait: Duration) -> Result<Connection> {
+pub(crate) fn open(path: &Path, access: Access, options: Options) -> Result<Connection> {
     let opened = match access {
-        Access::Frozen => Connection::open_with_flags(frozen(path)?, flags(access)),
-        _ => Connection::open_with_flags(path, flags(access)),
+        Access::Frozen => connect(Path::new(&frozen(path)?), flags(access), options.vfs),
+        _ => connect(path, flags(access), options.vfs),
     };
     let set = |conn: Connection| {
-        conn.busy_timeout(wait)?;
+        conn.busy_timeout(options.wait)?;
         conn.set_prepared_statement_cache_capacity(STATEMENTS);
         // A plan must not depend on what is bound: else statements are prepared anew at each use.
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         if access == Access::Write {
             conn.execute_batch(&format!(
                 "PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;
-                 PRAGMA cache_size = -{CACHE_KIB};
-                 PRAGMA wal_autocheckpoint = {LAST_CHECKPOINT};
+                 PRAGMA cache_size = -{CACHE_KIB}; PRAGMA wal_autocheckpoint = 0;
                  PRAGMA journal_size_limit = {WAL_BYTES};"
             ))?;
         }
         Ok(conn)
     };
     opened.and_then(set).map_err(|error| Fault::Sql(error).about("opening the store", path))
+}
+
+/// Keeps the number of pages in the WAL up to date behind every commit.
+pub(crate) fn tell_pages(conn: &mut Connection, pages: &Arc<AtomicU32>) -> Result<(), Fault> {
+    let pages = Arc::clone(pages);
+    Ok(conn.wal_hook(Some(move |_: &mut Wal, now: i32| {
+        pages.store(now.unsigned_abs(), Ordering::Relaxed);
+        Ok(())
+    }))?)
 }
 
 /// Says whether commits are synced, or left to the next one that is: the WAL is synced as a whole.
@@ -159,15 +172,14 @@ mod tests {
     use rusqlite::StatementStatus;
 
     use super::*;
-    use crate::{Options, SqliteStore, session};
+    use crate::{SqliteStore, session};
 
     #[test]
     fn statements_are_prepared_once_whatever_is_bound() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("store.db");
-        let wait = Options::default().wait;
         SqliteStore::open(&path, Options::default()).unwrap();
-        let conn = open(&path, Access::Read, wait).unwrap();
+        let conn = open(&path, Access::Read, Options::default()).unwrap();
         let mut statement = conn.prepare(&session::select("WHERE s.folded = ?")).unwrap();
         for id in ["a", "b", "c"] {
             assert!(!statement.exists([id]).unwrap());

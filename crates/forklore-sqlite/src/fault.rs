@@ -4,7 +4,7 @@ use std::path::Path;
 
 use forklore_model::SessionId;
 use forklore_store::Error;
-use rusqlite::ErrorCode;
+use rusqlite::{ErrorCode, ffi};
 
 pub(crate) type Result<T, E = Fault> = std::result::Result<T, E>;
 
@@ -73,6 +73,13 @@ impl Fault {
         };
         matches!(self, Self::Sql(rusqlite::Error::SqliteFailure(error, _)) if matches!(error.code,
             DiskFull | SystemIoFailure | DatabaseCorrupt | NotADatabase | CannotOpen | ReadOnly))
+    }
+
+    /// Whether the disk did not make durable what was written: what it holds of it is unknown, and
+    /// the next sync may succeed all the same.
+    pub(crate) fn is_failed_sync(&self) -> bool {
+        matches!(self, Self::Sql(rusqlite::Error::SqliteFailure(error, _)) if matches!(
+            error.extended_code, ffi::SQLITE_IOERR_FSYNC | ffi::SQLITE_IOERR_DIR_FSYNC))
     }
 
     /// The port's error, where `doing` something to the file at `path` failed.

@@ -6,12 +6,13 @@ mod plans;
 mod poison;
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use forklore_store::Result;
 use forklore_store::disk::{Gate, Turn, os};
+use forklore_store::{Error, Result};
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::connect::{self, Access};
@@ -23,6 +24,8 @@ use crate::write::WriteTx;
 const READERS: usize = 8;
 /// Steps after which a writer writes the WAL back, outside the gate.
 const CHECKPOINT_EVERY: u32 = 512;
+/// Pages in the WAL after which it does so whatever the number of steps.
+const CHECKPOINT_PAGES: u32 = 8_000;
 
 /// How to open a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,11 +34,15 @@ pub struct Options {
     pub wait: Duration,
     /// Whether to open an existing store for reading only.
     pub read_only: bool,
+    /// The VFS through which SQLite reaches its files, by the name it is registered under; none is
+    /// SQLite's own. What the store itself does to files while it makes a new one, which is to
+    /// give it its place when it is whole, passes it by.
+    pub vfs: Option<&'static str>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { wait: Duration::from_secs(5), read_only: false }
+        Self { wait: Duration::from_secs(5), read_only: false, vfs: None }
     }
 }
 
@@ -60,6 +67,10 @@ struct Writer {
     conn: Option<Connection>,
     durable: Durable,
     steps: u32,
+    /// Pages in the WAL behind the last commit.
+    pages: Arc<AtomicU32>,
+    /// How a sync failed; nothing is written any more (CRAFT D2).
+    failed_sync: Option<String>,
 }
 
 /// When a step has to be durable.
@@ -89,11 +100,11 @@ impl SqliteStore {
                 return Err(os("opening the store", path)(missing));
             }
         } else {
-            connect::prepare(path, &gate, options.wait)?;
+            connect::prepare(path, &gate, options)?;
         }
         let (reader, read_access) = first_reader(path, options)?;
         if migrate::version(&reader, path)? < VERSION {
-            connect::upgrade(path, &gate, options.wait)?;
+            connect::upgrade(path, &gate, options)?;
         }
         Ok(Self {
             path: path.to_owned(),
@@ -141,13 +152,11 @@ impl SqliteStore {
         drop(turn);
         match done {
             Ok(value) => {
-                self.checkpoint(&mut writer);
+                writer.checkpoint();
                 Ok(value)
             }
             Err(fault) => {
-                if fault.spoils() || !conn.is_autocommit() {
-                    writer.conn = None;
-                }
+                writer.distrust(&fault);
                 Err(fault.about(doing, &self.path))
             }
         }
@@ -164,10 +173,10 @@ impl SqliteStore {
         let turn = self.gate.pass(Turn::Alone, self.options.wait)?;
         let done = step(conn);
         drop(turn);
-        if done.as_ref().is_err_and(Fault::spoils) {
-            writer.conn = None;
-        }
-        done.map_err(|fault| fault.about(doing, &self.path))
+        done.map_err(|fault| {
+            writer.distrust(&fault);
+            fault.about(doing, &self.path)
+        })
     }
 
     /// Takes one step that reads, from one state of the store.
@@ -179,7 +188,7 @@ impl SqliteStore {
         let kept = lock(&self.readers).pop();
         let conn = match kept {
             Some(conn) => conn,
-            None => connect::open(&self.path, self.read_access, self.options.wait)?,
+            None => connect::open(&self.path, self.read_access, self.options)?,
         };
         let read = conn.unchecked_transaction().map_err(Fault::Sql).and_then(|tx| step(&tx));
         match &read {
@@ -195,11 +204,17 @@ impl SqliteStore {
     }
 
     fn writer<'w>(&self, writer: &'w mut Writer, durable: Durable) -> Result<&'w mut Connection> {
+        if let Some(failure) = writer.failed_sync.clone() {
+            return Err(Error::Poisoned { place: self.path.display().to_string(), failure });
+        }
         let conn = match writer.conn.take() {
             Some(conn) => conn,
             None => {
                 writer.durable = Durable::Now;
-                connect::open(&self.path, self.write_access(), self.options.wait)?
+                let mut conn = connect::open(&self.path, self.write_access(), self.options)?;
+                connect::tell_pages(&mut conn, &writer.pages)
+                    .map_err(|fault| fault.about("opening the store", &self.path))?;
+                conn
             }
         };
         if writer.durable != durable {
@@ -213,16 +228,42 @@ impl SqliteStore {
     fn write_access(&self) -> Access {
         if self.options.read_only { self.read_access } else { Access::Write }
     }
+}
 
+impl Writer {
     /// Writes the WAL back now and then, while others pass the gate.
-    fn checkpoint(&self, writer: &mut Writer) {
-        writer.steps += 1;
-        if writer.steps >= CHECKPOINT_EVERY {
-            writer.steps = 0;
-            if let Some(conn) = &writer.conn {
-                // What cannot be written back now stays in the WAL for the next time.
-                let _ = conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+    fn checkpoint(&mut self) {
+        self.steps += 1;
+        let pages = self.pages.load(Ordering::Relaxed);
+        if self.steps < CHECKPOINT_EVERY && pages < CHECKPOINT_PAGES {
+            return;
+        }
+        self.steps = 0;
+        let Some(conn) = &self.conn else { return };
+        // The step is durable in the WAL. What cannot be written back now stays there for the
+        // next time; but where a sync failed, there is none.
+        let done = conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+        if let Err(fault) = done.map_err(Fault::Sql) {
+            self.distrust(&fault);
+        }
+    }
+
+    /// Gives the connection up after a step that failed in a way that leaves open what reached the
+    /// disk; after a failed sync there is no other.
+    fn distrust(&mut self, fault: &Fault) {
+        if let Fault::Sql(failure) = fault
+            && fault.is_failed_sync()
+        {
+            self.failed_sync = Some(failure.to_string());
+            if let Some(conn) = &self.conn {
+                // Closing would write the WAL back, and then delete it. It is all there is to go
+                // by, so whoever opens the store next shall find it. A connection refuses this
+                // only when it is closed.
+                let _ = conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
             }
+        }
+        if fault.spoils() || self.conn.as_ref().is_some_and(|conn| !conn.is_autocommit()) {
+            self.conn = None;
         }
     }
 }
@@ -242,7 +283,7 @@ fn transaction<T>(
 /// The first connection for reading, in the way the folder allows it.
 fn first_reader(path: &Path, options: Options) -> Result<(Connection, Access)> {
     let readable = |access| {
-        let conn = connect::open(path, access, options.wait)?;
+        let conn = connect::open(path, access, options)?;
         // SQLite opens files at the first read only.
         conn.query_row("SELECT count(*) FROM upkeep", [], |_| Ok(()))
             .map_err(|error| Fault::Sql(error).about("opening the store", path))?;

@@ -103,6 +103,18 @@ pub enum Error {
         /// What is missing.
         missing: String,
     },
+    /// The disk failed to make something durable, so nobody knows what it holds of it; a further
+    /// sync may succeed without having written it (CRAFT D2). Reading goes on.
+    #[error(
+        "nothing more is written to {place} through this handle, because the disk failed to make \
+         something durable: {failure}"
+    )]
+    Poisoned {
+        /// The store.
+        place: String,
+        /// How the sync failed.
+        failure: String,
+    },
     /// Reading or writing failed.
     #[error("{doing}: {source}")]
     Io {
@@ -130,7 +142,7 @@ impl Error {
             Self::Unsupported(_) => ErrorKind::Unsupported,
             Self::Corrupt { .. } => ErrorKind::Corrupt,
             Self::MissingAncestor { .. } => ErrorKind::MissingAncestor,
-            Self::Io { .. } => ErrorKind::Internal,
+            Self::Poisoned { .. } | Self::Io { .. } => ErrorKind::Internal,
         }
     }
 
@@ -156,6 +168,7 @@ impl Error {
                 json!({"session_id": session, "missing": missing})
             }
             Self::Stale { what, .. } => json!({"what": what}),
+            Self::Poisoned { place, .. } => json!({"place": place}),
             _ => json!({}),
         }
     }
@@ -186,6 +199,10 @@ impl Error {
             Self::Denied(_) | Self::Unsupported(_) => {
                 vec!["name another store: --store or FORKLORE_STORE".into()]
             }
+            Self::Poisoned { .. } => vec![
+                "look at the disk and at what the system says about it".into(),
+                "open the store again, then: forklore verify".into(),
+            ],
             Self::Io { source, .. } if is_full(source.as_ref()) => {
                 vec!["make room on the disk and try again: nothing was written".into()]
             }
