@@ -4,7 +4,7 @@ use std::fs::DirBuilder;
 use std::path::Path;
 
 use etcetera::BaseStrategy;
-use forklore::{Engine, StoreUrl};
+use forklore::{Engine, StoreUrl, blocking};
 
 use crate::failure::{Failure, Result};
 
@@ -22,7 +22,7 @@ pub(crate) fn open(url: Option<&str>) -> Result<Engine> {
     {
         make_private(folder)?;
     }
-    Ok(forklore::open_url(&url)?)
+    Ok(blocking::open_url(&url)?)
 }
 
 /// `forklore/sessions.db` in the platform's data directory.

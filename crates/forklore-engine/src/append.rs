@@ -74,6 +74,12 @@ impl From<Vec<NewEvent>> for AppendRequest {
     }
 }
 
+impl From<NewEvent> for AppendRequest {
+    fn from(event: NewEvent) -> Self {
+        vec![event].into()
+    }
+}
+
 impl Engine {
     /// Adds events behind the head of a session, all or none, durable when it returns.
     ///

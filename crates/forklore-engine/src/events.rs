@@ -1,5 +1,7 @@
 //! A session's events as a stream in constant memory, over the pages of a store.
 
+use std::sync::Arc;
+
 use forklore_model::SessionId;
 use forklore_store::Store;
 use forklore_store::port::{At, Direction, Query, Stored};
@@ -11,8 +13,8 @@ const FIRST_EVENTS: usize = 16;
 const PAGE_EVENTS: usize = 512;
 
 /// Events in rising seq. After an error it ends.
-pub struct Events<'a> {
-    store: &'a dyn Store,
+pub struct Events {
+    store: Arc<dyn Store>,
     session: SessionId,
     /// What to read next; none at the end.
     next: Option<At>,
@@ -25,9 +27,9 @@ pub struct Events<'a> {
 impl Engine {
     /// The events of a session from `at` on.
     #[must_use]
-    pub fn events(&self, session: &SessionId, at: At) -> Events<'_> {
+    pub fn events(&self, session: &SessionId, at: At) -> Events {
         Events {
-            store: self.store(),
+            store: self.store.clone(),
             session: session.clone(),
             next: Some(at),
             bare: false,
@@ -38,7 +40,7 @@ impl Engine {
 
     /// The places and counts of a session's events from `at` on, without their `data`.
     #[must_use]
-    pub(crate) fn bare_events(&self, session: &SessionId, at: At) -> Events<'_> {
+    pub(crate) fn bare_events(&self, session: &SessionId, at: At) -> Events {
         Events { bare: true, ..self.events(session, at) }
     }
 
@@ -49,7 +51,7 @@ impl Engine {
     }
 }
 
-impl Events<'_> {
+impl Events {
     fn turn_page(&mut self) -> Result<()> {
         while let Some(at) = self.next.take() {
             let query =
@@ -66,7 +68,7 @@ impl Events<'_> {
     }
 }
 
-impl Iterator for Events<'_> {
+impl Iterator for Events {
     type Item = Result<Stored>;
 
     fn next(&mut self) -> Option<Self::Item> {

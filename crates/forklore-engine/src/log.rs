@@ -40,11 +40,13 @@ impl Engine {
     }
 
     /// The events of a range.
-    pub fn log_events<'a>(
-        &'a self,
-        header: &'a Header,
+    ///
+    /// Each item is one of the errors of reading: `corrupt`, `missing_ancestor`.
+    pub fn log_events(
+        &self,
+        header: &Header,
         range: LogRange,
-    ) -> impl Iterator<Item = Result<Stored>> + 'a {
+    ) -> impl Iterator<Item = Result<Stored>> + Send + use<> {
         // What a child inherits lies between its seq 0 and its tail.
         let tail = header.seq_of_own(1);
         let skips = range.own && header.parent_id.is_some();

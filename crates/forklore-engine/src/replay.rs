@@ -40,10 +40,10 @@ pub struct RecordOrigin {
 }
 
 /// The records of a session, in order.
-pub struct Replay<'a> {
-    engine: &'a Engine,
-    events: Events<'a>,
-    labels: Labels<'a>,
+pub struct Replay {
+    engine: Engine,
+    events: Events,
+    labels: Labels,
     /// The index to stop before.
     end: u64,
 }
@@ -53,7 +53,7 @@ impl Engine {
     ///
     /// # Errors
     /// `not_found`, `invalid_args` (the cut).
-    pub fn replay(&self, session: &SessionId, up_to: Option<&Selector>) -> Result<Replay<'_>> {
+    pub fn replay(&self, session: &SessionId, up_to: Option<&Selector>) -> Result<Replay> {
         let header = self.show(session)?;
         let end = match up_to {
             Some(selector) => self.cut(&header, selector)?.index,
@@ -63,14 +63,14 @@ impl Engine {
     }
 
     /// The records from `index` on.
-    pub(crate) fn replay_from(&self, header: &Header, index: u64, end: u64) -> Replay<'_> {
+    pub(crate) fn replay_from(&self, header: &Header, index: u64, end: u64) -> Replay {
         let at = if index == 0 { At::Seq(0) } else { At::Index(index) };
         let events = self.events(&header.id, at);
-        Replay { engine: self, events, labels: Labels::of(self), end }
+        Replay { engine: self.clone(), events, labels: Labels::default(), end }
     }
 }
 
-impl Replay<'_> {
+impl Replay {
     fn record(&mut self, stored: Stored) -> Result<Record> {
         let message = self.engine.message(&stored.event);
         Ok(Record {
@@ -78,7 +78,7 @@ impl Replay<'_> {
             seq: stored.seq,
             role: message.role,
             content: message.content,
-            branch: self.labels.get(&stored.origin.session_id)?,
+            branch: self.labels.get(&self.engine, &stored.origin.session_id)?,
             ts: stored.event.ts,
             origin: RecordOrigin {
                 session_id: stored.origin.session_id,
@@ -89,7 +89,7 @@ impl Replay<'_> {
     }
 }
 
-impl Iterator for Replay<'_> {
+impl Iterator for Replay {
     type Item = Result<Record>;
 
     fn next(&mut self) -> Option<Self::Item> {

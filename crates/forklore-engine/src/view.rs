@@ -89,22 +89,18 @@ pub(crate) fn compaction_messages(data: &Data) -> Vec<Message> {
 }
 
 /// The present labels of sessions, each looked up once.
-pub(crate) struct Labels<'a> {
-    engine: &'a Engine,
+#[derive(Default)]
+pub(crate) struct Labels {
     known: HashMap<SessionId, Option<Label>>,
 }
 
-impl<'a> Labels<'a> {
-    pub(crate) fn of(engine: &'a Engine) -> Self {
-        Self { engine, known: HashMap::new() }
-    }
-
+impl Labels {
     /// The label of a session; none when its header is gone.
-    pub(crate) fn get(&mut self, id: &SessionId) -> Result<Option<Label>> {
+    pub(crate) fn get(&mut self, engine: &Engine, id: &SessionId) -> Result<Option<Label>> {
         if let Some(label) = self.known.get(id) {
             return Ok(label.clone());
         }
-        let label = match self.engine.store.header(id) {
+        let label = match engine.store.header(id) {
             Ok(header) => Some(header.label),
             Err(forklore_store::Error::NotFound(_)) => None,
             Err(error) => return Err(error.into()),

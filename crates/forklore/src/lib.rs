@@ -1,35 +1,58 @@
 //! Sessions of AI agents that fork, at the same cost whatever the history.
 //!
-//! [`open`] a store and use the verbs of [`Engine`] on it.
+//! [`open`] a store and use the verbs of [`Forklore`] on it; they are futures that run under any
+//! executor. Without one, [`blocking::open`] gives the same verbs as plain calls.
 //!
 //! ```
 //! use forklore::prelude::*;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let engine = forklore::open("memory:")?;
-//! let session = engine.create(&Create::in_workspace(Workspace::new("/tmp/demo")))?;
-//! engine.append(&session.id, &vec![NewEvent::user("plan A or plan B?")?].into())?;
-//! let fork = engine.fork(&Fork::of(session.id.clone()))?;
-//! engine.append(&fork.child_session_id, &vec![NewEvent::assistant("plan B")?].into())?;
-//! assert_eq!(engine.diff(&session.id, &fork.child_session_id)?.common, 1);
+//! # futures_lite::future::block_on(async {
+//! let store = forklore::open("memory:").await?;
+//! let main = store.create(Create::in_workspace(Workspace::new("/work/demo"))).await?;
+//! store.append(&main.id, NewEvent::user("plan A or plan B?")?).await?;
+//!
+//! let fork = store.fork(Fork::of(main.id.clone())).await?;
+//! store.append(&fork.child_session_id, NewEvent::assistant("plan B")?).await?;
+//! assert_eq!(store.diff(&main.id, &fork.child_session_id).await?.common, 1);
 //! # Ok(())
+//! # })
 //! # }
 //! ```
+//!
+//! A session is an append-only log; a fork is another continuation of it that shares what came
+//! before. What the words mean, rule by rule, is in `docs/semantics.md` of the repository; rules
+//! are cited as `SPEC 5`. The folder `examples/` has an agent's loop that forks, the best of
+//! several answers, and a store of one's own.
+//!
+//! # Errors
+//!
+//! Every verb fails with [`Error`], whose [`kind`](Error::kind) is one of the few kinds of SPEC 16
+//! (`not_found`, `conflict`, `busy`, ...), whose [`details`](Error::details) are the facts, and
+//! whose [`next_actions`](Error::next_actions) say what to do.
+//!
+//! # Features
+//!
+//! `async` (on by default) is [`open`] and [`Forklore`]. Without it [`blocking`] remains, and no
+//! crate of async Rust is built.
 
+pub mod blocking;
+#[cfg(feature = "async")]
+mod face;
 mod open;
+pub mod prelude;
 
 pub use forklore_engine as engine;
 pub use forklore_formats as formats;
 pub use forklore_model as model;
 pub use forklore_store as store;
 
+#[cfg(feature = "async")]
+pub use face::{Forklore, Rows, open, open_url};
 pub use forklore_engine::{Engine, Error};
-pub use open::{OpenError, StoreUrl, open, open_url};
+pub use open::{OpenError, StoreUrl};
 
-/// What most programs need.
-pub mod prelude {
-    pub use crate::open;
-    pub use forklore_engine::{AppendRequest, Create, Delete, DeleteMode, Engine, Fork, NewEvent};
-    pub use forklore_model::workspace::Workspace;
-    pub use forklore_model::{Data, EventType, Label, Selector, SessionId, SessionKind};
-}
+/// The code in the README is compiled.
+#[cfg(all(doctest, feature = "async"))]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -1,0 +1,180 @@
+//! The verbs that read.
+
+use std::time::Duration;
+
+use forklore_engine::{
+    Branches, Difference, Engine, Inspection, Lineage, ListRequest, Listing, Loaded, LogRange,
+    Pace, Record, Result, Scope, Stats, TreeRequest, Trees,
+};
+use forklore_model::{Cut, Header, Selector, SessionId};
+use forklore_store::port::{At, Stored, Verification};
+
+use super::{Forklore, Rows};
+
+impl Forklore {
+    /// The header of a session that exists and was not deleted (SPEC 1).
+    ///
+    /// # Errors
+    /// `not_found`.
+    pub async fn show(&self, session: &SessionId) -> Result<Header> {
+        let session = session.clone();
+        self.step(move |engine| engine.show(&session)).await
+    }
+
+    /// The session that a person means: an exact id, `last`, `@label`, `REF@label`, or a unique
+    /// beginning or end of an id (SPEC 2).
+    ///
+    /// # Errors
+    /// `not_found`; `invalid_args` when it fits several, with the first 10, or when it could not
+    /// be a name at all.
+    pub async fn resolve(&self, reference: &str, scope: &Scope) -> Result<Header> {
+        let (reference, scope) = (reference.to_owned(), scope.clone());
+        self.step(move |engine| engine.resolve(&reference, &scope)).await
+    }
+
+    /// Lists sessions, the last updated first.
+    ///
+    /// # Errors
+    /// `invalid_args` when `after` is no cursor.
+    pub async fn list(&self, request: ListRequest) -> Result<Listing> {
+        self.step(move |engine| engine.list(&request)).await
+    }
+
+    /// Reads a session whole (SPEC 7). For histories that may not fit in memory see
+    /// [`Forklore::events`].
+    ///
+    /// # Errors
+    /// `not_found`, `corrupt`, `missing_ancestor`: never a silently shorter history.
+    pub async fn load(&self, session: &SessionId) -> Result<Loaded> {
+        let session = session.clone();
+        self.step(move |engine| engine.load(&session)).await
+    }
+
+    /// The events of a session from `at` on, those appended while it is read included.
+    ///
+    /// # Errors
+    /// Of each row: `not_found`, `corrupt`, `missing_ancestor`.
+    pub fn events(&self, session: &SessionId, at: At) -> Rows<Stored> {
+        Rows::of(self.pool.clone(), self.engine.events(session, at))
+    }
+
+    /// The events of a range of a session's log (SPEC 7), `header` being that of the session.
+    ///
+    /// # Errors
+    /// Of each row: `corrupt`, `missing_ancestor`.
+    pub fn log_events(&self, header: &Header, range: LogRange) -> Rows<Stored> {
+        Rows::of(self.pool.clone(), self.engine.log_events(header, range))
+    }
+
+    /// The conversation of a session up to a cut, or all of it, as plain records (SPEC 7). It ends
+    /// where the session ended when this was called.
+    ///
+    /// # Errors
+    /// `not_found`, `invalid_args` (the cut); of each row `corrupt`, `missing_ancestor`.
+    pub async fn replay(
+        &self,
+        session: &SessionId,
+        up_to: Option<&Selector>,
+    ) -> Result<Rows<Record>> {
+        let (session, up_to) = (session.clone(), up_to.cloned());
+        let replay = self.step(move |engine| engine.replay(&session, up_to.as_ref())).await?;
+        Ok(Rows::of(self.pool.clone(), replay))
+    }
+
+    /// A replay at the pace at which it happened: each record with the pause to make before it,
+    /// which is for your executor's timer (SPEC 7).
+    ///
+    /// # Errors
+    /// Those of [`Forklore::replay`].
+    pub async fn playback(
+        &self,
+        session: &SessionId,
+        up_to: Option<&Selector>,
+        mut pace: Pace,
+    ) -> Result<Rows<(Duration, Record)>> {
+        let (session, up_to) = (session.clone(), up_to.cloned());
+        let replay = self.step(move |engine| engine.replay(&session, up_to.as_ref())).await?;
+        let paced = replay.map(move |record| record.map(|record| (pace.before(record.ts), record)));
+        Ok(Rows::of(self.pool.clone(), paced))
+    }
+
+    /// What the model of a session would receive now (SPEC 7).
+    ///
+    /// # Errors
+    /// `not_found`, `corrupt`, `missing_ancestor`.
+    pub async fn inspect(&self, session: &SessionId) -> Result<Inspection> {
+        let session = session.clone();
+        self.step(move |engine| engine.inspect(&session)).await
+    }
+
+    /// The cut that `selector` names in the session of `header` (SPEC 5).
+    ///
+    /// # Errors
+    /// `invalid_args` when it is out of range or keeps nothing without saying so.
+    pub async fn cut(&self, header: &Header, selector: &Selector) -> Result<Cut> {
+        let (header, selector) = (header.clone(), selector.clone());
+        self.step(move |engine| engine.cut(&header, &selector)).await
+    }
+
+    /// The branches of the family of a session (SPEC 7).
+    ///
+    /// # Errors
+    /// `not_found`.
+    pub async fn branches(&self, session: &SessionId) -> Result<Branches> {
+        let session = session.clone();
+        self.step(move |engine| engine.branches(&session)).await
+    }
+
+    /// The trees asked for (SPEC 7).
+    ///
+    /// # Errors
+    /// `not_found`.
+    pub async fn tree(&self, request: TreeRequest) -> Result<Trees> {
+        self.step(move |engine| engine.tree(&request)).await
+    }
+
+    /// The ancestors and children of a session (SPEC 7).
+    ///
+    /// # Errors
+    /// `not_found`; `lineage_cycle` when parent links run in a circle.
+    pub async fn lineage(&self, session: &SessionId) -> Result<Lineage> {
+        let session = session.clone();
+        self.step(move |engine| engine.lineage(&session)).await
+    }
+
+    /// Compares two sessions, of one family or of two (SPEC 7).
+    ///
+    /// # Errors
+    /// `not_found`, `corrupt`, `missing_ancestor`.
+    pub async fn diff(&self, a: &SessionId, b: &SessionId) -> Result<Difference> {
+        let (a, b) = (a.clone(), b.clone());
+        self.step(move |engine| engine.diff(&a, &b)).await
+    }
+
+    /// Sums over one session, or over the whole store (SPEC 3).
+    ///
+    /// # Errors
+    /// `not_found`.
+    pub async fn stats(&self, session: Option<&SessionId>) -> Result<Stats> {
+        let session = session.cloned();
+        self.step(move |engine| engine.stats(session.as_ref())).await
+    }
+
+    /// Sums over the family of a session, deleted sessions' usage included (SPEC 3).
+    ///
+    /// # Errors
+    /// `not_found`.
+    pub async fn family_stats(&self, session: &SessionId) -> Result<Stats> {
+        let session = session.clone();
+        self.step(move |engine| engine.family_stats(&session)).await
+    }
+
+    /// Checks one session, or the whole store: bytes, counts, spans, and the links to parents.
+    ///
+    /// # Errors
+    /// `not_found`, or when the store cannot be read at all. Damage is a problem, no error.
+    pub async fn verify(&self, session: Option<&SessionId>) -> Result<Verification> {
+        let session = session.cloned();
+        self.step(move |engine: &Engine| engine.verify(session.as_ref())).await
+    }
+}

@@ -1,0 +1,165 @@
+//! What a reading verb goes through, as a stream: read a page at a time on the pool.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use forklore_engine::{Record, Result};
+use forklore_model::{Content, Part};
+use forklore_store::port::Stored;
+use futures_lite::{Stream, StreamExt};
+
+use super::pool::Pool;
+
+/// The first page is small, so that the first row is there at once.
+const FIRST_ROWS: usize = 16;
+const PAGE_ROWS: usize = 512;
+/// A page ends with the row that takes it over this many bytes.
+const PAGE_BYTES: usize = 1 << 20;
+
+type Source<T> = Box<dyn Iterator<Item = Result<T>> + Send>;
+type Reading<T> = Pin<Box<dyn Future<Output = (Option<Source<T>>, Vec<Result<T>>)> + Send>>;
+
+/// The rows of a reading verb, in order: a [`Stream`] of [`Result`]s in constant memory.
+///
+/// A page is read when the rows of the page before were taken; nothing is read that nobody waits
+/// for, and dropping the stream ends the reading. After an error it ends. What is appended while
+/// the stream is read may or may not be among its rows, as the verb says.
+#[must_use = "a stream reads nothing until it is polled"]
+pub struct Rows<T> {
+    pool: Pool,
+    state: State<T>,
+    page: std::vec::IntoIter<Result<T>>,
+    limit: usize,
+}
+
+enum State<T> {
+    Waiting(Source<T>),
+    Reading(Reading<T>),
+    Ended,
+}
+
+impl<T: Weigh + Send + 'static> Rows<T> {
+    pub(super) fn of(pool: Pool, source: impl Iterator<Item = Result<T>> + Send + 'static) -> Self {
+        let state = State::Waiting(Box::new(source));
+        Self { pool, state, page: Vec::new().into_iter(), limit: FIRST_ROWS }
+    }
+
+    /// The next row; none behind the last one. For programs that need no more of a stream.
+    ///
+    /// Dropped before it is done, it takes no row: the next call gives the row that this one
+    /// would have given.
+    pub async fn next(&mut self) -> Option<Result<T>> {
+        StreamExt::next(self).await
+    }
+
+    /// Every row still to come, for histories that fit in memory.
+    ///
+    /// # Errors
+    /// The first error of a row.
+    pub async fn all(mut self) -> Result<Vec<T>> {
+        let mut rows = Vec::new();
+        while let Some(row) = self.next().await {
+            rows.push(row?);
+        }
+        Ok(rows)
+    }
+
+    fn begin(&mut self, source: Source<T>) -> Reading<T> {
+        let (pool, limit) = (self.pool.clone(), std::mem::replace(&mut self.limit, PAGE_ROWS));
+        Box::pin(async move { pool.run(move || page(source, limit)).await })
+    }
+}
+
+/// Reads a page, and gives the source back unless it is exhausted.
+fn page<T: Weigh>(mut source: Source<T>, limit: usize) -> (Option<Source<T>>, Vec<Result<T>>) {
+    let mut rows = Vec::with_capacity(limit);
+    let mut bytes = 0;
+    while rows.len() < limit && bytes < PAGE_BYTES {
+        let Some(row) = source.next() else { return (None, rows) };
+        let failed = row.is_err();
+        bytes += row.as_ref().map_or(0, Weigh::bytes);
+        rows.push(row);
+        if failed {
+            return (None, rows);
+        }
+    }
+    (Some(source), rows)
+}
+
+/// A row is moved out of its page, never pinned.
+impl<T> Unpin for Rows<T> {}
+
+impl<T: Weigh + Send + 'static> Stream for Rows<T> {
+    type Item = Result<T>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<T>>> {
+        let rows = self.get_mut();
+        loop {
+            if let Some(row) = rows.page.next() {
+                return Poll::Ready(Some(row));
+            }
+            match std::mem::replace(&mut rows.state, State::Ended) {
+                State::Ended => return Poll::Ready(None),
+                State::Waiting(source) => rows.state = State::Reading(rows.begin(source)),
+                State::Reading(mut reading) => {
+                    let Poll::Ready((source, page)) = reading.as_mut().poll(cx) else {
+                        rows.state = State::Reading(reading);
+                        return Poll::Pending;
+                    };
+                    rows.state = source.map_or(State::Ended, State::Waiting);
+                    rows.page = page.into_iter();
+                }
+            }
+        }
+    }
+}
+
+impl<T> fmt::Debug for Rows<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rows").field("ready", &self.page.len()).finish_non_exhaustive()
+    }
+}
+
+/// How much memory a row takes, about.
+pub trait Weigh {
+    /// The bytes of its content.
+    fn bytes(&self) -> usize;
+}
+
+impl Weigh for Stored {
+    fn bytes(&self) -> usize {
+        self.event.data.get().len()
+    }
+}
+
+impl Weigh for Record {
+    fn bytes(&self) -> usize {
+        match &self.content {
+            Content::Text(text) => text.len(),
+            Content::Parts(parts) => parts.iter().map(Weigh::bytes).sum(),
+        }
+    }
+}
+
+impl<T: Weigh> Weigh for (std::time::Duration, T) {
+    fn bytes(&self) -> usize {
+        self.1.bytes()
+    }
+}
+
+impl Weigh for Part {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Text { text } => text.len(),
+            Self::Reasoning { text, opaque, .. } => {
+                text.len() + opaque.as_ref().map_or(0, |data| data.get().len())
+            }
+            Self::ToolCall { arguments, .. } => arguments.get().len(),
+            Self::ToolResult { content, .. } => content.get().len(),
+            Self::Other { value } => value.get().len(),
+            Self::Attachment { .. } => 0,
+        }
+    }
+}

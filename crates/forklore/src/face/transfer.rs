@@ -1,0 +1,74 @@
+//! The verbs that move files: into the store, and out of it.
+//!
+//! What they write goes to a [`Write`] of the caller's, which moves to the pool and comes back
+//! with the answer.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use forklore_engine::{
+    Exported, ImportOptions, ImportReport, LogRange, Progressed, Restored, Result,
+};
+use forklore_model::SessionId;
+
+use super::Forklore;
+
+impl Forklore {
+    /// Imports files, and the files in folders that a dialect recognises, the oldest first
+    /// (SPEC 11). Known files are read on from where they stood. A problem of one file stops no
+    /// other. `progress` is called on the pool.
+    ///
+    /// # Errors
+    /// `unsupported` when the store keeps no sources, `invalid_args` for an unknown dialect, and
+    /// failures of the store. What is wrong with a file is in the report.
+    pub async fn import(
+        &self,
+        paths: impl IntoIterator<Item = PathBuf>,
+        options: ImportOptions,
+        mut progress: impl FnMut(Progressed<'_>) + Send + 'static,
+    ) -> Result<ImportReport> {
+        let paths: Vec<_> = paths.into_iter().collect();
+        self.step(move |engine| engine.import(&paths, &options, &mut progress)).await
+    }
+
+    /// Writes the file that the session was read from to `out`, as far as it was read (SPEC 11).
+    ///
+    /// # Errors
+    /// `not_found` when the session was read from no file, `conflict` when a session of the file
+    /// was deleted, `corrupt` when the bytes are no longer those that were read.
+    pub async fn restore<W: Write + Send + 'static>(
+        &self,
+        session: &SessionId,
+        mut out: W,
+    ) -> Result<(Restored, W)> {
+        let session = session.clone();
+        self.step(move |engine| Ok((engine.restore(&session, &mut out)?, out))).await
+    }
+
+    /// Writes the conversation of a session as `{role, content}` lines.
+    ///
+    /// # Errors
+    /// `not_found`, `corrupt`, or what writing to `out` came to.
+    pub async fn export_plain<W: Write + Send + 'static>(
+        &self,
+        session: &SessionId,
+        mut out: W,
+    ) -> Result<(Exported, W)> {
+        let session = session.clone();
+        self.step(move |engine| Ok((engine.export_plain(&session, &mut out)?, out))).await
+    }
+
+    /// Writes the events of a session as envelope lines (SPEC 2), and tells the seq to go on from.
+    ///
+    /// # Errors
+    /// `not_found`, `corrupt`, or what writing to `out` came to.
+    pub async fn log<W: Write + Send + 'static>(
+        &self,
+        session: &SessionId,
+        range: LogRange,
+        mut out: W,
+    ) -> Result<(u64, W)> {
+        let session = session.clone();
+        self.step(move |engine| Ok((engine.log(&session, range, &mut out)?, out))).await
+    }
+}

@@ -1,0 +1,16 @@
+//! What most programs need: `use forklore::prelude::*`.
+//!
+//! The requests and names of both faces. What opens a store is not among them, so that a program
+//! says which face it means: [`forklore::open`](crate::open) or
+//! [`forklore::blocking::open`](crate::blocking::open).
+
+#[cfg(feature = "async")]
+pub use crate::Forklore;
+pub use forklore_engine::{
+    AppendRequest, Create, Delete, DeleteMode, Engine, Fork, Forked, ImportOptions, ListRequest,
+    NewEvent, Record, Scope, Summarize, TreeRequest,
+};
+pub use forklore_model::workspace::Workspace;
+pub use forklore_model::{
+    Content, Data, EventType, Header, Label, Part, Role, Selector, SessionId, SessionKind,
+};
