@@ -1,0 +1,144 @@
+//! A store of one's own, and the proof that it keeps the contract.
+//!
+//! `Audited` is any store with a trail: a line in a file for each change, written before the change
+//! is made, so that none goes without a trace. It implements the eight methods of `Store` and the
+//! two of `Upkeep`, and then runs every numbered case of the conformance suite, those of several
+//! processes too: for them this program starts itself again.
+//!
+//! ```console
+//! $ cargo run -p forklore --example custom_store
+//! ```
+//!
+//! A store from scratch looks the same from here. To begin one, read
+//! `crates/forklore-store/src/memory.rs`: it is the whole contract in 400 lines.
+
+use std::error::Error;
+use std::fs::{File, OpenOptions};
+use std::io::{Write, stdout};
+use std::path::Path;
+use std::sync::Arc;
+
+use forklore::model::Header;
+use forklore::prelude::*;
+use forklore::store::conformance::{CASES, Capability, Directory, Factory, Handle, run};
+use forklore::store::port::{
+    Append, Appended, Change, Changed, Children, Collected, Cursor, Filter, Headers, NewSession,
+    Page, Query, Removed, Store, Upkeep, Verification,
+};
+use forklore::store::{Error as StoreError, Result};
+use forklore_sqlite::{Options, SqliteStore};
+use jiff::Timestamp;
+
+/// A store whose changes leave a trail.
+struct Audited<S> {
+    inner: S,
+    trail: File,
+}
+
+impl<S> Audited<S> {
+    /// Adds to the trail in `file` whatever changes `inner`.
+    fn over(inner: S, file: &Path) -> Result<Self> {
+        let opened = OpenOptions::new().create(true).append(true).open(file);
+        let trail = opened.map_err(|source| StoreError::io("opening the trail", source))?;
+        Ok(Self { inner, trail })
+    }
+
+    /// One line, in one write: lines of several processes never mix.
+    fn note(&self, what: &str, session: &SessionId) -> Result<()> {
+        let line = serde_json::json!({"what": what, "session": session}).to_string() + "\n";
+        let written = (&self.trail).write_all(line.as_bytes());
+        written.map_err(|source| StoreError::io("writing the trail", source))
+    }
+}
+
+impl<S: Store> Store for Audited<S> {
+    fn create(&self, new: NewSession) -> Result<Header> {
+        self.note("create", &new.id)?;
+        self.inner.create(new)
+    }
+
+    fn append(&self, session: &SessionId, append: Append) -> Result<Appended> {
+        self.note("append", session)?;
+        self.inner.append(session, append)
+    }
+
+    fn header(&self, session: &SessionId) -> Result<Header> {
+        self.inner.header(session)
+    }
+
+    fn read(&self, session: &SessionId, query: &Query) -> Result<Page> {
+        self.inner.read(session, query)
+    }
+
+    fn sessions(&self, filter: &Filter, after: Option<&Cursor>, limit: usize) -> Result<Headers> {
+        self.inner.sessions(filter, after, limit)
+    }
+
+    fn change(&self, session: &SessionId, change: &Change) -> Result<Changed> {
+        self.note("change", session)?;
+        self.inner.change(session, change)
+    }
+
+    fn remove(
+        &self,
+        sessions: &[SessionId],
+        children: Children,
+        now: Timestamp,
+    ) -> Result<Removed> {
+        sessions.iter().try_for_each(|session| self.note("remove", session))?;
+        self.inner.remove(sessions, children, now)
+    }
+
+    fn verify(&self, session: Option<&SessionId>) -> Result<Verification> {
+        self.inner.verify(session)
+    }
+}
+
+impl<S: Upkeep> Upkeep for Audited<S> {
+    fn gc(&self, now: Timestamp) -> Result<Collected> {
+        self.inner.gc(now)
+    }
+
+    fn store_bytes(&self) -> Result<u64> {
+        self.inner.store_bytes()
+    }
+}
+
+/// The store in the folder `dir`.
+fn open(dir: &Path) -> Result<Audited<SqliteStore>> {
+    let inner = SqliteStore::open(&dir.join("store.db"), Options::default())?;
+    Audited::over(inner, &dir.join("trail.jsonl"))
+}
+
+/// What makes stores for the suite: one in a folder of its own for each case.
+#[allow(clippy::expect_used, reason = "without a store there is nothing to test")]
+fn stores() -> impl Factory {
+    Directory::new(|dir| Handle::with_upkeep(open(dir).expect("a store")))
+}
+
+/// Runs the suite and prints the report, then uses the store as a program would.
+pub(crate) fn check(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
+    let offered = [Capability::Durable, Capability::Processes, Capability::Upkeep];
+    let report = run(&stores(), CASES, &offered);
+    write!(out, "{report}")?;
+    for (case, why) in report.failures() {
+        writeln!(out, "{case}: {why}")?;
+    }
+    let failed = report.failures().count();
+    if failed > 0 {
+        return Err(format!("{failed} cases failed").into());
+    }
+
+    let dir = tempfile::tempdir()?;
+    let engine = Engine::new(Arc::new(open(dir.path())?));
+    let main = engine.create(&Create::in_workspace(Workspace::new("/work/demo")))?;
+    engine.append(&main.id, &NewEvent::user("plan A or plan B?")?.into())?;
+    engine.fork(&Fork::of(main.id))?;
+    let trail = std::fs::read_to_string(dir.path().join("trail.jsonl"))?;
+    writeln!(out, "the trail of a fork has {} lines", trail.lines().count())?;
+    Ok(())
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    check(&mut stdout())
+}

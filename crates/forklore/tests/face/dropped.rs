@@ -1,0 +1,108 @@
+//! A future that is dropped: its step never began, or goes on to its end.
+
+use std::num::NonZeroUsize;
+use std::pin::pin;
+
+use forklore::prelude::*;
+use futures_lite::future::{block_on, poll_once};
+
+use crate::paused::{Appends, paused};
+use crate::{message, with_messages};
+
+/// One step at a time over a store whose appends wait.
+async fn one_at_a_time() -> (Forklore, SessionId, Appends) {
+    let (engine, appends) = paused();
+    let store = Forklore::over(engine).with_steps_at_once(NonZeroUsize::MIN);
+    let session = store.create(Create::in_workspace(Workspace::new("/demo"))).await.unwrap().id;
+    (store, session, appends)
+}
+
+#[test]
+fn a_future_that_was_never_polled_does_nothing() {
+    block_on(async {
+        let (store, session) = with_messages(0).await;
+        drop(store.append(&session, message("a")));
+        assert_eq!(store.show(&session).await.unwrap().head_seq(), -1);
+    });
+}
+
+#[test]
+fn a_step_that_waits_for_its_turn_never_begins() {
+    block_on(async {
+        let (store, session, appends) = one_at_a_time().await;
+        let mut first = pin!(store.append(&session, message("first")));
+        assert!(poll_once(&mut first).await.is_none());
+        appends.wait_for_one();
+        {
+            let mut second = pin!(store.append(&session, message("second")));
+            assert!(poll_once(&mut second).await.is_none());
+        }
+        appends.let_go(1);
+        assert_eq!(first.await.unwrap().head_seq, 0);
+        // Only one step runs at a time, so the second would have gone before this one.
+        assert_eq!(store.load(&session).await.unwrap().events.len(), 1);
+        assert!(!appends.has_one_more());
+    });
+}
+
+#[test]
+fn a_step_that_has_begun_goes_on_to_its_end() {
+    block_on(async {
+        let (store, session, appends) = one_at_a_time().await;
+        {
+            let mut append = pin!(store.append(&session, message("a")));
+            assert!(poll_once(&mut append).await.is_none());
+            appends.wait_for_one();
+        }
+        // It still has its place in the pool: no other step begins before it is done.
+        let mut load = pin!(store.load(&session));
+        assert!(poll_once(&mut load).await.is_none());
+        appends.let_go(1);
+        assert_eq!(load.await.unwrap().events.len(), 1);
+    });
+}
+
+#[test]
+fn a_dropped_append_can_be_made_again() {
+    block_on(async {
+        let (store, session, appends) = one_at_a_time().await;
+        let again = || AppendRequest {
+            events: vec![NewEvent { id: Some("e1".parse().unwrap()), ..message("a") }],
+            expect: Some(-1),
+            owner: None,
+        };
+        {
+            let mut append = pin!(store.append(&session, again()));
+            assert!(poll_once(&mut append).await.is_none());
+            appends.wait_for_one();
+        }
+        appends.let_go(2);
+        let appended = store.append(&session, again()).await.unwrap();
+        assert!(appended.repeated, "{appended:?}");
+        assert_eq!((appended.from_seq, appended.head_seq), (0, 0));
+    });
+}
+
+#[test]
+fn no_more_steps_run_at_once_than_allowed() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(4).build().unwrap();
+    runtime.block_on(async {
+        let (engine, appends) = paused();
+        let store = Forklore::over(engine).with_steps_at_once(NonZeroUsize::new(3).unwrap());
+        let session = store.create(Create::in_workspace(Workspace::new("/demo"))).await.unwrap().id;
+        let mut all = tokio::task::JoinSet::new();
+        for number in 0..30 {
+            let (store, session) = (store.clone(), session.clone());
+            let one = async move { store.append(&session, message(&number.to_string())).await };
+            all.spawn(one);
+        }
+        // Three come in while none may go on: they run at the same time.
+        (0..3).for_each(|_| appends.wait_for_one());
+        appends.let_go(30);
+        for appended in all.join_all().await {
+            appended.unwrap();
+        }
+        assert_eq!(appends.most_at_once(), 3);
+        assert_eq!(store.load(&session).await.unwrap().events.len(), 30);
+    });
+}

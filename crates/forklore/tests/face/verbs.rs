@@ -1,0 +1,140 @@
+//! The two faces have the same verbs, and mean the same by them.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use forklore::engine::LogRange;
+use forklore::model::ErrorKind;
+use forklore::prelude::*;
+use futures_lite::future::block_on;
+
+use crate::{message, with_messages};
+
+/// What the engine has beside its verbs, or the face has in its own form.
+const NO_VERBS: [&str; 10] = [
+    "new",
+    "over",
+    "with_sources",
+    "with_upkeep",
+    "with_dialects",
+    "with_clock",
+    "with_max_fork_depth",
+    "dialects",
+    "store",
+    "now",
+];
+
+/// The public methods of `kind` in the Rust files below `folder`.
+fn methods(folder: &Path, kind: &str, found: &mut BTreeSet<String>) {
+    let begin = format!("\nimpl {kind} {{\n");
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            methods(&path, kind, found);
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        let blocks = text.split(&begin).skip(1);
+        for block in blocks.filter_map(|block| block.split("\n}\n").next()) {
+            let lines = block.lines().filter_map(|line| {
+                let line = line.strip_prefix("    pub ")?.trim_start_matches("async ");
+                line.strip_prefix("fn ")?.split(['(', '<']).next().map(str::to_owned)
+            });
+            found.extend(lines);
+        }
+    }
+}
+
+#[test]
+fn every_verb_of_the_engine_is_there() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let (mut engine, mut face) = (BTreeSet::new(), BTreeSet::new());
+    methods(&crates.join("forklore-engine/src"), "Engine", &mut engine);
+    methods(&crates.join("forklore/src/face"), "Forklore", &mut face);
+    assert!(engine.len() > 30, "{engine:?}");
+    let missing: Vec<_> =
+        engine.difference(&face).filter(|name| !NO_VERBS.contains(&name.as_str())).collect();
+    assert!(missing.is_empty(), "verbs of Engine that Forklore lacks: {missing:?}");
+}
+
+#[test]
+fn writing_verbs_do_what_they_say() {
+    block_on(async {
+        let (store, main) = with_messages(2).await;
+        let held = store.hold(&main, "me").await.unwrap();
+        assert_eq!(held.lease.unwrap().owner, "me");
+        let refused = store.append(&main, message("c")).await.unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Busy);
+        store.release(&main, "me").await.unwrap();
+
+        let fork =
+            store.fork(Fork::of(main.clone()).at("message:0".parse().unwrap())).await.unwrap();
+        let child = fork.child_session_id;
+        let labelled = store.label(&child, &"b".parse().unwrap()).await.unwrap();
+        assert_eq!(labelled.label.as_str(), "b");
+        assert_eq!(store.detach(&child).await.unwrap().copied_events, 1);
+        let delete = Delete { session: main.clone(), mode: DeleteMode::Refuse, dry_run: false };
+        assert_eq!(store.delete(delete).await.unwrap().deleted, [main.clone()]);
+        assert_eq!(store.show(&main).await.unwrap_err().kind(), ErrorKind::NotFound);
+        store.gc().await.unwrap();
+        assert_eq!(store.verify(None).await.unwrap().problems, []);
+    });
+}
+
+#[test]
+fn reading_verbs_answer_as_the_engine_does() {
+    block_on(async {
+        let (store, main) = with_messages(3).await;
+        let child = store.fork(Fork::of(main.clone())).await.unwrap().child_session_id;
+        store.append(&child, message("d")).await.unwrap();
+        let engine = store.engine();
+        let header = store.show(&child).await.unwrap();
+        assert_eq!(header, engine.show(&child).unwrap());
+        let cut: Selector = "turn:-1".parse().unwrap();
+        assert_eq!(store.cut(&header, &cut).await.unwrap(), engine.cut(&header, &cut).unwrap());
+        assert_eq!(store.load(&child).await.unwrap(), engine.load(&child).unwrap());
+        assert_eq!(store.inspect(&child).await.unwrap(), engine.inspect(&child).unwrap());
+        assert_eq!(store.branches(&main).await.unwrap(), engine.branches(&main).unwrap());
+        assert_eq!(store.lineage(&child).await.unwrap(), engine.lineage(&child).unwrap());
+        let difference = store.diff(&main, &child).await.unwrap();
+        assert_eq!(difference, engine.diff(&main, &child).unwrap());
+        assert_eq!((difference.common, difference.only_b.len()), (3, 1));
+        let all = TreeRequest::default();
+        assert_eq!(store.tree(all.clone()).await.unwrap(), engine.tree(&all).unwrap());
+        let all = ListRequest::default();
+        assert_eq!(store.list(all.clone()).await.unwrap(), engine.list(&all).unwrap());
+        assert_eq!(store.stats(None).await.unwrap(), engine.stats(None).unwrap());
+        let family = store.family_stats(&child).await.unwrap();
+        assert_eq!(family, engine.family_stats(&child).unwrap());
+        let last = store.resolve("last", &Scope::default()).await.unwrap();
+        assert_eq!(last.id, child);
+    });
+}
+
+#[test]
+fn files_go_in_and_come_back() {
+    block_on(async {
+        let store = forklore::open("memory:").await.unwrap();
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let file = root.join("testdata/pi/demo.jsonl");
+        let options = ImportOptions::in_workspace(Workspace::new("/demo"));
+        let (sender, progress) = std::sync::mpsc::channel();
+        let tell = move |progressed: forklore::engine::Progressed<'_>| {
+            sender.send(progressed.done).unwrap();
+        };
+        let report = store.import([file.clone()], options, tell).await.unwrap();
+        assert_eq!(report.files, 1);
+        let bytes = fs::read(&file).unwrap();
+        assert_eq!(progress.iter().last(), Some(bytes.len() as u64));
+
+        let session = report.sessions[0].session_id.clone();
+        let (restored, back) = store.restore(&session, Vec::new()).await.unwrap();
+        assert_eq!((restored.bytes, back), (bytes.len() as u64, bytes));
+
+        let (exported, lines) = store.export_plain(&session, Vec::new()).await.unwrap();
+        assert_eq!(lines.iter().filter(|byte| **byte == b'\n').count() as u64, exported.events);
+        let (next, log) = store.log(&session, LogRange::default(), Vec::new()).await.unwrap();
+        assert_eq!(log.iter().filter(|byte| **byte == b'\n').count() as u64, next);
+    });
+}
