@@ -1,1 +1,17 @@
 //! What breaks stores on purpose: failing disks, crash images, kills, crowds, bad bytes.
+
+pub mod caller;
+pub mod check;
+pub mod drive;
+pub mod history;
+pub mod kind;
+pub mod picture;
+pub mod place;
+pub mod process;
+pub mod soak;
+pub mod subject;
+pub mod sweep;
+pub mod transcript;
+pub mod vfs;
+pub mod work;
+pub mod workload;

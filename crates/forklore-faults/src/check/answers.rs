@@ -1,0 +1,69 @@
+//! Who was refused was told why, soon, and had it coming.
+
+use super::Check;
+use crate::history::{Answer, Call, Entry};
+
+/// How long a store waits for another process before it says that it is busy, in nanoseconds.
+const WAIT: u64 = 4_900_000_000;
+/// The longest that anybody waits for an answer, in nanoseconds: five seconds for another process,
+/// and one for the work itself on a busy machine.
+const LONGEST: u64 = 6_000_000_000;
+
+impl Check<'_> {
+    pub(super) fn answers(&self) {
+        for entry in self.entries {
+            let Some((at, answer)) = &entry.answered else { continue };
+            let took = at.saturating_sub(entry.invoked);
+            if took > LONGEST && (!answer.is_done() || is_short(&entry.call)) {
+                let millis = took / 1_000_000;
+                self.wrong(format!("{:?} was told {answer:?} after {millis} ms", entry.call));
+            }
+            let Answer::Refused { kind, message, .. } = answer else { continue };
+            let waited = took >= WAIT || matches!(entry.call, Call::Collect);
+            if (kind == "busy" && !waited) || !self.had_it_coming(entry, *at, kind) {
+                self.wrong(format!("{:?} was told {kind}: {message}", entry.call));
+            }
+        }
+    }
+
+    /// Whether something else that was going on explains the refusal.
+    fn had_it_coming(&self, entry: &Entry, at: u64, kind: &str) -> bool {
+        match (kind, &entry.call) {
+            ("busy", _) => true,
+            ("conflict", Call::Append { expect, .. }) => expect.is_some(),
+            ("not_found", Call::Create { parent: Some(parent), .. }) => {
+                self.deleted_before(parent, at)
+            }
+            ("not_found", call) => {
+                call.session().is_some_and(|session| self.deleted_before(session, at))
+            }
+            ("already_exists", Call::Create { session, .. }) => {
+                let others = self.about(session).filter(|other| !std::ptr::eq(*other, entry));
+                let mut makers = others.filter(|it| matches!(it.call, Call::Create { .. }));
+                makers.any(|other| other.invoked < at)
+            }
+            ("already_exists", Call::Label { label, .. }) => self.entries.iter().any(|other| {
+                matches!(&other.call, Call::Label { label: theirs, .. } if theirs == label)
+                    && !std::ptr::eq(other, entry)
+                    && other.invoked < at
+            }),
+            ("has_children", Call::Delete { session, refuse: true }) => {
+                self.entries.iter().any(|other| {
+                    matches!(&other.call, Call::Create { parent, .. }
+                        if parent.as_deref() == Some(session))
+                        && other.invoked < at
+                })
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Whether a call is one step, that waits for others once.
+fn is_short(call: &Call) -> bool {
+    match call {
+        Call::Create { copy, .. } => !copy,
+        Call::Append { .. } | Call::Delete { .. } | Call::Label { .. } => true,
+        Call::Detach { .. } | Call::Import { .. } | Call::Collect => false,
+    }
+}

@@ -1,0 +1,66 @@
+//! The stores that are put to the test, and how each is opened.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use forklore::Engine;
+use forklore_sqlite::SqliteStore;
+use forklore_store::conformance::Handle;
+use forklore_store::port::Upkeep;
+use forklore_store::sources::Sources;
+use forklore_store::{Result, Store};
+use serde::{Deserialize, Serialize};
+
+/// A store that several processes share and that outlives them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// One SQLite file.
+    Sqlite,
+}
+
+/// An open store, as the port and as the engine sees it.
+#[derive(Clone)]
+pub struct Opened {
+    /// For calls of the port and of upkeep.
+    pub handle: Handle,
+    /// For verbs, imports above all.
+    pub engine: Engine,
+}
+
+impl Kind {
+    /// Opens the store in the folder `dir`, making it where there is none.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn open(self, dir: &Path) -> Result<Opened> {
+        match self {
+            Self::Sqlite => {
+                let store = SqliteStore::open(&dir.join("store.db"), Default::default())?;
+                Ok(Opened::new(store))
+            }
+        }
+    }
+
+    /// The same through the library's own door, as a URL.
+    #[must_use]
+    pub fn url(self, dir: &Path) -> String {
+        match self {
+            Self::Sqlite => format!("sqlite:{}", dir.join("store.db").display()),
+        }
+    }
+}
+
+impl Opened {
+    fn new<S: Store + Sources + Upkeep + 'static>(store: S) -> Self {
+        let store = Arc::new(store);
+        let engine = Engine::over(store.clone()).with_dialects(forklore::formats::DIALECTS);
+        Self { handle: Handle { store: store.clone(), upkeep: Some(store) }, engine }
+    }
+
+    /// The store.
+    #[must_use]
+    pub fn store(&self) -> &dyn Store {
+        &*self.handle.store
+    }
+}

@@ -1,0 +1,63 @@
+//! How much is tried, and by which chance.
+//!
+//! Every count of the durability tests passes through [`times`]: `FORKLORE_SOAK=N` makes each of
+//! them N times as large, for long runs before a release. Every choice comes from [`Chance`],
+//! whose seed is [`seed`]: `FORKLORE_SEED=S` repeats the run that printed it.
+
+/// `count`, times what `FORKLORE_SOAK` says.
+///
+/// # Panics
+/// When the variable is no number.
+#[must_use]
+pub fn times(count: u64) -> u64 {
+    count * number("FORKLORE_SOAK").unwrap_or(1)
+}
+
+/// The seed of this run: `FORKLORE_SEED`, else 1.
+///
+/// # Panics
+/// When the variable is no number.
+#[must_use]
+pub fn seed() -> u64 {
+    number("FORKLORE_SEED").unwrap_or(1)
+}
+
+fn number(name: &str) -> Option<u64> {
+    let text = std::env::var(name).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{name}={text} is no number")))
+}
+
+/// Numbers that look random and are the same for the same seed.
+#[derive(Clone, Debug)]
+pub struct Chance(u64);
+
+impl Chance {
+    /// The numbers of a seed; `stream` tells those of one process or round from another's.
+    #[must_use]
+    pub fn new(seed: u64, stream: u64) -> Self {
+        let mut chance = Self(seed ^ stream.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        chance.next();
+        chance
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number from 0 up to, and without, `limit`.
+    pub fn below(&mut self, limit: u64) -> u64 {
+        self.next() % limit.max(1)
+    }
+
+    /// One of the list, which must not be empty.
+    ///
+    /// # Panics
+    /// When it is.
+    pub fn one_of<'a, T>(&mut self, list: &'a [T]) -> &'a T {
+        let at = self.below(list.len() as u64);
+        list.get(usize::try_from(at).unwrap_or(0)).expect("something to choose from")
+    }
+}

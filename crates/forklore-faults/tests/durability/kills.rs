@@ -1,0 +1,60 @@
+//! One process after the other killed in the middle of its work.
+
+use std::time::{Duration, Instant};
+
+use forklore_faults::history::Line;
+use forklore_faults::kind::Kind;
+use forklore_faults::soak::{Chance, seed, times};
+
+use crate::world::World;
+
+const STORES: u64 = 10;
+const KILLS: u64 = 30;
+/// How long a copy may give no sign of life before a collection takes it.
+const ABANDONED: Duration = Duration::from_secs(11);
+
+#[test]
+fn sqlite_loses_nothing_that_was_told() {
+    nothing_told_is_lost(Kind::Sqlite);
+}
+
+fn nothing_told_is_lost(kind: Kind) {
+    let mut first = None;
+    for number in 0..times(STORES) {
+        let mut world = World::new(kind, number);
+        let mut chance = Chance::new(seed(), number);
+        for kill in 0..KILLS {
+            killed(&mut world, &mut chance, &format!("k{kill}"));
+            // Else the next process finds the store as the kill left it.
+            if chance.below(3) == 0 {
+                let opened = world.place.open();
+                world.claim_open(&opened, &format!("c{kill}"));
+            }
+            world.file.grow(20);
+        }
+        world.assert_sound();
+        first.get_or_insert((Instant::now(), world));
+    }
+    let (since, world) = first.expect("a store");
+    std::thread::sleep(ABANDONED.saturating_sub(since.elapsed()));
+    world.assert_erased();
+}
+
+/// A process that works until it is killed, at any moment.
+fn killed(world: &mut World, chance: &mut Chance, name: &str) {
+    let mut process = World::start(&world.task(name, 0));
+    process.go();
+    let mut lines: Vec<Line> = Vec::new();
+    let wait = if chance.below(2) == 0 {
+        // Inside a step that has just begun, or was just told of.
+        for _ in 0..chance.below(40) {
+            lines.push(process.heard().expect("a process that works"));
+        }
+        chance.below(3_000)
+    } else {
+        1_000 + chance.below(59_000)
+    };
+    std::thread::sleep(Duration::from_micros(wait));
+    lines.extend(process.killed::<Line>());
+    world.note(name, &lines);
+}

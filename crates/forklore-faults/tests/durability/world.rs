@@ -1,0 +1,118 @@
+//! A store with a family in it, a file to import, and the history of all that was done to them.
+
+use std::path::Path;
+
+use forklore_faults::caller::Caller;
+use forklore_faults::check::{Check, claim_open, compare_import, remains};
+use forklore_faults::history::{Answer, Call, Entry, Line, entries};
+use forklore_faults::kind::{Kind, Opened};
+use forklore_faults::place::Place;
+use forklore_faults::process::{Process, Task};
+use forklore_faults::soak::seed;
+use forklore_faults::transcript::Transcript;
+use forklore_faults::work::{ONE, TRUNK};
+
+/// More events than a copy writes in one transaction.
+const PREFIX: u64 = 700;
+/// More records than an import writes in one step.
+const RECORDS: usize = 5_000;
+
+pub(crate) struct World {
+    pub(crate) place: Place,
+    pub(crate) history: Vec<Entry>,
+    pub(crate) file: Transcript,
+    number: u64,
+}
+
+impl World {
+    pub(crate) fn new(kind: Kind, number: u64) -> Self {
+        let place = Place::in_memory(kind);
+        let mut file = Transcript::new(place.path());
+        file.grow(RECORDS);
+        let mut lines = Vec::new();
+        let opened = place.open();
+        let mut caller = Caller::new(&opened, |line| lines.push(line));
+        for (session, events) in [(TRUNK, PREFIX), (ONE, 1)] {
+            caller.call(Call::Create {
+                session: session.into(),
+                parent: None,
+                kept: 0,
+                copy: false,
+                events: (0..events).map(|event| format!("{session}.{event}")).collect(),
+            });
+        }
+        drop(caller);
+        Self { place, history: entries("setup", &lines), file, number }
+    }
+
+    /// The task of a process whose name no other has.
+    pub(crate) fn task(&self, name: &str, calls: u64) -> Task {
+        Task {
+            work: "busy".into(),
+            kind: self.place.kind(),
+            store: self.place.store_dir(),
+            name: name.into(),
+            seed: seed().wrapping_add(self.number << 32),
+            calls,
+            file: Some(self.file.path().to_owned()),
+        }
+    }
+
+    /// Makes calls in this process.
+    pub(crate) fn call(&mut self, process: &str, opened: &Opened, call: &Call) -> Answer {
+        let mut lines = Vec::new();
+        let answer = Caller::new(opened, |line| lines.push(line)).call(call.clone());
+        self.note(process, &lines);
+        answer
+    }
+
+    /// Starts a process, and waits until it has opened the store.
+    pub(crate) fn start(task: &Task) -> Process {
+        let mut process = Process::start(Path::new(env!("CARGO_BIN_EXE_forklore-faults")), task);
+        assert_eq!(process.heard::<String>().as_deref(), Some("ready"));
+        process
+    }
+
+    pub(crate) fn note(&mut self, process: &str, lines: &[Line]) {
+        self.history.extend(entries(process, lines));
+    }
+
+    /// Asserts that nothing blocks the names of sessions that were never made.
+    #[track_caller]
+    pub(crate) fn claim_open(&mut self, opened: &Opened, by: &str) {
+        let (calls, problems) = claim_open(opened, by, &self.history);
+        self.history.extend(calls);
+        self.assert_none(&problems);
+    }
+
+    /// Asserts that the store holds what the history says, before and after a collection.
+    #[track_caller]
+    pub(crate) fn assert_sound(&mut self) {
+        let opened = self.place.open();
+        self.assert_none(&Check::new(&opened, &self.history).problems());
+        self.claim_open(&opened, "claim");
+        self.assert_none(
+            &compare_import(&opened.engine, self.file.path()).err().into_iter().collect::<Vec<_>>(),
+        );
+        opened.engine.gc().unwrap();
+        self.assert_none(&Check::new(&opened, &self.history).problems());
+    }
+
+    /// Asserts that no file contains what was deleted, once copies that a kill cut short are old
+    /// enough to be collected.
+    #[track_caller]
+    pub(crate) fn assert_erased(&self) {
+        let opened = self.place.open();
+        opened.engine.gc().unwrap();
+        let remains = remains(&opened, &self.place.store_dir(), &self.history).unwrap();
+        self.assert_none(&remains);
+    }
+
+    #[track_caller]
+    fn assert_none(&self, problems: &[String]) {
+        let (count, seed, number) = (problems.len(), seed(), self.number);
+        let first: Vec<_> = problems.iter().take(20).map(String::as_str).collect();
+        let first = first.join("\n");
+        assert!(count == 0, "FORKLORE_SEED={seed}, store {number}: {count} problems\n{first}");
+    }
+}
