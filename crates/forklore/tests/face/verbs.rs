@@ -75,7 +75,7 @@ fn writing_verbs_do_what_they_say() {
         assert_eq!(labelled.label.as_str(), "b");
         assert_eq!(store.detach(&child).await.unwrap().copied_events, 1);
         let delete = Delete { session: main.clone(), mode: DeleteMode::Refuse, dry_run: false };
-        assert_eq!(store.delete(delete).await.unwrap().deleted, [main.clone()]);
+        assert_eq!(store.delete(delete).await.unwrap().deleted, std::slice::from_ref(&main));
         assert_eq!(store.show(&main).await.unwrap_err().kind(), ErrorKind::NotFound);
         store.gc().await.unwrap();
         assert_eq!(store.verify(None).await.unwrap().problems, []);
