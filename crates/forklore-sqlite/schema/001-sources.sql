@@ -9,7 +9,8 @@ CREATE TABLE source (
     offset INTEGER NOT NULL,              -- bytes accounted for
     sha256 BLOB NOT NULL,
     state TEXT NOT NULL,
-    steps INTEGER NOT NULL
+    steps INTEGER NOT NULL,
+    crc INTEGER NOT NULL                  -- of the columns above, as in every table here
 );
 CREATE INDEX source_first_line ON source (first_line);
 
@@ -19,6 +20,7 @@ CREATE TABLE source_path (
     path TEXT NOT NULL,
     size INTEGER NOT NULL,
     modified INTEGER NOT NULL,            -- nanoseconds since 1970
+    crc INTEGER NOT NULL,
     UNIQUE (path, source)
 );
 CREATE INDEX source_path_source ON source_path (source);
@@ -29,6 +31,7 @@ CREATE TABLE source_session (
     number INTEGER NOT NULL,
     sid INTEGER NOT NULL UNIQUE,
     events INTEGER NOT NULL,
+    crc INTEGER NOT NULL,
     UNIQUE (source, number)
 );
 
@@ -43,8 +46,13 @@ CREATE TABLE source_range (
 CREATE TABLE source_run (
     run INTEGER PRIMARY KEY AUTOINCREMENT,
     source INTEGER NOT NULL,
-    entries INTEGER NOT NULL
+    entries INTEGER NOT NULL,
+    crc INTEGER NOT NULL
 );
 CREATE INDEX source_run_source ON source_run (source, run DESC);
 -- k is run << 16 | chunk
-CREATE TABLE source_place (k INTEGER PRIMARY KEY, entries BLOB NOT NULL);
+CREATE TABLE source_place (
+    k INTEGER PRIMARY KEY,
+    entries BLOB NOT NULL,
+    crc INTEGER NOT NULL
+);

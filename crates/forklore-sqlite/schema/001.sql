@@ -33,7 +33,10 @@ CREATE TABLE session (
     usage_cost REAL NOT NULL,
     workspace TEXT NOT NULL,
     title TEXT, principal TEXT, permissions TEXT, dialect TEXT, leaf TEXT, source TEXT,
-    copy_of TEXT, copy_index INTEGER
+    copy_of TEXT, copy_index INTEGER,
+    note_crc INTEGER,                     -- of its session_note
+    identity_crc INTEGER NOT NULL,        -- of sid to inherited_open, and the ids of root and parent
+    crc INTEGER NOT NULL                  -- of all else
 );
 -- A family, and in it labels that no two living sessions share.
 CREATE UNIQUE INDEX session_family
@@ -51,7 +54,8 @@ CREATE TABLE private_segment (
     root INTEGER NOT NULL,
     promised INTEGER NOT NULL,            -- events when complete
     kept_to INTEGER NOT NULL,             -- how far it is still needed
-    heartbeat INTEGER                     -- while it is being copied: when that last went on
+    heartbeat INTEGER,                    -- while it is being copied: when that last went on
+    crc INTEGER NOT NULL
 );
 INSERT INTO sqlite_sequence (name, seq) VALUES ('private_segment', 1 << 30);
 CREATE INDEX private_segment_root ON private_segment (root);

@@ -2,12 +2,14 @@
 
 use forklore_model::Counts;
 use forklore_model::lineage::{self, Span, Unit, jumps_further};
+use forklore_store::Error;
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::crc::Fields;
 use crate::fault::{Fault, Result};
 use crate::number::{signed, unsigned};
 use crate::segment::Segment;
+use crate::session::Session;
 use crate::write::WriteTx;
 
 /// The most spans in a row, and the number of them in a page.
@@ -70,6 +72,20 @@ pub(crate) fn load(conn: &Connection, sid: Segment) -> Result<Ancestry> {
     Ok(Ancestry { page, spans })
 }
 
+/// The ancestry of a session, which must be there where it inherits something.
+pub(crate) fn of(conn: &Connection, session: &Session) -> Result<Ancestry> {
+    let header = &session.header;
+    if header.inherited.kept == 0 {
+        return Ok(Ancestry::default());
+    }
+    let found = load(conn, session.sid).map_err(|fault| fault.of(&header.id, None))?;
+    if found == Ancestry::default() {
+        let (session, missing) = (header.id.clone(), "the list of its spans".into());
+        return Err(Error::MissingAncestor { session, missing }.into());
+    }
+    Ok(found)
+}
+
 /// Stores or replaces the ancestry of a session.
 pub(crate) fn save(tx: &WriteTx<'_>, sid: Segment, ancestry: &Ancestry) -> Result<()> {
     let bytes = lineage::encode(&ancestry.spans);
@@ -97,7 +113,7 @@ pub(crate) fn page(conn: &Connection, id: i64) -> Result<Page> {
     let Some(((prev, jump), numbers, bytes, sum)) = row.optional()? else {
         return Err(Fault::damaged(place(), "it is missing"));
     };
-    let expected = page_sum(prev, jump, &numbers, &bytes);
+    let expected = page_sum(id, prev, jump, &numbers, &bytes);
     let mut list =
         spans(&bytes, expected, sum).map_err(|message| Fault::damaged(place(), &message))?;
     let end = list.pop().ok_or_else(|| Fault::damaged(place(), "it is empty"))?.base;
@@ -130,24 +146,17 @@ pub(crate) fn add_page(
     };
     let [kept, index, turns] = jump.start.map(signed);
     let numbers = [signed(depth), signed(jump.depth), kept, index, turns];
-    let sum = page_sum(prev, jump.page, &numbers, &bytes);
     tx.write(
         "INSERT INTO ancestry_page
              (prev, depth, jump, jump_depth, jump_kept, jump_index, jump_turns, spans, crc)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        &[
-            &prev,
-            &numbers[0],
-            &jump.page,
-            &numbers[1],
-            &kept,
-            &index,
-            &turns,
-            &bytes,
-            &i64::from(sum),
-        ],
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)",
+        &[&prev, &numbers[0], &jump.page, &numbers[1], &kept, &index, &turns, &bytes],
     )?;
-    Ok(tx.last_insert_rowid())
+    // Its number is part of its checksum.
+    let id = tx.last_insert_rowid();
+    let sum = i64::from(page_sum(id, prev, jump.page, &numbers, &bytes));
+    tx.write("UPDATE ancestry_page SET crc = ? WHERE id = ?", &[&sum, &id])?;
+    Ok(id)
 }
 
 /// The depth and jump of the page behind `prev`.
@@ -167,8 +176,25 @@ fn beyond(conn: &Connection, prev: i64) -> Result<(u64, Jump)> {
     Ok((depth, jump))
 }
 
-fn page_sum(prev: Option<i64>, jump: Option<i64>, numbers: &[i64], bytes: &[u8]) -> u32 {
-    Fields::default().number(prev).number(jump).numbers(numbers).bytes(Some(bytes)).sum()
+/// Reads every list and page, for who erases pages that none of them names.
+pub(crate) fn check_all(conn: &Connection) -> Result<()> {
+    let numbers = |sql| -> Result<Vec<i64>> {
+        let mut statement = conn.prepare_cached(sql)?;
+        let rows = statement.query_map([], |row| row.get(0))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    };
+    for sid in numbers("SELECT sid FROM ancestry")? {
+        load(conn, sid)?;
+    }
+    for id in numbers("SELECT id FROM ancestry_page")? {
+        page(conn, id)?;
+    }
+    Ok(())
+}
+
+fn page_sum(id: i64, prev: Option<i64>, jump: Option<i64>, numbers: &[i64], bytes: &[u8]) -> u32 {
+    let fields = Fields::default().number(Some(id));
+    fields.number(prev).number(jump).numbers(numbers).bytes(Some(bytes)).sum()
 }
 
 fn spans(bytes: &[u8], expected: u32, stored: i64) -> Result<Vec<Span>, String> {

@@ -174,10 +174,12 @@ impl Tail {
         let header = &session.header;
         let [kept, index, turns, bytes, open] = stored_counts(&header.counts);
         let usage = &header.usage;
-        tx.write(
+        session::update(
+            tx,
+            session,
             "UPDATE session SET kept = ?, idx = ?, turns = ?, bytes = ?, open = ?, own_events = ?,
                  own_bytes = ?, updated = ?, usage_input = ?, usage_output = ?, usage_cached = ?,
-                 usage_cost = ? WHERE sid = ?",
+                 usage_cost = ?, crc = ? WHERE sid = ?",
             &[
                 &kept,
                 &index,
@@ -191,7 +193,6 @@ impl Tail {
                 &signed(usage.output),
                 &signed(usage.cached),
                 &usage.cost,
-                &session.sid,
             ],
         )?;
         // Apart, because naming the column makes SQLite write its index even if it is the same.

@@ -7,49 +7,56 @@ use forklore_store::rules::hold;
 
 use crate::create::check_label;
 use crate::fault::Result;
-use crate::session;
+use crate::session::{self, Session};
 use crate::write::WriteTx;
 
 /// Makes every change but [`Change::Detach`]; the header it leads to.
 pub(crate) fn change(tx: &WriteTx<'_>, id: &SessionId, change: &Change) -> Result<Header> {
-    let session = session::living(tx, id)?;
-    let sid = session.sid;
+    let mut session = session::living(tx, id)?;
     match change {
         Change::Label(label) => {
-            check_label(tx, session.root, label, sid)?;
-            tx.write("UPDATE session SET label = ? WHERE sid = ?", &[&label.as_str(), &sid])?;
+            check_label(tx, session.root, label, session.sid)?;
+            session.header.label = label.clone();
+            let sql = "UPDATE session SET label = ?, crc = ? WHERE sid = ?";
+            session::update(tx, &session, sql, &[&label.as_str()])?;
         }
         Change::Title(title) => {
-            tx.write("UPDATE session SET title = ? WHERE sid = ?", &[title, &sid])?;
+            session.header.title.clone_from(title);
+            let sql = "UPDATE session SET title = ?, crc = ? WHERE sid = ?";
+            session::update(tx, &session, sql, &[title])?;
         }
         Change::Leaf(leaf) => {
-            let leaf = leaf.as_ref().map(SessionId::as_str);
-            tx.write("UPDATE session SET leaf = ? WHERE sid = ?", &[&leaf, &sid])?;
+            session.header.leaf.clone_from(leaf);
+            let sql = "UPDATE session SET leaf = ?, crc = ? WHERE sid = ?";
+            session::update(tx, &session, sql, &[&leaf.as_ref().map(SessionId::as_str)])?;
         }
         Change::Hold { owner, expires, now } => {
             let lease = hold(&session.header, owner, *expires, *now)?;
-            set_lease(tx, sid, Some(&lease))?;
+            set_lease(tx, session, Some(lease))?;
         }
         Change::Release { owner } => {
-            if session.header.lease.is_none_or(|lease| lease.owner != *owner) {
+            if session.header.lease.as_ref().is_none_or(|lease| lease.owner != *owner) {
                 return Err(Error::LeaseLost { session: id.clone(), owner: owner.clone() }.into());
             }
-            set_lease(tx, sid, None)?;
+            set_lease(tx, session, None)?;
         }
         Change::Detach => {}
     }
     Ok(session::with_notes(tx, id)?.header)
 }
 
-fn set_lease(tx: &WriteTx<'_>, sid: i64, lease: Option<&Lease>) -> Result<()> {
-    tx.write(
-        "UPDATE session SET lease_owner = ?, lease_expires = ?, lease_began = ? WHERE sid = ?",
+fn set_lease(tx: &WriteTx<'_>, mut session: Session, lease: Option<Lease>) -> Result<()> {
+    session.header.lease = lease;
+    let lease = session.header.lease.as_ref();
+    session::update(
+        tx,
+        &session,
+        "UPDATE session SET lease_owner = ?, lease_expires = ?, lease_began = ?, crc = ?
+         WHERE sid = ?",
         &[
             &lease.map(|lease| &lease.owner),
             &lease.map(|lease| lease.expires.as_microsecond()),
             &lease.map(|lease| lease.began_at),
-            &sid,
         ],
-    )?;
-    Ok(())
+    )
 }

@@ -14,7 +14,7 @@ use rusqlite::Connection;
 use crate::SqliteStore;
 use crate::ancestry::Ancestry;
 use crate::fault::Result;
-use crate::number::signed;
+use crate::private::{self, Private};
 use crate::read;
 use crate::row::Row;
 use crate::segment::{self, Segment};
@@ -38,11 +38,7 @@ pub(crate) struct Staged {
 pub(crate) fn stage(store: &SqliteStore, of: &SessionId, kept: u64) -> StoreResult<Staged> {
     let segment = store.write("copying events in", |tx| {
         let root = session::living(tx, of)?.root;
-        tx.write(
-            "INSERT INTO private_segment (root, promised, kept_to, heartbeat) VALUES (?, ?, ?, ?)",
-            &[&root, &signed(kept), &signed(kept), &now()],
-        )?;
-        Ok(tx.last_insert_rowid())
+        Ok(private::begin(tx, root, kept, now())?.segment)
     })?;
     let staged = Staged { segment, of: of.clone() };
     let mut copied = 0;
@@ -66,17 +62,14 @@ pub(crate) fn stage(store: &SqliteStore, of: &SessionId, kept: u64) -> StoreResu
 impl Staged {
     /// Completes the copy, checks it, and gives the one span that names it.
     pub(crate) fn publish(&self, tx: &WriteTx<'_>, root: Segment, kept: u64) -> Result<Ancestry> {
-        self.still_there(tx)?;
+        let private = self.still_there(tx)?;
         let copied = segment::end(tx, self.segment)?;
         let rest = self.rows(tx, copied..kept)?;
         rest.iter().try_for_each(|row| segment::insert(tx, row))?;
         if segment::end(tx, self.segment)? != kept {
             return Err(self.lost());
         }
-        tx.write(
-            "UPDATE private_segment SET heartbeat = NULL, root = ? WHERE id = ?",
-            &[&root, &self.segment],
-        )?;
+        Private { heartbeat: None, root, ..private }.save(tx)?;
         let segment = self.segment.unsigned_abs();
         let span = Span { segment, to: kept, base: Counts::default() };
         Ok(Ancestry { page: None, spans: vec![span] })
@@ -99,10 +92,13 @@ impl Staged {
     }
 
     /// Says that the copy goes on, unless somebody erased it meanwhile.
-    fn still_there(&self, tx: &WriteTx<'_>) -> Result<()> {
-        let beat = "UPDATE private_segment SET heartbeat = ? WHERE id = ? AND heartbeat NOT NULL";
-        match tx.write(beat, &[&now(), &self.segment])? {
-            1 => Ok(()),
+    fn still_there(&self, tx: &WriteTx<'_>) -> Result<Private> {
+        match private::find(tx, self.segment)? {
+            Some(found) if found.heartbeat.is_some() => {
+                let beating = Private { heartbeat: Some(now()), ..found };
+                beating.save(tx)?;
+                Ok(beating)
+            }
             _ => Err(self.lost()),
         }
     }
@@ -116,7 +112,7 @@ impl Staged {
 /// Erases a private segment.
 pub(crate) fn erase(tx: &WriteTx<'_>, segment: Segment) -> Result<u64> {
     let erased = segment::erase_from(tx, segment, 0)?;
-    tx.write("DELETE FROM private_segment WHERE id = ?", &[&segment])?;
+    private::forget(tx, segment)?;
     if erased > 0 {
         tx.write("UPDATE upkeep SET erased = 1", &[])?;
     }
@@ -125,10 +121,9 @@ pub(crate) fn erase(tx: &WriteTx<'_>, segment: Segment) -> Result<u64> {
 
 /// The staged segments whose copier gave no sign of life for a while.
 pub(crate) fn abandoned(conn: &Connection) -> Result<Vec<Segment>> {
-    let sql = "SELECT id FROM private_segment WHERE heartbeat < ?";
-    let mut statement = conn.prepare(sql)?;
-    let ids = statement.query_map([now() - ABANDONED], |row| row.get(0))?;
-    Ok(ids.collect::<rusqlite::Result<_>>()?)
+    let is_old = |private: &Private| private.heartbeat.is_some_and(|beat| beat < now() - ABANDONED);
+    let old = private::all(conn)?.into_iter().filter(is_old);
+    Ok(old.map(|private| private.segment).collect())
 }
 
 /// The machine's clock: whether a copier lives is a matter between processes, not of sessions.

@@ -1,6 +1,7 @@
-//! Checksums: of an event's stored fields, of its payload, of a list of spans (SPEC 2).
+//! Checksums: of all stored fields of a row, of a payload, of a list of spans (SPEC 2).
 
 use crc32fast::Hasher;
+use rusqlite::types::ValueRef;
 
 /// Takes fields one by one, each with its length, so that no byte can move from one to the next.
 #[derive(Default)]
@@ -32,6 +33,25 @@ impl Fields {
             }
         }
         self
+    }
+
+    /// A column of any type; of numbers and texts as the methods above.
+    pub(crate) fn value(mut self, value: ValueRef<'_>) -> Self {
+        match value {
+            ValueRef::Null => self.number(None),
+            ValueRef::Integer(number) => self.number(Some(number)),
+            ValueRef::Text(bytes) => self.bytes(Some(bytes)),
+            ValueRef::Real(real) => {
+                // SQLite keeps no sign of a zero.
+                self.0.update(&[3]);
+                self.0.update(&(real + 0.0).to_bits().to_le_bytes());
+                self
+            }
+            ValueRef::Blob(bytes) => {
+                self.0.update(&[4]);
+                self.bytes(Some(bytes))
+            }
+        }
     }
 
     pub(crate) fn sum(self) -> u32 {

@@ -1,21 +1,19 @@
 //! Making a session: a root, or a child that refers to its parent's events.
 
 use forklore_model::lineage::Span;
-use forklore_model::{Counts, Data, EventId, Header, Label, OpenCalls, SessionId, SessionKind};
+use forklore_model::{Counts, Header, Label, OpenCalls, SessionKind};
 use forklore_store::Error;
 use forklore_store::port::{Beginning, NewSession};
-use rusqlite::{Connection, OptionalExtension, ToSql};
+use rusqlite::{Connection, OptionalExtension};
 
 use crate::ancestry::{self, Ancestry, WIDTH};
 use crate::append::Tail;
 use crate::copy::Staged;
 use crate::fault::{Fault, Result};
 use crate::locate::History;
-use crate::number::signed;
 use crate::read::open_calls;
-use crate::row::stored_counts;
 use crate::segment::{self, Segment};
-use crate::session::{self, Session, choice_codes, kind_code};
+use crate::session::{self, Session};
 use crate::write::WriteTx;
 
 /// What a child takes from its parent.
@@ -53,13 +51,15 @@ pub(crate) fn create(
         root,
         parent: parent.map(|parent| parent.sid),
         fresh_until: new.created,
+        kept_to: None,
+        note_sum: None,
         header,
     };
     tail.end(&mut session);
     if session.header.inherited.kept > 0 {
         ancestry::save(tx, sid, &inheritance.ancestry)?;
     }
-    insert(tx, &session)?;
+    session::insert(tx, &mut session)?;
     Ok(session.header)
 }
 
@@ -151,68 +151,4 @@ fn with_own(tx: &WriteTx<'_>, parent: &History<'_>, to: u64) -> Result<Ancestry>
     }
     ancestry.spans.push(Span { segment: sid.unsigned_abs(), to, base: header.inherited });
     Ok(ancestry)
-}
-
-fn insert(tx: &WriteTx<'_>, session: &Session) -> Result<()> {
-    let Session { sid, root, parent, fresh_until, header } = session;
-    let (strategy, tool_calls) = choice_codes(header);
-    let [kept, index, turns, bytes, open] = stored_counts(&header.counts);
-    let inherited = stored_counts(&header.inherited);
-    let cut = header.cut.as_ref();
-    let usage = &header.usage;
-    let permissions = header.permissions.as_ref().map(Data::of).transpose();
-    let permissions = permissions.map_err(|error| Fault::damaged("permissions", &error))?;
-    #[rustfmt::skip] // The values stand like the columns.
-    let values: [&dyn ToSql; 44] = [
-        sid, &header.id.as_str(), &header.id.fold(), parent, root, &kind_code(header.kind),
-        &header.label.as_str(), &signed(header.depth),
-        &kept, &index, &turns, &bytes, &open, &signed(header.own_events),
-        &signed(header.own_bytes),
-        &inherited[0], &inherited[1], &inherited[2], &inherited[3], &inherited[4],
-        &header.created.as_microsecond(), &header.updated.as_microsecond(),
-        &fresh_until.as_microsecond(), &strategy, &tool_calls,
-        &cut.and_then(|cut| cut.seq).map(signed), &cut.map(|cut| signed(cut.index)),
-        &cut.and_then(|cut| cut.message).map(signed), &cut.and_then(|cut| cut.turn).map(signed),
-        &cut.and_then(|cut| cut.event_id.as_ref()).map(EventId::as_str),
-        &cut.map(|cut| signed(cut.kept)),
-        &signed(usage.input), &signed(usage.output), &signed(usage.cached), &usage.cost,
-        &header.workspace.as_str(), &header.title, &header.principal,
-        &permissions.as_ref().map(Data::get), &header.dialect,
-        &header.leaf.as_ref().map(SessionId::as_str), &header.source,
-        &header.copy_of.as_ref().map(|copy| copy.session_id.as_str()),
-        &header.copy_of.as_ref().map(|copy| signed(copy.index)),
-    ];
-    tx.write(
-        "INSERT INTO session (sid, id, folded, parent, root, kind,
-             label, depth,
-             kept, idx, turns, bytes, open, own_events,
-             own_bytes,
-             inherited_kept, inherited_index, inherited_turns, inherited_bytes, inherited_open,
-             created, updated,
-             fresh_until, strategy, tool_calls,
-             cut_seq, cut_index,
-             cut_message, cut_turn,
-             cut_event,
-             cut_kept,
-             usage_input, usage_output, usage_cached, usage_cost,
-             workspace, title, principal,
-             permissions, dialect,
-             leaf, source,
-             copy_of,
-             copy_index)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-             ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        &values,
-    )?;
-    if header.metadata.is_some() || header.config.is_some() {
-        tx.write(
-            "INSERT INTO session_note (sid, metadata, config) VALUES (?, ?, ?)",
-            &[
-                sid,
-                &header.metadata.as_ref().map(Data::get),
-                &header.config.as_ref().map(Data::get),
-            ],
-        )?;
-    }
-    Ok(())
 }

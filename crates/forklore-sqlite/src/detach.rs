@@ -44,7 +44,11 @@ fn switch(tx: &WriteTx<'_>, id: &SessionId, staged: &Staged) -> Result<Changed, 
 }
 
 fn mark(tx: &WriteTx<'_>, id: &SessionId) -> Result<Header, Fault> {
-    let sid = session::living(tx, id)?.sid;
-    tx.write("UPDATE session SET detached = 1 WHERE sid = ? AND detached = 0", &[&sid])?;
-    Ok(session::with_notes(tx, id)?.header)
+    let mut session = session::with_notes(tx, id)?;
+    if !session.header.detached {
+        session.header.detached = true;
+        let sql = "UPDATE session SET detached = 1, crc = ? WHERE sid = ?";
+        session::update(tx, &session, sql, &[])?;
+    }
+    Ok(session.header)
 }

@@ -19,6 +19,7 @@ mod location;
 mod migrate;
 mod number;
 mod port;
+mod private;
 mod read;
 mod remove;
 mod row;

@@ -26,7 +26,7 @@ pub(crate) fn list(
     let mut statement = conn.prepare_cached(&session::select(&sql))?;
     let mut rows = statement.query(params_from_iter(values.iter()))?;
     while let Some(row) = rows.next()? {
-        let session = match session::read(row) {
+        let session = match session::read(row, true) {
             Ok(session) => session,
             Err(fault) if fault.is_of_one_row() => {
                 damaged.push(fault);

@@ -53,12 +53,7 @@ pub(crate) struct LastKept {
 
 impl<'s> History<'s> {
     pub(crate) fn of(conn: &Connection, session: &'s Session) -> Result<Self> {
-        let inherits = session.header.inherited.kept > 0;
-        let ancestry = if inherits {
-            ancestry::load(conn, session.sid).map_err(|fault| fault.of(&session.header.id, None))?
-        } else {
-            Ancestry::default()
-        };
+        let ancestry = ancestry::of(conn, session)?;
         Ok(Self { session, ancestry, last_page: RefCell::default() })
     }
 

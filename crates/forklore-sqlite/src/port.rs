@@ -43,12 +43,7 @@ impl Store for SqliteStore {
         self.read_with("reading", |conn| read::page(conn, session, query))
     }
 
-    fn sessions(
-        &self,
-        filter: &Filter,
-        after: Option<&Cursor>,
-        limit: usize,
-    ) -> Result<Headers> {
+    fn sessions(&self, filter: &Filter, after: Option<&Cursor>, limit: usize) -> Result<Headers> {
         let doing = "listing";
         let (sound, faults) =
             self.read_with(doing, |conn| list::list(conn, filter, after, limit))?;

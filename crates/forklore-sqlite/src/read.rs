@@ -9,12 +9,11 @@ use forklore_store::Error;
 use forklore_store::port::{At, Direction, Page, Query, Stored};
 use rusqlite::Connection;
 
-use crate::fault::{Fault, Result};
+use crate::fault::{Damage, Fault, Result};
 use crate::locate::{History, Stretch};
-use crate::number::unsigned;
 use crate::row::{self, Row};
 use crate::segment::{self, Next, Range, Segment};
-use crate::session;
+use crate::session::{self, Identity};
 
 /// The most bytes of `data` in a page, but for its first event.
 const PAGE_BYTES: usize = 8 << 20;
@@ -232,7 +231,7 @@ impl<'a> Reader<'a> {
         let Range { segment, inherited, .. } = stretch.range;
         let id = &self.history.session.header.id;
         if inherited {
-            let writer = writer(self.conn, segment).map(|writer| writer.id.to_string());
+            let writer = session::identity(self.conn, segment).map(|writer| writer.id.to_string());
             let from = writer.unwrap_or_else(|_| format!("segment {segment}"));
             let missing = format!("event {seq}, which it has from {from}");
             return Error::MissingAncestor { session: id.clone(), missing }.into();
@@ -243,14 +242,7 @@ impl<'a> Reader<'a> {
 
 /// Who wrote segments, each looked up once.
 #[derive(Default)]
-pub(crate) struct Writers(HashMap<Segment, Writer>);
-
-#[derive(Clone)]
-struct Writer {
-    id: SessionId,
-    child: bool,
-    inherited: u64,
-}
+pub(crate) struct Writers(HashMap<Segment, Identity>);
 
 impl Writers {
     /// Where the event was first written.
@@ -267,27 +259,23 @@ impl Writers {
         }
         let (segment, position) = (segment::of(row.k), segment::position(row.k));
         let writer = self.writer(conn, segment, row)?;
-        let tail = writer.child && position > 0;
+        let tail = writer.parent.is_some() && position > 0;
         Ok((segment, if tail { writer.inherited + position } else { position }))
     }
 
-    fn writer(&mut self, conn: &Connection, segment: Segment, row: &Row) -> Result<&Writer> {
+    fn writer(&mut self, conn: &Connection, segment: Segment, row: &Row) -> Result<&Identity> {
         match self.0.entry(segment) {
             Entry::Occupied(known) => Ok(known.into_mut()),
             Entry::Vacant(unknown) => {
-                let found = writer(conn, segment)
-                    .map_err(|_| Fault::damaged(row::place(row.k), "nobody wrote it"))?;
+                let found = session::identity(conn, segment).map_err(|fault| match fault {
+                    Fault::Damaged(Damage { place, message, .. }) => {
+                        let message = format!("{message}, so nobody knows who wrote it");
+                        Fault::damaged(format!("{place}, and {}", row::place(row.k)), &message)
+                    }
+                    other => other,
+                })?;
                 Ok(unknown.insert(found))
             }
         }
     }
-}
-
-fn writer(conn: &Connection, segment: Segment) -> Result<Writer> {
-    let sql = "SELECT id, parent IS NOT NULL, inherited_kept FROM session WHERE sid = ?";
-    let (id, child, inherited): (String, bool, i64) = conn
-        .prepare_cached(sql)?
-        .query_row([segment], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-    let id = id.parse().map_err(|error| Fault::damaged("session row", &error))?;
-    Ok(Writer { id, child, inherited: unsigned(inherited)? })
 }

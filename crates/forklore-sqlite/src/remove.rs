@@ -7,11 +7,12 @@ use forklore_store::Error;
 use forklore_store::port::{Children, Removed};
 use forklore_store::rules::bury;
 use jiff::Timestamp;
-use rusqlite::{Connection, params};
+use rusqlite::Connection;
 
 use crate::ancestry;
 use crate::fault::{Fault, Result};
 use crate::number::signed;
+use crate::private;
 use crate::segment::Segment;
 use crate::session::{self, Session};
 use crate::sources;
@@ -94,10 +95,14 @@ fn segments(conn: &Connection, session: &Session) -> Result<Vec<Segment>> {
 /// Leaves the tombstone; the segment is trimmed with the family.
 fn entomb(tx: &WriteTx<'_>, session: &mut Session, now: Timestamp) -> Result<()> {
     bury(&mut session.header, now);
-    tx.write(
-        "UPDATE session SET deleted = ?, kept_to = ?, title = NULL, leaf = NULL,
-             lease_owner = NULL, lease_expires = NULL, lease_began = NULL WHERE sid = ?",
-        &[&now.as_microsecond(), &signed(session.header.own_events), &session.sid],
+    session.kept_to = Some(session.header.own_events);
+    session.note_sum = None;
+    session::update(
+        tx,
+        session,
+        "UPDATE session SET deleted = ?, kept_to = ?, title = NULL, leaf = NULL, lease_owner = NULL,
+             lease_expires = NULL, lease_began = NULL, note_crc = NULL, crc = ? WHERE sid = ?",
+        &[&now.as_microsecond(), &signed(session.header.own_events)],
     )?;
     tx.write("DELETE FROM session_note WHERE sid = ?", &[&session.sid])?;
     tx.write("DELETE FROM ancestry WHERE sid = ?", &[&session.sid])?;
@@ -106,9 +111,10 @@ fn entomb(tx: &WriteTx<'_>, session: &mut Session, now: Timestamp) -> Result<()>
 
 /// The families in which something nameless is kept.
 pub(crate) fn families(conn: &Connection) -> Result<Vec<Segment>> {
-    let sql = "SELECT root FROM session WHERE kept_to > 0
-               UNION SELECT root FROM private_segment WHERE heartbeat IS NULL";
-    let mut statement = conn.prepare(sql)?;
-    let roots = statement.query_map(params![], |row| row.get(0))?;
-    Ok(roots.collect::<rusqlite::Result<_>>()?)
+    let mut statement = conn.prepare("SELECT DISTINCT root FROM session WHERE kept_to > 0")?;
+    let roots = statement.query_map([], |row| row.get(0))?;
+    let mut roots: BTreeSet<Segment> = roots.collect::<rusqlite::Result<_>>()?;
+    let complete = private::all(conn)?.into_iter().filter(|one| one.heartbeat.is_none());
+    roots.extend(complete.map(|private| private.root));
+    Ok(roots.into_iter().collect())
 }

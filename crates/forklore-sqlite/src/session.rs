@@ -1,6 +1,9 @@
 //! A session's row and the header it stands for.
 
+mod stored;
+
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use forklore_model::header::{CopyOf, Usage};
 use forklore_model::workspace::Workspace;
@@ -9,13 +12,21 @@ use forklore_model::{
 };
 use forklore_store::Error;
 use jiff::Timestamp;
-use rusqlite::types::FromSql;
+use rusqlite::types::{FromSql, ValueRef};
 use rusqlite::{Connection, Row};
 
+use self::stored::{
+    IDENTIFIED, IDENTITY_AT, KIN_AT, MORE_AT, NOTES_AT, SELECTED, STATE_AT, TABLES, check_identity,
+    check_state, place,
+};
+use crate::crc::Fields;
 use crate::fault::{Fault, Result};
 use crate::number::{timestamp, unsigned};
 use crate::row::counts;
 use crate::segment::Segment;
+use crate::write::WriteTx;
+
+pub(crate) use self::stored::update;
 
 const KINDS: [SessionKind; 3] = [SessionKind::Root, SessionKind::Branch, SessionKind::Delegate];
 const STRATEGIES: [Strategy; 2] = [Strategy::ShareV1, Strategy::ReplayV1];
@@ -34,39 +45,76 @@ pub(crate) struct Session {
     pub(crate) parent: Option<Segment>,
     /// No earlier than the header's `updated`, at most a minute later.
     pub(crate) fresh_until: Timestamp,
+    /// Of a deleted one: how far its segment is still needed.
+    pub(crate) kept_to: Option<u64>,
+    /// The checksum of its notes, where it has any.
+    pub(crate) note_sum: Option<u32>,
     /// Its `metadata` and `config` only where [`with_notes`] read it.
     pub(crate) header: Header,
 }
 
-const COLUMNS: &str = "s.sid, s.root, s.parent, s.fresh_until,
-    s.id, root.id, parent.id, s.kind, s.label, s.depth,
-    s.kept, s.idx, s.turns, s.bytes, s.open, s.own_events, s.own_bytes,
-    s.inherited_kept, s.inherited_index, s.inherited_turns, s.inherited_bytes, s.inherited_open,
-    s.created, s.updated, s.lease_owner, s.lease_expires, s.lease_began, s.detached, s.deleted,
-    s.strategy, s.tool_calls, s.cut_seq, s.cut_index, s.cut_message, s.cut_turn, s.cut_event,
-    s.cut_kept, s.usage_input, s.usage_output, s.usage_cached, s.usage_cost, s.workspace, s.title,
-    s.principal, s.permissions, s.dialect, s.leaf, s.source, s.copy_of, s.copy_index";
-
-const TABLES: &str = "session s LEFT JOIN session root ON root.sid = s.root
-    LEFT JOIN session parent ON parent.sid = s.parent";
+/// Who a session is, as those need it that read what it wrote.
+#[derive(Clone, Debug)]
+pub(crate) struct Identity {
+    pub(crate) id: SessionId,
+    pub(crate) parent: Option<Segment>,
+    /// How many events it inherits.
+    pub(crate) inherited: u64,
+}
 
 /// A query of whole headers; `rest` begins behind the tables and names the session's row `s`.
 pub(crate) fn select(rest: &str) -> String {
     format!(
-        "SELECT {COLUMNS}, note.metadata, note.config FROM {TABLES}
-         LEFT JOIN session_note note ON note.sid = s.sid {rest}"
+        "SELECT {}, note.metadata, note.config FROM {TABLES}
+         LEFT JOIN session_note note ON note.sid = s.sid {rest}",
+        *SELECTED
     )
+}
+
+/// Who the session of this number is.
+pub(crate) fn identity(conn: &Connection, sid: Segment) -> Result<Identity> {
+    static SQL: LazyLock<String> =
+        LazyLock::new(|| format!("SELECT {} FROM {TABLES} WHERE s.sid = ?", *IDENTIFIED));
+    let mut statement = conn.prepare_cached(&SQL)?;
+    let mut rows = statement.query([sid])?;
+    let Some(row) = rows.next()? else {
+        return Err(Fault::damaged(format!("session row {sid}"), "it is missing"));
+    };
+    check_identity(row)?;
+    let mut cells = Cells { row, at: IDENTITY_AT + 1 };
+    let (id, _folded, parent) = (cells.required()?, cells.next::<String>()?, cells.next()?);
+    cells.at = IDENTITY_AT + 7;
+    Ok(Identity { id, parent, inherited: cells.count()? })
 }
 
 /// The session of this id, deleted or not.
 pub(crate) fn any(conn: &Connection, id: &SessionId) -> Result<Session> {
-    let sql = format!("SELECT {COLUMNS}, NULL, NULL FROM {TABLES} WHERE s.folded = ?");
-    one(conn, &sql, id)
+    static SQL: LazyLock<String> =
+        LazyLock::new(|| format!("SELECT {} FROM {TABLES} WHERE s.folded = ?", *SELECTED));
+    one(conn, &SQL, id, false)
 }
 
 /// The same with the application's notes.
 pub(crate) fn with_notes(conn: &Connection, id: &SessionId) -> Result<Session> {
-    one(conn, &select("WHERE s.folded = ?"), id)
+    static SQL: LazyLock<String> = LazyLock::new(|| select("WHERE s.folded = ?"));
+    one(conn, &SQL, id, true)
+}
+
+/// The session of this number, with the application's notes.
+pub(crate) fn numbered(conn: &Connection, sid: Segment) -> Result<Session> {
+    static SQL: LazyLock<String> = LazyLock::new(|| select("WHERE s.sid = ?"));
+    let mut statement = conn.prepare_cached(&SQL)?;
+    let mut rows = statement.query([sid])?;
+    let session = rows.next()?.map(|row| read(row, true)).transpose()?;
+    session.ok_or_else(|| Fault::damaged(format!("session row {sid}"), "it is missing"))
+}
+
+/// The number behind this session's, if there is one.
+pub(crate) fn next(conn: &Connection, last: Segment) -> Result<Option<Segment>> {
+    let sql = "SELECT sid FROM session WHERE sid > ? ORDER BY sid LIMIT 1";
+    let mut statement = conn.prepare_cached(sql)?;
+    let mut rows = statement.query([last])?;
+    Ok(rows.next()?.map(|row| row.get(0)).transpose()?)
 }
 
 /// The living session of this id.
@@ -78,10 +126,10 @@ pub(crate) fn living(conn: &Connection, id: &SessionId) -> Result<Session> {
     Ok(session)
 }
 
-fn one(conn: &Connection, sql: &str, id: &SessionId) -> Result<Session> {
+fn one(conn: &Connection, sql: &str, id: &SessionId, notes: bool) -> Result<Session> {
     let mut statement = conn.prepare_cached(sql)?;
     let mut rows = statement.query([id.fold()])?;
-    let session = rows.next()?.map(|row| read(row).map_err(|fault| fault.of(id, None)));
+    let session = rows.next()?.map(|row| read(row, notes).map_err(|fault| fault.of(id, None)));
     session
         .transpose()?
         .filter(|session| session.header.id == *id)
@@ -119,58 +167,89 @@ impl Cells<'_, '_> {
 
     fn parsed<T: std::str::FromStr<Err: ToString>>(&mut self) -> Result<Option<T>> {
         let text: Option<String> = self.next()?;
-        let parsed =
-            text.map(|text| text.parse::<T>().map_err(|error| damaged(&error.to_string())));
+        let parsed = text.map(|text| text.parse::<T>().map_err(|error| self.damaged(&error)));
         parsed.transpose()
     }
 
     fn required<T: std::str::FromStr<Err: ToString>>(&mut self) -> Result<T> {
-        self.parsed()?.ok_or_else(|| damaged("a name is missing"))
+        self.parsed()?.ok_or_else(|| self.damaged("a name is missing"))
     }
 
     fn choice<T: Copy>(&mut self, all: &[T]) -> Result<Option<T>> {
         let code: Option<i64> = self.next()?;
         let choice = code.map(|code| {
             let found = usize::try_from(code).ok().and_then(|code| all.get(code));
-            found.copied().ok_or_else(|| damaged(&format!("{code} stands for nothing")))
+            found.copied().ok_or_else(|| self.damaged(&format!("{code} stands for nothing")))
         });
         choice.transpose()
     }
+
+    fn damaged(&self, message: &(impl ToString + ?Sized)) -> Fault {
+        Fault::damaged(place(self.row), message)
+    }
 }
 
-fn damaged(message: &(impl ToString + ?Sized)) -> Fault {
-    Fault::damaged("session row", message)
-}
-
-/// Reads a row of [`select`].
-pub(crate) fn read(row: &Row<'_>) -> Result<Session> {
-    let mut cells = Cells { row, at: 0 };
-    let (sid, root, parent) = (cells.next()?, cells.next()?, cells.next()?);
-    let fresh_until = cells.time()?;
-    let id: SessionId = cells.required()?;
-    header(&mut cells, id.clone())
-        .map(|header| Session { sid, root, parent, fresh_until, header })
-        .map_err(|fault| fault.of(&id, None))
-}
-
-fn header(cells: &mut Cells<'_, '_>, id: SessionId) -> Result<Header> {
-    // Fields are evaluated in the order written, which is that of the columns.
-    let rootless = || {
-        let missing = "the row of its family's root".into();
-        Fault::Refused(Error::MissingAncestor { session: id.clone(), missing })
+/// Checks and reads a row of [`select`], or one without `notes`.
+pub(crate) fn read(row: &Row<'_>, notes: bool) -> Result<Session> {
+    find_kin(row)?;
+    check_identity(row)?;
+    let mut cells = Cells { row, at: IDENTITY_AT };
+    let (sid, id): (Segment, SessionId) = (cells.next()?, cells.required()?);
+    let read = || {
+        check_state(row)?;
+        let header = header(row, id.clone())?;
+        let mut more = Cells { row, at: MORE_AT };
+        let mut cells = Cells { row, at: IDENTITY_AT + 3 };
+        let mut session = Session {
+            sid,
+            parent: cells.next()?,
+            root: cells.next()?,
+            fresh_until: more.time()?,
+            kept_to: more.some_count()?,
+            note_sum: more.next()?,
+            header,
+        };
+        if notes {
+            take_notes(row, &mut session)?;
+        }
+        Ok(session)
     };
-    let root_id = cells.parsed()?.ok_or_else(rootless)?;
+    read().map_err(|fault: Fault| fault.of(&id, None))
+}
+
+/// Finds that the rows of the root and the parent are there, which hold their ids.
+fn find_kin(row: &Row<'_>) -> Result<()> {
+    let is_null = |at| row.get_ref(at).map(|value| value == ValueRef::Null);
+    let whose = if is_null(KIN_AT)? {
+        "family's root"
+    } else if is_null(KIN_AT + 1)? && !is_null(IDENTITY_AT + 3)? {
+        "parent"
+    } else {
+        return Ok(());
+    };
+    let id: String = row.get(IDENTITY_AT + 1)?;
+    let session = id.parse().map_err(|error| Fault::damaged(place(row), &error))?;
+    let missing = format!("the row of its {whose}");
+    Err(Fault::Refused(Error::MissingAncestor { session, missing }))
+}
+
+fn header(row: &Row<'_>, id: SessionId) -> Result<Header> {
+    let mut kin = Cells { row, at: KIN_AT };
+    let mut identity = Cells { row, at: IDENTITY_AT + 5 };
+    let cells = &mut Cells { row, at: STATE_AT };
+    // Fields are evaluated in the order written, which is that of the columns.
     Ok(Header {
         id,
-        root_id,
-        parent_id: cells.parsed()?,
-        kind: cells.choice(&KINDS)?.ok_or_else(|| damaged("its kind is missing"))?,
+        root_id: kin.required()?,
+        parent_id: kin.parsed()?,
+        kind: identity.choice(&KINDS)?.ok_or_else(|| cells.damaged("its kind is missing"))?,
+        depth: identity.count()?,
+        inherited: identity.counts()?,
         label: cells.required()?,
-        depth: cells.count()?,
+        title: cells.next()?,
         counts: cells.counts()?,
         own_events: cells.count()?,
         own_bytes: cells.count()?,
-        inherited: cells.counts()?,
         created: cells.time()?,
         updated: cells.time()?,
         lease: lease(cells)?,
@@ -186,16 +265,49 @@ fn header(cells: &mut Cells<'_, '_>, id: SessionId) -> Result<Header> {
             cost: cells.next()?,
         },
         workspace: Workspace::new(&cells.next::<String>()?),
-        title: cells.next()?,
         principal: cells.next()?,
         permissions: permissions(cells)?,
         dialect: cells.next()?,
         leaf: cells.parsed()?,
         source: cells.next()?,
         copy_of: copy_of(cells)?,
-        metadata: note(cells)?,
-        config: note(cells)?,
+        metadata: None,
+        config: None,
     })
+}
+
+/// The application's notes, which stand in a row of their own.
+fn take_notes(row: &Row<'_>, session: &mut Session) -> Result<()> {
+    let texts = [row.get_ref(NOTES_AT)?, row.get_ref(NOTES_AT + 1)?];
+    let none = texts == [ValueRef::Null, ValueRef::Null];
+    let sum = (!none).then(|| note_sum(session.sid, texts));
+    if sum != session.note_sum {
+        let place = format!("session_note row {}", session.sid);
+        return Err(Fault::damaged(place, "it does not fit its checksum"));
+    }
+    let mut cells = Cells { row, at: NOTES_AT };
+    (session.header.metadata, session.header.config) = (note(&mut cells)?, note(&mut cells)?);
+    Ok(())
+}
+
+/// The checksum of the application's notes.
+fn note_sum(sid: Segment, [metadata, config]: [ValueRef<'_>; 2]) -> u32 {
+    Fields::default().number(Some(sid)).value(metadata).value(config).sum()
+}
+
+/// Adds the row of a new session and that of its notes.
+pub(crate) fn insert(tx: &WriteTx<'_>, session: &mut Session) -> Result<()> {
+    let Header { metadata, config, .. } = &session.header;
+    let texts = [metadata, config].map(|note| note.as_ref().map(Data::get));
+    if texts != [None, None] {
+        let values = texts.map(|text| text.map_or(ValueRef::Null, ValueRef::from));
+        session.note_sum = Some(note_sum(session.sid, values));
+        tx.write(
+            "INSERT INTO session_note (sid, metadata, config) VALUES (?, ?, ?)",
+            &[&session.sid, &texts[0], &texts[1]],
+        )?;
+    }
+    stored::insert(tx, session)
 }
 
 fn lease(cells: &mut Cells<'_, '_>) -> Result<Option<Lease>> {
@@ -223,12 +335,12 @@ fn cut(cells: &mut Cells<'_, '_>) -> Result<Option<Cut>> {
 
 fn permissions(cells: &mut Cells<'_, '_>) -> Result<Option<BTreeSet<String>>> {
     let text: Option<String> = cells.next()?;
-    text.map(|text| serde_json::from_str(&text).map_err(|error| damaged(&error))).transpose()
+    text.map(|text| serde_json::from_str(&text).map_err(|error| cells.damaged(&error))).transpose()
 }
 
 fn note(cells: &mut Cells<'_, '_>) -> Result<Option<Data>> {
     let text: Option<String> = cells.next()?;
-    text.map(|text| Data::parse(&text).map_err(|error| damaged(&error))).transpose()
+    text.map(|text| Data::parse(&text).map_err(|error| cells.damaged(&error))).transpose()
 }
 
 fn copy_of(cells: &mut Cells<'_, '_>) -> Result<Option<CopyOf>> {
@@ -241,12 +353,12 @@ fn code<T: PartialEq>(all: &[T], one: &T) -> Option<i64> {
 }
 
 /// The number that stands for a kind of session.
-pub(crate) fn kind_code(kind: SessionKind) -> i64 {
+fn kind_code(kind: SessionKind) -> i64 {
     code(&KINDS, &kind).unwrap_or_default()
 }
 
 /// The numbers that stand for a strategy and a tool-call policy.
-pub(crate) fn choice_codes(header: &Header) -> (Option<i64>, Option<i64>) {
+fn choice_codes(header: &Header) -> (Option<i64>, Option<i64>) {
     let strategy = header.strategy.and_then(|strategy| code(&STRATEGIES, &strategy));
     (strategy, header.tool_calls.and_then(|policy| code(&POLICIES, &policy)))
 }

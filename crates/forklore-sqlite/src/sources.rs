@@ -1,17 +1,18 @@
 //! Files that sessions were read from (SPEC 11).
 
 mod place;
+mod row;
 mod write;
 
 use forklore_store::Result;
 use forklore_store::sources::{
-    FindSource, Place, Progress, Range, RecordKey, SeenFile, Source, SourceId, SourceSession,
-    Sources, Step, decode, encode,
+    FindSource, Place, Range, RecordKey, Source, SourceId, Sources, Step, decode, encode,
 };
 use rusqlite::{Connection, OptionalExtension, ToSql};
 
+use crate::crc::Fields;
 use crate::fault::{self, Fault};
-use crate::number::{signed, unsigned};
+use crate::number::signed;
 use crate::segment::Segment;
 use crate::store::{Durable, SqliteStore};
 use crate::write::WriteTx;
@@ -52,65 +53,15 @@ fn find(conn: &Connection, by: &FindSource) -> fault::Result<Vec<Source>> {
     let mut statement = conn.prepare_cached(sql)?;
     let ids = statement.query_map([value], |row| row.get(0))?;
     let ids: Vec<i64> = ids.collect::<rusqlite::Result<_>>()?;
-    ids.into_iter().map(|id| load(conn, id)).collect()
-}
-
-fn load(conn: &Connection, id: i64) -> fault::Result<Source> {
-    let sql = "SELECT dialect, native_id, revision, first_line, offset, sha256, state
-               FROM source WHERE id = ?";
-    let row = |row: &rusqlite::Row<'_>| {
-        let revision: i64 = row.get(2)?;
-        let first_line: i64 = row.get(3)?;
-        let offset: i64 = row.get(4)?;
-        let source = Source {
-            id: SourceId(id.unsigned_abs()),
-            dialect: row.get(0)?,
-            native_id: row.get(1)?,
-            revision: revision.unsigned_abs(),
-            first_line: first_line.cast_unsigned(),
-            paths: Vec::new(),
-            sessions: Vec::new(),
-            read: Progress {
-                offset: offset.unsigned_abs(),
-                sha256: row.get(5)?,
-                state: row.get(6)?,
-            },
-        };
-        Ok(source)
-    };
-    let mut source = conn.prepare_cached(sql)?.query_row([id], row)?;
-    source.paths = paths(conn, id)?;
-    source.sessions = sessions(conn, id)?;
-    Ok(source)
-}
-
-fn paths(conn: &Connection, source: i64) -> fault::Result<Vec<SeenFile>> {
-    let sql = "SELECT path, size, modified FROM source_path WHERE source = ? ORDER BY id";
-    let row = |row: &rusqlite::Row<'_>| {
-        let size: i64 = row.get(1)?;
-        Ok(SeenFile { path: row.get(0)?, size: size.unsigned_abs(), modified: row.get(2)? })
-    };
-    let mut statement = conn.prepare_cached(sql)?;
-    let found = statement.query_map([source], row)?;
-    Ok(found.collect::<rusqlite::Result<_>>()?)
-}
-
-fn sessions(conn: &Connection, source: i64) -> fault::Result<Vec<SourceSession>> {
-    let sql = "SELECT s.id, t.events FROM source_session t JOIN session s ON s.sid = t.sid
-               WHERE t.source = ? ORDER BY t.number";
-    let mut statement = conn.prepare_cached(sql)?;
-    let mut rows = statement.query([source])?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
-        let id: String = row.get(0)?;
-        let id = id.parse().map_err(|error| Fault::damaged("session row", &error))?;
-        found.push(SourceSession { id, events: unsigned(row.get(1)?)? });
-    }
-    Ok(found)
+    ids.into_iter().map(|id| row::whole(conn, id)).collect()
 }
 
 fn step_key(source: i64, step: i64) -> i64 {
     (source << 32) | step
+}
+
+fn range_sum(k: i64, bytes: &[u8]) -> i64 {
+    i64::from(Fields::default().number(Some(k)).bytes(Some(bytes)).sum())
 }
 
 fn ranges(conn: &Connection, k: i64) -> fault::Result<Option<Vec<Range>>> {
@@ -121,21 +72,39 @@ fn ranges(conn: &Connection, k: i64) -> fault::Result<Option<Vec<Range>>> {
         return Ok(None);
     };
     let place = || format!("source_range row {k}");
-    if crc != i64::from(crate::crc::payload(&bytes)) {
+    if crc != range_sum(k, &bytes) {
         return Err(Fault::damaged(place(), "the checksum does not fit"));
     }
     decode(&bytes).map(Some).map_err(|error| Fault::damaged(place(), &error))
 }
 
+/// The number behind this source's, if there is one.
+pub(crate) fn next(conn: &Connection, last: i64) -> fault::Result<Option<i64>> {
+    let sql = "SELECT id FROM source WHERE id > ? ORDER BY id LIMIT 1";
+    Ok(conn.prepare_cached(sql)?.query_row([last], |row| row.get(0)).optional()?)
+}
+
+/// Reads everything that is known of a source.
+pub(crate) fn check(conn: &Connection, source: i64) -> fault::Result<()> {
+    row::whole(conn, source)?;
+    let steps = row::find(conn, source)?.map_or(0, |stored| stored.steps);
+    for step in 0..steps {
+        let k = step_key(source, step);
+        if ranges(conn, k)?.is_none() {
+            return Err(Fault::damaged(format!("source_range row {k}"), "it is missing"));
+        }
+    }
+    place::check(conn, source)
+}
+
 /// Drops the kept bytes of the file that a deleted session was read from (SPEC 10).
 pub(crate) fn forget(tx: &WriteTx<'_>, sid: Segment) -> fault::Result<()> {
-    let sql =
-        "SELECT source, steps FROM source_session JOIN source ON source.id = source WHERE sid = ?";
-    let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
-    let found: Option<(i64, i64)> = tx.prepare_cached(sql)?.query_row([sid], row).optional()?;
-    let Some((source, steps)) = found else {
+    let sql = "SELECT source FROM source_session WHERE sid = ?";
+    let found = tx.prepare_cached(sql)?.query_row([sid], |row| row.get(0)).optional()?;
+    let Some(source): Option<i64> = found else {
         return Ok(());
     };
+    let steps = row::find(tx, source)?.map_or(0, |stored| stored.steps);
     for step in 0..steps {
         let k = step_key(source, step);
         let mut all = ranges(tx, k)?.unwrap_or_default();

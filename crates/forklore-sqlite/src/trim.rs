@@ -1,13 +1,16 @@
 //! Cutting nameless segments back behind the last event that a living session needs.
 
 use std::collections::{BTreeMap, HashSet};
+use std::sync::LazyLock;
 
 use rusqlite::Connection;
 
 use crate::ancestry::{self, Ancestry};
 use crate::fault::Result;
-use crate::number::{signed, unsigned};
+use crate::number::signed;
+use crate::private::{self, Private};
 use crate::segment::{self, Segment};
+use crate::session::{self, Session};
 use crate::write::WriteTx;
 
 /// What a trim came to.
@@ -21,17 +24,25 @@ pub(crate) struct Trimmed {
     pub(crate) events: u64,
 }
 
-/// How far each segment of a family is needed by its living sessions: reads each of their rows
-/// and each page once.
-fn needs(conn: &Connection, root: Segment) -> Result<BTreeMap<Segment, u64>> {
-    let sql = "SELECT s.sid FROM session s JOIN ancestry a ON a.sid = s.sid
-               WHERE s.root = ? AND s.deleted IS NULL";
-    let mut statement = conn.prepare_cached(sql)?;
+/// The sessions of a family, each checked: one whose row lied about itself would have erased what
+/// it needs.
+fn family(conn: &Connection, root: Segment) -> Result<Vec<Session>> {
+    static SQL: LazyLock<String> = LazyLock::new(|| session::select("WHERE s.root = ?"));
+    let mut statement = conn.prepare_cached(&SQL)?;
     let mut rows = statement.query([root])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(session::read(row, true)?);
+    }
+    Ok(found)
+}
+
+/// How far each segment of a family is needed by its living sessions: reads each page once.
+fn needs(conn: &Connection, family: &[Session]) -> Result<BTreeMap<Segment, u64>> {
     let mut needs = BTreeMap::new();
     let mut pages = HashSet::new();
-    while let Some(row) = rows.next()? {
-        let ancestry = ancestry::load(conn, row.get(0)?)?;
+    for session in family.iter().filter(|session| session.header.deleted.is_none()) {
+        let ancestry = ancestry::of(conn, session)?;
         note(&mut needs, &ancestry);
         let mut next = ancestry.page;
         while let Some(id) = next.filter(|id| pages.insert(*id)) {
@@ -52,29 +63,33 @@ fn note(needs: &mut BTreeMap<Segment, u64>, ancestry: &Ancestry) {
 
 /// Trims the nameless segments of the family of this root.
 pub(crate) fn trim(tx: &WriteTx<'_>, root: Segment) -> Result<Trimmed> {
-    let needs = needs(tx, root)?;
+    let family = family(tx, root)?;
+    let needs = needs(tx, &family)?;
     let need = |segment| needs.get(&segment).copied().unwrap_or_default();
     let mut trimmed = Trimmed::default();
-    for (sid, kept_to) in nameless(tx, root, DELETED)? {
-        let need = need(sid);
+    for mut session in family {
+        let (sid, need) = (session.sid, need(session.sid));
+        let kept_to = session.kept_to.filter(|_| session.header.deleted.is_some());
+        let Some(kept_to) = kept_to.filter(|kept_to| *kept_to > 0) else { continue };
         if need < kept_to {
             trimmed.events += segment::erase_from(tx, sid, need)?;
             trimmed.events += segment::erase_own(tx, sid)?;
-            tx.write("UPDATE session SET kept_to = ? WHERE sid = ?", &[&signed(need), &sid])?;
+            session.kept_to = Some(need);
+            let sql = "UPDATE session SET kept_to = ?, crc = ? WHERE sid = ?";
+            session::update(tx, &session, sql, &[&signed(need)])?;
         }
         trimmed.count(sid, need);
     }
-    for (id, kept_to) in nameless(tx, root, PRIVATE)? {
-        let need = need(id);
-        if need < kept_to {
-            trimmed.events += segment::erase_from(tx, id, need)?;
-            let sql = "UPDATE private_segment SET kept_to = ? WHERE id = ?";
-            tx.write(sql, &[&signed(need), &id])?;
+    for private in private::of_family(tx, root)? {
+        let (segment, need) = (private.segment, need(private.segment));
+        if need < private.kept_to {
+            trimmed.events += segment::erase_from(tx, segment, need)?;
+            Private { kept_to: need, ..private }.save(tx)?;
         }
         if need == 0 {
-            tx.write("DELETE FROM private_segment WHERE id = ?", &[&id])?;
+            private::forget(tx, segment)?;
         }
-        trimmed.count(id, need);
+        trimmed.count(segment, need);
     }
     if trimmed.events > 0 {
         tx.write("UPDATE upkeep SET erased = 1", &[])?;
@@ -90,15 +105,4 @@ impl Trimmed {
             self.segments += 1;
         }
     }
-}
-
-const DELETED: &str = "SELECT sid, kept_to FROM session
-    WHERE root = ? AND deleted IS NOT NULL AND kept_to > 0";
-const PRIVATE: &str = "SELECT id, kept_to FROM private_segment
-    WHERE root = ? AND heartbeat IS NULL";
-
-fn nameless(conn: &Connection, root: Segment, sql: &str) -> Result<Vec<(Segment, u64)>> {
-    let mut statement = conn.prepare_cached(sql)?;
-    let rows = statement.query_map([root], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?)))?;
-    rows.map(|row| row.map(|(segment, to)| Ok((segment, unsigned(to)?)))?).collect()
 }

@@ -7,6 +7,7 @@ use forklore_store::port::Collected;
 use forklore_store::{Error, Result};
 use rusqlite::Connection;
 
+use crate::ancestry;
 use crate::copy;
 use crate::fault::Fault;
 use crate::remove::families;
@@ -35,6 +36,7 @@ fn collect(tx: &WriteTx<'_>) -> Result<(Collected, bool), Fault> {
         collected.events += trimmed.events;
         collected.segments += trimmed.segments;
     }
+    ancestry::check_all(tx)?;
     tx.write(
         "DELETE FROM ancestry_page WHERE id NOT IN (
              WITH RECURSIVE used (id) AS (

@@ -12,10 +12,12 @@ use rusqlite::Connection;
 use crate::ancestry;
 use crate::fault::Fault;
 use crate::locate::{History, Stretch};
-use crate::number::{signed, unsigned};
+use crate::number::signed;
+use crate::private;
 use crate::row::Row;
 use crate::segment::{self, Next, Range, Segment};
 use crate::session::{self, Session};
+use crate::sources;
 use crate::store::SqliteStore;
 
 /// Events read in one transaction, so that the WAL can be written back in between.
@@ -24,7 +26,10 @@ const BATCH: u64 = 4_096;
 /// Checks one session with all that it inherits.
 pub(crate) fn session(store: &SqliteStore, id: &SessionId) -> Result<Verification> {
     let mut check = Check::new(store);
-    let found = store.read_with("reading", |conn| session::living(conn, id));
+    let found = store.read_with("reading", |conn| {
+        session::living(conn, id)?;
+        session::with_notes(conn, id)
+    });
     let session = match found {
         Err(error @ (Error::NotFound(_) | Error::Deleted(_))) => return Err(error),
         Err(error) => {
@@ -34,9 +39,9 @@ pub(crate) fn session(store: &SqliteStore, id: &SessionId) -> Result<Verificatio
         Ok(session) => session,
     };
     check.found.sessions = 1;
-    check.lineage(&session)?;
+    check.lineage(&session);
     check.head(&session);
-    for stretch in check.stretches(&session)? {
+    for stretch in check.stretches(&session) {
         check.range(stretch.range, Some(&session.header), stretch.base.kept);
     }
     Ok(check.found)
@@ -46,24 +51,27 @@ pub(crate) fn session(store: &SqliteStore, id: &SessionId) -> Result<Verificatio
 pub(crate) fn all(store: &SqliteStore) -> Result<Verification> {
     let mut check = Check::new(store);
     check.file();
-    let mut last = 0;
-    while let Some(sid) = check.next_session(last)? {
-        last = sid;
-        let id = match check.id(sid) {
-            Ok(id) => id,
-            Err(error) => {
-                check.problem(None, None, &error);
-                continue;
+    check.each(session::next, |check, sid| {
+        let read = |conn: &Connection| session::numbered(conn, sid);
+        match check.store.read_with("reading", read) {
+            Ok(session) => check.stored(&session),
+            Err(error) => check.problem(None, None, &error),
+        }
+    });
+    match store.read_with("reading", private::all) {
+        Err(error) => check.problem(None, None, &error),
+        Ok(found) => {
+            for private in found.iter().filter(|private| private.heartbeat.is_none()) {
+                let (segment, to) = (private.segment, private.kept_to);
+                check.range(Range { segment, from: 0, to, inherited: false }, None, 0);
             }
-        };
-        match store.read_with("reading", |conn| session::with_notes(conn, &id)) {
-            Ok(session) => check.stored(&session)?,
-            Err(error) => check.problem(Some(&id), None, &error),
         }
     }
-    for (segment, to) in check.private()? {
-        check.range(Range { segment, from: 0, to, inherited: false }, None, 0);
-    }
+    check.each(sources::next, |check, source| {
+        if let Err(error) = check.store.read_with("reading", |conn| sources::check(conn, source)) {
+            check.problem(None, None, &error);
+        }
+    });
     Ok(check.found)
 }
 
@@ -119,34 +127,27 @@ impl<'s> Check<'s> {
         }
     }
 
-    fn next_session(&self, last: Segment) -> Result<Option<Segment>> {
-        self.store.read_with("reading", |conn| {
-            let sql = "SELECT sid FROM session WHERE sid > ? ORDER BY sid LIMIT 1";
-            let mut statement = conn.prepare_cached(sql)?;
-            let mut rows = statement.query([last])?;
-            Ok(rows.next()?.map(|row| row.get(0)).transpose()?)
-        })
-    }
-
-    fn id(&self, sid: Segment) -> Result<SessionId> {
-        self.store.read_with("reading", |conn| {
-            let sql = "SELECT id FROM session WHERE sid = ?";
-            let id: String = conn.prepare_cached(sql)?.query_row([sid], |row| row.get(0))?;
-            id.parse().map_err(|error| Fault::damaged(format!("session row {sid}"), &error))
-        })
-    }
-
-    fn private(&self) -> Result<Vec<(Segment, u64)>> {
-        self.store.read_with("reading", |conn| {
-            let sql = "SELECT id, kept_to FROM private_segment WHERE heartbeat IS NULL";
-            let mut statement = conn.prepare(sql)?;
-            let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?)))?;
-            rows.map(|row| row.map(|(segment, to)| Ok((segment, unsigned(to)?)))?).collect()
-        })
+    /// Looks at all rows of a table, each found by the number of the one before.
+    fn each(
+        &mut self,
+        next: impl Fn(&Connection, i64) -> Result<Option<i64>, Fault>,
+        mut look: impl FnMut(&mut Self, i64),
+    ) {
+        let mut last = 0;
+        loop {
+            match self.store.read_with("reading", |conn| next(conn, last)) {
+                Ok(Some(number)) if number > last => {
+                    look(self, number);
+                    last = number;
+                }
+                Ok(_) => return,
+                Err(error) => return self.problem(None, None, &error),
+            }
+        }
     }
 
     /// What one session stores itself.
-    fn stored(&mut self, session: &Session) -> Result<()> {
+    fn stored(&mut self, session: &Session) {
         let deleted = session.header.deleted.is_some();
         let own = Range {
             segment: session.sid,
@@ -155,23 +156,19 @@ impl<'s> Check<'s> {
             inherited: false,
         };
         if deleted {
-            let sql = "SELECT ifnull(kept_to, 0) FROM session WHERE sid = ?";
-            let to = self.store.read_with("reading", |conn| {
-                unsigned(conn.prepare_cached(sql)?.query_row([session.sid], |row| row.get(0))?)
-            })?;
+            let to = session.kept_to.unwrap_or_default();
             self.range(Range { to, ..own }, Some(&session.header), session.header.inherited.kept);
-            return Ok(());
+            return;
         }
         self.found.sessions += 1;
-        self.lineage(session)?;
+        self.lineage(session);
         self.range(own, Some(&session.header), session.header.inherited.kept);
         self.head(session);
         self.ancestry(session);
-        Ok(())
     }
 
     /// Its ancestors up to the root.
-    fn lineage(&mut self, session: &Session) -> Result<()> {
+    fn lineage(&mut self, session: &Session) {
         let mut seen = HashSet::from([session.sid]);
         let mut parent = session.parent;
         while let Some(sid) = parent.filter(|sid| !self.sound.contains(sid)) {
@@ -183,26 +180,15 @@ impl<'s> Check<'s> {
                     kind: ErrorKind::LineageCycle,
                     message: format!("the ancestors of session {id} run in a circle"),
                 });
-                return Ok(());
+                return;
             }
-            let next = self.store.read_with("reading", |conn| {
-                let sql = "SELECT parent FROM session WHERE sid = ?";
-                let mut statement = conn.prepare_cached(sql)?;
-                let mut rows = statement.query([sid])?;
-                Ok(rows.next()?.map(|row| row.get::<_, Option<Segment>>(0)).transpose()?)
-            })?;
-            match next {
-                Some(next) => parent = next,
-                None => {
-                    let missing = format!("session row {sid}");
-                    let error = Error::MissingAncestor { session: id.clone(), missing };
-                    self.problem(Some(id), None, &error);
-                    return Ok(());
-                }
+            let read = |conn: &Connection| Ok(session::identity(conn, sid)?.parent);
+            match self.store.read_with("reading", read) {
+                Ok(next) => parent = next,
+                Err(error) => return self.problem(Some(id), None, &error),
             }
         }
         self.sound.extend(seen);
-        Ok(())
     }
 
     /// That the header knows its last event. Nothing else notices when it forgot some: a history
@@ -239,12 +225,6 @@ impl<'s> Check<'s> {
         let mut seen = std::mem::take(&mut self.pages);
         let checked = self.store.read_with("reading", |conn| {
             let list = History::of(conn, session)?.ancestry;
-            let none = list.spans.is_empty() && list.page.is_none();
-            if none && session.header.inherited.kept > 0 {
-                let session = session.header.id.clone();
-                let missing = "the list of its spans".into();
-                return Err(Error::MissingAncestor { session, missing }.into());
-            }
             keep_promises(conn, &list.spans, session.header.inherited)?;
             let mut next = list.page;
             while let Some(id) = next.filter(|id| seen.insert(*id)) {
@@ -261,7 +241,7 @@ impl<'s> Check<'s> {
     }
 
     /// The stretches of its history, each checked to give as many events as it promises.
-    fn stretches(&mut self, session: &Session) -> Result<Vec<Stretch>> {
+    fn stretches(&mut self, session: &Session) -> Vec<Stretch> {
         let header = &session.header;
         let mut stretches = Vec::new();
         let mut seq = 0;
@@ -287,7 +267,7 @@ impl<'s> Check<'s> {
                 }
             }
         }
-        Ok(stretches)
+        stretches
     }
 
     /// Reads a range of a segment that `owner` shows, before which it inherits so many events.

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use forklore_store::sources::{Place, RecordKey};
 use rusqlite::{Connection, OptionalExtension};
 
+use crate::crc::Fields;
 use crate::fault::{Fault, Result};
 use crate::number::signed;
 use crate::write::WriteTx;
@@ -23,9 +24,7 @@ pub(super) fn add(tx: &WriteTx<'_>, source: i64, places: &[(RecordKey, Place)]) 
         return Ok(());
     }
     let mut entries = BTreeMap::new();
-    let sql = "SELECT run, entries FROM source_run WHERE source = ? ORDER BY run DESC LIMIT 1";
-    let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
-    let last: Option<(i64, i64)> = tx.prepare_cached(sql)?.query_row([source], row).optional()?;
+    let last = runs(tx, source, 1)?.pop();
     if let Some((run, len)) = last.filter(|(_, len)| *len < SMALL) {
         for chunk in 0..chunks(len) {
             entries.extend(read(tx, run, chunk)?);
@@ -35,29 +34,69 @@ pub(super) fn add(tx: &WriteTx<'_>, source: i64, places: &[(RecordKey, Place)]) 
     }
     entries.extend(places.iter().copied());
     let len = signed(entries.len() as u64);
-    tx.write("INSERT INTO source_run (source, entries) VALUES (?, ?)", &[&source, &len])?;
+    tx.write("INSERT INTO source_run (source, entries, crc) VALUES (?, ?, 0)", &[&source, &len])?;
     let run = tx.last_insert_rowid();
+    let sum = run_sum(run, source, len);
+    tx.write("UPDATE source_run SET crc = ? WHERE run = ?", &[&sum, &run])?;
     let entries: Vec<_> = entries.into_iter().collect();
     for (chunk, entries) in (0..).zip(entries.chunks(CHUNK)) {
         let bytes: Vec<u8> = entries.iter().flat_map(|entry| to_bytes(*entry)).collect();
+        let k = chunk_key(run, chunk);
         tx.write(
-            "INSERT INTO source_place (k, entries) VALUES (?, ?)",
-            &[&chunk_key(run, chunk), &bytes],
+            "INSERT INTO source_place (k, entries, crc) VALUES (?, ?, ?)",
+            &[&k, &bytes, &chunk_sum(k, &bytes)],
         )?;
     }
     Ok(())
 }
 
 pub(super) fn find(conn: &Connection, source: i64, key: RecordKey) -> Result<Option<Place>> {
-    let sql = "SELECT run, entries FROM source_run WHERE source = ? ORDER BY run DESC";
-    let mut statement = conn.prepare_cached(sql)?;
-    let mut rows = statement.query([source])?;
-    while let Some(row) = rows.next()? {
-        if let Some(place) = find_in_run(conn, row.get(0)?, chunks(row.get(1)?), key)? {
+    for (run, len) in runs(conn, source, -1)? {
+        if let Some(place) = find_in_run(conn, run, chunks(len), key)? {
             return Ok(Some(place));
         }
     }
     Ok(None)
+}
+
+/// Reads every run of a source, and that each holds as many entries as it says.
+pub(super) fn check(conn: &Connection, source: i64) -> Result<()> {
+    for (run, len) in runs(conn, source, -1)? {
+        let mut entries = 0;
+        for chunk in 0..chunks(len) {
+            entries += signed(read(conn, run, chunk)?.len() as u64);
+        }
+        if entries != len {
+            let message = format!("it holds {entries} entries and not {len}");
+            return Err(Fault::damaged(format!("source_run row {run}"), &message));
+        }
+    }
+    Ok(())
+}
+
+/// The latest runs of a source, the last first, each with its number of entries.
+fn runs(conn: &Connection, source: i64, limit: i64) -> Result<Vec<(i64, i64)>> {
+    let sql = "SELECT run, entries, crc FROM source_run WHERE source = ? ORDER BY run DESC LIMIT ?";
+    let mut statement = conn.prepare_cached(sql)?;
+    let mut rows = statement.query([source, limit])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (run, len): (i64, i64) = (row.get(0)?, row.get(1)?);
+        if row.get::<_, i64>(2)? != run_sum(run, source, len) {
+            let message = "its fields do not fit their checksum";
+            return Err(Fault::damaged(format!("source_run row {run}"), message));
+        }
+        found.push((run, len));
+    }
+    Ok(found)
+}
+
+fn run_sum(run: i64, source: i64, len: i64) -> i64 {
+    i64::from(Fields::default().numbers(&[run, source, len]).sum())
+}
+
+fn chunk_sum(k: i64, bytes: &[u8]) -> i64 {
+    i64::from(Fields::default().number(Some(k)).bytes(Some(bytes)).sum())
 }
 
 fn find_in_run(conn: &Connection, run: i64, chunks: i64, key: RecordKey) -> Result<Option<Place>> {
@@ -94,11 +133,17 @@ fn chunk_key(run: i64, chunk: i64) -> i64 {
 
 fn read(conn: &Connection, run: i64, chunk: i64) -> Result<Vec<(RecordKey, Place)>> {
     let k = chunk_key(run, chunk);
-    let sql = "SELECT entries FROM source_place WHERE k = ?";
-    let bytes: Vec<u8> = conn.prepare_cached(sql)?.query_row([k], |row| row.get(0))?;
+    let place = || format!("source_place row {k}");
+    let sql = "SELECT entries, crc FROM source_place WHERE k = ?";
+    let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let found: Option<(Vec<u8>, i64)> = conn.prepare_cached(sql)?.query_row([k], row).optional()?;
+    let (bytes, sum) = found.ok_or_else(|| Fault::damaged(place(), "it is missing"))?;
+    if sum != chunk_sum(k, &bytes) {
+        return Err(Fault::damaged(place(), "it does not fit its checksum"));
+    }
     let (entries, rest) = bytes.as_chunks::<ENTRY>();
     if !rest.is_empty() {
-        return Err(Fault::damaged(format!("source_place row {k}"), "an entry is cut off"));
+        return Err(Fault::damaged(place(), "an entry is cut off"));
     }
     Ok(entries.iter().map(from_bytes).collect())
 }

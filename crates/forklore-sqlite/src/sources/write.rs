@@ -3,13 +3,13 @@
 use forklore_store::Error;
 use forklore_store::port::Change;
 use forklore_store::sources::{SourceId, Step, Target, Write, encode};
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::Connection;
 
-use super::{place, step_key};
+use super::{place, range_sum, row, step_key};
 use crate::fault::{Fault, Result};
 use crate::number::signed;
 use crate::write::WriteTx;
-use crate::{append, change, crc, create, session};
+use crate::{append, change, create, session};
 
 pub(super) fn step(tx: &WriteTx<'_>, step: &Step) -> Result<SourceId> {
     let source = target(tx, step)?;
@@ -19,19 +19,13 @@ pub(super) fn step(tx: &WriteTx<'_>, step: &Step) -> Result<SourceId> {
             Write::Create(new) => {
                 create::create(tx, new, None)?;
                 let sid = session::living(tx, &new.id)?.sid;
-                tx.write(
-                    "INSERT INTO source_session (source, number, sid, events) VALUES (?, ?, ?, ?)",
-                    &[&source, &number, &sid, &signed(new.events.len() as u64)],
-                )?;
+                row::add_session(tx, source, number, sid, new.events.len() as u64)?;
                 number += 1;
             }
             Write::Append { session, append } => {
                 append::append(tx, session, append)?;
                 let sid = session::living(tx, session)?.sid;
-                tx.write(
-                    "UPDATE source_session SET events = events + ? WHERE sid = ?",
-                    &[&signed(append.events.len() as u64), &sid],
-                )?;
+                row::add_events(tx, sid, append.events.len() as u64)?;
             }
             Write::Leaf { session, leaf } => {
                 change::change(tx, session, &Change::Leaf(Some(leaf.clone())))?;
@@ -62,21 +56,12 @@ fn target(tx: &WriteTx<'_>, step: &Step) -> Result<i64> {
             if now != latest.map(|id| signed(id.0)) {
                 return Err(stale("the file was read by somebody else".into()));
             }
-            tx.write(
-                "INSERT INTO source
-                     (dialect, native_id, revision, first_line, offset, sha256, state, steps)
-                 VALUES (?, '', ?, ?, 0, x'', '', 0)",
-                &[dialect, &signed(*revision), &first_line.cast_signed()],
-            )?;
-            Ok(tx.last_insert_rowid())
+            row::insert(tx, dialect, *revision, *first_line)
         }
         Target::Known { id, offset } => {
             let id = signed(id.0);
-            let sql = "SELECT offset FROM source WHERE id = ?";
-            let now: Option<i64> =
-                tx.prepare_cached(sql)?.query_row([id], |row| row.get(0)).optional()?;
-            match now {
-                Some(now) if now == signed(*offset) => Ok(id),
+            match row::find(tx, id)?.map(|stored| stored.source.read.offset) {
+                Some(now) if now == *offset => Ok(id),
                 Some(now) => Err(stale(format!("it is read up to byte {now}"))),
                 None => Err(stale("it is gone".into())),
             }
@@ -85,30 +70,20 @@ fn target(tx: &WriteTx<'_>, step: &Step) -> Result<i64> {
 }
 
 fn record(tx: &WriteTx<'_>, source: i64, step: &Step) -> Result<()> {
-    let steps = i64::from(!step.ranges.is_empty());
-    if steps > 0 {
-        let sql = "SELECT steps FROM source WHERE id = ?";
-        let number: i64 = tx.prepare_cached(sql)?.query_row([source], |row| row.get(0))?;
-        put_ranges(tx, step_key(source, number), &encode(&step.ranges))?;
+    let missing = || Fault::damaged(format!("source row {source}"), "it is missing");
+    let mut stored = row::find(tx, source)?.ok_or_else(missing)?;
+    if !step.ranges.is_empty() {
+        put_ranges(tx, step_key(source, stored.steps), &encode(&step.ranges))?;
+        stored.steps += 1;
     }
-    let read = &step.read;
-    tx.write(
-        "UPDATE source SET native_id = ?, offset = ?, sha256 = ?, state = ?, steps = steps + ?
-         WHERE id = ?",
-        &[&step.native_id, &signed(read.offset), &read.sha256, &read.state, &steps, &source],
-    )?;
-    let seen = &step.seen;
-    tx.write(
-        "INSERT INTO source_path (source, path, size, modified) VALUES (?, ?, ?, ?)
-         ON CONFLICT (path, source) DO UPDATE SET size = excluded.size,
-             modified = excluded.modified",
-        &[&source, &seen.path, &signed(seen.size), &seen.modified],
-    )?;
-    Ok(())
+    stored.source.native_id.clone_from(&step.native_id);
+    stored.source.read = step.read.clone();
+    stored.save(tx)?;
+    row::saw(tx, source, &step.seen)
 }
 
 pub(super) fn put_ranges(tx: &WriteTx<'_>, k: i64, bytes: &[u8]) -> Result<()> {
-    let sum = i64::from(crc::payload(bytes));
+    let sum = range_sum(k, bytes);
     tx.write(
         "INSERT OR REPLACE INTO source_range (k, crc, ranges) VALUES (?, ?, ?)",
         &[&k, &sum, &bytes],

@@ -1,0 +1,108 @@
+//! Segments without a session: copies of an assembled prefix. What is erased is decided by their
+//! rows, so each is checked before it is believed.
+
+use rusqlite::{Connection, Row, ToSql};
+
+use crate::crc::Fields;
+use crate::fault::{Fault, Result};
+use crate::number::{signed, unsigned};
+use crate::segment::Segment;
+use crate::write::WriteTx;
+
+/// A private segment.
+#[derive(Clone, Debug)]
+pub(crate) struct Private {
+    pub(crate) segment: Segment,
+    pub(crate) root: Segment,
+    /// Events when complete.
+    pub(crate) promised: u64,
+    /// How far it is still needed.
+    pub(crate) kept_to: u64,
+    /// While it is being copied: when that last went on.
+    pub(crate) heartbeat: Option<i64>,
+}
+
+impl Private {
+    fn sum(&self) -> i64 {
+        let numbers = [self.segment, self.root, signed(self.promised), signed(self.kept_to)];
+        i64::from(Fields::default().numbers(&numbers).number(self.heartbeat).sum())
+    }
+
+    fn read(row: &Row<'_>) -> Result<Self> {
+        let segment = row.get(0)?;
+        let place = || format!("private_segment row {segment}");
+        let damaged = || Fault::damaged(place(), "its fields do not fit their checksum");
+        let (promised, kept_to) = (unsigned(row.get(2)?), unsigned(row.get(3)?));
+        let (Ok(promised), Ok(kept_to)) = (promised, kept_to) else { return Err(damaged()) };
+        let found = Self { segment, root: row.get(1)?, promised, kept_to, heartbeat: row.get(4)? };
+        if found.sum() != row.get::<_, i64>(5)? {
+            return Err(damaged());
+        }
+        Ok(found)
+    }
+
+    /// Writes it over its row.
+    pub(crate) fn save(&self, tx: &WriteTx<'_>) -> Result<()> {
+        tx.write(
+            "UPDATE private_segment SET root = ?, kept_to = ?, heartbeat = ?, crc = ? WHERE id = ?",
+            &[&self.root, &signed(self.kept_to), &self.heartbeat, &self.sum(), &self.segment],
+        )?;
+        Ok(())
+    }
+}
+
+/// Begins a copy of `promised` events for a session of the family of `root`.
+pub(crate) fn begin(
+    tx: &WriteTx<'_>,
+    root: Segment,
+    promised: u64,
+    heartbeat: i64,
+) -> Result<Private> {
+    tx.write(
+        "INSERT INTO private_segment (root, promised, kept_to, heartbeat, crc)
+         VALUES (?, ?, ?, ?, 0)",
+        &[&root, &signed(promised), &signed(promised), &heartbeat],
+    )?;
+    let segment = tx.last_insert_rowid();
+    let begun = Private { segment, root, promised, kept_to: promised, heartbeat: Some(heartbeat) };
+    // Its number is part of its checksum.
+    begun.save(tx)?;
+    Ok(begun)
+}
+
+/// The one of this number, unless it was erased.
+pub(crate) fn find(conn: &Connection, segment: Segment) -> Result<Option<Private>> {
+    Ok(select(conn, "id = ?", &[&segment])?.pop())
+}
+
+/// Those of a family that are complete.
+pub(crate) fn of_family(conn: &Connection, root: Segment) -> Result<Vec<Private>> {
+    let mut found = all(conn)?;
+    found.retain(|private| private.root == root && private.heartbeat.is_none());
+    Ok(found)
+}
+
+/// All of them.
+pub(crate) fn all(conn: &Connection) -> Result<Vec<Private>> {
+    select(conn, "TRUE", &[])
+}
+
+/// Forgets it.
+pub(crate) fn forget(tx: &WriteTx<'_>, segment: Segment) -> Result<()> {
+    tx.write("DELETE FROM private_segment WHERE id = ?", &[&segment])?;
+    Ok(())
+}
+
+fn select(conn: &Connection, condition: &str, values: &[&dyn ToSql]) -> Result<Vec<Private>> {
+    let sql = format!(
+        "SELECT id, root, promised, kept_to, heartbeat, crc FROM private_segment
+         WHERE {condition} ORDER BY id"
+    );
+    let mut statement = conn.prepare_cached(&sql)?;
+    let mut rows = statement.query(values)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(Private::read(row)?);
+    }
+    Ok(found)
+}

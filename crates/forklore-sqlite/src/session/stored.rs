@@ -1,0 +1,234 @@
+//! A session's row as SQLite keeps it: its columns, their two checksums, and how they are written.
+//!
+//! What tells who a session is has a checksum of its own, because its descendants need it too: a
+//! damaged title hides no child.
+
+use std::sync::LazyLock;
+
+use forklore_model::{Data, EventId, SessionId};
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Row, ToSql};
+
+use super::{Session, choice_codes, kind_code};
+use crate::crc::Fields;
+use crate::fault::{Fault, Result};
+use crate::number::signed;
+use crate::row::stored_counts;
+use crate::write::WriteTx;
+
+/// What tells who a session is, and never changes.
+const IDENTITY: [&str; 12] = [
+    "sid",
+    "id",
+    "folded",
+    "parent",
+    "root",
+    "kind",
+    "depth",
+    "inherited_kept",
+    "inherited_index",
+    "inherited_turns",
+    "inherited_bytes",
+    "inherited_open",
+];
+
+/// Everything else.
+#[rustfmt::skip] // In groups that belong together.
+const STATE: [&str; 39] = [
+    "label", "title",
+    "kept", "idx", "turns", "bytes", "open", "own_events", "own_bytes",
+    "created", "updated",
+    "lease_owner", "lease_expires", "lease_began",
+    "detached", "deleted",
+    "strategy", "tool_calls",
+    "cut_seq", "cut_index", "cut_message", "cut_turn", "cut_event", "cut_kept",
+    "usage_input", "usage_output", "usage_cached", "usage_cost",
+    "workspace", "principal", "permissions", "dialect", "leaf", "source", "copy_of", "copy_index",
+    "fresh_until", "kept_to", "note_crc",
+];
+
+/// Where the columns of a query begin that starts with [`SELECTED`].
+pub(super) const IDENTITY_AT: usize = 0;
+/// The ids of the root and the parent.
+pub(super) const KIN_AT: usize = IDENTITY_AT + IDENTITY.len();
+const IDENTITY_SUM_AT: usize = KIN_AT + 2;
+/// The columns of [`IDENTIFIED`] end here.
+pub(super) const STATE_AT: usize = IDENTITY_SUM_AT + 1;
+/// What of it is not in the header.
+pub(super) const MORE_AT: usize = STATE_AT + STATE.len() - 3;
+const STATE_SUM_AT: usize = STATE_AT + STATE.len();
+/// The application's notes, where a query takes them.
+pub(super) const NOTES_AT: usize = STATE_SUM_AT + 1;
+
+/// The tables that [`SELECTED`] is about.
+pub(super) const TABLES: &str = "session s LEFT JOIN session root ON root.sid = s.root
+    LEFT JOIN session parent ON parent.sid = s.parent";
+
+/// The columns that tell who a session is.
+pub(super) static IDENTIFIED: LazyLock<String> =
+    LazyLock::new(|| format!("{}, root.id, parent.id, s.identity_crc", of_session(&IDENTITY)));
+
+/// All columns.
+pub(super) static SELECTED: LazyLock<String> =
+    LazyLock::new(|| format!("{}, {}, s.crc", *IDENTIFIED, of_session(&STATE)));
+
+static INSERT: LazyLock<String> = LazyLock::new(|| {
+    let (identity, state) = (IDENTITY.join(", "), STATE.join(", "));
+    let values = vec!["?"; IDENTITY.len() + STATE.len() + 2].join(", ");
+    format!(
+        "INSERT INTO session ({identity}, {state}, identity_crc, crc)
+         VALUES ({values})"
+    )
+});
+
+fn of_session(columns: &[&str]) -> String {
+    columns.iter().map(|column| format!("s.{column}")).collect::<Vec<_>>().join(", ")
+}
+
+/// Adds the row.
+pub(crate) fn insert(tx: &WriteTx<'_>, session: &Session) -> Result<()> {
+    let folded = session.header.id.fold();
+    let permissions = permissions(session)?;
+    let identity = identity(session, &folded);
+    let state = state(session, permissions.as_ref());
+    let sums = [identity_sum(&identity, session), state_sum(session.sid, &state)];
+    let values = identity.into_iter().chain(state).chain(sums.map(ValueRef::Integer));
+    let values: Vec<_> = values.map(ToSqlOutput::Borrowed).collect();
+    let values: Vec<_> = values.iter().map(|value| value as &dyn ToSql).collect();
+    tx.write(&INSERT, &values)?;
+    Ok(())
+}
+
+/// Writes columns of a session that was changed so: `sql` names them, and then `crc` and `sid`.
+pub(crate) fn update(
+    tx: &WriteTx<'_>,
+    session: &Session,
+    sql: &str,
+    values: &[&dyn ToSql],
+) -> Result<()> {
+    let permissions = permissions(session)?;
+    let sum = state_sum(session.sid, &state(session, permissions.as_ref()));
+    let mut all = values.to_vec();
+    all.extend([&sum as &dyn ToSql, &session.sid]);
+    tx.write(sql, &all)?;
+    Ok(())
+}
+
+/// Checks what tells who a session is, in a row of [`IDENTIFIED`] or [`SELECTED`].
+pub(super) fn check_identity(row: &Row<'_>) -> Result<()> {
+    let sum = sum_of(row, Fields::default(), IDENTITY_AT..IDENTITY_SUM_AT)?;
+    check(row, sum, IDENTITY_SUM_AT, "the fields that tell who it is")
+}
+
+/// Checks everything else in a row of [`SELECTED`].
+pub(super) fn check_state(row: &Row<'_>) -> Result<()> {
+    let sid = Fields::default().value(row.get_ref(IDENTITY_AT)?);
+    let sum = sum_of(row, sid, STATE_AT..STATE_SUM_AT)?;
+    check(row, sum, STATE_SUM_AT, "its fields")
+}
+
+fn sum_of(row: &Row<'_>, fields: Fields, columns: std::ops::Range<usize>) -> Result<u32> {
+    let mut fields = fields;
+    for column in columns {
+        fields = fields.value(row.get_ref(column)?);
+    }
+    Ok(fields.sum())
+}
+
+fn check(row: &Row<'_>, sum: u32, at: usize, what: &str) -> Result<()> {
+    if row.get_ref(at)? == ValueRef::Integer(i64::from(sum)) {
+        return Ok(());
+    }
+    let message = format!("{what} do not fit their checksum");
+    Err(Fault::damaged(place(row), &message))
+}
+
+/// The row, as errors name it.
+pub(super) fn place(row: &Row<'_>) -> String {
+    match row.get::<_, i64>(IDENTITY_AT) {
+        Ok(sid) => format!("session row {sid}"),
+        Err(_) => "session row".into(),
+    }
+}
+
+fn identity_sum(identity: &[ValueRef<'_>], session: &Session) -> i64 {
+    let parent = session.header.parent_id.as_ref().map(SessionId::as_str);
+    let kin = [text(session.header.root_id.as_str()), some_text(parent)];
+    let fields = identity.iter().chain(&kin).fold(Fields::default(), |fields, v| fields.value(*v));
+    i64::from(fields.sum())
+}
+
+fn state_sum(sid: i64, state: &[ValueRef<'_>]) -> i64 {
+    let sid = Fields::default().number(Some(sid));
+    i64::from(state.iter().fold(sid, |fields, value| fields.value(*value)).sum())
+}
+
+fn identity<'s>(session: &'s Session, folded: &'s str) -> [ValueRef<'s>; IDENTITY.len()] {
+    let Session { sid, root, parent, header, .. } = session;
+    let [kept, index, turns, bytes, open] = stored_counts(&header.inherited).map(number);
+    let (id, folded) = (text(header.id.as_str()), text(folded));
+    let (kind, depth) = (number(kind_code(header.kind)), count(header.depth));
+    let (sid, parent, root) = (number(*sid), some(*parent), number(*root));
+    [sid, id, folded, parent, root, kind, depth, kept, index, turns, bytes, open]
+}
+
+fn permissions(session: &Session) -> Result<Option<Data>> {
+    let permissions = session.header.permissions.as_ref().map(Data::of).transpose();
+    permissions.map_err(|error| Fault::damaged("permissions", &error))
+}
+
+#[rustfmt::skip] // The values stand like the columns.
+fn state<'s>(
+    session: &'s Session,
+    permissions: Option<&'s Data>,
+) -> [ValueRef<'s>; STATE.len()] {
+    let Session { header, fresh_until, kept_to, note_sum, .. } = session;
+    let [kept, index, turns, bytes, open] = stored_counts(&header.counts).map(number);
+    let (lease, cut, usage) = (header.lease.as_ref(), header.cut.as_ref(), &header.usage);
+    let (strategy, tool_calls) = choice_codes(header);
+    let copy = header.copy_of.as_ref();
+    [
+        text(header.label.as_str()), some_text(header.title.as_deref()),
+        kept, index, turns, bytes, open, count(header.own_events), count(header.own_bytes),
+        number(header.created.as_microsecond()), number(header.updated.as_microsecond()),
+        some_text(lease.map(|lease| &*lease.owner)),
+        some(lease.map(|lease| lease.expires.as_microsecond())),
+        some(lease.map(|lease| lease.began_at)),
+        number(i64::from(header.detached)),
+        some(header.deleted.map(|tombstone| tombstone.deleted.as_microsecond())),
+        some(strategy), some(tool_calls),
+        some(cut.and_then(|cut| cut.seq).map(signed)), some(cut.map(|cut| signed(cut.index))),
+        some(cut.and_then(|cut| cut.message).map(signed)),
+        some(cut.and_then(|cut| cut.turn).map(signed)),
+        some_text(cut.and_then(|cut| cut.event_id.as_ref()).map(EventId::as_str)),
+        some(cut.map(|cut| signed(cut.kept))),
+        count(usage.input), count(usage.output), count(usage.cached), ValueRef::Real(usage.cost),
+        text(header.workspace.as_str()), some_text(header.principal.as_deref()),
+        some_text(permissions.map(Data::get)), some_text(header.dialect.as_deref()),
+        some_text(header.leaf.as_ref().map(SessionId::as_str)), some_text(header.source.as_deref()),
+        some_text(copy.map(|copy| copy.session_id.as_str())),
+        some(copy.map(|copy| signed(copy.index))),
+        number(fresh_until.as_microsecond()), some(kept_to.map(signed)),
+        some(note_sum.map(i64::from)),
+    ]
+}
+
+fn number<'s>(number: i64) -> ValueRef<'s> {
+    ValueRef::Integer(number)
+}
+
+fn count<'s>(count: u64) -> ValueRef<'s> {
+    ValueRef::Integer(signed(count))
+}
+
+fn some<'s>(number: Option<i64>) -> ValueRef<'s> {
+    number.map_or(ValueRef::Null, ValueRef::Integer)
+}
+
+fn text(text: &str) -> ValueRef<'_> {
+    ValueRef::Text(text.as_bytes())
+}
+
+fn some_text(some: Option<&str>) -> ValueRef<'_> {
+    some.map_or(ValueRef::Null, text)
+}

@@ -1,0 +1,223 @@
+//! What is known of a source, as rows: each with a checksum of its fields.
+
+use forklore_store::sources::{Progress, SeenFile, Source, SourceId, SourceSession};
+use rusqlite::{Connection, OptionalExtension, Row};
+
+use crate::crc::Fields;
+use crate::fault::{Fault, Result};
+use crate::number::{signed, unsigned};
+use crate::segment::Segment;
+use crate::write::WriteTx;
+
+/// A source without its paths and sessions, and how many steps were written of it.
+#[derive(Clone, Debug)]
+pub(super) struct Stored {
+    pub(super) source: Source,
+    pub(super) steps: i64,
+}
+
+impl Stored {
+    fn sum(&self) -> i64 {
+        let Source { id, dialect, native_id, revision, first_line, read, .. } = &self.source;
+        let numbers = [signed(id.0), signed(*revision), first_line.cast_signed()];
+        let fields =
+            Fields::default().numbers(&numbers).numbers(&[signed(read.offset), self.steps]);
+        let texts = [dialect.as_bytes(), native_id.as_bytes(), &read.sha256, read.state.as_bytes()];
+        i64::from(texts.iter().fold(fields, |fields, text| fields.bytes(Some(text))).sum())
+    }
+
+    /// Writes what a step changes.
+    pub(super) fn save(&self, tx: &WriteTx<'_>) -> Result<()> {
+        let Source { id, native_id, read, .. } = &self.source;
+        tx.write(
+            "UPDATE source SET native_id = ?, offset = ?, sha256 = ?, state = ?, steps = ?, crc = ?
+             WHERE id = ?",
+            &[
+                native_id,
+                &signed(read.offset),
+                &read.sha256,
+                &read.state,
+                &self.steps,
+                &self.sum(),
+                &signed(id.0),
+            ],
+        )?;
+        Ok(())
+    }
+}
+
+/// Makes a source of which nothing is read yet.
+pub(super) fn insert(
+    tx: &WriteTx<'_>,
+    dialect: &str,
+    revision: u64,
+    first_line: u64,
+) -> Result<i64> {
+    tx.write(
+        "INSERT INTO source
+             (dialect, native_id, revision, first_line, offset, sha256, state, steps, crc)
+         VALUES (?, '', ?, ?, 0, ?, '', 0, 0)",
+        &[&dialect, &signed(revision), &first_line.cast_signed(), &[0_u8; 32]],
+    )?;
+    let id = tx.last_insert_rowid();
+    let source = Source {
+        id: SourceId(id.unsigned_abs()),
+        dialect: dialect.to_owned(),
+        native_id: String::new(),
+        revision,
+        first_line,
+        paths: Vec::new(),
+        sessions: Vec::new(),
+        read: Progress::default(),
+    };
+    // Its number is part of its checksum.
+    Stored { source, steps: 0 }.save(tx)?;
+    Ok(id)
+}
+
+/// The source of this number.
+pub(super) fn find(conn: &Connection, id: i64) -> Result<Option<Stored>> {
+    let sql = "SELECT dialect, native_id, revision, first_line, offset, sha256, state, steps, crc
+               FROM source WHERE id = ?";
+    let mut statement = conn.prepare_cached(sql)?;
+    let mut rows = statement.query([id])?;
+    let Some(row) = rows.next()? else {
+        return Ok(None);
+    };
+    let read = || -> Result<Stored> {
+        let source = Source {
+            id: SourceId(id.unsigned_abs()),
+            dialect: row.get(0)?,
+            native_id: row.get(1)?,
+            revision: unsigned(row.get(2)?)?,
+            first_line: row.get::<_, i64>(3)?.cast_unsigned(),
+            paths: Vec::new(),
+            sessions: Vec::new(),
+            read: Progress {
+                offset: unsigned(row.get(4)?)?,
+                sha256: row.get(5)?,
+                state: row.get(6)?,
+            },
+        };
+        Ok(Stored { source, steps: row.get(7)? })
+    };
+    let stored = read().map_err(|fault| placed(fault, "source", id))?;
+    check(row, 8, stored.sum(), "source", id)?;
+    Ok(Some(stored))
+}
+
+/// The same with paths and sessions.
+pub(super) fn whole(conn: &Connection, id: i64) -> Result<Source> {
+    let missing = || Fault::damaged(format!("source row {id}"), "it is missing");
+    let mut source = find(conn, id)?.ok_or_else(missing)?.source;
+    source.paths = paths(conn, id)?;
+    source.sessions = sessions(conn, id)?;
+    Ok(source)
+}
+
+fn path_sum(source: i64, seen: &SeenFile) -> i64 {
+    let numbers = [source, signed(seen.size), seen.modified];
+    i64::from(Fields::default().numbers(&numbers).bytes(Some(seen.path.as_bytes())).sum())
+}
+
+fn paths(conn: &Connection, source: i64) -> Result<Vec<SeenFile>> {
+    let sql = "SELECT id, path, size, modified, crc FROM source_path WHERE source = ? ORDER BY id";
+    let mut statement = conn.prepare_cached(sql)?;
+    let mut rows = statement.query([source])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let id = row.get(0)?;
+        let size = unsigned(row.get(2)?).map_err(|fault| placed(fault, "source_path", id))?;
+        let seen = SeenFile { path: row.get(1)?, size, modified: row.get(3)? };
+        check(row, 4, path_sum(source, &seen), "source_path", id)?;
+        found.push(seen);
+    }
+    Ok(found)
+}
+
+/// Notes what a look at the file showed.
+pub(super) fn saw(tx: &WriteTx<'_>, source: i64, seen: &SeenFile) -> Result<()> {
+    tx.write(
+        "INSERT INTO source_path (source, path, size, modified, crc) VALUES (?, ?, ?, ?, ?)
+         ON CONFLICT (path, source) DO UPDATE SET size = excluded.size,
+             modified = excluded.modified, crc = excluded.crc",
+        &[&source, &seen.path, &signed(seen.size), &seen.modified, &path_sum(source, seen)],
+    )?;
+    Ok(())
+}
+
+fn session_sum(source: i64, number: i64, sid: Segment, events: u64) -> i64 {
+    i64::from(Fields::default().numbers(&[source, number, sid, signed(events)]).sum())
+}
+
+fn sessions(conn: &Connection, source: i64) -> Result<Vec<SourceSession>> {
+    let sql = "SELECT number, sid, events, crc FROM source_session WHERE source = ?
+               ORDER BY number";
+    let mut statement = conn.prepare_cached(sql)?;
+    let mut rows = statement.query([source])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (number, sid): (i64, Segment) = (row.get(0)?, row.get(1)?);
+        let place = || format!("source_session row {number} of source {source}");
+        let events = unsigned(row.get(2)?)?;
+        let whole = session_sum(source, number, sid, events) == row.get::<_, i64>(3)?;
+        if !whole || number != signed(found.len() as u64) {
+            return Err(Fault::damaged(place(), "it does not fit its checksum or its place"));
+        }
+        found.push(SourceSession { id: crate::session::identity(conn, sid)?.id, events });
+    }
+    Ok(found)
+}
+
+/// Adds the session of this number to its source.
+pub(super) fn add_session(
+    tx: &WriteTx<'_>,
+    source: i64,
+    number: i64,
+    sid: Segment,
+    events: u64,
+) -> Result<()> {
+    let sum = session_sum(source, number, sid, events);
+    tx.write(
+        "INSERT INTO source_session (source, number, sid, events, crc) VALUES (?, ?, ?, ?, ?)",
+        &[&source, &number, &sid, &signed(events), &sum],
+    )?;
+    Ok(())
+}
+
+/// Counts further events of the file.
+pub(super) fn add_events(tx: &WriteTx<'_>, sid: Segment, more: u64) -> Result<()> {
+    let sql = "SELECT source, number, events, crc FROM source_session WHERE sid = ?";
+    let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get::<_, i64>(2)?, row.get(3)?));
+    let found: Option<(i64, i64, i64, i64)> =
+        tx.prepare_cached(sql)?.query_row([sid], row).optional()?;
+    let Some((source, number, events, crc)) = found else {
+        return Ok(());
+    };
+    let events = unsigned(events)?;
+    if session_sum(source, number, sid, events) != crc {
+        let place = format!("source_session row {number} of source {source}");
+        return Err(Fault::damaged(place, "it does not fit its checksum"));
+    }
+    let events = events + more;
+    tx.write(
+        "UPDATE source_session SET events = ?, crc = ? WHERE sid = ?",
+        &[&signed(events), &session_sum(source, number, sid, events), &sid],
+    )?;
+    Ok(())
+}
+
+fn check(row: &Row<'_>, at: usize, sum: i64, table: &str, id: i64) -> Result<()> {
+    if row.get::<_, i64>(at)? == sum {
+        return Ok(());
+    }
+    Err(Fault::damaged(format!("{table} row {id}"), "its fields do not fit their checksum"))
+}
+
+/// The same damage with the row it lies in.
+fn placed(fault: Fault, table: &str, id: i64) -> Fault {
+    match fault {
+        Fault::Damaged(damage) => Fault::damaged(format!("{table} row {id}"), &damage.message),
+        other => other,
+    }
+}
