@@ -6,7 +6,7 @@
 use std::fmt::Debug;
 use std::fs::{DirBuilder, File as Native, OpenOptions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::Path;
 
 /// How to open a file.
@@ -74,12 +74,6 @@ pub trait File: Debug + Send + Sync {
     fn is_empty(&self) -> io::Result<bool> {
         Ok(self.len()? == 0)
     }
-
-    /// A number that tells it from every other file while it is open.
-    ///
-    /// # Errors
-    /// See [`Fs::open`].
-    fn identity(&self) -> io::Result<(u64, u64)>;
 
     /// Reads at a place, as much as there is up to the length of `into`.
     ///
@@ -150,11 +144,6 @@ impl Fs for Disk {
 impl File for Native {
     fn len(&self) -> io::Result<u64> {
         Ok(self.metadata()?.len())
-    }
-
-    fn identity(&self) -> io::Result<(u64, u64)> {
-        let found = self.metadata()?;
-        Ok((found.dev(), found.ino()))
     }
 
     fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize> {

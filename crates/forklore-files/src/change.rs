@@ -1,0 +1,42 @@
+//! Changing what is not the log: label, title, leaf, lease.
+
+use forklore_model::{Header, SessionId};
+use forklore_store::port::Change;
+use forklore_store::rules::hold;
+use forklore_store::{Error, Result};
+
+use crate::folder::Folder;
+
+impl Folder {
+    /// Makes every change but [`Change::Detach`]; the header it leads to.
+    pub(crate) fn change(&self, id: &SessionId, change: &Change) -> Result<Header> {
+        let mut session = self.writable(id)?;
+        let old = session.header.clone();
+        let header = &mut session.header;
+        match change {
+            Change::Label(label) => {
+                self.check_label(&old.root_id, label, id)?;
+                self.claim_label(&old.root_id, label, id)?;
+                header.label = label.clone();
+            }
+            Change::Title(title) => header.title.clone_from(title),
+            Change::Leaf(leaf) => header.leaf.clone_from(leaf),
+            Change::Hold { owner, expires, now } => {
+                header.lease = Some(hold(&old, owner, *expires, *now)?);
+            }
+            Change::Release { owner } => {
+                if header.lease.take_if(|lease| lease.owner == *owner).is_none() {
+                    return Err(Error::LeaseLost { session: id.clone(), owner: owner.clone() });
+                }
+            }
+            Change::Detach => {}
+        }
+        if session.header != old {
+            self.commit(&mut session, String::new())?;
+        }
+        if session.header.label != old.label {
+            self.free_label(&old)?;
+        }
+        Ok(session.header)
+    }
+}

@@ -1,0 +1,101 @@
+//! One step of one session: its lines in one write, durable before anybody is told.
+
+use forklore_model::SessionId;
+use forklore_store::disk::os;
+use forklore_store::{Error, Result};
+
+use crate::folder::Folder;
+use crate::fs::Open;
+use crate::line;
+use crate::log::of;
+use crate::record::{Commit, State};
+use crate::session::Session;
+
+impl Folder {
+    /// The living session of this id, to be written to: what a killed writer left is cleared up.
+    pub(crate) fn writable(&self, id: &SessionId) -> Result<Session> {
+        let mut session = self.writable_any(id)?;
+        if session.header.deleted.is_some() {
+            return Err(Error::Deleted(id.clone()));
+        }
+        self.recover(&mut session)?;
+        Ok(session)
+    }
+
+    fn writable_any(&self, id: &SessionId) -> Result<Session> {
+        let found = self.find(id)?.ok_or_else(|| Error::NotFound(id.clone()))?;
+        let session = self.load(&found, Open::Write).map_err(|error| of(error, id, None))?;
+        let session = session.filter(|session| session.header.id == *id);
+        session.ok_or_else(|| Error::NotFound(id.clone()))
+    }
+
+    /// Cuts a torn tail off, its bytes kept aside (CRAFT D1), and makes durable what a killed
+    /// writer had written but not synced: others may build on it now.
+    fn recover(&self, session: &mut Session) -> Result<()> {
+        let Session { log, segment, header, .. } = &*session;
+        if session.len > log.end {
+            let torn = self.bytes(session, log.end, session.len)?;
+            self.set_aside(segment, log.end, &torn)?;
+            log.file.set_len(log.end).map_err(os("cutting back", &log.path))?;
+            self.sync(&*log.file, &log.path)?;
+        }
+        if log.end > session.durable {
+            // Written again, because a sync alone does nothing for bytes that an earlier, failed
+            // one has given up.
+            let from = session.step.max(session.durable);
+            let step = self.bytes(session, from, log.end)?;
+            self.write(&*log.file, &log.path, &step, from)?;
+            self.sync(&*log.file, &log.path)?;
+            self.mark(&header.id, segment, log.end);
+        }
+        session.len = session.log.end;
+        session.durable = session.log.end;
+        Ok(())
+    }
+
+    fn bytes(&self, session: &Session, from: u64, to: u64) -> Result<Vec<u8>> {
+        let log = &session.log;
+        let mut bytes = vec![0; usize::try_from(to - from).unwrap_or_default()];
+        let read = log.file.read_at(&mut bytes, from).map_err(os("reading", &log.path))?;
+        bytes.truncate(read);
+        Ok(bytes)
+    }
+
+    fn set_aside(&self, segment: &crate::layout::Segment, at: u64, bytes: &[u8]) -> Result<()> {
+        self.make_dir(&self.layout.aside())?;
+        let name = format!("{}.{at}.{}", segment.name(), line::sum(bytes));
+        self.put(&self.layout.aside().join(name), bytes)
+    }
+
+    /// Adds event lines to a session and ends the step with its new state.
+    ///
+    /// # Errors
+    /// `Io` when it cannot be written, and then nothing was; `Poisoned` when nobody knows.
+    pub(crate) fn commit(&self, session: &mut Session, mut lines: String) -> Result<()> {
+        let log = &session.log;
+        let commit = Commit {
+            state: State::of(&session.header),
+            from: log.end,
+            step: line::sum(lines.as_bytes()),
+        };
+        lines.push_str(&sealed(&commit)?);
+        let written = self.write(&*log.file, &log.path, lines.as_bytes(), log.end);
+        if let Err(error) = written {
+            // Back to the old length; where that fails too, the next writer finds a torn tail.
+            let _ = log.file.set_len(log.end);
+            return Err(error);
+        }
+        self.sync(&*log.file, &log.path)?;
+        session.step = log.end;
+        session.log.end += lines.len() as u64;
+        session.len = session.log.end;
+        session.durable = session.log.end;
+        self.mark(&session.header.id, &session.segment, session.durable);
+        Ok(())
+    }
+}
+
+/// An object as a line.
+pub(crate) fn sealed<T: serde::Serialize>(object: &T) -> Result<String> {
+    line::sealed(object).map_err(|error| Error::io("writing a line", error))
+}

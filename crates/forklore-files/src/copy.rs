@@ -1,0 +1,136 @@
+//! Copies of an assembled prefix: for a fork that copies, and for a session that is detached.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use forklore_model::header::Strategy;
+use forklore_model::{Header, SessionId};
+use forklore_store::disk::os;
+use forklore_store::port::Changed;
+use forklore_store::{Error, Result};
+
+use crate::commit::sealed;
+use crate::folder::Folder;
+use crate::fs::Open;
+use crate::history::History;
+use crate::layout::{Segment, UNFINISHED};
+use crate::log::Next;
+use crate::record::{PrefixLine, Writer, write_event};
+
+/// Bytes of lines that are written at once.
+const WRITE_BYTES: usize = 1 << 20;
+
+/// A copy that is whole and durable but belongs to nobody yet.
+#[derive(Debug)]
+pub(crate) struct Staged {
+    path: PathBuf,
+}
+
+/// Whose copy it will be.
+pub(crate) struct Owner<'a> {
+    pub(crate) id: &'a SessionId,
+    pub(crate) parent_id: Option<&'a SessionId>,
+    pub(crate) root_id: &'a SessionId,
+    pub(crate) segment: &'a Segment,
+}
+
+impl Folder {
+    /// Copies the first `kept` inheritable events of a session, without keeping others waiting.
+    pub(crate) fn stage(&self, from: &SessionId, kept: u64, owner: &Owner<'_>) -> Result<Staged> {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let session = self.living(from)?;
+        if kept > session.header.counts.kept {
+            return Err(Error::Invalid(format!("the cut lies behind the end of {from}")));
+        }
+        self.make_dir(&self.layout.workspaces().join(owner.segment.workspace()))?;
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let suffix = format!(".{}-{number}{UNFINISHED}", std::process::id());
+        let path = self.layout.segment(&owner.segment.prefix());
+        let staged = Staged { path: forklore_store::disk::beside(&path, &suffix) };
+        let written = self.write_copy(&History::of(self, &session), kept, owner, &staged);
+        if written.is_err() {
+            staged.abandon(self);
+        }
+        written.map(|()| staged)
+    }
+
+    fn write_copy(
+        &self,
+        history: &History<'_>,
+        kept: u64,
+        owner: &Owner<'_>,
+        staged: &Staged,
+    ) -> Result<()> {
+        let path = &staged.path;
+        self.remove(path)?;
+        let file = self.fs.open(path, Open::Create).map_err(os("copying to", path))?;
+        let mut lines = sealed(&PrefixLine::new(owner.id, kept))?;
+        let (mut at, mut copied) = (0, 0);
+        history.walk(0, false, |stored| {
+            if !stored.event.class.is_inherited() {
+                return Ok(Next::Go);
+            }
+            copied += 1;
+            let writer =
+                Writer { session_id: owner.id, parent_id: owner.parent_id, root_id: owner.root_id };
+            let counts = stored.counts;
+            write_event(&mut lines, writer, copied, Some(&stored.origin), counts, &stored.event)
+                .map_err(|error| Error::io("copying an event", error))?;
+            if lines.len() >= WRITE_BYTES {
+                self.write(&*file, path, lines.as_bytes(), at)?;
+                at += lines.len() as u64;
+                lines.clear();
+            }
+            Ok(if copied == kept { Next::Stop } else { Next::Go })
+        })?;
+        self.write(&*file, path, lines.as_bytes(), at)?;
+        self.sync(&*file, path)
+    }
+
+    /// Copies what the session inherits, unless it has its own copy (SPEC 10).
+    pub(crate) fn staged_detach(&self, id: &SessionId) -> Result<Option<Staged>> {
+        let session = self.living(id)?;
+        let header = &session.header;
+        if has_own(header) {
+            return Ok(None);
+        }
+        let owner = Owner {
+            id,
+            parent_id: header.parent_id.as_ref(),
+            root_id: &header.root_id,
+            segment: &session.segment,
+        };
+        self.stage(id, header.inherited.kept, &owner).map(Some)
+    }
+
+    /// Makes the session refer to its copy, unless somebody else detached it meanwhile.
+    pub(crate) fn detach(&self, id: &SessionId, staged: Option<&Staged>) -> Result<Changed> {
+        let mut session = self.writable(id)?;
+        let mut copied_events = 0;
+        if let Some(staged) = staged.filter(|_| !has_own(&session.header)) {
+            staged.publish(self, &session.segment)?;
+            copied_events = session.header.inherited.kept;
+        }
+        if !session.header.detached {
+            session.header.detached = true;
+            self.commit(&mut session, String::new())?;
+        }
+        Ok(Changed { header: session.header, copied_events })
+    }
+}
+
+fn has_own(header: &Header) -> bool {
+    header.detached || header.inherited.kept == 0 || header.strategy == Some(Strategy::ReplayV1)
+}
+
+impl Staged {
+    /// Gives the copy its place beside the session that lies in `segment`.
+    pub(crate) fn publish(&self, folder: &Folder, segment: &Segment) -> Result<()> {
+        folder.publish(&self.path, &folder.layout.segment(&segment.prefix()))
+    }
+
+    /// Removes a copy that nobody took; what stays is erased by the next gc.
+    pub(crate) fn abandon(&self, folder: &Folder) {
+        let _ = folder.fs.remove(&self.path);
+    }
+}

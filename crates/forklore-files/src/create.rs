@@ -1,0 +1,127 @@
+//! Making a session: a root, or a child that refers to its parent's events.
+
+use forklore_model::{Header, OpenCalls, SessionKind, Strategy};
+use forklore_store::port::{Beginning, NewSession};
+use forklore_store::{Error, Result};
+
+use crate::append::Tail;
+use crate::commit::sealed;
+use crate::copy::Staged;
+use crate::folder::Folder;
+use crate::history::History;
+use crate::layout::Segment;
+use crate::line;
+use crate::record::{Ancestry, Commit, SessionLine, Span, State};
+use crate::session::Session;
+
+/// The most spans in a first line. Older ones stay in that of an ancestor.
+const SPANS: usize = 32;
+
+impl Folder {
+    /// Checks the id, the kind and the cut; the parent, where there is one.
+    pub(crate) fn check_new(&self, new: &NewSession) -> Result<Option<Session>> {
+        if self.find(&new.id)?.is_some() {
+            return Err(Error::IdTaken(new.id.clone()));
+        }
+        let Some(from) = &new.from else {
+            if new.kind != SessionKind::Root {
+                return Err(Error::Invalid("a session that is no root needs a parent".into()));
+            }
+            return Ok(None);
+        };
+        let parent = self.writable(&from.parent)?;
+        if new.kind == SessionKind::Root || new.events.is_empty() {
+            let message = "a child is no root and begins with its session_fork";
+            return Err(Error::Invalid(message.into()));
+        }
+        if from.cut.kept > parent.header.counts.kept {
+            return Err(Error::Invalid(format!("the cut lies behind the end of {}", from.parent)));
+        }
+        Ok(Some(parent))
+    }
+
+    /// Makes the session; its file gets its name last. `staged` holds the copy of its prefix where
+    /// it is to have one.
+    pub(crate) fn create(&self, new: &NewSession, staged: Option<&Staged>) -> Result<Header> {
+        let parent = self.check_new(new)?;
+        let mut header = new.header(parent.as_ref().map(|parent| &parent.header), <_>::default());
+        self.check_label(&header.root_id, &new.label, &new.id)?;
+        let mut open = OpenCalls::default();
+        let mut ancestry = Ancestry::default();
+        if let (Some(parent), Some(from)) = (&parent, &new.from)
+            && new.kind == SessionKind::Branch
+            && from.cut.kept > 0
+        {
+            (header, open, ancestry) = self.inherit(header, parent, from)?;
+        }
+        let segment = Segment::of_session(&header.workspace, &header.id);
+        let line = SessionLine::new(&header, ancestry);
+        let mut tail = Tail { header: &mut header, open, lines: String::new() };
+        let mut events = new.events.as_slice();
+        if let (Some(_), [fork, rest @ ..]) = (&parent, events) {
+            tail.push_fork(fork)?;
+            events = rest;
+        }
+        events.iter().try_for_each(|event| tail.push(event))?;
+        let lines = tail.lines;
+        self.publish_session(&header, &segment, &line, &lines, staged)?;
+        Ok(header)
+    }
+
+    /// Claims what the session needs for itself and gives its file its name.
+    fn publish_session(
+        &self,
+        header: &Header,
+        segment: &Segment,
+        line: &SessionLine,
+        lines: &str,
+        staged: Option<&Staged>,
+    ) -> Result<()> {
+        let mut whole = sealed(line)?;
+        let (from, step) = (whole.len() as u64, line::sum(lines.as_bytes()));
+        whole.push_str(lines);
+        whole.push_str(&sealed(&Commit { state: State::of(header), from, step })?);
+        self.make_dir(&self.layout.workspaces().join(segment.workspace()))?;
+        self.claim(&header.id, segment)?;
+        self.claim_label(&header.root_id, &header.label, &header.id)?;
+        if let Some(staged) = staged {
+            staged.publish(self, segment)?;
+        }
+        self.put(&self.layout.segment(segment), whole.as_bytes())?;
+        self.mark(&header.id, segment, whole.len() as u64);
+        Ok(())
+    }
+
+    /// What a child takes from its parent.
+    fn inherit(
+        &self,
+        header: Header,
+        parent: &Session,
+        from: &Beginning,
+    ) -> Result<(Header, OpenCalls, Ancestry)> {
+        let kept = from.cut.kept;
+        let history = History::of(self, parent);
+        let counts = history.counts_at(kept)?;
+        let open = match (counts.open, history.seq_of(forklore_model::lineage::Unit::Kept, kept)?) {
+            (1.., Some(seq)) => history.open_calls(i64::try_from(seq).unwrap_or(i64::MAX))?,
+            _ => OpenCalls::default(),
+        };
+        let ancestry = match from.strategy {
+            Strategy::ReplayV1 => Ancestry::default(),
+            Strategy::ShareV1 if kept > parent.header.inherited.kept => with_own(parent),
+            Strategy::ShareV1 => history.spans_before(kept)?,
+        };
+        Ok((Header { inherited: counts, counts, ..header }, open, ancestry))
+    }
+}
+
+/// The parent's spans and one more, of its own events. A full list stays where it is, in the
+/// parent's first line, and is referred to.
+fn with_own(parent: &Session) -> Ancestry {
+    let mut ancestry = parent.ancestry();
+    if ancestry.spans.len() >= SPANS {
+        ancestry = Ancestry { before: Some(parent.segment.clone()), spans: Vec::new() };
+    }
+    ancestry.spans.push(Span { segment: parent.segment.clone(), base: parent.header.inherited });
+    ancestry
+}

@@ -1,0 +1,165 @@
+//! The folder of a store as its steps use it: whole files, appends, durable names.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::OnceLock;
+
+use forklore_store::disk::{folder_of, os};
+use forklore_store::{Error, Result};
+
+use crate::fs::{File, Fs, Open};
+use crate::layout::{Layout, UNFINISHED};
+
+/// The longest file that is read as a whole: a step over several files.
+const WHOLE_BYTES: u64 = 1 << 30;
+
+/// A store's folder, until the disk fails to make something durable.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    pub(crate) fs: Arc<dyn Fs>,
+    pub(crate) layout: Layout,
+    poisoned: OnceLock<String>,
+}
+
+impl Folder {
+    pub(crate) fn new(fs: Arc<dyn Fs>, layout: Layout) -> Self {
+        Self { fs, layout, poisoned: OnceLock::new() }
+    }
+
+    /// Refuses to write on when a sync has failed: what was not synced may be lost although a
+    /// later sync succeeds (CRAFT D2).
+    pub(crate) fn check_sound(&self) -> Result<()> {
+        match self.poisoned.get() {
+            None => Ok(()),
+            Some(failure) => Err(self.poison(failure.clone())),
+        }
+    }
+
+    /// Takes over what another view of the same folder found of the disk.
+    pub(crate) fn poisoned_like(&self, other: &Self) {
+        if let Some(failure) = other.poisoned.get() {
+            let _ = self.poisoned.set(failure.clone());
+        }
+    }
+
+    fn poison(&self, failure: String) -> Error {
+        Error::Poisoned { place: self.layout.root().display().to_string(), failure }
+    }
+
+    fn synced(&self, path: &Path, synced: io::Result<()>) -> Result<()> {
+        synced.map_err(|error| {
+            let failure = format!("{}: {error}", path.display());
+            let _ = self.poisoned.set(failure.clone());
+            self.poison(failure)
+        })
+    }
+
+    /// The open file; none where there is none.
+    pub(crate) fn open(&self, path: &Path, how: Open) -> Result<Option<Box<dyn File>>> {
+        match self.fs.open(path, how) {
+            Ok(file) => Ok(Some(file)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(os("opening", path)(error)),
+        }
+    }
+
+    /// The bytes of a file; none where there is none.
+    pub(crate) fn read(&self, path: &Path) -> Result<Option<Vec<u8>>> {
+        let Some(file) = self.open(path, Open::Read)? else {
+            return Ok(None);
+        };
+        let len = file.len().map_err(os("reading", path))?;
+        if len > WHOLE_BYTES {
+            return Err(Error::io(format!("reading {}", path.display()), "it is too long"));
+        }
+        let mut bytes = vec![0; usize::try_from(len).unwrap_or_default()];
+        let read = file.read_at(&mut bytes, 0).map_err(os("reading", path))?;
+        bytes.truncate(read);
+        Ok(Some(bytes))
+    }
+
+    /// Writes all of `bytes` at a place, in one write as far as the system takes it in one.
+    pub(crate) fn write(&self, file: &dyn File, path: &Path, bytes: &[u8], at: u64) -> Result<()> {
+        let mut rest = bytes;
+        let mut at = at;
+        while !rest.is_empty() {
+            match file.write_at(rest, at) {
+                Ok(0) => {
+                    let zero = io::Error::from(io::ErrorKind::WriteZero);
+                    return Err(os("writing", path)(zero));
+                }
+                Ok(written) => {
+                    rest = rest.get(written..).unwrap_or_default();
+                    at += written as u64;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(os("writing", path)(error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes what was written to the file durable.
+    pub(crate) fn sync(&self, file: &dyn File, path: &Path) -> Result<()> {
+        self.synced(path, file.sync())
+    }
+
+    /// Makes the name of the file at `path` durable, or that it is gone.
+    pub(crate) fn sync_name(&self, path: &Path) -> Result<()> {
+        let folder = folder_of(path);
+        self.synced(folder, self.fs.sync_dir(folder))
+    }
+
+    /// Makes a folder and its name durable, unless it is there.
+    pub(crate) fn make_dir(&self, path: &Path) -> Result<()> {
+        if self.fs.names(path).is_ok() {
+            return Ok(());
+        }
+        self.fs.make_dir(path).map_err(os("making the folder", path))?;
+        self.sync_name(path)
+    }
+
+    /// Makes or replaces a file in one step: nobody ever finds half of it.
+    pub(crate) fn put(&self, path: &Path, bytes: &[u8]) -> Result<()> {
+        let new = self.unfinished(path, bytes)?;
+        self.publish(&new, path)
+    }
+
+    /// Writes a file beside its place, durable but under no name that is looked for.
+    fn unfinished(&self, path: &Path, bytes: &[u8]) -> Result<std::path::PathBuf> {
+        let new = forklore_store::disk::beside(path, UNFINISHED);
+        self.remove(&new)?;
+        let file = self.fs.open(&new, Open::Create).map_err(os("making", &new))?;
+        let written = self.write(&*file, &new, bytes, 0).and_then(|()| self.sync(&*file, &new));
+        if written.is_err() {
+            let _ = self.fs.remove(&new);
+        }
+        written.map(|()| new)
+    }
+
+    /// Gives a durable file its name.
+    pub(crate) fn publish(&self, new: &Path, path: &Path) -> Result<()> {
+        self.fs.rename(new, path).map_err(os("renaming", new))?;
+        self.sync_name(path)
+    }
+
+    /// Removes a file; one that is not there is no error.
+    pub(crate) fn remove(&self, path: &Path) -> Result<()> {
+        match self.fs.remove(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(os("removing", path)(error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The names in a folder; none where there is none.
+    pub(crate) fn names(&self, path: &Path) -> Result<Vec<String>> {
+        match self.fs.names(path) {
+            Ok(names) => Ok(names),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(error) => Err(os("reading the folder", path)(error)),
+        }
+    }
+}

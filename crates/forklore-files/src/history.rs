@@ -1,0 +1,364 @@
+//! A session's assembled history: its ancestors' parts one behind the other, then its own.
+
+use std::cell::OnceCell;
+use std::collections::HashSet;
+
+use forklore_model::lineage::Unit;
+use forklore_model::{Counts, OpenCalls};
+use forklore_store::port::Stored;
+use forklore_store::{Error, Result};
+
+use crate::folder::Folder;
+use crate::layout::Segment;
+use crate::log::{Log, Next, Want, of};
+use crate::record::{Ancestry, EventLine, Span};
+use crate::session::Session;
+
+/// The history of an open session.
+pub(crate) struct History<'s> {
+    folder: &'s Folder,
+    pub(crate) session: &'s Session,
+    ancestry: Ancestry,
+    all: OnceCell<Vec<Span>>,
+}
+
+/// A part of a history that stands in one file.
+#[derive(Debug)]
+struct Stretch {
+    segment: Segment,
+    /// The number of its last inheritable event.
+    last: u64,
+}
+
+impl<'s> History<'s> {
+    pub(crate) fn of(folder: &'s Folder, session: &'s Session) -> Self {
+        Self { folder, session, ancestry: session.ancestry(), all: OnceCell::new() }
+    }
+
+    fn inherited(&self) -> Counts {
+        self.session.header.inherited
+    }
+
+    fn missing(&self, missing: impl Into<String>) -> Error {
+        let session = self.session.header.id.clone();
+        Error::MissingAncestor { session, missing: missing.into() }
+    }
+
+    /// The spans behind which a count reaches `want`: the session's last ones where they do.
+    fn spans(&self, unit: Unit, want: u64) -> Result<&[Span]> {
+        let near = &self.ancestry.spans;
+        if near.first().is_some_and(|first| unit.of(&first.base) < want) {
+            return Ok(near);
+        }
+        if let Some(all) = self.all.get() {
+            return Ok(all);
+        }
+        let all = self.folder.all_spans(&self.ancestry)?;
+        Ok(self.all.get_or_init(|| all))
+    }
+
+    /// The part of what it inherits in which a count reaches `want`.
+    fn stretch(&self, unit: Unit, want: u64) -> Result<Stretch> {
+        let spans = self.spans(unit, want)?;
+        let at = spans.partition_point(|span| unit.of(&span.base) < want).checked_sub(1);
+        let (Some(at), Some(span)) = (at, at.and_then(|at| spans.get(at))) else {
+            return Err(self.missing("the list of its spans"));
+        };
+        let end = spans.get(at + 1).map_or(self.inherited(), |next| next.base);
+        Ok(Stretch { segment: span.segment.clone(), last: end.kept })
+    }
+
+    fn open(&self, stretch: &Stretch) -> Result<Log> {
+        let log = self.folder.log(&stretch.segment)?;
+        log.ok_or_else(|| self.missing(stretch.segment.to_string()))
+    }
+
+    /// The seq of the event with which a count reaches `want`; none behind the end.
+    pub(crate) fn seq_of(&self, unit: Unit, want: u64) -> Result<Option<u64>> {
+        if want == 0 || want > unit.of(&self.session.header.counts) {
+            return Ok(None);
+        }
+        let found = Want::Count(unit, want);
+        if want <= unit.of(&self.inherited()) {
+            if unit == Unit::Kept {
+                return Ok(Some(want));
+            }
+            let stretch = self.stretch(unit, want)?;
+            let event = self.open(&stretch)?.get(found, true).map_err(|e| self.named(e, None))?;
+            let event = event.ok_or_else(|| self.missing(stretch.segment.to_string()))?;
+            return Ok(Some(event.counts.kept));
+        }
+        let event = self.session.log.get(found, true).map_err(|error| self.named(error, None))?;
+        event.map(|event| Some(event.seq)).ok_or_else(|| self.gap(None))
+    }
+
+    /// The counts up to and including the inheritable event of this number.
+    pub(crate) fn counts_at(&self, kept: u64) -> Result<Counts> {
+        let want = Want::Count(Unit::Kept, kept);
+        if kept == 0 {
+            return Ok(Counts::default());
+        }
+        let event = if kept <= self.inherited().kept {
+            let stretch = self.stretch(Unit::Kept, kept)?;
+            self.open(&stretch)?.get(want, true).map_err(|error| self.named(error, Some(kept)))?
+        } else {
+            self.session.log.get(want, true).map_err(|error| self.named(error, None))?
+        };
+        let event = event.ok_or_else(|| self.missing(format!("inheritable event {kept}")))?;
+        Ok(event.counts)
+    }
+
+    /// The spans of a child that keeps so many inheritable events, as many as are this session's.
+    pub(crate) fn spans_before(&self, kept: u64) -> Result<Ancestry> {
+        let near = self.ancestry.spans.first().is_some_and(|first| first.base.kept < kept);
+        let (before, spans) = if near || self.ancestry.before.is_none() {
+            (self.ancestry.before.clone(), self.ancestry.spans.clone())
+        } else {
+            self.folder.holder(&self.ancestry, kept)?
+        };
+        let spans = spans.into_iter().take_while(|span| span.base.kept < kept).collect();
+        Ok(Ancestry { before, spans })
+    }
+
+    /// Says that the damage is this session's.
+    fn named(&self, error: Error, seq: Option<u64>) -> Error {
+        of(error, &self.session.header.id, seq)
+    }
+
+    /// That its own events do not go on where they should.
+    fn gap(&self, seq: Option<u64>) -> Error {
+        let log = &self.session.log;
+        self.named(log.damage(log.start, "an event is missing"), seq)
+    }
+
+    /// Shows the events from `seq` on.
+    ///
+    /// # Errors
+    /// `Corrupt`, `MissingAncestor`: never fewer events than the header promises.
+    pub(crate) fn walk(
+        &self,
+        seq: u64,
+        bare: bool,
+        mut show: impl FnMut(Stored) -> Result<Next>,
+    ) -> Result<()> {
+        let mut seq = seq;
+        let head = self.session.header.head_seq();
+        while i64::try_from(seq).is_ok_and(|seq| seq <= head) {
+            let part = if self.is_inherited(seq) {
+                self.walk_inherited(seq, bare, &mut show)?
+            } else {
+                self.walk_own(seq, bare, &mut show)?
+            };
+            match part {
+                Some(next) => seq = next,
+                None => return Ok(()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the event of this number stands in an ancestor's part.
+    fn is_inherited(&self, seq: u64) -> bool {
+        (1..=self.inherited().kept).contains(&seq)
+    }
+
+    fn walk_inherited(
+        &self,
+        seq: u64,
+        bare: bool,
+        show: &mut impl FnMut(Stored) -> Result<Next>,
+    ) -> Result<Option<u64>> {
+        let stretch = self.stretch(Unit::Kept, seq)?;
+        let log = self.open(&stretch)?;
+        let mut next = seq;
+        let mut stopped = false;
+        if let Some(at) = log.search(Want::Count(Unit::Kept, seq))? {
+            let shown = log.forward(at, bare, |_, event| {
+                if !event.event.class.is_inherited() {
+                    return Ok(Next::Go);
+                }
+                if next > stretch.last || event.counts.kept != next {
+                    return Ok(Next::Stop);
+                }
+                next += 1;
+                stopped = show(inherited(event))? == Next::Stop;
+                Ok(if stopped || next > stretch.last { Next::Stop } else { Next::Go })
+            });
+            shown.map_err(|error| self.named(error, Some(next)))?;
+        }
+        if stopped {
+            return Ok(None);
+        }
+        if next <= stretch.last {
+            return Err(self.missing(format!("event {next} in {}", stretch.segment)));
+        }
+        Ok(Some(next))
+    }
+
+    fn walk_own(
+        &self,
+        seq: u64,
+        bare: bool,
+        show: &mut impl FnMut(Stored) -> Result<Next>,
+    ) -> Result<Option<u64>> {
+        let log = &self.session.log;
+        let at = log.search(Want::Seq(seq))?.ok_or_else(|| self.gap(Some(seq)))?;
+        let mut next = seq;
+        let mut stopped = false;
+        let shown = log.forward(at, bare, |_, event| {
+            if event.seq != next {
+                return Err(self.gap(Some(next)));
+            }
+            next = if next == 0 { self.inherited().kept + 1 } else { next + 1 };
+            stopped = show(own(event))? == Next::Stop;
+            // What a child's first event is followed by stands elsewhere.
+            let elsewhere = seq == 0 && self.is_inherited(1);
+            Ok(if stopped || elsewhere { Next::Stop } else { Next::Go })
+        });
+        shown.map_err(|error| self.named(error, Some(next)))?;
+        if stopped {
+            return Ok(None);
+        }
+        if seq == 0 && self.is_inherited(1) {
+            return Ok(Some(1));
+        }
+        if i64::try_from(next).is_ok_and(|next| next <= self.session.header.head_seq()) {
+            return Err(self.gap(Some(next)));
+        }
+        Ok(Some(next))
+    }
+
+    /// Shows the events from `seq` back to the first.
+    ///
+    /// # Errors
+    /// See [`History::walk`].
+    pub(crate) fn walk_back(
+        &self,
+        seq: u64,
+        bare: bool,
+        mut show: impl FnMut(Stored) -> Result<Next>,
+    ) -> Result<()> {
+        let mut seq = Some(seq);
+        while let Some(from) = seq {
+            let (first, inherits) = match self.is_inherited(from) {
+                true => (self.stretch_first(from)?, true),
+                false if from == 0 => (0, false),
+                false => (self.inherited().kept + 1, false),
+            };
+            let first = if self.session.header.parent_id.is_none() { 0 } else { first };
+            let mut next = Some(from);
+            let mut stopped = false;
+            let mut one = |event: EventLine| {
+                if inherits && !event.event.class.is_inherited() {
+                    return Ok(Next::Go);
+                }
+                let number = if inherits { event.counts.kept } else { event.seq };
+                if next != Some(number) {
+                    return Err(self.lost_before(next, inherits));
+                }
+                next = number.checked_sub(1).filter(|next| *next >= first);
+                stopped = show(if inherits { inherited(event) } else { own(event) })? == Next::Stop;
+                Ok(if stopped || next.is_none() { Next::Stop } else { Next::Go })
+            };
+            let shown = if inherits {
+                let log = self.open(&self.stretch(Unit::Kept, from)?)?;
+                back(&log, Want::Count(Unit::Kept, from), bare, &mut one)
+            } else {
+                back(&self.session.log, Want::Seq(from), bare, &mut one)
+            };
+            shown.map_err(|error| self.named(error, next))?;
+            if stopped {
+                return Ok(());
+            }
+            if next.is_some() {
+                return Err(self.lost_before(next, inherits));
+            }
+            seq = first.checked_sub(1);
+        }
+        Ok(())
+    }
+
+    fn lost_before(&self, seq: Option<u64>, inherits: bool) -> Error {
+        match (inherits, seq) {
+            (true, Some(seq)) => self.missing(format!("event {seq}")),
+            _ => self.gap(seq),
+        }
+    }
+
+    /// The first event of the part in which the inherited event `seq` stands.
+    fn stretch_first(&self, seq: u64) -> Result<u64> {
+        let spans = self.spans(Unit::Kept, seq)?;
+        let at = spans.partition_point(|span| span.base.kept < seq).checked_sub(1);
+        let span = at.and_then(|at| spans.get(at));
+        span.map(|span| span.base.kept + 1).ok_or_else(|| self.missing("the list of its spans"))
+    }
+
+    /// The calls without a result behind the event with this seq.
+    pub(crate) fn open_calls(&self, seq: i64) -> Result<OpenCalls> {
+        let Ok(seq) = u64::try_from(seq) else {
+            return Ok(OpenCalls::default());
+        };
+        let mut effects = Vec::new();
+        // What stands behind an event that leaves no call open says all that is open later.
+        self.walk_back(seq, true, |stored| {
+            if stored.counts.open == 0 {
+                return Ok(Next::Stop);
+            }
+            effects.push(stored.event.effect);
+            Ok(Next::Go)
+        })?;
+        Ok(effects.into_iter().rev().collect())
+    }
+}
+
+fn back(
+    log: &Log,
+    want: Want,
+    bare: bool,
+    show: &mut impl FnMut(EventLine) -> Result<Next>,
+) -> Result<()> {
+    let Some(at) = log.search(want)? else {
+        return log.get(want, true).map(|_| ());
+    };
+    let end = log.behind(at)?;
+    log.backward(end, bare, show)
+}
+
+fn own(line: EventLine) -> Stored {
+    let EventLine { seq, origin, counts, event } = line;
+    Stored { seq, origin, counts, event }
+}
+
+fn inherited(line: EventLine) -> Stored {
+    let EventLine { origin, counts, event, .. } = line;
+    Stored { seq: counts.kept, origin, counts, event }
+}
+
+impl Folder {
+    /// All spans of an ancestry, the oldest first.
+    pub(crate) fn all_spans(&self, ancestry: &Ancestry) -> Result<Vec<Span>> {
+        let mut parts = vec![ancestry.spans.clone()];
+        let mut next = ancestry.before.clone();
+        let mut seen = HashSet::new();
+        while let Some(holder) = next.filter(|holder| seen.insert(holder.clone())) {
+            let line = self.session_line(&holder)?;
+            parts.push(line.ancestry.spans);
+            next = line.ancestry.before;
+        }
+        Ok(parts.into_iter().rev().flatten().collect())
+    }
+
+    /// The part of an ancestry that holds the inheritable event of this number.
+    fn holder(&self, ancestry: &Ancestry, kept: u64) -> Result<(Option<Segment>, Vec<Span>)> {
+        let mut next = ancestry.before.clone();
+        let mut seen = HashSet::new();
+        while let Some(holder) = next.filter(|holder| seen.insert(holder.clone())) {
+            let Ancestry { before, spans } = self.session_line(&holder)?.ancestry;
+            if before.is_none() || spans.first().is_some_and(|first| first.base.kept < kept) {
+                return Ok((before, spans));
+            }
+            next = before;
+        }
+        Ok((None, Vec::new()))
+    }
+}

@@ -1,0 +1,90 @@
+//! The claim of a label in a family: an index over what the sessions say of themselves.
+
+use forklore_model::{Header, Label, SessionId};
+use forklore_store::port::Filter;
+use forklore_store::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+use crate::folder::Folder;
+use crate::line;
+
+#[derive(Serialize, Deserialize)]
+struct LabelClaim {
+    session_id: SessionId,
+}
+
+impl Folder {
+    /// Refuses a label that another living session of the family has.
+    pub(crate) fn check_label(
+        &self,
+        root: &SessionId,
+        label: &Label,
+        but: &SessionId,
+    ) -> Result<()> {
+        let holder = match self.labelled(root, label)? {
+            Claimed::Nobody => None,
+            Claimed::By(id) => self.any(&id).ok().map(|session| session.header),
+            Claimed::Unreadable => self.family_label(root, label)?,
+        };
+        let has = |header: &Header| {
+            header.deleted.is_none()
+                && header.label == *label
+                && header.root_id == *root
+                && header.id != *but
+        };
+        match holder.filter(has) {
+            Some(header) => Err(Error::LabelTaken { label: label.clone(), by: header.id }),
+            None => Ok(()),
+        }
+    }
+
+    /// Gives a label to a session, durably.
+    pub(crate) fn claim_label(
+        &self,
+        root: &SessionId,
+        label: &Label,
+        id: &SessionId,
+    ) -> Result<()> {
+        self.make_dir(&self.layout.family(root))?;
+        let claim = crate::commit::sealed(&LabelClaim { session_id: id.clone() })?;
+        self.put(&self.layout.label(root, label), claim.as_bytes())
+    }
+
+    /// Frees the label of a session. One that stays claimed because this was not reached is free
+    /// as well: its session says otherwise.
+    pub(crate) fn free_label(&self, header: &Header) -> Result<()> {
+        match self.labelled(&header.root_id, &header.label)? {
+            Claimed::By(id) if id == header.id => {
+                self.remove(&self.layout.label(&header.root_id, &header.label))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the label's claim names this session.
+    pub(crate) fn is_labelled(&self, header: &Header) -> Result<bool> {
+        let claimed = self.labelled(&header.root_id, &header.label)?;
+        Ok(matches!(claimed, Claimed::By(id) if id == header.id))
+    }
+
+    fn labelled(&self, root: &SessionId, label: &Label) -> Result<Claimed> {
+        let Some(bytes) = self.read(&self.layout.label(root, label))? else {
+            return Ok(Claimed::Nobody);
+        };
+        let claim = line::checked(&bytes).ok().and_then(|text| serde_json::from_str(text).ok());
+        Ok(claim.map_or(Claimed::Unreadable, |claim: LabelClaim| Claimed::By(claim.session_id)))
+    }
+
+    /// The living session of the family that has the label, by what all of them say.
+    fn family_label(&self, root: &SessionId, label: &Label) -> Result<Option<Header>> {
+        let filter =
+            Filter { family: Some(root.clone()), label: Some(label.clone()), ..Filter::default() };
+        Ok(self.list(&filter, None, 1)?.sound.into_iter().next())
+    }
+}
+
+enum Claimed {
+    Nobody,
+    By(SessionId),
+    Unreadable,
+}

@@ -1,0 +1,226 @@
+//! A file of events: where it ends, what stands where.
+
+use std::path::PathBuf;
+
+use forklore_model::lineage::Unit;
+use forklore_store::disk::os;
+use forklore_store::{Error, Result};
+
+use crate::fs::File;
+use crate::line;
+use crate::lines::Lines;
+use crate::record::EventLine;
+
+/// Below this many bytes a search reads on instead of jumping.
+const NEAR: u64 = 32 << 10;
+
+/// An open file of events, as far as it counts.
+#[derive(Debug)]
+pub(crate) struct Log {
+    pub(crate) file: Box<dyn File>,
+    pub(crate) path: PathBuf,
+    /// Behind the first line.
+    pub(crate) start: u64,
+    /// Behind the last line that counts.
+    pub(crate) end: u64,
+}
+
+/// What to do after an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    Go,
+    Stop,
+}
+
+/// What an event line is searched by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Want {
+    /// The event of this number in the session whose file it is.
+    Seq(u64),
+    /// The event with which a count reaches this.
+    Count(Unit, u64),
+}
+
+impl Want {
+    fn reached(self, event: &EventLine) -> bool {
+        match self {
+            Self::Seq(seq) => event.seq >= seq,
+            Self::Count(unit, count) => unit.of(&event.counts) >= count,
+        }
+    }
+
+    /// Whether the event is the one wanted, and not one behind it that stands in for a lost one.
+    pub(crate) fn is(self, event: &EventLine) -> bool {
+        match self {
+            Self::Seq(seq) => event.seq == seq,
+            Self::Count(unit, count) => {
+                let steps = match unit {
+                    Unit::Kept => event.event.class.is_inherited(),
+                    Unit::Index => event.event.class.is_conversation(),
+                    Unit::Turns => event.event.effect.starts_turn,
+                };
+                steps && unit.of(&event.counts) == count
+            }
+        }
+    }
+}
+
+impl Log {
+    /// Damage at a place of the file.
+    pub(crate) fn damage(&self, at: u64, message: impl ToString) -> Error {
+        damage(&self.path, at, message)
+    }
+
+    fn event(&self, at: u64, line: &[u8], bare: bool) -> Result<Option<EventLine>> {
+        let text = line::checked(line).map_err(|wrong| self.damage(at, wrong))?;
+        if !EventLine::is_one(line) {
+            return Ok(None);
+        }
+        EventLine::parse(text, bare).map(Some).map_err(|error| self.damage(at, error))
+    }
+
+    /// Where the event begins that is wanted, or the first one behind it.
+    ///
+    /// Lines that cannot be read are passed over: whoever reads on from here finds them.
+    pub(crate) fn search(&self, want: Want) -> Result<Option<u64>> {
+        let failed = |error| os("reading", &self.path)(error);
+        let mut lines = Lines::of(&*self.file);
+        let (mut low, mut high) = (self.start, self.end);
+        while high - low > NEAR {
+            let middle = low + (high - low) / 2;
+            let mut at = lines.boundary(self.start, middle, high).map_err(failed)?;
+            let mut reached = true;
+            while at < high
+                && let Some(line) = lines.forward(at, self.end).map_err(failed)?
+            {
+                let next = at + line.len() as u64;
+                if let Ok(Some(event)) = self.event(at, line, true) {
+                    reached = want.reached(&event);
+                    if !reached {
+                        low = next;
+                    }
+                    break;
+                }
+                at = next;
+            }
+            if reached {
+                high = middle;
+            }
+        }
+        let mut at = low;
+        while let Some(line) = lines.forward(at, self.end).map_err(failed)? {
+            let next = at + line.len() as u64;
+            match self.event(at, line, true) {
+                Ok(Some(event)) if want.reached(&event) => return Ok(Some(at)),
+                _ => at = next,
+            }
+        }
+        Ok(None)
+    }
+
+    /// The event that is wanted.
+    ///
+    /// # Errors
+    /// `Corrupt` where it should stand but something unreadable does; none where nothing does.
+    pub(crate) fn get(&self, want: Want, bare: bool) -> Result<Option<EventLine>> {
+        let Some(at) = self.search(want)? else {
+            return self.lost(self.start, self.end).map_or(Ok(None), Err);
+        };
+        let mut lines = Lines::of(&*self.file);
+        let line = lines.forward(at, self.end).map_err(os("reading", &self.path))?;
+        let event = self.event(at, line.unwrap_or_default(), bare)?;
+        match event.filter(|event| want.is(event)) {
+            Some(event) => Ok(Some(event)),
+            None => self.lost(self.start, at).map_or(Ok(None), Err),
+        }
+    }
+
+    /// Where the line ends that begins at `at`.
+    pub(crate) fn behind(&self, at: u64) -> Result<u64> {
+        let mut lines = Lines::of(&*self.file);
+        let line = lines.forward(at, self.end).map_err(os("reading", &self.path))?;
+        Ok(at + line.map_or(0, |line| line.len() as u64))
+    }
+
+    /// Shows every event from the byte `at` on, with where it begins.
+    ///
+    /// # Errors
+    /// `Corrupt` at a line that cannot be read, whatever it was.
+    pub(crate) fn forward(
+        &self,
+        at: u64,
+        bare: bool,
+        mut show: impl FnMut(u64, EventLine) -> Result<Next>,
+    ) -> Result<()> {
+        let mut lines = Lines::of(&*self.file);
+        let mut at = at;
+        while let Some(line) = lines.forward(at, self.end).map_err(os("reading", &self.path))? {
+            let next = at + line.len() as u64;
+            if let Some(event) = self.event(at, line, bare)?
+                && show(at, event)? == Next::Stop
+            {
+                return Ok(());
+            }
+            at = next;
+        }
+        Ok(())
+    }
+
+    /// Shows every event before the byte `end`, the last one first.
+    ///
+    /// # Errors
+    /// `Corrupt` at a line that cannot be read, whatever it was.
+    pub(crate) fn backward(
+        &self,
+        end: u64,
+        bare: bool,
+        mut show: impl FnMut(EventLine) -> Result<Next>,
+    ) -> Result<()> {
+        let mut lines = Lines::of(&*self.file);
+        let mut end = end;
+        while let Some((at, line)) =
+            lines.backward(self.start, end).map_err(os("reading", &self.path))?
+        {
+            if let Some(event) = self.event(at, line, bare)?
+                && show(event)? == Next::Stop
+            {
+                return Ok(());
+            }
+            end = at;
+        }
+        Ok(())
+    }
+
+    /// The last line between two places that cannot be read: what a search passed over.
+    fn lost(&self, from: u64, to: u64) -> Option<Error> {
+        let mut lines = Lines::of(&*self.file);
+        let mut end = to;
+        loop {
+            let (at, line) = lines.backward(from, end).ok()??;
+            match self.event(at, line, true) {
+                Err(error) => return Some(error),
+                Ok(Some(_)) => return None,
+                Ok(None) => end = at,
+            }
+        }
+    }
+}
+
+/// Damage at a place of a file.
+pub(crate) fn damage(path: &std::path::Path, at: u64, message: impl ToString) -> Error {
+    let place = format!("byte {at} of {}", path.display());
+    Error::Corrupt { session: None, seq: None, place, message: message.to_string() }
+}
+
+/// Says whose damage it is, where that is not known yet.
+pub(crate) fn of(error: Error, id: &forklore_model::SessionId, number: Option<u64>) -> Error {
+    match error {
+        Error::Corrupt { session, seq, place, message } => Error::Corrupt {
+            session: session.or_else(|| Some(id.clone())),
+            seq: seq.or(number),
+            place,
+            message,
+        },
+        other => other,
+    }
+}

@@ -1,0 +1,50 @@
+//! How far each segment is needed by living sessions.
+
+use std::collections::{HashMap, HashSet};
+
+use forklore_store::Result;
+
+use crate::folder::Folder;
+use crate::layout::Segment;
+use crate::record::{Ancestry, Span};
+use crate::session::Session;
+
+/// Of each segment the number of the last inheritable event that a living session inherits.
+#[derive(Debug, Default)]
+pub(crate) struct Needs {
+    last: HashMap<Segment, u64>,
+}
+
+impl Needs {
+    /// Of `segment`, 0 when nobody needs it.
+    pub(crate) fn of(&self, segment: &Segment) -> u64 {
+        self.last.get(segment).copied().unwrap_or_default()
+    }
+
+    fn note(&mut self, spans: &[Span], end: u64) {
+        let ends = spans.iter().skip(1).map(|span| span.base.kept).chain([end]);
+        for (span, end) in spans.iter().zip(ends) {
+            let last = self.last.entry(span.segment.clone()).or_default();
+            *last = end.max(*last);
+        }
+    }
+}
+
+impl Folder {
+    /// Reads each living session's spans, and those that several refer to once.
+    pub(crate) fn needs(&self, sessions: &[Session]) -> Result<Needs> {
+        let mut needs = Needs::default();
+        let mut seen = HashSet::new();
+        for session in sessions.iter().filter(|session| session.header.deleted.is_none()) {
+            let Ancestry { before, spans } = session.ancestry();
+            needs.note(&spans, session.header.inherited.kept);
+            let mut next = before;
+            while let Some(holder) = next.filter(|holder| seen.insert(holder.clone())) {
+                let line = self.session_line(&holder)?;
+                needs.note(&line.ancestry.spans, line.session.inherited().kept);
+                next = line.ancestry.before;
+            }
+        }
+        Ok(needs)
+    }
+}

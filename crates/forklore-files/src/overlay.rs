@@ -1,0 +1,260 @@
+//! A file system in memory over the real one: a step that changes several files runs on it as if
+//! it changed them, and what it would have changed is then written in one go.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::fs::{File, Fs, Open};
+
+/// What becomes of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// Its first bytes stay as they are, the others are these.
+    Content { keep: u64, tail: Vec<u8> },
+    /// It goes.
+    Gone,
+}
+
+/// The changed files over those of another file system.
+#[derive(Debug)]
+pub(crate) struct Overlay {
+    below: Arc<dyn Fs>,
+    changed: Mutex<BTreeMap<PathBuf, Arc<Mutex<Change>>>>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn missing() -> io::Error {
+    io::ErrorKind::NotFound.into()
+}
+
+impl Overlay {
+    pub(crate) fn over(below: Arc<dyn Fs>) -> Self {
+        Self { below, changed: Mutex::default() }
+    }
+
+    /// What became of which file.
+    pub(crate) fn changes(&self) -> Vec<(PathBuf, Change)> {
+        let changed = lock(&self.changed);
+        changed.iter().map(|(path, change)| (path.clone(), lock(change).clone())).collect()
+    }
+
+    fn changed(&self, path: &Path) -> Option<Arc<Mutex<Change>>> {
+        lock(&self.changed).get(path).cloned()
+    }
+
+    fn is_there(&self, path: &Path) -> io::Result<bool> {
+        if let Some(change) = self.changed(path) {
+            return Ok(*lock(&change) != Change::Gone);
+        }
+        match self.below.open(path, Open::Read) {
+            Ok(_) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn set(&self, path: &Path, change: Change) -> Arc<Mutex<Change>> {
+        let change = Arc::new(Mutex::new(change));
+        lock(&self.changed).insert(path.to_owned(), change.clone());
+        change
+    }
+}
+
+impl Fs for Overlay {
+    fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn File>> {
+        if how == Open::Create {
+            if self.is_there(path)? {
+                return Err(io::ErrorKind::AlreadyExists.into());
+            }
+            let change = self.set(path, Change::Content { keep: 0, tail: Vec::new() });
+            return Ok(Box::new(Changed { below: None, change }));
+        }
+        let change = match (self.changed(path), how) {
+            (Some(change), _) => change,
+            (None, Open::Read) => return self.below.open(path, how),
+            (None, _) => {
+                let keep = self.below.open(path, Open::Read)?.len()?;
+                self.set(path, Change::Content { keep, tail: Vec::new() })
+            }
+        };
+        let keep = match &*lock(&change) {
+            Change::Gone => return Err(missing()),
+            Change::Content { keep, .. } => *keep,
+        };
+        let below = if keep > 0 { Some(self.below.open(path, Open::Read)?) } else { None };
+        Ok(Box::new(Changed { below, change }))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let moved = lock(&self.changed).remove(from);
+        match moved {
+            Some(change) if *lock(&change) != Change::Gone => {
+                lock(&self.changed).insert(to.to_owned(), change);
+                Ok(())
+            }
+            // Only files that the step itself made are given another name.
+            _ => Err(missing()),
+        }
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        if !self.is_there(path)? {
+            return Err(missing());
+        }
+        match self.below.open(path, Open::Read) {
+            Ok(_) => drop(self.set(path, Change::Gone)),
+            Err(_) => drop(lock(&self.changed).remove(path)),
+        }
+        Ok(())
+    }
+
+    /// Made at once: an empty folder is nobody's session.
+    fn make_dir(&self, path: &Path) -> io::Result<()> {
+        self.below.make_dir(path)
+    }
+
+    fn sync_dir(&self, path: &Path) -> io::Result<()> {
+        self.below.sync_dir(path)
+    }
+
+    fn names(&self, path: &Path) -> io::Result<Vec<String>> {
+        let mut names = self.below.names(path)?;
+        for (changed, change) in lock(&self.changed).iter() {
+            let name = changed.file_name().and_then(|name| name.to_str());
+            if let Some(name) = name.filter(|_| changed.parent() == Some(path)) {
+                names.retain(|there| there != name);
+                if *lock(change) != Change::Gone {
+                    names.push(name.to_owned());
+                }
+            }
+        }
+        names.sort_unstable();
+        Ok(names)
+    }
+}
+
+/// A file that a step has changed, or is about to.
+#[derive(Debug)]
+struct Changed {
+    below: Option<Box<dyn File>>,
+    change: Arc<Mutex<Change>>,
+}
+
+impl Changed {
+    /// The file as it is now: where its own bytes begin, and those.
+    fn with<T>(&self, act: impl FnOnce(&mut u64, &mut Vec<u8>) -> io::Result<T>) -> io::Result<T> {
+        match &mut *lock(&self.change) {
+            Change::Content { keep, tail } => act(keep, tail),
+            Change::Gone => Err(missing()),
+        }
+    }
+
+    /// Takes the bytes from `at` on out of what is kept.
+    fn take_from(&self, at: u64, keep: &mut u64, tail: &mut Vec<u8>) -> io::Result<()> {
+        if let (Some(below), true) = (&self.below, at < *keep) {
+            let mut taken = vec![0; usize::try_from(*keep - at).unwrap_or_default()];
+            let read = below.read_at(&mut taken, at)?;
+            taken.truncate(read);
+            tail.splice(..0, taken);
+            *keep = at;
+        }
+        Ok(())
+    }
+}
+
+impl File for Changed {
+    fn len(&self) -> io::Result<u64> {
+        self.with(|keep, tail| Ok(*keep + tail.len() as u64))
+    }
+
+    fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize> {
+        self.with(|keep, tail| {
+            let mut read = 0;
+            if let Some(below) = self.below.as_ref().filter(|_| offset < *keep) {
+                let len = into.len().min(usize::try_from(*keep - offset).unwrap_or(usize::MAX));
+                read = below.read_at(into.get_mut(..len).unwrap_or_default(), offset)?;
+            }
+            let from = (offset + read as u64).checked_sub(*keep);
+            let from = from.and_then(|from| usize::try_from(from).ok());
+            let rest = from.and_then(|from| tail.get(from..)).unwrap_or_default();
+            let free = into.get_mut(read..).unwrap_or_default();
+            let len = free.len().min(rest.len());
+            if let (Some(free), Some(rest)) = (free.get_mut(..len), rest.get(..len)) {
+                free.copy_from_slice(rest);
+            }
+            Ok(read + len)
+        })
+    }
+
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
+        self.with(|keep, tail| {
+            self.take_from(offset, keep, tail)?;
+            let at = usize::try_from(offset - *keep).unwrap_or(usize::MAX);
+            if tail.len() < at + bytes.len() {
+                tail.resize(at + bytes.len(), 0);
+            }
+            if let Some(place) = tail.get_mut(at..at + bytes.len()) {
+                place.copy_from_slice(bytes);
+            }
+            Ok(bytes.len())
+        })
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.with(|keep, tail| {
+            *keep = (*keep).min(len);
+            tail.resize(usize::try_from(len - *keep).unwrap_or_default(), 0);
+            Ok(())
+        })
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fs::Disk;
+
+    #[test]
+    fn changes_are_seen_above_and_not_below() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = |name: &str| dir.path().join(name);
+        std::fs::write(path("a"), "0123456789").unwrap();
+        std::fs::write(path("b"), "b").unwrap();
+        let overlay = Overlay::over(Arc::new(Disk));
+        let a = overlay.open(&path("a"), Open::Write).unwrap();
+        a.write_at(b"xyz", 10).unwrap();
+        a.write_at(b"78", 7).unwrap();
+        let read = |file: &dyn File, at| {
+            let mut bytes = [0; 20];
+            let read = file.read_at(&mut bytes, at).unwrap();
+            String::from_utf8_lossy(&bytes[..read]).into_owned()
+        };
+        assert_eq!(read(&*a, 0), "0123456789xyz".replace("789", "789"));
+        assert_eq!(read(&*a, 11), "yz");
+        a.set_len(3).unwrap();
+        assert_eq!(read(&*overlay.open(&path("a"), Open::Read).unwrap(), 1), "12");
+        assert!(overlay.open(&path("b"), Open::Create).is_err());
+        overlay.remove(&path("b")).unwrap();
+        let new = overlay.open(&path("c.new"), Open::Create).unwrap();
+        new.write_at(b"c", 0).unwrap();
+        overlay.rename(&path("c.new"), &path("c")).unwrap();
+        assert_eq!(overlay.names(dir.path()).unwrap(), ["a", "c"]);
+        assert_eq!(Disk.names(dir.path()).unwrap(), ["a", "b"]);
+        let content = |keep, tail: &[u8]| Change::Content { keep, tail: tail.to_vec() };
+        let expected = [
+            (path("a"), content(3, b"")),
+            (path("b"), Change::Gone),
+            (path("c"), content(0, b"c")),
+        ];
+        assert_eq!(overlay.changes(), expected);
+    }
+}

@@ -1,0 +1,78 @@
+//! Reading an assembled history, a page at a time.
+
+use forklore_model::SessionId;
+use forklore_model::lineage::Unit;
+use forklore_store::Result;
+use forklore_store::port::{At, Direction, Page, Query, Stored};
+
+use crate::folder::Folder;
+use crate::history::History;
+use crate::log::Next;
+
+/// The most bytes of `data` in a page, but for its first event.
+const PAGE_BYTES: usize = 8 << 20;
+
+impl Folder {
+    /// The page that `query` asks for.
+    pub(crate) fn page(&self, id: &SessionId, query: &Query) -> Result<Page> {
+        let session = self.living(id)?;
+        let history = History::of(self, &session);
+        if let At::Id(event) = &query.at {
+            return named(&history, event, query);
+        }
+        let head = session.header.head_seq();
+        let Some(start) = start(&history, query, head)? else {
+            return Ok(Page::default());
+        };
+        let mut page = Page::default();
+        let mut bytes = 0;
+        let show = |stored: Stored| {
+            bytes += stored.event.data.get().len();
+            page.events.push(stored);
+            let full = page.events.len() >= query.limit.max(1) || bytes >= PAGE_BYTES;
+            Ok(if full { Next::Stop } else { Next::Go })
+        };
+        match query.direction {
+            Direction::Forward => history.walk(start, query.bare, show)?,
+            Direction::Backward => history.walk_back(start, query.bare, show)?,
+        }
+        page.more = match (query.direction, page.events.last()) {
+            (_, None) => false,
+            (Direction::Forward, Some(last)) => last.seq < head.unsigned_abs(),
+            (Direction::Backward, Some(last)) => last.seq > 0,
+        };
+        Ok(page)
+    }
+}
+
+/// The seq of the first event to read; none when there is none.
+fn start(history: &History<'_>, query: &Query, head: i64) -> Result<Option<u64>> {
+    let Ok(last) = u64::try_from(head) else {
+        return Ok(None);
+    };
+    match &query.at {
+        At::Seq(seq) if *seq <= last => Ok(Some(*seq)),
+        At::Seq(_) if query.direction == Direction::Backward => Ok(Some(last)),
+        At::Seq(_) | At::Id(_) => Ok(None),
+        At::Kept(number) => history.seq_of(Unit::Kept, *number),
+        At::Index(index) => history.seq_of(Unit::Index, index.saturating_add(1)),
+        At::Turn(turn) => history.seq_of(Unit::Turns, *turn),
+    }
+}
+
+/// Every event of an id: read from end to end, because ids are not unique.
+fn named(history: &History<'_>, id: &forklore_model::EventId, query: &Query) -> Result<Page> {
+    let mut page = Page::default();
+    history.walk(0, query.bare, |stored| {
+        if stored.event.id != *id {
+            return Ok(Next::Go);
+        }
+        page.more = page.events.len() >= query.limit.max(1);
+        if page.more {
+            return Ok(Next::Stop);
+        }
+        page.events.push(stored);
+        Ok(Next::Go)
+    })?;
+    Ok(page)
+}

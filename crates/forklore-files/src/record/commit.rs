@@ -1,0 +1,77 @@
+//! The line that ends a step.
+
+use forklore_model::header::Usage;
+use forklore_model::{Counts, Header, Label, Lease, SessionId};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// The end of a step.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Commit {
+    /// The session behind the step.
+    #[serde(rename = "commit")]
+    pub(crate) state: State,
+    /// Where the step begins, in bytes.
+    pub(crate) from: u64,
+    /// The sum of its bytes before this line.
+    pub(crate) step: String,
+}
+
+/// What changes about a session.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct State {
+    pub(crate) own_events: u64,
+    pub(crate) own_bytes: u64,
+    pub(crate) counts: Counts,
+    pub(crate) usage: Usage,
+    pub(crate) updated: Timestamp,
+    pub(crate) label: Label,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) title: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) leaf: Option<SessionId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) lease: Option<HeldLease>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) detached: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) deleted: Option<Timestamp>,
+}
+
+/// A lease as a line spells it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct HeldLease {
+    owner: String,
+    expires: Timestamp,
+    began_at: i64,
+}
+
+impl From<HeldLease> for Lease {
+    fn from(HeldLease { owner, expires, began_at }: HeldLease) -> Self {
+        Self { owner, expires, began_at }
+    }
+}
+
+impl State {
+    /// The changing part of a header.
+    pub(crate) fn of(header: &Header) -> Self {
+        let lease = header.lease.clone();
+        Self {
+            own_events: header.own_events,
+            own_bytes: header.own_bytes,
+            counts: header.counts,
+            usage: header.usage,
+            updated: header.updated,
+            label: header.label.clone(),
+            title: header.title.clone(),
+            leaf: header.leaf.clone(),
+            lease: lease.map(|Lease { owner, expires, began_at }| HeldLease {
+                owner,
+                expires,
+                began_at,
+            }),
+            detached: header.detached,
+            deleted: header.deleted.map(|tombstone| tombstone.deleted),
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! The line of an event: the envelope of SPEC 2, what is counted and decided when it is written,
+//! and the payload as it came.
+
+use forklore_model::{
+    CallStep, Class, Counts, Data, Effect, Event, EventId, EventType, Origin, SessionId,
+};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::line;
+
+/// Everything but the payload, which is spliced in behind it as it came.
+#[derive(Serialize)]
+struct Head<'a> {
+    id: &'a EventId,
+    session_id: &'a SessionId,
+    parent_id: Option<&'a SessionId>,
+    root_id: &'a SessionId,
+    seq: u64,
+    ts: Timestamp,
+    #[serde(rename = "type")]
+    kind: &'a EventType,
+    class: Class,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin: Option<&'a Origin>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dialect: Option<&'a str>,
+    at: [u64; 5],
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    turn: bool,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    calls: &'a [CallStep],
+}
+
+/// An event as it stands in a file.
+#[derive(Debug)]
+pub(crate) struct EventLine {
+    /// Its number in the session whose file it is.
+    pub(crate) seq: u64,
+    /// Where it was first written.
+    pub(crate) origin: Origin,
+    /// The counts up to and including it.
+    pub(crate) counts: Counts,
+    pub(crate) event: Event,
+}
+
+/// The session in whose file a line is written.
+#[derive(Clone, Copy)]
+pub(crate) struct Writer<'a> {
+    pub(crate) session_id: &'a SessionId,
+    pub(crate) parent_id: Option<&'a SessionId>,
+    pub(crate) root_id: &'a SessionId,
+}
+
+impl<'a> From<&'a forklore_model::Header> for Writer<'a> {
+    fn from(header: &'a forklore_model::Header) -> Self {
+        Self {
+            session_id: &header.id,
+            parent_id: header.parent_id.as_ref(),
+            root_id: &header.root_id,
+        }
+    }
+}
+
+/// Adds the line of an event to `out`; `origin` is given for copied events only.
+pub(crate) fn write_event<'a>(
+    out: &mut String,
+    writer: impl Into<Writer<'a>>,
+    seq: u64,
+    origin: Option<&Origin>,
+    counts: Counts,
+    event: &Event,
+) -> serde_json::Result<()> {
+    let Writer { session_id, parent_id, root_id } = writer.into();
+    let Event { id, ts, kind, class, dialect, effect, data } = event;
+    let head = Head {
+        id,
+        session_id,
+        parent_id,
+        root_id,
+        seq,
+        ts: *ts,
+        kind,
+        class: *class,
+        origin,
+        dialect: dialect.as_deref(),
+        at: [counts.kept, counts.index, counts.turns, counts.bytes, counts.open],
+        turn: effect.starts_turn,
+        calls: &effect.calls,
+    };
+    let start = out.len();
+    out.push_str(&serde_json::to_string(&head)?);
+    out.pop();
+    out.push_str(",\"data\":");
+    out.push_str(data.get());
+    line::seal(out, start);
+    Ok(())
+}
+
+/// A line as it is read. Texts may be escaped, so only the payload is borrowed.
+#[derive(Deserialize)]
+struct Parsed<'a> {
+    id: EventId,
+    session_id: SessionId,
+    seq: u64,
+    ts: Timestamp,
+    #[serde(rename = "type")]
+    kind: EventType,
+    class: Class,
+    origin: Option<Origin>,
+    dialect: Option<String>,
+    at: [u64; 5],
+    #[serde(default)]
+    turn: bool,
+    #[serde(default)]
+    calls: Vec<CallStep>,
+    #[serde(borrow)]
+    data: &'a RawValue,
+}
+
+impl EventLine {
+    /// Whether the line is one of an event, and not a commit.
+    pub(crate) fn is_one(line: &[u8]) -> bool {
+        line.starts_with(b"{\"id\":")
+    }
+
+    /// The event of a checked line; its payload reads `null` where it is not wanted.
+    pub(crate) fn parse(line: &str, bare: bool) -> serde_json::Result<Self> {
+        let parsed: Parsed<'_> = serde_json::from_str(line)?;
+        let [kept, index, turns, bytes, open] = parsed.at;
+        let own = || Origin { session_id: parsed.session_id, seq: parsed.seq };
+        let data = if bare { "null" } else { parsed.data.get() };
+        Ok(Self {
+            seq: parsed.seq,
+            origin: parsed.origin.unwrap_or_else(own),
+            counts: Counts { kept, index, turns, bytes, open },
+            event: Event {
+                id: parsed.id,
+                ts: parsed.ts,
+                kind: parsed.kind,
+                class: parsed.class,
+                dialect: parsed.dialect,
+                effect: Effect { starts_turn: parsed.turn, calls: parsed.calls },
+                data: Data::from_checked(data),
+            },
+        })
+    }
+}

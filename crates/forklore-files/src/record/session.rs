@@ -1,0 +1,185 @@
+//! The first line of a file.
+
+use std::collections::BTreeSet;
+
+use forklore_model::header::{CopyOf, Strategy, ToolCallPolicy};
+use forklore_model::workspace::Workspace;
+use forklore_model::{Counts, Cut, Data, Header, SessionId, SessionKind, Tombstone};
+use forklore_store::rules::bury;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::{State, VERSION, Writer};
+use crate::layout::Segment;
+
+/// The first line of a session's own file.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct SessionLine {
+    pub(crate) forklore: u32,
+    pub(crate) session: Facts,
+    /// The spans of what it inherits, unless it has its own copy.
+    pub(crate) ancestry: Ancestry,
+    /// Of a deleted session whose events were erased: up to which inheritable event they stayed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) trimmed: Option<u64>,
+}
+
+/// The first line of a copied prefix.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct PrefixLine {
+    pub(crate) forklore: u32,
+    pub(crate) prefix_of: SessionId,
+    /// How many inheritable events stand in the file.
+    pub(crate) kept: u64,
+}
+
+impl PrefixLine {
+    pub(crate) fn new(session: &SessionId, kept: u64) -> Self {
+        Self { forklore: VERSION, prefix_of: session.clone(), kept }
+    }
+}
+
+/// What never changes about a session.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Facts {
+    id: SessionId,
+    root_id: SessionId,
+    parent_id: Option<SessionId>,
+    kind: SessionKind,
+    created: Timestamp,
+    depth: u64,
+    workspace: Workspace,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cut: Option<Cut>,
+    /// `kept` of the cut, which answers do not show.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cut_kept: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    strategy: Option<Strategy>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tool_calls: Option<ToolCallPolicy>,
+    inherited: Counts,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    principal: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    permissions: Option<BTreeSet<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    metadata: Option<Data>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    config: Option<Data>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    dialect: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    source: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    copy_of: Option<CopyOf>,
+}
+
+/// The spans of what a session inherits: those of `before`, then `spans`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Ancestry {
+    /// The session whose first line holds the older spans, all of its ancestry.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) before: Option<Segment>,
+    pub(crate) spans: Vec<Span>,
+}
+
+/// A stretch of a segment: its inheritable events from `base` on, up to where the next span or
+/// the session's own part begins. Counts are the same for every reader of an event.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Span {
+    pub(crate) segment: Segment,
+    /// The counts of the history before it.
+    pub(crate) base: Counts,
+}
+
+impl SessionLine {
+    pub(crate) fn new(header: &Header, ancestry: Ancestry) -> Self {
+        Self { forklore: VERSION, session: Facts::of(header), ancestry, trimmed: None }
+    }
+
+    /// What is left of a deleted session's line when its events are erased.
+    pub(crate) fn trimmed_to(mut self, kept: u64) -> Self {
+        self.session.metadata = None;
+        self.session.config = None;
+        self.trimmed = Some(kept);
+        self
+    }
+}
+
+impl Facts {
+    fn of(header: &Header) -> Self {
+        let header = header.clone();
+        Self {
+            id: header.id,
+            root_id: header.root_id,
+            parent_id: header.parent_id,
+            kind: header.kind,
+            created: header.created,
+            depth: header.depth,
+            workspace: header.workspace,
+            cut_kept: header.cut.as_ref().map(|cut| cut.kept),
+            cut: header.cut,
+            strategy: header.strategy,
+            tool_calls: header.tool_calls,
+            inherited: header.inherited,
+            principal: header.principal,
+            permissions: header.permissions,
+            metadata: header.metadata,
+            config: header.config,
+            dialect: header.dialect,
+            source: header.source,
+            copy_of: header.copy_of,
+        }
+    }
+
+    /// Whose lines stand in its file.
+    pub(crate) fn writer(&self) -> Writer<'_> {
+        Writer { session_id: &self.id, parent_id: self.parent_id.as_ref(), root_id: &self.root_id }
+    }
+
+    pub(crate) fn inherited(&self) -> Counts {
+        self.inherited
+    }
+
+    /// The header of the session in this state.
+    pub(crate) fn header(self, state: State) -> Header {
+        let cut = self.cut.map(|cut| Cut { kept: self.cut_kept.unwrap_or_default(), ..cut });
+        let mut header = Header {
+            id: self.id,
+            root_id: self.root_id,
+            parent_id: self.parent_id,
+            kind: self.kind,
+            label: state.label,
+            title: state.title,
+            cut,
+            strategy: self.strategy,
+            tool_calls: self.tool_calls,
+            inherited: self.inherited,
+            counts: state.counts,
+            own_events: state.own_events,
+            own_bytes: state.own_bytes,
+            usage: state.usage,
+            workspace: self.workspace,
+            principal: self.principal,
+            permissions: self.permissions,
+            metadata: self.metadata,
+            config: self.config,
+            dialect: self.dialect,
+            created: self.created,
+            updated: state.updated,
+            depth: self.depth,
+            lease: state.lease.map(Into::into),
+            detached: state.detached,
+            leaf: state.leaf,
+            source: self.source,
+            copy_of: self.copy_of,
+            deleted: None,
+        };
+        if let Some(deleted) = state.deleted {
+            bury(&mut header, deleted);
+            header.deleted = Some(Tombstone { deleted });
+        }
+        header
+    }
+}

@@ -1,0 +1,87 @@
+//! Deleting sessions: what others need stays, shown by nobody (SPEC 10).
+
+use std::collections::HashSet;
+
+use forklore_model::header::Tombstone;
+use forklore_model::{SessionId, SessionKind};
+use forklore_store::port::{Children, Removed};
+use forklore_store::rules::bury;
+use forklore_store::{Error, Result};
+use jiff::Timestamp;
+
+use crate::folder::Folder;
+use crate::session::Session;
+use crate::sources::Index;
+
+impl Folder {
+    /// Deletes the sessions, or none of them.
+    pub(crate) fn delete(
+        &self,
+        index: &Index,
+        ids: &[SessionId],
+        children: Children,
+        now: Timestamp,
+    ) -> Result<Removed> {
+        let sessions = self.sessions()?;
+        for id in ids {
+            self.check_removable(id, ids, &sessions, children, now)?;
+        }
+        let mut removed = Removed::default();
+        for id in ids {
+            if let Err(Error::Deleted(_)) = self.living(id) {
+                continue;
+            }
+            let mut session = self.writable(id)?;
+            let before = session.header.clone();
+            bury(&mut session.header, now);
+            session.header.deleted = Some(Tombstone { deleted: now });
+            self.commit(&mut session, String::new())?;
+            self.free_label(&before)?;
+            removed.deleted.push(id.clone());
+        }
+        self.forget_files_of(index, &removed.deleted)?;
+        let needs = self.needs(&self.sessions()?)?;
+        let gone: HashSet<_> = removed.deleted.iter().collect();
+        let stays = |session: &&Session| {
+            let (own, copy) = (&session.segment, session.segment.prefix());
+            gone.contains(&session.header.id) && (needs.of(own) > 0 || needs.of(&copy) > 0)
+        };
+        removed.kept_segments = sessions.iter().filter(stays).count() as u64;
+        Ok(removed)
+    }
+
+    fn check_removable(
+        &self,
+        id: &SessionId,
+        ids: &[SessionId],
+        sessions: &[Session],
+        children: Children,
+        now: Timestamp,
+    ) -> Result<()> {
+        let header = self.any(id)?.header;
+        if let Some(lease) = header.held_against(None, now) {
+            return Err(Error::Held { session: id.clone(), owner: lease.owner.clone() });
+        }
+        if children == Children::Keep || header.deleted.is_some() {
+            return Ok(());
+        }
+        let builds_on_it = |child: &&Session| {
+            let child = &child.header;
+            child.parent_id.as_ref() == Some(id)
+                && child.kind == SessionKind::Branch
+                && child.deleted.is_none()
+                && !child.detached
+                && !ids.contains(&child.id)
+        };
+        let stay = sessions.iter().filter(builds_on_it);
+        let mut names: Vec<_> =
+            stay.map(|child| (child.header.id.fold(), child.header.id.clone())).collect();
+        if names.is_empty() {
+            return Ok(());
+        }
+        names.sort_unstable();
+        let count = names.len();
+        let children = names.into_iter().take(20).map(|(_, id)| id).collect();
+        Err(Error::HasChildren { session: id.clone(), children, count })
+    }
+}

@@ -1,0 +1,206 @@
+//! A session as its file holds it: the first line, and the last commit that counts.
+
+use std::path::Path;
+
+use forklore_model::{Header, SessionId};
+use forklore_store::disk::os;
+use forklore_store::{Error, Result};
+
+use crate::claim::Found;
+use crate::folder::Folder;
+use crate::fs::{File, Open};
+use crate::layout::Segment;
+use crate::line;
+use crate::lines::Lines;
+use crate::log::{Log, damage, of};
+use crate::record::{Ancestry, Commit, PrefixLine, SessionLine, Span, VERSION};
+
+/// How often a file that seems damaged is read again, because it was just replaced.
+const TRIES: usize = 3;
+
+/// A session read from its file.
+#[derive(Debug)]
+pub(crate) struct Session {
+    pub(crate) segment: Segment,
+    pub(crate) header: Header,
+    /// The file's first line, which stays as it is.
+    pub(crate) line: SessionLine,
+    pub(crate) log: Log,
+    /// How much of the file is known to be durable.
+    pub(crate) durable: u64,
+    /// Where the last step begins.
+    pub(crate) step: u64,
+    /// The file's length; what stands behind `log.end` is torn.
+    pub(crate) len: u64,
+}
+
+impl Session {
+    /// The spans of what it inherits, those of its own copy where it has one.
+    pub(crate) fn ancestry(&self) -> Ancestry {
+        let header = &self.header;
+        if header.inherited.kept == 0 {
+            return Ancestry::default();
+        }
+        if header.detached || header.strategy == Some(forklore_model::Strategy::ReplayV1) {
+            let segment = self.segment.prefix();
+            let base = forklore_model::Counts::default();
+            return Ancestry { before: None, spans: vec![Span { segment, base }] };
+        }
+        self.line.ancestry.clone()
+    }
+}
+
+impl Folder {
+    /// The session of this id, deleted or not.
+    pub(crate) fn any(&self, id: &SessionId) -> Result<Session> {
+        let mut tries = 0;
+        loop {
+            let found = self.find(id)?.ok_or_else(|| Error::NotFound(id.clone()))?;
+            tries += 1;
+            match self.load(&found, Open::Read) {
+                Ok(Some(session)) if session.header.id == *id => return Ok(session),
+                // Another spelling of its id names nothing.
+                Ok(Some(_)) => return Err(Error::NotFound(id.clone())),
+                // It was replaced between two looks.
+                Ok(None) | Err(Error::Corrupt { .. }) if tries < TRIES => {}
+                Ok(None) => return Err(Error::NotFound(id.clone())),
+                Err(error) => return Err(of(error, id, None)),
+            }
+        }
+    }
+
+    /// The session of this id, which was not deleted.
+    pub(crate) fn living(&self, id: &SessionId) -> Result<Session> {
+        let session = self.any(id)?;
+        if session.header.deleted.is_some() {
+            return Err(Error::Deleted(id.clone()));
+        }
+        Ok(session)
+    }
+
+    /// The session of a segment, opened in this way; none where its file is gone.
+    pub(crate) fn load(&self, found: &Found, how: Open) -> Result<Option<Session>> {
+        let path = self.layout.segment(&found.segment);
+        let Some(file) = self.open(&path, how)? else {
+            return Ok(None);
+        };
+        let len = file.len().map_err(os("reading", &path))?;
+        let (first, start) = first_line(&*file, &path, len)?;
+        let line: SessionLine =
+            serde_json::from_str(&first).map_err(|error| damage(&path, 0, error))?;
+        check_version(&path, line.forklore)?;
+        let last = last_commit(&*file, &path, start, len, found.durable)?;
+        let step = last.commit.from;
+        let header = line.session.clone().header(last.commit.state);
+        let log = Log { file, path, start, end: last.end };
+        let (segment, durable) = (found.segment.clone(), found.durable);
+        Ok(Some(Session { segment, header, line, log, durable, step, len }))
+    }
+
+    /// The first line of a session's file.
+    pub(crate) fn session_line(&self, segment: &Segment) -> Result<SessionLine> {
+        self.parsed_line(segment)
+    }
+
+    /// The first line of a copied prefix.
+    pub(crate) fn copied(&self, segment: &Segment) -> Result<PrefixLine> {
+        self.parsed_line(segment)
+    }
+
+    fn parsed_line<T: serde::de::DeserializeOwned>(&self, segment: &Segment) -> Result<T> {
+        let path = self.layout.segment(segment);
+        let file = self.open(&path, Open::Read)?;
+        let file = file.ok_or_else(|| damage(&path, 0, "it is gone"))?;
+        let len = file.len().map_err(os("reading", &path))?;
+        let (first, _) = first_line(&*file, &path, len)?;
+        serde_json::from_str(&first).map_err(|error| damage(&path, 0, error))
+    }
+
+    /// A segment to read events from, whoever owns it; none where its file is gone.
+    pub(crate) fn log(&self, segment: &Segment) -> Result<Option<Log>> {
+        let path = self.layout.segment(segment);
+        let Some(file) = self.open(&path, Open::Read)? else {
+            return Ok(None);
+        };
+        let end = file.len().map_err(os("reading", &path))?;
+        let (first, start) = first_line(&*file, &path, end)?;
+        let version = if segment.is_prefix() {
+            serde_json::from_str::<PrefixLine>(&first).map(|line| line.forklore)
+        } else {
+            serde_json::from_str::<SessionLine>(&first).map(|line| line.forklore)
+        };
+        check_version(&path, version.map_err(|error| damage(&path, 0, error))?)?;
+        Ok(Some(Log { file, path, start, end }))
+    }
+}
+
+fn check_version(path: &Path, found: u32) -> Result<()> {
+    if found == VERSION {
+        return Ok(());
+    }
+    Err(Error::Unsupported(format!(
+        "{} has lines of version {found} and this program knows version {VERSION}; \
+         use a newer forklore",
+        path.display()
+    )))
+}
+
+fn first_line(file: &dyn File, path: &Path, len: u64) -> Result<(String, u64)> {
+    let mut lines = Lines::of(file);
+    let line = lines.forward(0, len).map_err(os("reading", path))?;
+    let line = line.ok_or_else(|| damage(path, 0, "the file is empty"))?;
+    let text = line::checked(line).map_err(|wrong| damage(path, 0, wrong))?;
+    Ok((text.to_owned(), line.len() as u64))
+}
+
+struct LastCommit {
+    commit: Commit,
+    end: u64,
+}
+
+/// The last commit that counts: what is known to be durable, and behind that a step that is whole.
+///
+/// # Errors
+/// `Corrupt` when something that was durable cannot be read.
+fn last_commit(
+    file: &dyn File,
+    path: &Path,
+    start: u64,
+    len: u64,
+    durable: u64,
+) -> Result<LastCommit> {
+    if durable > len {
+        let message = format!("the file ends there, but was {durable} bytes long");
+        return Err(damage(path, len, message));
+    }
+    let mut lines = Lines::of(file);
+    let mut end = len;
+    while let Some((at, line)) = lines.backward(start, end).map_err(os("reading", path))? {
+        let commit = line::checked(line)
+            .and_then(|text| serde_json::from_str::<Commit>(text).map_err(|_| "it is no commit"));
+        match commit {
+            Ok(commit) if end <= durable || fits(file, path, &commit, start, at)? => {
+                return Ok(LastCommit { commit, end });
+            }
+            _ if end <= durable => {
+                let wrong = line::checked(line).err().unwrap_or("a step has no end there");
+                return Err(damage(path, at, wrong));
+            }
+            _ => end = at,
+        }
+        if end < durable {
+            return Err(damage(path, end, "something that was durable cannot be read"));
+        }
+    }
+    Err(damage(path, start, "the file holds no whole step"))
+}
+
+/// Whether the step that a commit at `at` ends is there as it was written.
+fn fits(file: &dyn File, path: &Path, commit: &Commit, start: u64, at: u64) -> Result<bool> {
+    if commit.from < start || commit.from > at {
+        return Ok(false);
+    }
+    let mut bytes = vec![0; usize::try_from(at - commit.from).unwrap_or_default()];
+    let read = file.read_at(&mut bytes, commit.from).map_err(os("reading", path))?;
+    Ok(read == bytes.len() && line::sum(&bytes) == commit.step)
+}

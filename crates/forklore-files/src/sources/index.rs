@@ -1,0 +1,211 @@
+//! What a handle knows of the log of imports: read once, then only what was added.
+
+use std::collections::{HashMap, HashSet};
+
+use forklore_store::Result;
+use forklore_store::disk::os;
+use forklore_store::sources::{
+    FindSource, Place, Progress, RecordKey, Source, SourceId, SourceSession,
+};
+
+use super::record::{First, Forgotten, StepLine};
+use crate::folder::Folder;
+use crate::fs::Open;
+use crate::line;
+use crate::lines::Lines;
+use crate::log::damage;
+
+/// The sources of a store, as far as their log was read.
+#[derive(Debug, Default)]
+pub(crate) struct Index {
+    generation: Option<u64>,
+    /// How far the log was read, in bytes.
+    end: u64,
+    sources: Vec<Held>,
+    paths: HashMap<String, Vec<u64>>,
+    first_lines: HashMap<RecordKey, Vec<u64>>,
+    sessions: HashMap<String, Vec<u64>>,
+}
+
+#[derive(Debug)]
+struct Held {
+    source: Source,
+    /// Where the lines of its steps stand that hold ranges.
+    steps: Vec<(u64, u64)>,
+    /// Of how many of them the kept bytes are forgotten.
+    forgotten: usize,
+    places: HashMap<RecordKey, Place>,
+}
+
+impl Index {
+    /// Reads what was added since the last time, or everything when the log was written anew.
+    pub(crate) fn refresh(&mut self, folder: &Folder) -> Result<()> {
+        let path = folder.layout.sources();
+        let durable = folder.sources_mark()?;
+        let Some(file) = folder.open(&path, Open::Read)? else {
+            *self = Self::default();
+            return if durable > 0 { Err(damage(&path, 0, "it is gone")) } else { Ok(()) };
+        };
+        let len = file.len().map_err(os("reading", &path))?;
+        if len < durable {
+            let message = format!("the file ends there, but was {durable} bytes long");
+            return Err(damage(&path, len, message));
+        }
+        let mut lines = Lines::of(&*file);
+        let first = lines.forward(0, len).map_err(os("reading", &path))?.unwrap_or_default();
+        let text = line::checked(first).map_err(|wrong| damage(&path, 0, wrong))?;
+        let generation: First =
+            serde_json::from_str(text).map_err(|error| damage(&path, 0, error))?;
+        if self.generation != Some(generation.sources) || self.end > len {
+            *self = Self { generation: Some(generation.sources), ..Self::default() };
+            self.end = first.len() as u64;
+        }
+        while let Some(line) = lines.forward(self.end, len).map_err(os("reading", &path))? {
+            let next = self.end + line.len() as u64;
+            match line::checked(line) {
+                Ok(text) => self.add(text, (self.end, line.len() as u64)),
+                // Somebody is writing it.
+                Err(_) if next > durable && next == len => return Ok(()),
+                Err(wrong) => Err(wrong.to_owned()),
+            }
+            .map_err(|wrong| damage(&path, self.end, wrong))?;
+            self.end = next;
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, text: &str, at: (u64, u64)) -> Result<(), String> {
+        if let Ok(Forgotten { forgotten }) = serde_json::from_str(text) {
+            if let Some(held) = self.held_mut(forgotten) {
+                held.forgotten = held.steps.len();
+            }
+            return Ok(());
+        }
+        let step: StepLine = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let read = step.read()?;
+        if let Some(new) = &step.new {
+            if step.source != self.len() {
+                return Err(format!("source {} comes out of turn", step.source));
+            }
+            self.first_lines.entry(new.first_line).or_default().push(step.source);
+            let source = Source {
+                id: SourceId(step.source),
+                dialect: new.dialect.clone(),
+                native_id: String::new(),
+                revision: new.revision,
+                first_line: new.first_line,
+                paths: Vec::new(),
+                sessions: Vec::new(),
+                read: Progress::default(),
+            };
+            let (steps, places) = (Vec::new(), HashMap::new());
+            self.sources.push(Held { source, steps, forgotten: 0, places });
+        }
+        self.grow(&step, read, at)
+    }
+
+    fn grow(&mut self, step: &StepLine, read: Progress, at: (u64, u64)) -> Result<(), String> {
+        let number = step.source;
+        let held = self.sources.get_mut(usize::try_from(number).unwrap_or(usize::MAX));
+        let held = held.ok_or_else(|| format!("there is no source {number}"))?;
+        let source = &mut held.source;
+        source.native_id.clone_from(&step.native_id);
+        source.read = read;
+        let seen = step.seen();
+        match source.paths.iter_mut().find(|known| known.path == seen.path) {
+            Some(known) => *known = seen,
+            None => {
+                self.paths.entry(seen.path.clone()).or_default().push(number);
+                source.paths.push(seen);
+            }
+        }
+        for (place, id, events) in &step.sessions {
+            match source.sessions.get_mut(*place) {
+                Some(known) => known.events = *events,
+                None => {
+                    self.sessions.entry(id.fold()).or_default().push(number);
+                    source.sessions.push(SourceSession { id: id.clone(), events: *events });
+                }
+            }
+        }
+        if step.has_ranges() {
+            held.steps.push(at);
+        }
+        let place = |session, position| Place { session, position };
+        held.places.extend(step.places.iter().map(|(key, s, p)| (*key, place(*s, *p))));
+        Ok(())
+    }
+
+    pub(super) fn len(&self) -> u64 {
+        self.sources.len() as u64
+    }
+
+    fn held(&self, number: u64) -> Option<&Held> {
+        self.sources.get(usize::try_from(number).ok()?)
+    }
+
+    fn held_mut(&mut self, number: u64) -> Option<&mut Held> {
+        self.sources.get_mut(usize::try_from(number).ok()?)
+    }
+
+    pub(super) fn source(&self, number: u64) -> Option<&Source> {
+        self.held(number).map(|held| &held.source)
+    }
+
+    /// The numbers of the sources that fit, rising.
+    pub(super) fn numbers(&self, by: &FindSource) -> &[u64] {
+        let found = match by {
+            FindSource::Path(path) => self.paths.get(path),
+            FindSource::FirstLine(key) => self.first_lines.get(key),
+            FindSource::Session(id) => self.sessions.get(&id.fold()),
+        };
+        found.map_or(&[], Vec::as_slice)
+    }
+
+    /// Where the latest record of a native id stands.
+    pub(crate) fn place(&self, number: u64, record: RecordKey) -> Option<Place> {
+        self.held(number)?.places.get(&record).copied()
+    }
+
+    /// Where the line of a step with ranges stands, its length, and whether its kept bytes are
+    /// forgotten.
+    pub(super) fn step(&self, number: u64, step: u64) -> Option<(u64, u64, bool)> {
+        let held = self.held(number)?;
+        let step = usize::try_from(step).ok()?;
+        held.steps.get(step).map(|(at, len)| (*at, *len, step < held.forgotten))
+    }
+
+    pub(super) fn generation(&self) -> u64 {
+        self.generation.unwrap_or_default()
+    }
+
+    pub(super) fn has_forgotten(&self) -> bool {
+        self.sources.iter().any(|held| held.forgotten > 0)
+    }
+
+    /// Where the lines stand whose kept bytes are forgotten.
+    pub(super) fn forgotten(&self) -> HashSet<u64> {
+        let steps = self.sources.iter().flat_map(|held| held.steps.iter().take(held.forgotten));
+        steps.map(|(at, _)| *at).collect()
+    }
+
+    /// Every line behind the first, with where it begins.
+    pub(super) fn lines(
+        &self,
+        folder: &Folder,
+        mut show: impl FnMut(u64, &str) -> Result<()>,
+    ) -> Result<()> {
+        let path = folder.layout.sources();
+        let file = folder.fs.open(&path, Open::Read).map_err(os("opening", &path))?;
+        let mut lines = Lines::of(&*file);
+        let first = lines.forward(0, self.end).map_err(os("reading", &path))?;
+        let mut at = first.map_or(0, |first| first.len() as u64);
+        while let Some(line) = lines.forward(at, self.end).map_err(os("reading", &path))? {
+            let text = line::checked(line).map_err(|wrong| damage(&path, at, wrong))?;
+            let next = at + line.len() as u64;
+            show(at, text)?;
+            at = next;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,201 @@
+//! The lines of the log of imports.
+
+use std::collections::BTreeMap;
+
+use forklore_store::sources::{
+    LineEnd, Place, Progress, Range, RecordKey, SeenFile, SourceSession, Step, Target,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::record::VERSION;
+
+/// The first line.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct First {
+    pub(super) forklore: u32,
+    /// Grows when the file is written anew.
+    pub(super) sources: u64,
+}
+
+impl First {
+    pub(super) fn new(generation: u64) -> Self {
+        Self { forklore: VERSION, sources: generation }
+    }
+}
+
+/// How much of the log is durable.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Mark {
+    pub(super) durable: u64,
+}
+
+/// That the kept bytes of a source are not shown any more, those of steps before this line.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Forgotten {
+    pub(super) forgotten: u64,
+}
+
+/// One step of an import.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct StepLine {
+    pub(super) source: u64,
+    /// The source, when this step makes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) new: Option<NewSource>,
+    pub(super) native_id: String,
+    path: String,
+    size: u64,
+    modified: i64,
+    offset: u64,
+    sha256: String,
+    state: String,
+    /// The sessions it made or added to: number in the source, id, events that came from the file.
+    pub(super) sessions: Vec<(usize, forklore_model::SessionId, u64)>,
+    ranges: Vec<RangeRecord>,
+    /// Key, number of the session, position.
+    pub(super) places: Vec<(RecordKey, u32, u64)>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct NewSource {
+    pub(super) dialect: String,
+    pub(super) revision: u64,
+    pub(super) first_line: RecordKey,
+}
+
+/// A range as a line spells it. Bytes that are text are shown as text.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum RangeRecord {
+    Events { session: u32, from: u64, count: u64, end: End },
+    Kept(String),
+    KeptHex(String),
+    Raw { session: u32, position: u64, hex: String },
+    Gone(u64),
+}
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum End {
+    None,
+    Lf,
+    CrLf,
+}
+
+impl StepLine {
+    pub(super) fn new(number: u64, step: &Step, sessions: &BTreeMap<usize, SourceSession>) -> Self {
+        let new = match &step.target {
+            Target::New { dialect, revision, first_line, .. } => Some(NewSource {
+                dialect: dialect.clone(),
+                revision: *revision,
+                first_line: *first_line,
+            }),
+            Target::Known { .. } => None,
+        };
+        let session = |(at, known): (&usize, &SourceSession)| (*at, known.id.clone(), known.events);
+        let place = |(key, place): &(RecordKey, Place)| (*key, place.session, place.position);
+        Self {
+            source: number,
+            new,
+            native_id: step.native_id.clone(),
+            path: step.seen.path.clone(),
+            size: step.seen.size,
+            modified: step.seen.modified,
+            offset: step.read.offset,
+            sha256: hex(&step.read.sha256),
+            state: step.read.state.clone(),
+            sessions: sessions.iter().map(session).collect(),
+            ranges: step.ranges.iter().map(RangeRecord::of).collect(),
+            places: step.places.iter().map(place).collect(),
+        }
+    }
+
+    pub(super) fn seen(&self) -> SeenFile {
+        SeenFile { path: self.path.clone(), size: self.size, modified: self.modified }
+    }
+
+    pub(super) fn read(&self) -> Result<Progress, &'static str> {
+        let sha256 = unhex(&self.sha256).and_then(|bytes| bytes.try_into().ok());
+        Ok(Progress {
+            offset: self.offset,
+            sha256: sha256.ok_or("its sha256 is none")?,
+            state: self.state.clone(),
+        })
+    }
+
+    pub(super) fn has_ranges(&self) -> bool {
+        !self.ranges.is_empty()
+    }
+
+    pub(super) fn ranges(&self) -> Result<Vec<Range>, &'static str> {
+        self.ranges.iter().map(|range| range.range().ok_or("a range of it is none")).collect()
+    }
+
+    /// Leaves nothing of the bytes that were kept of the file but their number.
+    pub(super) fn forget(&mut self) {
+        for range in &mut self.ranges {
+            let bytes = match &range {
+                RangeRecord::Kept(text) => text.len(),
+                RangeRecord::KeptHex(hex) | RangeRecord::Raw { hex, .. } => hex.len() / 2,
+                _ => continue,
+            };
+            *range = RangeRecord::Gone(bytes as u64);
+        }
+    }
+}
+
+impl RangeRecord {
+    fn of(range: &Range) -> Self {
+        match range {
+            Range::Events { session, from, count, end } => {
+                let end = match end {
+                    LineEnd::None => End::None,
+                    LineEnd::Lf => End::Lf,
+                    LineEnd::CrLf => End::CrLf,
+                };
+                Self::Events { session: *session, from: *from, count: *count, end }
+            }
+            Range::Kept(bytes) => match std::str::from_utf8(bytes) {
+                Ok(text) => Self::Kept(text.to_owned()),
+                Err(_) => Self::KeptHex(hex(bytes)),
+            },
+            Range::Raw { session, position, bytes } => {
+                Self::Raw { session: *session, position: *position, hex: hex(bytes) }
+            }
+            Range::Gone(bytes) => Self::Gone(*bytes),
+        }
+    }
+
+    fn range(&self) -> Option<Range> {
+        Some(match self {
+            Self::Events { session, from, count, end } => {
+                let end = match end {
+                    End::None => LineEnd::None,
+                    End::Lf => LineEnd::Lf,
+                    End::CrLf => LineEnd::CrLf,
+                };
+                Range::Events { session: *session, from: *from, count: *count, end }
+            }
+            Self::Kept(text) => Range::Kept(text.clone().into_bytes()),
+            Self::KeptHex(hex) => Range::Kept(unhex(hex)?),
+            Self::Raw { session, position, hex } => {
+                Range::Raw { session: *session, position: *position, bytes: unhex(hex)? }
+            }
+            Self::Gone(bytes) => Range::Gone(*bytes),
+        })
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let digit = |four: u8| char::from_digit(u32::from(four), 16).unwrap_or('0');
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
+fn unhex(hex: &str) -> Option<Vec<u8>> {
+    let digit = |byte: &u8| char::from(*byte).to_digit(16).and_then(|four| u8::try_from(four).ok());
+    let pair = |pair: &[u8]| match pair {
+        [high, low] => Some((digit(high)? << 4) | digit(low)?),
+        _ => None,
+    };
+    hex.as_bytes().chunks(2).map(pair).collect()
+}

@@ -1,0 +1,209 @@
+//! The store itself: the gate before the folder, and how a step uses it.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use forklore_store::disk::{self, Gate, Passed, Turn, os};
+use forklore_store::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+use crate::commit::sealed;
+use crate::folder::Folder;
+use crate::fs::{Disk, Fs};
+use crate::layout::Layout;
+use crate::line;
+use crate::log::damage;
+use crate::record::VERSION;
+use crate::sources::Index;
+
+/// How to open a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// How long a step waits for other processes.
+    pub wait: Duration,
+    /// Whether to open an existing store for reading only.
+    pub read_only: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { wait: Duration::from_secs(5), read_only: false }
+    }
+}
+
+/// Keeps sessions in a folder, one file of JSON lines each, that several processes may use at once.
+#[derive(Debug)]
+pub struct FilesStore {
+    folder: Folder,
+    options: Options,
+    gate: Gate,
+    network: Option<String>,
+    index: Mutex<Index>,
+}
+
+/// What says that a folder is a store.
+#[derive(Serialize, Deserialize)]
+struct Marker {
+    forklore: String,
+    version: u32,
+}
+
+impl FilesStore {
+    /// Opens the store in the folder at `path`; unless it is to be read only, it is made when it
+    /// is not there, for its owner's eyes only.
+    ///
+    /// # Errors
+    /// `Denied` when the folder is another user's or may be written by everybody; `Unsupported`
+    /// when it holds something else or a newer program made it; `Corrupt`, `Io`, `Locked`.
+    pub fn open(path: &Path, options: Options) -> Result<Self> {
+        Self::open_on(Arc::new(Disk), path, options)
+    }
+
+    /// Opens the store on another file system than the machine's: for tests.
+    ///
+    /// # Errors
+    /// See [`FilesStore::open`].
+    pub fn open_on(fs: Arc<dyn Fs>, path: &Path, options: Options) -> Result<Self> {
+        let layout = Layout::of(path);
+        let gate = Gate::beside(&layout.gate());
+        let folder = Folder::new(fs, layout);
+        if !check(&folder, path)? {
+            if options.read_only {
+                let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
+                return Err(os("opening the store", path)(missing));
+            }
+            disk::make_folder(path)?;
+            disk::check_folder(path)?;
+            let _turn = gate.pass(Turn::Alone, options.wait)?;
+            // Somebody may have been faster.
+            if !check(&folder, path)? {
+                make(&folder)?;
+            }
+        }
+        let network = disk::network(path);
+        Ok(Self { folder, options, gate, network, index: Mutex::default() })
+    }
+
+    /// The folder.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.folder.layout.root()
+    }
+
+    /// What a person should know about where the store lies: on a network file system the locks
+    /// may not keep two machines apart.
+    #[must_use]
+    pub fn warning(&self) -> Option<String> {
+        self.network.as_ref().map(|name| {
+            format!(
+                "{} is on a network file system ({name}): let no two machines write to it at once",
+                self.path().display()
+            )
+        })
+    }
+
+    /// The folder, to read from. A step over several files that was cut short is finished first.
+    pub(crate) fn reading(&self) -> Result<&Folder> {
+        if self.folder.is_pending()? {
+            drop(self.alone_anyway()?);
+        }
+        Ok(&self.folder)
+    }
+
+    /// The folder, to change several files or what others refer to.
+    pub(crate) fn alone(&self) -> Result<(Passed, &Folder)> {
+        self.folder.check_sound()?;
+        Ok((self.alone_anyway()?, &self.folder))
+    }
+
+    fn alone_anyway(&self) -> Result<Passed> {
+        self.check_writable()?;
+        let turn = self.gate.pass(Turn::Alone, self.options.wait)?;
+        self.folder.finish_pending()?;
+        Ok(turn)
+    }
+
+    /// The folder, to change one session while others change theirs.
+    pub(crate) fn with(&self, id: &forklore_model::SessionId) -> Result<(Turns, &Folder)> {
+        self.folder.check_sound()?;
+        self.check_writable()?;
+        loop {
+            let shared = self.gate.pass(Turn::Together, self.options.wait)?;
+            if self.folder.is_pending()? {
+                drop(shared);
+                drop(self.alone_anyway()?);
+                continue;
+            }
+            let found = self.folder.find(id)?.ok_or_else(|| Error::NotFound(id.clone()))?;
+            let layout = &self.folder.layout;
+            let claim: PathBuf = layout.claim(found.segment.name());
+            let gate = Gate::of(layout.segment(&found.segment), claim);
+            let own = gate.pass(Turn::Alone, self.options.wait)?;
+            return Ok((Turns { _own: own, _shared: shared }, &self.folder));
+        }
+    }
+
+    /// What is known of imports, brought up to date.
+    pub(crate) fn index(&self) -> Result<MutexGuard<'_, Index>> {
+        let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
+        index.refresh(&self.folder)?;
+        Ok(index)
+    }
+
+    fn check_writable(&self) -> Result<()> {
+        if self.options.read_only {
+            let path = self.path().display();
+            return Err(Error::Denied(format!("{path} was opened for reading only")));
+        }
+        Ok(())
+    }
+}
+
+/// A session's turn, and the store's that it is part of.
+#[derive(Debug)]
+pub(crate) struct Turns {
+    _own: Passed,
+    _shared: Passed,
+}
+
+/// Checks that the folder is a store, or that there is nothing; whether it is one.
+fn check(folder: &Folder, path: &Path) -> Result<bool> {
+    let found = match std::fs::metadata(path) {
+        Ok(found) => found,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(os("opening the store", path)(error)),
+    };
+    if !found.is_dir() {
+        return Err(Error::Unsupported(format!("{} is no folder", path.display())));
+    }
+    disk::refuse_others(path, &found)?;
+    let version = folder.layout.version();
+    let Some(bytes) = folder.read(&version)? else {
+        let ours = |name: &String| name.starts_with("store-") || name.starts_with("forklore.json");
+        if folder.names(path)?.iter().all(ours) {
+            return Ok(false);
+        }
+        return Err(Error::Unsupported(format!("{} is not a store of forklore", path.display())));
+    };
+    let text = line::checked(&bytes).map_err(|wrong| damage(&version, 0, wrong))?;
+    let marker: Marker = serde_json::from_str(text).map_err(|error| damage(&version, 0, error))?;
+    if marker.version != VERSION {
+        return Err(Error::Unsupported(format!(
+            "{} has the version {} and this program knows up to {VERSION}; use a newer forklore",
+            path.display(),
+            marker.version
+        )));
+    }
+    Ok(true)
+}
+
+/// Makes a store; what says that it is one comes last.
+fn make(folder: &Folder) -> Result<()> {
+    let layout = &folder.layout;
+    for path in [layout.workspaces(), layout.ids(), layout.labels()] {
+        folder.make_dir(&path)?;
+    }
+    let marker = Marker { forklore: "files".into(), version: VERSION };
+    folder.put(&layout.version(), sealed(&marker)?.as_bytes())
+}

@@ -1,0 +1,258 @@
+//! Reading everything, to say what is wrong with it.
+
+use std::collections::{HashMap, HashSet};
+
+use forklore_model::{ErrorKind, Header, SessionId};
+use forklore_store::port::{Problem, Verification};
+use forklore_store::{Error, Result};
+
+use crate::folder::Folder;
+use crate::history::History;
+use crate::layout::Segment;
+use crate::log::{Next, of};
+use crate::needs::Needs;
+use crate::record::Ancestry;
+use crate::session::Session;
+
+impl Folder {
+    /// Checks one session with all that it inherits.
+    pub(crate) fn verify_session(&self, id: &SessionId) -> Result<Verification> {
+        let mut check = Check::of(self);
+        match self.living(id) {
+            Err(error @ (Error::NotFound(_) | Error::Deleted(_))) => return Err(error),
+            Err(error) => check.problem(Some(id), &error),
+            Ok(session) => {
+                check.found.sessions = 1;
+                check.history(&session);
+                check.claims(&session);
+                check.lineage(&session.header, &HashMap::new());
+            }
+        }
+        Ok(check.found)
+    }
+
+    /// Checks every file.
+    pub(crate) fn verify_all(&self) -> Result<Verification> {
+        let mut check = Check::of(self);
+        let mut sessions = Vec::new();
+        for segment in self.segments()?.into_iter().filter(|segment| !segment.is_prefix()) {
+            match self.session_in(&segment) {
+                Ok(session) => sessions.extend(session),
+                Err(error) => check.damaged(&segment, &error),
+            }
+        }
+        check.unowned_claims()?;
+        let needs = self.needs(&sessions).unwrap_or_else(|error| {
+            check.problem(None, &error);
+            Needs::default()
+        });
+        let parents = parents(&sessions);
+        for session in &sessions {
+            if session.header.deleted.is_none() {
+                check.found.sessions += 1;
+                check.own(session);
+                check.claims(session);
+                check.spans(session);
+                check.lineage(&session.header, &parents);
+            } else {
+                check.needed(session, &session.segment, needs.of(&session.segment));
+            }
+            let copy = session.segment.prefix();
+            check.needed(session, &copy, needs.of(&copy));
+        }
+        Ok(check.found)
+    }
+}
+
+/// The parent of each session, by folded ids.
+fn parents(sessions: &[Session]) -> HashMap<String, Option<SessionId>> {
+    let headers = sessions.iter().map(|session| &session.header);
+    headers.map(|header| (header.id.fold(), header.parent_id.clone())).collect()
+}
+
+struct Check<'f> {
+    folder: &'f Folder,
+    found: Verification,
+}
+
+impl<'f> Check<'f> {
+    fn of(folder: &'f Folder) -> Self {
+        Self { folder, found: Verification::default() }
+    }
+
+    fn problem(&mut self, id: Option<&SessionId>, error: &Error) {
+        let (session, seq) = match error {
+            Error::Corrupt { session, seq, .. } => (session.clone(), *seq),
+            Error::MissingAncestor { session, .. } => (Some(session.clone()), None),
+            _ => (None, None),
+        };
+        self.found.problems.push(Problem {
+            session_id: session.or_else(|| id.cloned()),
+            seq,
+            kind: error.kind(),
+            message: error.to_string(),
+        });
+    }
+
+    fn note(&mut self, id: &SessionId, kind: ErrorKind, message: String) {
+        let session_id = Some(id.clone());
+        self.found.problems.push(Problem { session_id, seq: None, kind, message });
+    }
+
+    fn damaged(&mut self, segment: &Segment, error: &Error) {
+        let id = self.folder.claimant(segment.name());
+        self.problem(id.as_ref(), error);
+    }
+
+    /// The session's own events, which stand one behind the other up to its head.
+    fn own(&mut self, session: &Session) {
+        let header = &session.header;
+        let mut position = 0;
+        let log = &session.log;
+        let read = log.forward(log.start, false, |at, line| {
+            if line.seq != header.seq_of_own(position) {
+                return Err(log.damage(at, format!("it is no event {position} of its session")));
+            }
+            position += 1;
+            Ok(Next::Go)
+        });
+        self.found.events += position;
+        match read {
+            Err(error) => {
+                let seq = header.seq_of_own(position);
+                self.problem(Some(&header.id), &of(error, &header.id, Some(seq)));
+            }
+            Ok(()) if position != header.own_events => {
+                let message =
+                    format!("it has {position} events of its own, not {}", header.own_events);
+                self.problem(Some(&header.id), &log.damage(log.end, message));
+            }
+            Ok(()) => {}
+        }
+    }
+
+    /// The inheritable events of a segment that others need.
+    fn needed(&mut self, session: &Session, segment: &Segment, need: u64) {
+        let id = &session.header.id;
+        let first = if segment.is_prefix() { 0 } else { session.header.inherited.kept };
+        if need <= first {
+            return;
+        }
+        let mut last = first;
+        let read = self.folder.log(segment).and_then(|log| {
+            let gone =
+                || Error::MissingAncestor { session: id.clone(), missing: segment.to_string() };
+            let log = log.ok_or_else(gone)?;
+            log.forward(log.start, false, |at, line| {
+                if !line.event.class.is_inherited() {
+                    return Ok(Next::Go);
+                }
+                if line.counts.kept != last + 1 {
+                    return Err(log.damage(at, format!("event {} is missing", last + 1)));
+                }
+                last += 1;
+                Ok(if last == need { Next::Stop } else { Next::Go })
+            })
+        });
+        self.found.events += last - first;
+        match read {
+            Err(error) => self.problem(Some(id), &error),
+            Ok(()) if last < need => {
+                let missing = format!("events {} to {need} of {segment}", last + 1);
+                self.note(id, ErrorKind::MissingAncestor, missing);
+            }
+            Ok(()) => {}
+        }
+    }
+
+    /// The whole assembled history, as a reader sees it.
+    fn history(&mut self, session: &Session) {
+        let mut events = 0;
+        let read = History::of(self.folder, session).walk(0, false, |_| {
+            events += 1;
+            Ok(Next::Go)
+        });
+        self.found.events += events;
+        if let Err(error) = read {
+            self.problem(Some(&session.header.id), &error);
+        }
+    }
+
+    /// That each part of what it inherits ends where the next one begins.
+    fn spans(&mut self, session: &Session) {
+        let header = &session.header;
+        let Ancestry { before, spans } = session.ancestry();
+        let none = before.is_none() && spans.is_empty();
+        if none && header.inherited.kept > 0 {
+            let missing = "the list of its spans".into();
+            let error = Error::MissingAncestor { session: header.id.clone(), missing };
+            self.problem(None, &error);
+            return;
+        }
+        let history = History::of(self.folder, session);
+        let ends = spans.iter().skip(1).map(|span| span.base).chain([header.inherited]);
+        for (span, end) in spans.iter().zip(ends) {
+            match history.counts_at(end.kept) {
+                Ok(counts) if end.kept == 0 || counts == end => {}
+                Ok(_) => {
+                    let message = format!("the span of {} does not end as promised", span.segment);
+                    self.note(&header.id, ErrorKind::Corrupt, message);
+                }
+                Err(error) => self.problem(Some(&header.id), &error),
+            }
+        }
+    }
+
+    /// That its id and its label are its own.
+    fn claims(&mut self, session: &Session) {
+        let header = &session.header;
+        if self.folder.claimant(session.segment.name()).as_ref() != Some(&header.id) {
+            let path = self.folder.layout.claim(session.segment.name());
+            let message = format!("{} does not claim its id", path.display());
+            self.note(&header.id, ErrorKind::Corrupt, message);
+        }
+        if !self.folder.is_labelled(header).unwrap_or(false) {
+            let path = self.folder.layout.label(&header.root_id, &header.label);
+            let message = format!("{} does not claim its label", path.display());
+            self.note(&header.id, ErrorKind::Corrupt, message);
+        }
+    }
+
+    /// Claims of which a length was promised, but of whose session there is no file.
+    fn unowned_claims(&mut self) -> Result<()> {
+        for name in self.folder.names(&self.folder.layout.ids())? {
+            let promised = self.folder.promised(&name)?;
+            if promised > 0 && self.folder.find_name(&name)?.is_none() {
+                let path = self.folder.layout.claim(&name);
+                let message = format!("the session that {} claims is gone", path.display());
+                let session_id = self.folder.claimant(&name);
+                let kind = ErrorKind::Corrupt;
+                self.found.problems.push(Problem { session_id, seq: None, kind, message });
+            }
+        }
+        Ok(())
+    }
+
+    /// Its ancestors up to the root.
+    fn lineage(&mut self, header: &Header, known: &HashMap<String, Option<SessionId>>) {
+        let mut seen = HashSet::from([header.id.fold()]);
+        let mut next = header.parent_id.clone();
+        while let Some(parent) = next {
+            if !seen.insert(parent.fold()) {
+                let message = format!("the ancestors of session {} run in a circle", header.id);
+                return self.note(&header.id, ErrorKind::LineageCycle, message);
+            }
+            next = match known.get(&parent.fold()) {
+                Some(above) => above.clone(),
+                None => match self.folder.any(&parent) {
+                    Ok(session) => session.header.parent_id,
+                    Err(Error::NotFound(_)) => {
+                        let (session, missing) = (header.id.clone(), parent.to_string());
+                        return self.problem(None, &Error::MissingAncestor { session, missing });
+                    }
+                    Err(error) => return self.problem(Some(&header.id), &error),
+                },
+            };
+        }
+    }
+}
