@@ -1,0 +1,254 @@
+//! Fails one operation of a workload, and judges what the store makes of it.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use forklore_store::Error;
+use tempfile::TempDir;
+
+use crate::drive::{Drive, Fault, Mode, Shape};
+use crate::soak::Chance;
+use crate::subject::{Subject, Whole};
+use crate::workload::{Step, Workload};
+
+/// A store and the work on it whose operations fail.
+pub struct Sweep<'a> {
+    subject: &'a dyn Subject,
+    work: Workload,
+    shapes: Vec<Shape>,
+}
+
+/// How many operations failed, by mode and operation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally(BTreeMap<(Mode, Shape), u64>);
+
+impl Tally {
+    /// How many there were.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.0.values().sum()
+    }
+
+    /// Adds what another run struck.
+    pub fn add(&mut self, other: &Self) {
+        for (kind, count) in &other.0 {
+            *self.0.entry(*kind).or_default() += count;
+        }
+    }
+
+    /// A line for each kind.
+    #[must_use]
+    pub fn lines(&self) -> String {
+        self.0.iter().fold(String::new(), |mut text, ((mode, shape), count)| {
+            let _ = writeln!(text, "  {mode:?} of {shape:?}: {count}");
+            text
+        })
+    }
+}
+
+/// An empty folder, in memory where the machine has a place there.
+///
+/// # Panics
+/// When there is no place for it.
+#[must_use]
+pub fn folder() -> TempDir {
+    let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
+    dir.expect("a temporary folder")
+}
+
+impl<'a> Sweep<'a> {
+    /// Takes the work once to see which operations there are.
+    ///
+    /// # Panics
+    /// When the store does not do it right although nothing fails.
+    #[must_use]
+    pub fn of_round(subject: &'a dyn Subject, round: u64) -> Self {
+        let work = Workload::of_round(round);
+        let (dir, drive) = (folder(), Drive::sound());
+        let store = subject.open(dir.path(), &drive).expect("the store opens");
+        for (number, step) in work.steps.iter().enumerate() {
+            step.take(&*store).unwrap_or_else(|error| panic!("step {number}, {step:?}: {error}"));
+        }
+        drop(store);
+        let shapes = drive.shapes();
+        let store = subject.open(dir.path(), &drive).expect("the store opens again");
+        let all = work.steps.len();
+        work.taken(&*store, all..=all)
+            .unwrap_or_else(|wrong| panic!("nothing failed, but {wrong}"));
+        Self { subject, work, shapes }
+    }
+
+    /// So many faults of a mode: of the operations that can fail like this all rare ones, of those
+    /// that read and write some by chance.
+    #[must_use]
+    pub fn faults(&self, mode: Mode, count: usize, chance: &mut Chance) -> Vec<Fault> {
+        let fitting = self.shapes.iter().enumerate().filter(|(_, shape)| mode.fits(**shape));
+        let (mut often, mut rare): (Vec<_>, Vec<_>) =
+            fitting.partition(|(_, shape)| matches!(shape, Shape::Read | Shape::Write));
+        while rare.len() < count && !often.is_empty() {
+            let at = chance.below(often.len() as u64);
+            rare.push(often.swap_remove(usize::try_from(at).unwrap_or(0)));
+        }
+        rare.into_iter().map(|(at, _)| Fault { at, mode }).collect()
+    }
+
+    /// Fails each of these operations, each in a store of its own.
+    ///
+    /// # Panics
+    /// When the store does anything it must not.
+    #[must_use]
+    pub fn run(&self, faults: impl IntoIterator<Item = Fault>) -> Tally {
+        let mut tally = Tally::default();
+        for fault in faults {
+            let run = Run::begin(self, fault);
+            let struck = run.judge().unwrap_or_else(|wrong| panic!("{fault:?}: {wrong}"));
+            *tally.0.entry((fault.mode, struck)).or_default() += 1;
+        }
+        tally
+    }
+}
+
+/// The work on a store under which one operation fails.
+struct Run<'a> {
+    sweep: &'a Sweep<'a>,
+    dir: TempDir,
+    drive: Arc<Drive>,
+}
+
+/// Where the fault struck.
+struct Struck {
+    /// The steps that were acknowledged before.
+    before: usize,
+    /// What became of the step during which it struck; none when that was opening or closing.
+    step: Option<Result<(), Error>>,
+    shape: Shape,
+}
+
+impl Struck {
+    /// The numbers of steps that may have been taken.
+    fn allowed(&self) -> std::ops::RangeInclusive<usize> {
+        match &self.step {
+            None => self.before..=self.before,
+            Some(Ok(())) => self.before + 1..=self.before + 1,
+            Some(Err(_)) => self.before..=self.before + 1,
+        }
+    }
+
+    fn told(&self) -> String {
+        match &self.step {
+            None => format!("{:?} failed, beside the steps", self.shape),
+            Some(Ok(())) => {
+                format!("{:?} failed, and step {} was acknowledged", self.shape, self.before)
+            }
+            Some(Err(error)) => {
+                format!("{:?} failed, and step {} with it ({error})", self.shape, self.before)
+            }
+        }
+    }
+}
+
+impl<'a> Run<'a> {
+    fn begin(sweep: &'a Sweep<'a>, fault: Fault) -> Self {
+        Self { sweep, dir: folder(), drive: Drive::with_fault(fault) }
+    }
+
+    fn work(&self) -> &Workload {
+        &self.sweep.work
+    }
+
+    fn open(&self) -> Result<Box<dyn Whole>, Error> {
+        self.sweep.subject.open(self.dir.path(), &self.drive)
+    }
+
+    /// Works until the fault strikes, then looks at what is there; which operation failed.
+    fn judge(&self) -> Result<Shape, String> {
+        let (store, struck) = self.until_struck()?;
+        let told = |wrong: String| format!("{}: {wrong}", struck.told());
+        let mut taken = None;
+        if let Some(store) = store
+            && !self.drive.is_dead()
+        {
+            taken = self.go_on(&*store, &struck).map_err(told)?;
+        }
+        self.drive.repair();
+        let store = self.open().map_err(|error| told(format!("it does not open: {error}")))?;
+        let allowed = taken.map_or(struck.allowed(), |taken| taken..=taken);
+        let taken = self.sound(&*store, allowed).map_err(told)?;
+        self.next(&*store, taken).map_err(|wrong| told(format!("opened anew: {wrong}")))?;
+        drop(store);
+        Ok(struck.shape)
+    }
+
+    fn until_struck(&self) -> Result<(Option<Box<dyn Whole>>, Struck), String> {
+        let hit = || self.drive.hit();
+        let store = match (self.open(), hit()) {
+            (Ok(store), None) => store,
+            (opened, Some(shape)) => {
+                return Ok((opened.ok(), Struck { before: 0, step: None, shape }));
+            }
+            (Err(error), None) => return Err(format!("it does not open: {error}")),
+        };
+        for (before, step) in self.work().steps.iter().enumerate() {
+            let taken = step.take(&*store);
+            if let Some(shape) = hit() {
+                return Ok((Some(store), Struck { before, step: Some(taken), shape }));
+            }
+            taken.map_err(|error| format!("step {before} failed though nothing else: {error}"))?;
+        }
+        drop(store);
+        let shape = hit().ok_or("the operation was not reached")?;
+        Ok((None, Struck { before: self.work().steps.len(), step: None, shape }))
+    }
+
+    /// Works on with the same handle; the number of steps taken then, if that is certain.
+    fn go_on(&self, store: &dyn Whole, struck: &Struck) -> Result<Option<usize>, String> {
+        let same = |wrong: String| format!("with the same handle: {wrong}");
+        let taken = self.work().taken(store, struck.allowed()).map_err(same)?;
+        if self.drive.is_full() {
+            let refused = self.writing_step(taken).map(|step| step.take(store));
+            if let Some(Ok(())) = refused {
+                return Err(same("a step was acknowledged on a full disk".into()));
+            }
+            self.drive.repair();
+        }
+        // Beside the steps the handle may have been about to close.
+        if struck.shape.is_sync() && struck.step.is_some() {
+            let refused = self.writing_step(taken).map(|step| step.take(store));
+            return match refused {
+                Some(Err(Error::Poisoned { .. })) | None => {
+                    self.work().taken(store, struck.allowed()).map_err(same)?;
+                    Ok(None)
+                }
+                Some(other) => Err(same(format!("a sync failed, then a step gave {other:?}"))),
+            };
+        }
+        self.next(store, taken).map(Some).map_err(same)
+    }
+
+    /// The next step that writes, when so many were taken.
+    fn writing_step(&self, taken: usize) -> Option<&Step> {
+        self.work().steps.iter().skip(taken).find(|step| step.writes())
+    }
+
+    /// Takes the next step; how many are taken then.
+    fn next(&self, store: &dyn Whole, taken: usize) -> Result<usize, String> {
+        let Some(step) = self.work().steps.get(taken) else {
+            return Ok(taken);
+        };
+        step.take(store).map_err(|error| format!("step {taken} now fails: {error}"))?;
+        self.work().taken(store, taken + 1..=taken + 1)
+    }
+
+    fn sound(
+        &self,
+        store: &dyn Whole,
+        allowed: std::ops::RangeInclusive<usize>,
+    ) -> Result<usize, String> {
+        let found = store.verify(None).map_err(|error| format!("verify: {error}"))?;
+        if !found.problems.is_empty() {
+            return Err(format!("verify finds {:?}", found.problems));
+        }
+        self.work().taken(store, allowed)
+    }
+}

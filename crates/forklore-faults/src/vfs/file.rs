@@ -1,0 +1,264 @@
+//! A file of the VFS: a header of ours, and behind it the file of the real VFS.
+
+use std::ffi::{c_int, c_void};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rusqlite::ffi::{self, sqlite3_file, sqlite3_int64, sqlite3_io_methods};
+
+use super::code;
+use crate::drive::{Drive, Failure, Node, Operation, Verdict};
+
+/// What stands before the real file. Its size is a multiple of the alignment of a pointer.
+#[repr(C)]
+struct Header {
+    base: sqlite3_file,
+    open: *mut Open,
+}
+
+/// An open file.
+struct Open {
+    drive: Arc<Drive>,
+    node: Node,
+    /// The folder that the first sync makes durable too.
+    folder: Option<PathBuf>,
+}
+
+/// The bytes that a file needs beside those of the real one.
+pub(super) const HEADER: c_int = size_of::<Header>() as c_int;
+
+/// Marks a file as not open, which SQLite asks of an `xOpen` that fails.
+///
+/// # Safety
+/// `file` points to memory for a file of this VFS.
+pub(super) unsafe fn blank(file: *mut sqlite3_file) {
+    // SAFETY: the memory begins with a header.
+    unsafe {
+        let header = file.cast::<Header>();
+        (*header).base.pMethods = std::ptr::null();
+        (*header).open = std::ptr::null_mut();
+        (*real(file)).pMethods = std::ptr::null();
+    }
+}
+
+/// The real file.
+///
+/// # Safety
+/// `file` points to memory for a file of this VFS.
+pub(super) unsafe fn real(file: *mut sqlite3_file) -> *mut sqlite3_file {
+    // SAFETY: SQLite allocates `szOsFile` bytes, a header and a real file.
+    unsafe { file.cast::<Header>().add(1).cast() }
+}
+
+/// Makes a file whose real one was opened ready for use.
+///
+/// # Safety
+/// `file` was blanked, and its real file opened.
+pub(super) unsafe fn begin(
+    file: *mut sqlite3_file,
+    drive: Arc<Drive>,
+    node: Node,
+    folder: Option<PathBuf>,
+) {
+    let open = Box::into_raw(Box::new(Open { drive, node, folder }));
+    // SAFETY: the memory begins with a header.
+    unsafe {
+        let header = file.cast::<Header>();
+        (*header).open = open;
+        (*header).base.pMethods = &METHODS;
+    }
+}
+
+/// What is known of an open file.
+///
+/// # Safety
+/// `file` was begun and not closed; SQLite uses it from one thread at a time.
+unsafe fn known<'a>(file: *mut sqlite3_file) -> &'a mut Open {
+    // SAFETY: `begin` put a box there, which `close` takes back.
+    unsafe { &mut *(*file.cast::<Header>()).open }
+}
+
+/// Calls a method of the real file with the arguments.
+macro_rules! pass {
+    ($file:expr, $method:ident $(, $argument:expr)*) => {{
+        // SAFETY: SQLite calls methods of open files only; the real file is open as long as ours,
+        // and its VFS, the one of unix, has all methods of version 2.
+        unsafe {
+            let real = real($file);
+            let method = (*(*real).pMethods).$method.expect("a method of version 2");
+            method(real $(, $argument)*)
+        }
+    }};
+}
+
+static METHODS: sqlite3_io_methods = sqlite3_io_methods {
+    // Of the third version are only the methods that map a file into memory.
+    iVersion: 2,
+    xClose: Some(close),
+    xRead: Some(read),
+    xWrite: Some(write),
+    xTruncate: Some(truncate),
+    xSync: Some(sync),
+    xFileSize: Some(file_size),
+    xLock: Some(lock),
+    xUnlock: Some(unlock),
+    xCheckReservedLock: Some(check_reserved_lock),
+    xFileControl: Some(file_control),
+    xSectorSize: Some(sector_size),
+    xDeviceCharacteristics: Some(device_characteristics),
+    xShmMap: Some(shm_map),
+    xShmLock: Some(shm_lock),
+    xShmBarrier: Some(shm_barrier),
+    xShmUnmap: Some(shm_unmap),
+    xFetch: None,
+    xUnfetch: None,
+};
+
+unsafe extern "C" fn close(file: *mut sqlite3_file) -> c_int {
+    let code = pass!(file, xClose);
+    // SAFETY: `begin` made the box; SQLite closes a file once.
+    drop(unsafe { Box::from_raw((*file.cast::<Header>()).open) });
+    code
+}
+
+unsafe extern "C" fn read(
+    file: *mut sqlite3_file,
+    into: *mut c_void,
+    len: c_int,
+    at: sqlite3_int64,
+) -> c_int {
+    // SAFETY: the file is open.
+    let open = unsafe { known(file) };
+    match open.drive.ask(&Operation::Read(open.node)) {
+        Verdict::Go => pass!(file, xRead, into, len, at),
+        Verdict::Fail(_) | Verdict::Short(_) => ffi::SQLITE_IOERR_READ,
+    }
+}
+
+unsafe extern "C" fn write(
+    file: *mut sqlite3_file,
+    from: *const c_void,
+    len: c_int,
+    at: sqlite3_int64,
+) -> c_int {
+    // SAFETY: the file is open.
+    let open = unsafe { known(file) };
+    // SAFETY: SQLite gives `len` bytes to write.
+    let bytes =
+        unsafe { std::slice::from_raw_parts(from.cast::<u8>(), len.unsigned_abs() as usize) };
+    let place = at.unsigned_abs();
+    match open.drive.ask(&Operation::Write(open.node, bytes, place)) {
+        Verdict::Go => {
+            let code = pass!(file, xWrite, from, len, at);
+            if code == ffi::SQLITE_OK {
+                open.drive.done(&Operation::Write(open.node, bytes, place));
+            }
+            code
+        }
+        Verdict::Fail(failure) => code(failure, ffi::SQLITE_IOERR_WRITE),
+        Verdict::Short(part) => {
+            if part > 0 {
+                pass!(file, xWrite, from, part as c_int, at);
+            }
+            ffi::SQLITE_IOERR_WRITE
+        }
+    }
+}
+
+unsafe extern "C" fn truncate(file: *mut sqlite3_file, len: sqlite3_int64) -> c_int {
+    // SAFETY: the file is open.
+    let open = unsafe { known(file) };
+    let operation = Operation::SetLen(open.node, len.unsigned_abs());
+    match open.drive.ask(&operation) {
+        Verdict::Go => {
+            let code = pass!(file, xTruncate, len);
+            if code == ffi::SQLITE_OK {
+                open.drive.done(&operation);
+            }
+            code
+        }
+        Verdict::Fail(_) | Verdict::Short(_) => ffi::SQLITE_IOERR_TRUNCATE,
+    }
+}
+
+unsafe extern "C" fn sync(file: *mut sqlite3_file, flags: c_int) -> c_int {
+    // SAFETY: the file is open.
+    let open = unsafe { known(file) };
+    let operation = Operation::Sync(open.node);
+    if let Verdict::Fail(failure) = open.drive.ask(&operation) {
+        return code(failure, ffi::SQLITE_IOERR_FSYNC);
+    }
+    if let Some(folder) = &open.folder
+        && let Verdict::Fail(Failure::Broken | Failure::Full) =
+            open.drive.ask(&Operation::SyncDir(folder))
+    {
+        return ffi::SQLITE_IOERR_DIR_FSYNC;
+    }
+    let code = pass!(file, xSync, flags);
+    if code == ffi::SQLITE_OK {
+        open.drive.done(&operation);
+        if let Some(folder) = open.folder.take() {
+            open.drive.done(&Operation::SyncDir(&folder));
+        }
+    }
+    code
+}
+
+unsafe extern "C" fn file_size(file: *mut sqlite3_file, size: *mut sqlite3_int64) -> c_int {
+    pass!(file, xFileSize, size)
+}
+
+unsafe extern "C" fn lock(file: *mut sqlite3_file, level: c_int) -> c_int {
+    pass!(file, xLock, level)
+}
+
+unsafe extern "C" fn unlock(file: *mut sqlite3_file, level: c_int) -> c_int {
+    pass!(file, xUnlock, level)
+}
+
+unsafe extern "C" fn check_reserved_lock(file: *mut sqlite3_file, held: *mut c_int) -> c_int {
+    pass!(file, xCheckReservedLock, held)
+}
+
+unsafe extern "C" fn file_control(
+    file: *mut sqlite3_file,
+    operation: c_int,
+    argument: *mut c_void,
+) -> c_int {
+    pass!(file, xFileControl, operation, argument)
+}
+
+unsafe extern "C" fn sector_size(file: *mut sqlite3_file) -> c_int {
+    pass!(file, xSectorSize)
+}
+
+unsafe extern "C" fn device_characteristics(file: *mut sqlite3_file) -> c_int {
+    pass!(file, xDeviceCharacteristics)
+}
+
+unsafe extern "C" fn shm_map(
+    file: *mut sqlite3_file,
+    page: c_int,
+    size: c_int,
+    extend: c_int,
+    into: *mut *mut c_void,
+) -> c_int {
+    pass!(file, xShmMap, page, size, extend, into)
+}
+
+unsafe extern "C" fn shm_lock(
+    file: *mut sqlite3_file,
+    offset: c_int,
+    count: c_int,
+    flags: c_int,
+) -> c_int {
+    pass!(file, xShmLock, offset, count, flags)
+}
+
+unsafe extern "C" fn shm_barrier(file: *mut sqlite3_file) {
+    pass!(file, xShmBarrier);
+}
+
+unsafe extern "C" fn shm_unmap(file: *mut sqlite3_file, delete: c_int) -> c_int {
+    pass!(file, xShmUnmap, delete)
+}

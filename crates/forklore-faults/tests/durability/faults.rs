@@ -1,0 +1,95 @@
+//! Operations of a workload on files fail once each, in every way they can.
+//!
+//! After each fault the step that it struck is wholly there or wholly absent, every other step is
+//! as it was, the store is sound, and the next step works; after a failed sync through a handle
+//! opened anew only (CRAFT D2).
+
+use forklore_faults::drive::{Drive, Fault, Mode, Shape};
+use forklore_faults::picture::log;
+use forklore_faults::soak::{Chance, seed, times};
+use forklore_faults::subject::{Sqlite, Subject};
+use forklore_faults::sweep::{Sweep, Tally, folder};
+use forklore_store::Error;
+use forklore_store::conformance::Scene;
+use forklore_store::conformance::events::user;
+use forklore_store::conformance::scene::id;
+use forklore_store::memory::MemoryStore;
+
+/// Fails so many operations in this mode; a soak does so in as many rounds, each with other texts.
+fn sweep(subject: &dyn Subject, mode: Mode, promised: usize) {
+    let (seed, rounds) = (seed(), times(1));
+    println!("seed {seed}, {rounds} rounds");
+    let mut tally = Tally::default();
+    for round in 0..rounds {
+        let sweep = Sweep::of_round(subject, round);
+        let faults = sweep.faults(mode, promised, &mut Chance::new(seed, round));
+        tally.add(&sweep.run(faults));
+    }
+    println!("{} faults injected:\n{}", tally.total(), tally.lines());
+    assert!(tally.total() >= times(promised as u64), "there are too few operations that can fail");
+}
+
+#[test]
+fn sqlite_survives_operations_that_fail() {
+    sweep(&Sqlite::over_vfs("error"), Mode::Error, 450);
+}
+
+#[test]
+fn sqlite_survives_a_disk_that_is_full_for_a_moment() {
+    sweep(&Sqlite::over_vfs("full"), Mode::Full, 150);
+}
+
+#[test]
+fn sqlite_survives_a_disk_that_is_full_until_somebody_makes_room() {
+    sweep(&Sqlite::over_vfs("stays-full"), Mode::StaysFull, 150);
+}
+
+#[test]
+fn sqlite_survives_writes_that_are_cut_short_by_the_end() {
+    sweep(&Sqlite::over_vfs("dead"), Mode::Dead, 350);
+}
+
+/// The step is durable in the WAL, so it is acknowledged; the next one is refused.
+#[test]
+fn sqlite_writes_nothing_after_a_failed_sync_of_what_a_checkpoint_wrote() {
+    const CHECKPOINT: usize = 512;
+    let sqlite = Sqlite::over_vfs("checkpoint");
+    let memory = || forklore_store::conformance::Handle::new(MemoryStore::default());
+    let run = |nth: Option<usize>| {
+        let (dir, drive) = (folder(), Drive::sound());
+        let store = sqlite.open(dir.path(), &drive).unwrap();
+        let scene = Scene::new(&memory);
+        let mut append = |text: &str| {
+            store.append(&id("a"), scene.appending(vec![user(text)])).map(|done| done.head_seq)
+        };
+        store.create(scene.draft("a", Vec::new())).unwrap();
+        for step in 2..CHECKPOINT {
+            append(&step.to_string()).unwrap();
+        }
+        let before = drive.shapes().len();
+        if let Some(nth) = nth {
+            drive.arm(Fault { at: before + nth, mode: Mode::Error });
+        }
+        let head = append("acknowledged").unwrap();
+        let shapes = drive.shapes().split_off(before);
+        let next = append("refused");
+        if nth.is_some() {
+            assert_eq!(drive.hit(), Some(Shape::Sync));
+            assert!(matches!(next, Err(Error::Poisoned { .. })), "{next:?}");
+            assert_eq!(log(&*store, &id("a")).unwrap().len(), CHECKPOINT - 1);
+            drop(store);
+            let store = sqlite.open(dir.path(), &drive).unwrap();
+            assert_eq!(store.verify(None).unwrap().problems, []);
+            assert_eq!(store.header(&id("a")).unwrap().head_seq(), head);
+            store.append(&id("a"), scene.appending(vec![user("works")])).unwrap();
+        }
+        shapes
+    };
+    let shapes = run(None);
+    let syncs: Vec<_> = (0..shapes.len()).filter(|at| shapes[*at] == Shape::Sync).collect();
+    // The first is the commit's, which fails with its step.
+    assert!(syncs.len() > 1, "no checkpoint in {shapes:?}");
+    for nth in &syncs[1..] {
+        run(Some(*nth));
+    }
+}
