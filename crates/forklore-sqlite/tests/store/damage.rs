@@ -4,7 +4,7 @@ use forklore_model::{ErrorKind, SessionId};
 use forklore_store::Error;
 use forklore_store::conformance::Scene;
 use forklore_store::conformance::events::turns;
-use forklore_store::port::{At, Direction, Query, Store};
+use forklore_store::port::{At, Children, Direction, Filter, Query, Store};
 
 use crate::place::{Place, handle};
 
@@ -131,4 +131,55 @@ fn a_page_of_rubbish_is_an_error_that_names_the_file() {
         .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
     assert!(error.to_string().contains("store.db"), "{error}");
+}
+
+/// Changes a column of a row to another value of its type.
+fn change_of(column: &str) -> String {
+    format!(
+        "{column} = CASE typeof({column}) WHEN 'integer' THEN {column} + 1
+             WHEN 'real' THEN {column} + 1 WHEN 'text' THEN {column} || 'x'
+             WHEN 'blob' THEN {column} || x'00' ELSE 1 END"
+    )
+}
+
+fn columns(place: &Place, table: &str) -> Vec<String> {
+    let sqlite = place.sqlite();
+    let mut statement = sqlite.prepare("SELECT name FROM pragma_table_info(?)").unwrap();
+    let names = statement.query_map([table], |row| row.get(0)).unwrap();
+    names.map(Result::unwrap).collect()
+}
+
+#[test]
+fn a_changed_field_of_a_header_is_noticed_and_hides_no_other() {
+    let place = Place::new();
+    drop(place.open());
+    let columns = columns(&place, "session");
+    assert!(columns.len() > 50, "{columns:?}");
+    for column in columns.iter().filter(|column| *column != "sid") {
+        damaged(&format!("UPDATE session SET {} WHERE sid = 2", change_of(column)), |scene| {
+            let store = scene.store();
+            let all = Filter { deleted: true, ..Filter::default() };
+            let listed = store.sessions(&all, None, 0).unwrap();
+            let mut ids: Vec<_> = listed.sound.iter().map(|header| header.id.as_str()).collect();
+            ids.sort_unstable();
+            assert_eq!((ids, listed.damaged.len()), (vec!["a", "c"], 1), "{column}");
+            let told = listed.damaged[0].to_string();
+            assert!(told.contains("session row 2") || told.contains("session b"), "{told}");
+            assert!(store.header(&id("b")).is_err(), "{column}");
+            assert_eq!(store.read(&id("a"), &everything(0)).unwrap().events.len(), 6);
+            let problems = store.verify(None).unwrap().problems;
+            assert!(problems.iter().any(|problem| problem.message == told), "{problems:?}");
+        });
+    }
+}
+
+#[test]
+fn a_family_is_not_trimmed_by_a_row_that_lies() {
+    for flip in ["deleted = 1", "inherited_kept = 0", "kept_to = 1, deleted = 2"] {
+        damaged(&format!("UPDATE session SET {flip} WHERE sid = 2"), |scene| {
+            let refused = scene.remove(&["a"], Children::Keep);
+            assert_eq!(refused.unwrap_err().kind(), ErrorKind::Corrupt, "{flip}");
+            assert_eq!(scene.store().read(&id("a"), &everything(0)).unwrap().events.len(), 6);
+        });
+    }
 }
