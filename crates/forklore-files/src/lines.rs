@@ -26,7 +26,6 @@ impl<'f> Lines<'f> {
         if at >= end {
             return Ok(None);
         }
-        let mut want = BLOCK;
         let found = loop {
             let window = self.within(at, end);
             let bytes = self.block.get(window.clone()).unwrap_or_default();
@@ -36,11 +35,11 @@ impl<'f> Lines<'f> {
                 None => {}
             }
             let before = window.len();
+            let want = BLOCK.max(2 * before as u64);
             self.load(at, want.min(end - at))?;
             if self.within(at, end).len() <= before {
                 break self.within(at, end);
             }
-            want *= 2;
         };
         Ok(self.block.get(found).filter(|line| !line.is_empty()))
     }
@@ -110,7 +109,7 @@ mod tests {
 
     #[test]
     fn lines_are_found_from_both_ends_and_anywhere() {
-        let lengths = [0, 1, 5, 70_000, 3, 200_000, 65_535, 65_536, 0, 0, 12];
+        let lengths = [0, 1, 5, 70_000, 3, 200_000, 190_000, 300_000, 65_535, 65_536, 0, 0, 12];
         let lines: Vec<Vec<u8>> =
             lengths.iter().map(|length| [vec![b'x'; *length], vec![b'\n']].concat()).collect();
         let mut file = tempfile::tempfile().unwrap();
