@@ -5,6 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use forklore_engine::Engine;
+use forklore_files::FilesStore;
 use forklore_model::ErrorKind;
 use forklore_sqlite::{Options, SqliteStore};
 use forklore_store::memory::MemoryStore;
@@ -14,6 +15,8 @@ use forklore_store::memory::MemoryStore;
 pub enum StoreUrl {
     /// `sqlite:PATH`: one file that several processes may share.
     Sqlite(PathBuf),
+    /// `files:DIR`: a folder of JSON lines, one file a session, that several processes may share.
+    Files(PathBuf),
     /// `memory:`: gone with the process.
     Memory,
 }
@@ -23,11 +26,22 @@ pub enum StoreUrl {
 #[non_exhaustive]
 pub enum OpenError {
     /// The URL names no store that this build knows.
-    #[error("{0:?} is no store; use sqlite:PATH or memory:")]
+    #[error("{0:?} is no store; use sqlite:PATH, files:DIR or memory:")]
     Url(String),
     /// The store is there but cannot be used.
     #[error(transparent)]
     Store(#[from] forklore_store::Error),
+}
+
+impl StoreUrl {
+    /// Where on the disk it lies; none for a store that has no such place.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Sqlite(path) | Self::Files(path) => Some(path),
+            Self::Memory => None,
+        }
+    }
 }
 
 impl FromStr for StoreUrl {
@@ -36,6 +50,7 @@ impl FromStr for StoreUrl {
     fn from_str(url: &str) -> Result<Self, OpenError> {
         match url.split_once(':') {
             Some(("sqlite", path)) if !path.is_empty() => Ok(Self::Sqlite(Path::new(path).into())),
+            Some(("files", path)) if !path.is_empty() => Ok(Self::Files(Path::new(path).into())),
             Some(("memory", "")) => Ok(Self::Memory),
             _ => Err(OpenError::Url(url.to_owned())),
         }
@@ -57,6 +72,9 @@ pub fn open(url: &str) -> Result<Engine, OpenError> {
 pub fn open_url(url: &StoreUrl) -> Result<Engine, OpenError> {
     let engine = match url {
         StoreUrl::Sqlite(path) => Engine::over(Arc::new(open_sqlite(path)?)),
+        StoreUrl::Files(path) => {
+            Engine::over(Arc::new(FilesStore::open(path, Default::default())?))
+        }
         StoreUrl::Memory => Engine::over(Arc::new(MemoryStore::default())),
     };
     Ok(engine.with_dialects(forklore_formats::DIALECTS))

@@ -61,6 +61,7 @@ fn growth_at_every_line_ends_as_the_whole_file() {
         }
         whole.compare(&ends, Scene::new());
         whole.compare(&ends, Scene::sqlite());
+        whole.compare(&ends, Scene::files());
     }
 }
 
@@ -103,5 +104,6 @@ fn a_long_file_is_the_same_in_one_go_and_in_parts() {
     let whole = Whole::of("pi.jsonl", bytes.as_bytes());
     assert_eq!(whole.scene.sessions().len(), 8);
     whole.compare(&[bytes.len() / 3], Scene::sqlite());
+    whole.compare(&[bytes.len() / 3], Scene::files());
     assert_eq!(whole.scene.restore(&"pi".parse().unwrap()), bytes.as_bytes());
 }

@@ -75,7 +75,7 @@ fn a_rewritten_file_is_a_new_revision_and_the_old_one_stays() {
 
 #[test]
 fn growth_of_a_continued_session_goes_into_one_fork() {
-    for scene in [Scene::new(), Scene::sqlite()] {
+    for scene in [Scene::new(), Scene::sqlite(), Scene::files()] {
         scene.import(&scene.file("a.jsonl", two_turns().as_bytes()));
         let s1: SessionId = "s1".parse().unwrap();
         let here = NewEvent::user("said here").unwrap();
@@ -98,7 +98,7 @@ fn growth_of_a_continued_session_goes_into_one_fork() {
 
 #[test]
 fn a_deleted_session_stays_deleted_unless_asked_for_again() {
-    for scene in [Scene::new(), Scene::sqlite()] {
+    for scene in [Scene::new(), Scene::sqlite(), Scene::files()] {
         let path = scene.file("a.jsonl", two_turns().as_bytes());
         scene.import(&path);
         let s1: SessionId = "s1".parse().unwrap();

@@ -44,7 +44,7 @@ fn whole_folders_are_imported_together_and_every_file_comes_back() {
             assert!(bytes.starts_with(&restored), "{}", file.path);
         }
     }
-    for other in [Scene::new(), Scene::sqlite()] {
+    for other in [Scene::new(), Scene::sqlite(), Scene::files()] {
         other.import(&files::testdata());
         assert_eq!(scene.everything(), other.everything());
     }

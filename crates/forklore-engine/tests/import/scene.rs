@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use forklore_engine::{Engine, ImportOptions, ImportReport};
+use forklore_files::FilesStore;
 use forklore_formats::DIALECTS;
 use forklore_model::workspace::Workspace;
 use forklore_model::{Header, SessionId};
@@ -30,6 +31,12 @@ impl Scene {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("store.sqlite");
         Self::over(Arc::new(SqliteStore::open(&path, Options::default()).unwrap()), folder)
+    }
+
+    pub(crate) fn files() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store");
+        Self::over(Arc::new(FilesStore::open(&path, Default::default()).unwrap()), folder)
     }
 
     fn over<S: Store + Sources + Upkeep + Send + Sync + 'static>(

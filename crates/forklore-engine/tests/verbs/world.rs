@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use forklore_engine::{AppendRequest, Clock, Create, Engine, Error, Fork, Forked, NewEvent};
+use forklore_files::FilesStore;
 use forklore_model::workspace::Workspace;
 use forklore_model::{Class, Data, ErrorKind, Header, Selector, SessionId};
 use forklore_sqlite::{Options, SqliteStore};
@@ -17,6 +18,9 @@ macro_rules! on_every_store {
     ($($case:ident),* $(,)?) => {
         mod memory {
             $(#[test] fn $case() { super::$case(&crate::world::World::memory()); })*
+        }
+        mod files {
+            $(#[test] fn $case() { super::$case(&crate::world::World::files()); })*
         }
         mod sqlite {
             $(#[test] fn $case() { super::$case(&crate::world::World::sqlite()); })*
@@ -71,6 +75,13 @@ impl World {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("store.db");
         let store = Arc::new(SqliteStore::open(&path, Options::default()).unwrap());
+        Self::over(Engine::new(store.clone()).with_upkeep(store), Some(dir))
+    }
+
+    pub(crate) fn files() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("store");
+        let store = Arc::new(FilesStore::open(&path, Default::default()).unwrap());
         Self::over(Engine::new(store.clone()).with_upkeep(store), Some(dir))
     }
 
