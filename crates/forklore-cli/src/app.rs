@@ -2,10 +2,10 @@
 
 use std::cell::OnceCell;
 
-use forklore::Engine;
 use forklore::engine::Scope;
 use forklore::model::Header;
 use forklore::model::workspace::Workspace;
+use forklore::{Engine, StoreUrl};
 
 use crate::args::Globals;
 use crate::failure::{Failure, Result};
@@ -34,6 +34,14 @@ impl App {
         }
         let engine = store::open(self.globals.store.as_deref())?;
         Ok(self.engine.get_or_init(|| engine))
+    }
+
+    /// Which store is meant; nothing is opened.
+    ///
+    /// # Errors
+    /// When the URL names no store, or there is no home directory.
+    pub(crate) fn store_url(&self) -> Result<StoreUrl> {
+        store::url(self.globals.store.as_deref())
     }
 
     /// The folder that new sessions belong to.

@@ -3,6 +3,7 @@
 mod app;
 mod args;
 mod commands;
+mod completion;
 mod exit;
 mod failure;
 mod output;
@@ -15,6 +16,9 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     exit::on_interrupt();
     exit::on_file_limit();
+    if completion::answered() {
+        return ExitCode::SUCCESS;
+    }
     let (cli, mut output) = match args::read() {
         Ok(read) => read,
         Err(refused) => return refused,

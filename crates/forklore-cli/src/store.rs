@@ -13,16 +13,24 @@ use crate::failure::{Failure, Result};
 /// # Errors
 /// When the URL names no store or the store cannot be used.
 pub(crate) fn open(url: Option<&str>) -> Result<Engine> {
-    let url = match url {
-        None | Some("" | "sqlite:") => default_url()?,
-        Some(url) => url.parse()?,
-    };
+    let url = self::url(url)?;
     if let StoreUrl::Sqlite(path) = &url
         && let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty())
     {
         make_private(folder)?;
     }
     Ok(blocking::open_url(&url)?)
+}
+
+/// The store that `--store` or `FORKLORE_STORE` names, or the default one.
+///
+/// # Errors
+/// When the URL names no store, or there is no home directory.
+pub(crate) fn url(url: Option<&str>) -> Result<StoreUrl> {
+    match url {
+        None | Some("" | "sqlite:") => default_url(),
+        Some(url) => Ok(url.parse()?),
+    }
 }
 
 /// `forklore/sessions.db` in the platform's data directory.

@@ -13,6 +13,7 @@ mod copy;
 mod create;
 mod folder;
 pub mod fs;
+mod health;
 mod history;
 mod label;
 mod layout;

@@ -13,6 +13,7 @@ mod crc;
 mod create;
 mod detach;
 mod fault;
+mod health;
 mod list;
 mod locate;
 mod location;
@@ -32,4 +33,5 @@ mod upkeep;
 mod verify;
 mod write;
 
+pub use health::sqlite_version;
 pub use store::{Options, SqliteStore};

@@ -6,6 +6,7 @@
 
 pub mod disk;
 pub mod error;
+pub mod health;
 pub mod memory;
 pub mod port;
 pub mod rules;

@@ -39,6 +39,7 @@
 pub mod blocking;
 #[cfg(feature = "async")]
 mod face;
+mod health;
 mod open;
 pub mod prelude;
 
@@ -50,6 +51,7 @@ pub use forklore_store as store;
 #[cfg(feature = "async")]
 pub use face::{Forklore, Rows, open, open_url};
 pub use forklore_engine::{Engine, Error};
+pub use health::{health, versions};
 pub use open::{OpenError, StoreUrl};
 
 /// The code in the README is compiled.

@@ -2,10 +2,12 @@
 
 mod append;
 mod branches;
+mod completions;
 mod damaged;
 mod delete;
 mod detach;
 mod diff;
+mod doctor;
 mod export;
 mod fork;
 mod gc;
@@ -15,6 +17,7 @@ mod label;
 mod lineage;
 mod list;
 mod log;
+mod man;
 mod new;
 mod new_file;
 mod paging;
@@ -64,6 +67,9 @@ pub(crate) enum Command {
     Stats(stats::Args),
     Verify(verify::Args),
     Gc(gc::Args),
+    Doctor(doctor::Args),
+    Completions(completions::Args),
+    Man(man::Args),
 }
 
 impl Command {
@@ -103,6 +109,9 @@ pub(crate) fn run(command: Option<Command>, app: &App, output: &mut Output) -> R
         Command::Stats(args) => stats::run(&args, app, output),
         Command::Verify(args) => verify::run(&args, app, output),
         Command::Gc(args) => gc::run(&args, app, output),
+        Command::Doctor(args) => doctor::run(&args, app, output),
+        Command::Completions(args) => completions::run(&args, output),
+        Command::Man(args) => man::run(&args, output),
     }
 }
 

@@ -195,6 +195,18 @@ impl Output {
         Ok(self.out.write_all(text.as_bytes())?)
     }
 
+    /// Prints a text that the program has made itself, for another program to read: as it is, or
+    /// under `--json` in `answer`.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(crate) fn own_text<T: Serialize>(&mut self, answer: &T, text: &str) -> Result<()> {
+        if self.json {
+            return self.answer(answer, |_| {});
+        }
+        Ok(self.out.write_all(text.as_bytes())?)
+    }
+
     /// Makes everything printed so far visible.
     ///
     /// # Errors

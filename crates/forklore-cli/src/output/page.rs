@@ -84,6 +84,18 @@ impl Page {
         }
     }
 
+    /// Ends the present line with a text; on a terminal it is broken at words, and further lines
+    /// stand below its beginning, at column `indent`.
+    pub(crate) fn rest_of_line(&mut self, tone: Tone, text: &str, indent: usize) {
+        for (number, line) in self.broken(&terminal::line(text), indent).iter().enumerate() {
+            if number > 0 {
+                self.pad(indent);
+            }
+            self.painted(tone, line);
+            self.end();
+        }
+    }
+
     fn broken(&self, text: &str, indent: usize) -> Vec<String> {
         if !self.look.wrap {
             return text.lines().map(str::to_owned).collect();

@@ -44,6 +44,13 @@ pub fn network(folder: &Path) -> Option<String> {
     name(found.f_type as u32, &table, &real)
 }
 
+/// The type of the file system that holds `folder`, as the table of mounts names it.
+#[must_use]
+pub fn file_system(folder: &Path) -> Option<String> {
+    let table = std::fs::read_to_string("/proc/self/mountinfo").ok()?;
+    mounted(&table, &folder.canonicalize().ok()?)
+}
+
 /// Elsewhere nothing tells.
 #[cfg(not(target_os = "linux"))]
 #[must_use]
@@ -81,6 +88,14 @@ mod tests {
 22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
 30 22 0:40 / /home/me/far\\040away rw - fuse.sshfs me@host: rw
 31 22 0:41 / /home/me/near rw - fuse.encfs encfs rw";
+
+    #[test]
+    fn the_nearest_mount_says_what_a_folder_is_on() {
+        let kind = |path| mounted(MOUNTS, Path::new(path));
+        assert_eq!(kind("/home/me"), Some("ext4".into()));
+        assert_eq!(kind("/home/me/near/store"), Some("fuse.encfs".into()));
+        assert_eq!(mounted("", Path::new("/")), None);
+    }
 
     #[test]
     fn network_file_systems_have_names() {

@@ -1,0 +1,89 @@
+//! `doctor`: whether all is well with the store and what is around it.
+
+mod agents;
+
+use forklore::StoreUrl;
+use forklore::model::ErrorKind;
+use forklore::store::health::{Check, Health, Status};
+use serde::Serialize;
+
+use crate::app::App;
+use crate::failure::{Failure, Result};
+use crate::output::{Output, Page, Tone, count};
+
+const EXAMPLES: &str = "\
+It looks from outside, so it works when the store does not open, and it makes, writes and repairs \
+nothing. Whether every byte is as it was written is what forklore verify finds out.
+
+Examples:
+  forklore doctor
+  forklore doctor --json | jq '.checks[] | select(.status != \"ok\")'
+
+The exit code is that of the first problem: 3 for rights, 5 for a store that this program or place \
+cannot hold, 6 for damage.";
+
+/// Look whether all is well: the store, its rights and its disk, versions, agents
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    ok: bool,
+    checks: &'a [Check],
+}
+
+pub(super) fn run(_args: &Args, app: &App, output: &mut Output) -> Result<()> {
+    let mut health = Health::default();
+    let versions = forklore::versions().map(|(name, version)| format!("{name} {version}"));
+    health.ok("program", versions.join(", "));
+    match app.store_url() {
+        Ok(url) => health.checks.extend(look_at(&url)),
+        Err(failure) => {
+            let hint = failure.next_actions().into_iter().next();
+            let kind = Some(failure.kind());
+            health.add("store", Status::Problem, failure.to_string(), hint, kind);
+        }
+    }
+    agents::look(&mut health);
+    let worst = health.worst();
+    let answer = Answer { ok: worst.is_none(), checks: &health.checks };
+    output.record(&answer, |page| show(page, &health.checks))?;
+    worst.map_or(Ok(()), |kind: ErrorKind| Err(Failure::Answered(kind)))
+}
+
+fn look_at(url: &StoreUrl) -> Vec<Check> {
+    forklore::health(url).checks
+}
+
+fn show(page: &mut Page, checks: &[Check]) {
+    for check in checks {
+        let (tone, word) = match check.status {
+            Status::Ok => (Tone::Good, "ok"),
+            Status::Warning => (Tone::Warn, "warning"),
+            Status::Problem => (Tone::Bad, "problem"),
+        };
+        page.put(tone, format!("{word:<9}"));
+        page.put(Tone::Strong, format!("{:<13}", check.name.replace('_', " ")));
+        page.rest_of_line(Tone::Plain, &check.message, INDENT);
+        if let Some(hint) = &check.hint {
+            page.put(Tone::Plain, " ".repeat(INDENT)).put(Tone::Dim, "try: ");
+            page.rest_of_line(Tone::Strong, hint, INDENT + 5);
+        }
+    }
+    let number = |status| checks.iter().filter(|check| check.status == status).count() as u64;
+    let (problems, warnings) = (number(Status::Problem), number(Status::Warning));
+    page.end();
+    match (problems, warnings) {
+        (0, 0) => page.put(Tone::Good, "All is well."),
+        (0, warnings) => page.put(Tone::Warn, count(warnings, "warning")),
+        (problems, 0) => page.put(Tone::Bad, count(problems, "problem")),
+        (problems, warnings) => page
+            .put(Tone::Bad, count(problems, "problem"))
+            .put(Tone::Warn, format!(", {}", count(warnings, "warning"))),
+    };
+    page.end();
+}
+
+/// The columns before a message.
+const INDENT: usize = 22;

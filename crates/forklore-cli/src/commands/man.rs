@@ -1,0 +1,98 @@
+//! `man`: manual pages, one for each command.
+
+use std::path::{Path, PathBuf};
+
+use clap::CommandFactory;
+use clap_mangen::Man;
+use serde::Serialize;
+
+use crate::args::Cli;
+use crate::failure::{Failure, Result};
+use crate::output::{Output, Tone, count};
+
+const EXAMPLES: &str = "\
+Examples:
+  forklore man fork | man -l -
+  forklore man --out ~/.local/share/man/man1      then: man forklore-fork";
+
+/// Print a manual page, or write them all
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The page of this command [default: the program's]
+    #[arg(value_name = "COMMAND")]
+    page: Option<String>,
+    /// Write every page into this folder
+    #[arg(long, value_name = "DIR", conflicts_with = "page")]
+    out: Option<PathBuf>,
+}
+
+#[derive(Serialize)]
+struct Printed<'a> {
+    page: &'a str,
+    text: &'a str,
+}
+
+#[derive(Serialize)]
+struct Written<'a> {
+    dir: &'a Path,
+    pages: Vec<String>,
+}
+
+pub(super) fn run(args: &Args, output: &mut Output) -> Result<()> {
+    let pages = pages();
+    if let Some(dir) = &args.out {
+        return write(dir, &pages, output);
+    }
+    let name =
+        args.page.as_deref().map_or_else(|| "forklore".into(), |verb| format!("forklore-{verb}"));
+    let Some(page) = pages.iter().find(|page| page.name == name) else {
+        return Err(Failure::invalid("there is no such command").or_try("forklore --help"));
+    };
+    output.own_text(&Printed { page: &page.name, text: &page.text }, &page.text)
+}
+
+/// A page by its name, without the section.
+struct Page {
+    name: String,
+    text: String,
+}
+
+/// Every page, the program's first.
+fn pages() -> Vec<Page> {
+    let mut program = Cli::command().disable_help_subcommand(true);
+    program.build();
+    let verbs = program.get_subcommands().cloned().map(|verb| {
+        let name = format!("forklore-{}", verb.get_name());
+        page(verb.display_name(&name), name)
+    });
+    std::iter::once(page(program.clone(), "forklore".into())).chain(verbs).collect()
+}
+
+fn page(command: clap::Command, name: String) -> Page {
+    let source = concat!("forklore ", env!("CARGO_PKG_VERSION"));
+    let mut text = Vec::new();
+    // Writing into memory cannot fail.
+    let _ = Man::new(command).source(source).manual("forklore").render(&mut text);
+    Page { name, text: String::from_utf8_lossy(&text).into_owned() }
+}
+
+/// Manual pages are nobody's work: those of an older version are written over.
+fn write(dir: &Path, pages: &[Page], output: &mut Output) -> Result<()> {
+    let failed = |path: &Path| {
+        let doing = format!("writing {}", path.display());
+        move |source| Failure::File { doing, source }
+    };
+    std::fs::create_dir_all(dir).map_err(failed(dir))?;
+    let mut written = Written { dir, pages: Vec::new() };
+    for page in pages {
+        let file = format!("{}.1", page.name);
+        let path = dir.join(&file);
+        std::fs::write(&path, &page.text).map_err(failed(&path))?;
+        written.pages.push(file);
+    }
+    output.answer(&written, |page| {
+        page.put(Tone::Good, "Wrote ").put(Tone::Plain, count(written.pages.len() as u64, "page"));
+        page.put(Tone::Plain, " to ").put(Tone::Strong, dir.display()).end();
+    })
+}

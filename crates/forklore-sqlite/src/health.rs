@@ -1,0 +1,145 @@
+//! The health of a store from outside: nothing is made, written or repaired.
+
+use std::path::Path;
+
+use forklore_store::disk::{beside, folder_of};
+use forklore_store::health::{Far, Health, Status, size};
+use forklore_store::{Error, Result};
+use rusqlite::Connection;
+
+use crate::connect::{self, Access};
+use crate::fault::Fault;
+use crate::migrate::{self, VERSION};
+use crate::{Options, SqliteStore, location};
+
+/// Up to this size every page of the file is looked at; a larger store takes too long.
+const LOOKED_THROUGH: u64 = 256 << 20;
+/// A WAL larger than this was not written back for long.
+const LONG_WAL: u64 = 128 << 20;
+
+impl SqliteStore {
+    /// What is to be said about the store in the file at `path`, which need not be there.
+    #[must_use]
+    pub fn health(path: &Path) -> Health {
+        let mut health = Health::default();
+        let path = match location::resolve(path) {
+            Ok(path) => path,
+            Err(error) => {
+                health.problem("store", &error);
+                return health;
+            }
+        };
+        let bytes = match std::fs::metadata(&path) {
+            Ok(found) => found.len(),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                health.ok("store", format!("none yet; the first command makes {}", path.display()));
+                look_at_nearest(&mut health, folder_of(&path));
+                return health;
+            }
+            Err(error) => {
+                health.problem("store", &forklore_store::disk::os("looking at", &path)(error));
+                return health;
+            }
+        };
+        health.ok("store", format!("{}, {}", path.display(), size(bytes)));
+        health.look_at_folder(folder_of(&path), Far::Refused);
+        health.look_at_rights(&path);
+        let wal = look_at_wal(&mut health, &path);
+        if health.worst().is_none()
+            && let Err(error) = look_inside(&mut health, &path, bytes, wal)
+        {
+            health.problem("content", &error);
+        }
+        health
+    }
+}
+
+/// The SQLite that is built in.
+#[must_use]
+pub fn sqlite_version() -> &'static str {
+    rusqlite::version()
+}
+
+/// A folder that is not there yet will be made in the nearest one that is.
+fn look_at_nearest(health: &mut Health, folder: &Path) {
+    if let Some(there) = folder.ancestors().find(|folder| folder.is_dir()) {
+        health.look_at_folder(there, Far::Refused);
+    }
+}
+
+/// What stands in the files beside the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wal {
+    /// Nothing.
+    Empty,
+    /// Changes, and the index that readers share.
+    Indexed,
+    /// Changes whose index is gone: to read them, it would have to be made.
+    Bare,
+}
+
+fn look_at_wal(health: &mut Health, path: &Path) -> Wal {
+    let bytes = std::fs::metadata(beside(path, "-wal")).map_or(0, |wal| wal.len());
+    if bytes == 0 {
+        health.ok("wal", "empty: every change is in the file");
+        return Wal::Empty;
+    }
+    let message = format!(
+        "{} of changes wait in the WAL: a program uses the store, or one was stopped",
+        size(bytes)
+    );
+    if bytes > LONG_WAL {
+        let hint = "end the programs that read the store for long; then any command writes it back";
+        health.warning("wal", message, hint);
+    } else {
+        health.ok("wal", message + "; they are safe there");
+    }
+    if beside(path, "-shm").exists() { Wal::Indexed } else { Wal::Bare }
+}
+
+/// Opens the store for reading and says what it is and how much it holds.
+fn look_inside(health: &mut Health, path: &Path, bytes: u64, wal: Wal) -> Result<()> {
+    location::check(path)?;
+    let conn = match wal {
+        Wal::Empty => connect::open(path, Access::Frozen, Options::default())?,
+        Wal::Indexed => connect::open(path, Access::Read, Options::default())?,
+        Wal::Bare => {
+            let message = "not looked at: that would write an index for the WAL".to_owned();
+            let hint = "forklore verify".to_owned();
+            health.add("content", Status::Warning, message, Some(hint), None);
+            return Ok(());
+        }
+    };
+    match migrate::version(&conn, path)? {
+        VERSION => health.ok("format", format!("version {VERSION}")),
+        older => health.ok(
+            "format",
+            format!("version {older}; the next command brings it to version {VERSION}"),
+        ),
+    }
+    let failed = |fault: Fault| fault.about("looking at", path);
+    let sessions = count(&conn, "SELECT count(*) FROM session WHERE deleted IS NULL");
+    health.ok("sessions", sessions.map_err(failed)?.to_string());
+    if bytes > LOOKED_THROUGH {
+        health.ok("content", "not looked through: forklore verify reads everything");
+        return Ok(());
+    }
+    look_through(&conn, path)?;
+    health.ok("content", "SQLite finds its pages in order; forklore verify reads everything");
+    Ok(())
+}
+
+fn count(conn: &Connection, sql: &str) -> Result<i64, Fault> {
+    Ok(conn.query_row(sql, [], |row| row.get(0))?)
+}
+
+/// Lets SQLite look at every page.
+fn look_through(conn: &Connection, path: &Path) -> Result<()> {
+    let found = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
+    let found = found.map_err(|error| Fault::Sql(error).about("looking at", path))?;
+    if found == "ok" {
+        return Ok(());
+    }
+    let place = path.display().to_string();
+    Err(Error::Corrupt { session: None, seq: None, place, message: found.replace('\n', "; ") })
+}

@@ -1,0 +1,202 @@
+//! What a look at a store from outside finds, for `forklore doctor`.
+//!
+//! A store on a disk has a function `health(place) -> Health` that never makes, writes or repairs
+//! anything, and that works when the store cannot be opened: that is when one asks. What all such
+//! stores have in common (whose files they are, the file system, the space left) is added by
+//! [`Health::look_at_folder`] and [`Health::look_at_rights`].
+
+use std::path::Path;
+
+use forklore_model::ErrorKind;
+use serde::Serialize;
+
+use crate::Error;
+use crate::disk;
+
+/// Below this many free bytes a disk is nearly full.
+const LITTLE_SPACE: u64 = 100 << 20;
+
+/// Things looked at, in the order in which they are told.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Health {
+    /// The things.
+    pub checks: Vec<Check>,
+}
+
+/// One thing that was looked at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Check {
+    /// What was looked at: one word, or several joined by `_`.
+    pub name: &'static str,
+    /// Whether it is well.
+    pub status: Status,
+    /// What was found, in words.
+    pub message: String,
+    /// What to do about it, as a command or a sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+    /// The kind of a problem, like an error's (SPEC 16).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<ErrorKind>,
+}
+
+/// Whether a thing is well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// It is.
+    Ok,
+    /// It works, but somebody should know.
+    Warning,
+    /// The store cannot be used, or not wholly.
+    Problem,
+}
+
+impl Health {
+    /// Adds what is well.
+    pub fn ok(&mut self, name: &'static str, message: impl Into<String>) {
+        self.add(name, Status::Ok, message.into(), None, None);
+    }
+
+    /// Adds what works but should be known, and what to do about it.
+    pub fn warning(
+        &mut self,
+        name: &'static str,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) {
+        self.add(name, Status::Warning, message.into(), Some(hint.into()), None);
+    }
+
+    /// Adds what keeps the store from being used, with what the error says to do.
+    pub fn problem(&mut self, name: &'static str, error: &Error) {
+        let hint = error.next_actions().into_iter().next();
+        self.add(name, Status::Problem, error.to_string(), hint, Some(error.kind()));
+    }
+
+    /// Adds a check.
+    pub fn add(
+        &mut self,
+        name: &'static str,
+        status: Status,
+        message: String,
+        hint: Option<String>,
+        kind: Option<ErrorKind>,
+    ) {
+        self.checks.push(Check { name, status, message, hint, kind });
+    }
+
+    /// The kind of the first problem; none when there is none.
+    #[must_use]
+    pub fn worst(&self) -> Option<ErrorKind> {
+        let problems = self.checks.iter().filter(|check| check.status == Status::Problem);
+        problems.map(|check| check.kind.unwrap_or(ErrorKind::Internal)).next()
+    }
+
+    /// Adds whether the folder of a store is its owner's alone and on what it lies, how much space
+    /// is left there; `far` is what follows from a network file system.
+    pub fn look_at_folder(&mut self, folder: &Path, far: Far) {
+        let at = folder.display();
+        if let Err(error) = disk::check_folder(folder) {
+            self.problem("folder", &error);
+        } else {
+            self.ok("folder", format!("{at} is yours and others cannot replace files in it"));
+        }
+        let kind = disk::file_system(folder).unwrap_or_else(|| "unknown".into());
+        match (disk::network(folder), far) {
+            (Some(name), Far::Refused) => {
+                let message = format!(
+                    "{at} is on a network file system ({name}), where locks cannot be relied on"
+                );
+                self.problem("file_system", &Error::Unsupported(message));
+            }
+            (Some(name), Far::Warned) => self.warning(
+                "file_system",
+                format!(
+                    "{at} is on a network file system ({name}), where locks cannot be relied on"
+                ),
+                "let one program at a time write, or name a place on a local disk with --store",
+            ),
+            (None, _) if kind == "tmpfs" || kind == "ramfs" => self.warning(
+                "file_system",
+                format!("{at} is in memory ({kind}): it is gone when the machine stops"),
+                "name a place on a disk with --store",
+            ),
+            (None, _) => self.ok("file_system", format!("local ({kind})")),
+        }
+        self.look_at_space(folder);
+    }
+
+    fn look_at_space(&mut self, folder: &Path) {
+        let found = match rustix::fs::statvfs(folder) {
+            Ok(found) => found,
+            Err(error) => {
+                let doing = format!("asking for the space of {}", folder.display());
+                return self.problem("space", &Error::io(doing, std::io::Error::from(error)));
+            }
+        };
+        let free = found.f_bavail.saturating_mul(found.f_frsize);
+        let message = format!("{} free", size(free));
+        if free < LITTLE_SPACE {
+            self.warning(
+                "space",
+                message,
+                "free some space: what does not fit is refused, not lost",
+            );
+        } else {
+            self.ok("space", message);
+        }
+    }
+
+    /// Adds whether a file of a store is the caller's, closed to others, and may be written.
+    pub fn look_at_rights(&mut self, path: &Path) {
+        use rustix::fs::{Access, access};
+        use std::os::unix::fs::MetadataExt;
+
+        let at = path.display();
+        let found = match std::fs::metadata(path) {
+            Ok(found) => found,
+            Err(source) => {
+                return self.problem("permissions", &disk::os("looking at", path)(source));
+            }
+        };
+        if let Err(error) = disk::refuse_others(path, &found) {
+            return self.problem("permissions", &error);
+        }
+        let mode = found.mode() & 0o777;
+        if access(path, Access::READ_OK).is_err() {
+            let message = format!("{at} may not be read (mode {mode:o})");
+            let hint = Some(format!("chmod u+rw {at}"));
+            let kind = Some(ErrorKind::PermissionDenied);
+            self.add("permissions", Status::Problem, message, hint, kind);
+        } else if mode & 0o077 != 0 {
+            let message = format!("other users may open {at} (mode {mode:o})");
+            self.warning("permissions", message, format!("chmod go-rwx {at}"));
+        } else if access(path, Access::WRITE_OK).is_err() {
+            let message = format!("{at} may be read but not written (mode {mode:o})");
+            self.warning("permissions", message, format!("chmod u+w {at}"));
+        } else {
+            self.ok("permissions", format!("yours alone (mode {mode:o})"));
+        }
+    }
+}
+
+/// A number of bytes as people say it: `1.2 MB`.
+#[must_use]
+pub fn size(bytes: u64) -> String {
+    const UNITS: [(u64, &str); 4] =
+        [(1_000_000_000_000, "TB"), (1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB")];
+    match UNITS.into_iter().find(|(unit, _)| bytes >= *unit) {
+        Some((unit, name)) => format!("{:.1} {name}", bytes as f64 / unit as f64),
+        None => format!("{bytes} B"),
+    }
+}
+
+/// What follows when a store lies on a network file system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Far {
+    /// The store refuses to be opened there.
+    Refused,
+    /// The store works there, with a warning.
+    Warned,
+}

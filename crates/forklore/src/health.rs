@@ -1,0 +1,36 @@
+//! The health of a store that may not open: for `forklore doctor` and programs like it.
+
+use forklore_files::FilesStore;
+use forklore_sqlite::SqliteStore;
+use forklore_store::health::Health;
+
+use crate::StoreUrl;
+
+/// What is to be said about the store that `url` names, which need not be there. Nothing is made,
+/// written or repaired.
+///
+/// ```
+/// let dir = tempfile::tempdir().unwrap();
+/// let url = forklore::StoreUrl::Sqlite(dir.path().join("sessions.db"));
+/// let health = forklore::health(&url);
+/// assert!(health.worst().is_none(), "{health:?}");
+/// assert!(!dir.path().join("sessions.db").exists());
+/// ```
+#[must_use]
+pub fn health(url: &StoreUrl) -> Health {
+    match url {
+        StoreUrl::Sqlite(path) => SqliteStore::health(path),
+        StoreUrl::Files(path) => FilesStore::health(path),
+        StoreUrl::Memory => {
+            let mut health = Health::default();
+            health.ok("store", "in memory: gone with the program");
+            health
+        }
+    }
+}
+
+/// What this build is made of: names and versions.
+#[must_use]
+pub fn versions() -> [(&'static str, &'static str); 2] {
+    [("forklore", env!("CARGO_PKG_VERSION")), ("SQLite", forklore_sqlite::sqlite_version())]
+}
