@@ -107,6 +107,9 @@ pub enum Error {
     /// The store cannot do it.
     #[error("{0}")]
     Unsupported(String),
+    /// What is saved goes into an empty store only.
+    #[error("the store to save into holds sessions already")]
+    NotEmpty,
     /// Reading a file or writing an answer failed.
     #[error("{doing}: {source}")]
     Io {
@@ -131,7 +134,7 @@ impl Error {
             Self::OpenCalls { .. } | Self::TooDeep { .. } | Self::SourceGone { .. } => {
                 ErrorKind::Conflict
             }
-            Self::OtherChild { .. } => ErrorKind::AlreadyExists,
+            Self::OtherChild { .. } | Self::NotEmpty => ErrorKind::AlreadyExists,
             Self::Permission(_) => ErrorKind::PermissionDenied,
             Self::Cycle(_) => ErrorKind::LineageCycle,
             Self::NoMatch { .. } => ErrorKind::NotFound,
@@ -142,6 +145,11 @@ impl Error {
                 _ => ErrorKind::Internal,
             },
         }
+    }
+
+    /// Whether stored bytes are damaged or gone, so that others may still be read.
+    pub(crate) fn is_damage(&self) -> bool {
+        matches!(self.kind(), ErrorKind::Corrupt | ErrorKind::MissingAncestor)
     }
 
     /// The facts that a script may want besides the kind.
@@ -194,6 +202,7 @@ impl Error {
                 format!("forklore fork {session} --tool-calls remove"),
             ],
             Self::OtherChild { .. } => vec!["choose another --id".into()],
+            Self::NotEmpty => vec!["name a place where nothing is yet".into()],
             Self::TooDeep { session, .. } => vec![format!("forklore detach {session}")],
             Self::NoMatch { .. } => vec!["forklore list --all".into()],
             Self::Ambiguous { candidates, .. } => {

@@ -28,6 +28,7 @@ mod log;
 mod playback;
 mod reference;
 mod replay;
+mod salvage;
 mod stats;
 mod tree;
 mod verify;
@@ -65,6 +66,7 @@ pub use log::{FOLLOW_PAUSE, LogRange};
 pub use playback::Pace;
 pub use reference::Scope;
 pub use replay::{Record, RecordOrigin, Replay};
+pub use salvage::{Lost as LostInSalvage, Piece, Salvage};
 pub use stats::Stats;
 pub use tree::{KnownNode, Mark, TreeNode, TreeRequest, Trees};
 

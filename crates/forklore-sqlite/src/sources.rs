@@ -30,6 +30,10 @@ impl Sources for SqliteStore {
         self.read_with("reading", |conn| ranges(conn, step_key(signed(source.0), signed(step))))
     }
 
+    fn places(&self, source: SourceId) -> Result<Option<Vec<(RecordKey, Place)>>> {
+        self.read_with("reading", |conn| place::all(conn, signed(source.0)).map(Some))
+    }
+
     fn import(&self, step: Step) -> Result<SourceId> {
         let durable = if step.last { Durable::Now } else { Durable::WithNext };
         self.write_with(durable, "importing into", |tx| write::step(tx, &step))

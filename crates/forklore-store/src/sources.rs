@@ -35,6 +35,16 @@ pub trait Sources: Send + Sync {
     /// `Corrupt`, `Io`.
     fn ranges(&self, source: SourceId, step: u64) -> Result<Option<Vec<Range>>>;
 
+    /// Where all records of a source stand, for whoever saves it into another store; none where
+    /// the store cannot tell them all.
+    ///
+    /// # Errors
+    /// `Corrupt`, `Io`.
+    fn places(&self, source: SourceId) -> Result<Option<Vec<(RecordKey, Place)>>> {
+        let _ = source;
+        Ok(None)
+    }
+
     /// Reads a file on: checks where it stood, then writes everything in the step, or nothing.
     ///
     /// # Errors

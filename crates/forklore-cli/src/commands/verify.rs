@@ -1,19 +1,25 @@
-//! `verify`: everything stored is read and checked.
+//! `verify`: everything stored is read and checked; with `--repair` what can be read is saved.
 
+use forklore::StoreUrl;
+use forklore::engine::{Piece, Salvage};
 use forklore::model::ErrorKind;
+use serde::Serialize;
 
 use crate::app::App;
 use crate::failure::{Failure, Result};
-use crate::output::{Output, Tone, count};
+use crate::output::{Output, Page, Tone, count};
 use crate::session_ref::SessionRef;
+use crate::store;
 
 const EXAMPLES: &str = "\
 Examples:
   forklore verify
   forklore verify last
   forklore verify --json | jq '.problems[]'
+  forklore verify --repair saved.db                 into a new store, which --store then names
+  forklore --store sqlite:old.db verify --repair files:saved
 
-The exit code is 6 when something is wrong.";
+The exit code is 6 when something is wrong; with --repair, when something is lost.";
 
 /// Read and check everything stored
 #[derive(Debug, clap::Args)]
@@ -21,9 +27,15 @@ The exit code is 6 when something is wrong.";
 pub(crate) struct Args {
     /// Only this session [default: the whole store]
     session: Option<String>,
+    /// Save what can be read into a new store: a URL, or the path of an SQLite file
+    #[arg(long, value_name = "OUT", conflicts_with = "session")]
+    repair: Option<String>,
 }
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
+    if let Some(out) = &args.repair {
+        return repair(out, app, output);
+    }
     let reference = args.session.as_deref().map(SessionRef::parse).transpose()?;
     let session = reference.map(|session| app.stored(&session)).transpose()?;
     let report = app.engine()?.verify(session.as_ref().map(|header| &header.id))?;
@@ -48,5 +60,70 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
                 .end(),
         };
     })?;
-    if report.problems.is_empty() { Ok(()) } else { Err(Failure::Answered(ErrorKind::Corrupt)) }
+    if report.problems.is_empty() {
+        return Ok(());
+    }
+    output.hint("forklore verify --repair OUT", "save what can be read into a new store");
+    Err(Failure::Answered(ErrorKind::Corrupt))
+}
+
+#[derive(Serialize)]
+struct Saved<'a> {
+    /// What `--store` takes to use the new store.
+    store: &'a str,
+    #[serde(flatten)]
+    salvage: &'a Salvage,
+}
+
+fn repair(out: &str, app: &App, output: &mut Output) -> Result<()> {
+    // A path alone is the commonest store; a drive letter is no scheme.
+    let url = match out.parse::<StoreUrl>() {
+        Ok(_) => out.to_owned(),
+        Err(_) => format!("sqlite:{out}"),
+    };
+    let parsed: StoreUrl = url.parse()?;
+    let Some(path) = parsed.path() else {
+        return Err(Failure::invalid("--repair saves into a store that lasts: a path or a URL"));
+    };
+    if path.symlink_metadata().is_ok() {
+        let there =
+            format!("there is something at {}; nothing is ever overwritten", path.display());
+        let refused = Failure::refused(ErrorKind::AlreadyExists, there);
+        return Err(refused.or_try("name a place where nothing is yet"));
+    }
+    let from = app.engine()?;
+    let salvage = from.salvage(&store::open(Some(&url))?)?;
+    output.answer(&Saved { store: &url, salvage: &salvage }, |page| show(page, &url, &salvage))?;
+    output.hint(&format!("forklore --store {url} verify"), "check what was saved");
+    if salvage.lost.is_empty() { Ok(()) } else { Err(Failure::Answered(ErrorKind::Corrupt)) }
+}
+
+fn show(page: &mut Page, url: &str, salvage: &Salvage) {
+    for lost in &salvage.lost {
+        let what = match lost.what {
+            Piece::Header => "header",
+            Piece::Event => "event",
+            Piece::Data => "data",
+            Piece::Source => "file",
+        };
+        page.put(Tone::Bad, format!("lost {what}")).put(Tone::Plain, "  ");
+        if let Some(id) = &lost.session_id {
+            page.put(Tone::Id, id).put(Tone::Plain, "  ");
+        }
+        if let Some(seq) = lost.seq {
+            page.put(Tone::Dim, format!("seq {seq}  "));
+        }
+        page.put(Tone::Plain, &lost.reason).end();
+    }
+    let saved = format!(
+        "{}, {}, {}",
+        count(salvage.sessions, "session"),
+        count(salvage.events, "event"),
+        count(salvage.sources, "imported file"),
+    );
+    page.put(Tone::Good, "Saved ").put(Tone::Plain, format!("{saved} into {url}")).end();
+    match salvage.lost.len() as u64 {
+        0 => page.put(Tone::Good, "Nothing is lost.").end(),
+        number => page.put(Tone::Bad, format!("{} lost.", count(number, "piece"))).end(),
+    };
 }

@@ -59,6 +59,19 @@ pub(super) fn find(conn: &Connection, source: i64, key: RecordKey) -> Result<Opt
     Ok(None)
 }
 
+/// All places of a source; of two with one key the later counts.
+pub(super) fn all(conn: &Connection, source: i64) -> Result<Vec<(RecordKey, Place)>> {
+    let mut found = BTreeMap::new();
+    let mut runs = runs(conn, source, -1)?;
+    runs.reverse();
+    for (run, len) in runs {
+        for chunk in 0..chunks(len) {
+            found.extend(read(conn, run, chunk)?);
+        }
+    }
+    Ok(found.into_iter().collect())
+}
+
 /// Reads every run of a source, and that each holds as many entries as it says.
 pub(super) fn check(conn: &Connection, source: i64) -> Result<()> {
     for (run, len) in runs(conn, source, -1)? {

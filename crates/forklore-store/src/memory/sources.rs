@@ -40,6 +40,12 @@ impl Sources for MemoryStore {
         Ok(state.source(source).and_then(|held| held.ranges.get(step)).cloned())
     }
 
+    fn places(&self, source: SourceId) -> Result<Option<Vec<(RecordKey, Place)>>> {
+        let state = self.state();
+        let held = state.source(source);
+        Ok(held.map(|held| held.places.iter().map(|(key, place)| (*key, *place)).collect()))
+    }
+
     fn import(&self, step: Step) -> Result<SourceId> {
         let mut state = self.state();
         let id = state.check_target(&step)?;
