@@ -71,10 +71,30 @@ fn check_content(path: &Path, found: &Metadata) -> Result<()> {
         file.take(100).read_to_end(&mut start).map_err(os("reading", path))?;
     }
     let mark = start.get(68..72).and_then(|mark| mark.try_into().ok()).map(i32::from_be_bytes);
-    if start.starts_with(b"SQLite format 3\0") && mark == Some(APPLICATION_ID) {
+    let ours = if start.starts_with(b"SQLite format 3\0") {
+        mark == Some(APPLICATION_ID)
+    } else {
+        found.len() > 0 && has_wal(path)?
+    };
+    if ours {
         return Ok(());
     }
     Err(Error::Unsupported(format!("{} is not a store of forklore", path.display())))
+}
+
+/// Whether there is a WAL with something in it. The power may have been cut while it was written
+/// back: the file's beginning is then of no account, since SQLite reads it from there.
+fn has_wal(path: &Path) -> Result<bool> {
+    let wal = disk::beside(path, "-wal");
+    let mut start = [0; 4];
+    match std::fs::File::open(&wal).and_then(|mut wal| wal.read_exact(&mut start)) {
+        // The last bit tells the byte order of its checksums.
+        Ok(()) => Ok(u32::from_be_bytes(start) & !1 == 0x377f_0682),
+        Err(error) => match error.kind() {
+            std::io::ErrorKind::NotFound | std::io::ErrorKind::UnexpectedEof => Ok(false),
+            _ => Err(os("reading", &wal)(error)),
+        },
+    }
 }
 
 #[cfg(test)]

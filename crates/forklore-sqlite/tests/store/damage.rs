@@ -183,3 +183,28 @@ fn a_family_is_not_trimmed_by_a_row_that_lies() {
         });
     }
 }
+
+/// The power was cut while the WAL was written back, and took the file's first page with it.
+#[test]
+fn a_first_page_that_is_still_in_the_wal_is_read_from_there() {
+    let place = Place::new();
+    let store = place.open();
+    let make = || handle(&store);
+    let scene = Scene::new(&make);
+    scene.root("a", turns(300));
+    let before = scene.log("a");
+    let cut = Place::new();
+    for suffix in ["", "-wal"] {
+        let name = format!("store.db{suffix}");
+        std::fs::copy(place.dir().join(&name), cut.dir().join(&name)).unwrap();
+    }
+    let mut bytes = std::fs::read(cut.file()).unwrap();
+    bytes[..8192].fill(0);
+    std::fs::write(cut.file(), &bytes).unwrap();
+    let store = cut.open();
+    let make = || handle(&store);
+    let scene = Scene::new(&make);
+    assert_eq!(scene.log("a"), before);
+    scene.append("a", turns(1));
+    scene.assert_sound();
+}
