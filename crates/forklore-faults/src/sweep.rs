@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use forklore_store::Error;
@@ -127,7 +128,7 @@ struct Struck {
 
 impl Struck {
     /// The numbers of steps that may have been taken.
-    fn allowed(&self) -> std::ops::RangeInclusive<usize> {
+    fn allowed(&self) -> RangeInclusive<usize> {
         match &self.step {
             None => self.before..=self.before,
             Some(Ok(())) => self.before + 1..=self.before + 1,
@@ -174,7 +175,7 @@ impl<'a> Run<'a> {
         self.drive.repair();
         let store = self.open().map_err(|error| told(format!("it does not open: {error}")))?;
         let allowed = taken.map_or(struck.allowed(), |taken| taken..=taken);
-        let taken = self.sound(&*store, allowed).map_err(told)?;
+        let taken = sound(self.work(), &*store, allowed).map_err(told)?;
         self.next(&*store, taken).map_err(|wrong| told(format!("opened anew: {wrong}")))?;
         drop(store);
         Ok(struck.shape)
@@ -239,16 +240,20 @@ impl<'a> Run<'a> {
         step.take(store).map_err(|error| format!("step {taken} now fails: {error}"))?;
         self.work().taken(store, taken + 1..=taken + 1)
     }
+}
 
-    fn sound(
-        &self,
-        store: &dyn Whole,
-        allowed: std::ops::RangeInclusive<usize>,
-    ) -> Result<usize, String> {
-        let found = store.verify(None).map_err(|error| format!("verify: {error}"))?;
-        if !found.problems.is_empty() {
-            return Err(format!("verify finds {:?}", found.problems));
-        }
-        self.work().taken(store, allowed)
+/// How many steps were taken in a store in which nothing is wrong.
+///
+/// # Errors
+/// What is wrong.
+pub fn sound(
+    work: &Workload,
+    store: &dyn Whole,
+    allowed: RangeInclusive<usize>,
+) -> Result<usize, String> {
+    let found = store.verify(None).map_err(|error| format!("verify: {error}"))?;
+    if !found.problems.is_empty() {
+        return Err(format!("verify finds {:?}", found.problems));
     }
+    work.taken(store, allowed)
 }

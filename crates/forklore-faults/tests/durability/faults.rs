@@ -59,7 +59,7 @@ fn sqlite_writes_nothing_after_a_failed_sync_of_what_a_checkpoint_wrote() {
         let (dir, drive) = (folder(), Drive::sound());
         let store = sqlite.open(dir.path(), &drive).unwrap();
         let scene = Scene::new(&memory);
-        let mut append = |text: &str| {
+        let append = |text: &str| {
             store.append(&id("a"), scene.appending(vec![user(text)])).map(|done| done.head_seq)
         };
         store.create(scene.draft("a", Vec::new())).unwrap();

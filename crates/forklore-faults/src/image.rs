@@ -1,0 +1,192 @@
+//! What a disk may hold after the power was cut: what was durable, and of the rest any part.
+//!
+//! A file is durable up to its last sync, a name up to the last sync of its folder, one apart
+//! from the other: a name may be durable whose file is empty. Of what was not synced, each write
+//! and each change of a name may or may not have reached the disk, in any order; a change of a
+//! name is there wholly or not at all, and a write in sectors of 512 bytes.
+
+mod loss;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::drive::{Entry, Node};
+use crate::soak::Chance;
+
+pub use loss::Loss;
+
+/// A disk, as a journal left it.
+#[derive(Clone, Debug, Default)]
+pub struct Disk {
+    files: BTreeMap<Node, Content>,
+    /// The durable names.
+    names: BTreeMap<PathBuf, Named>,
+    /// Changes of names that are not durable yet, in order.
+    renaming: Vec<Naming>,
+    /// Every folder that the store ever made; the others are there.
+    made: BTreeSet<PathBuf>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Content {
+    durable: Vec<u8>,
+    unsynced: Vec<Change>,
+}
+
+/// A change of a file.
+#[derive(Clone, Debug)]
+enum Change {
+    Write(Vec<u8>, u64),
+    SetLen(u64),
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Named {
+    File(Node),
+    Folder,
+}
+
+/// A change of names.
+#[derive(Clone, Debug)]
+enum Naming {
+    Add(PathBuf, Named),
+    Rename(PathBuf, PathBuf, Node),
+    Remove(PathBuf),
+}
+
+impl Naming {
+    /// The folder whose sync makes it durable.
+    fn folder(&self) -> Option<&Path> {
+        match self {
+            Self::Add(path, _) | Self::Rename(_, path, _) | Self::Remove(path) => path.parent(),
+        }
+    }
+
+    fn apply(&self, names: &mut BTreeMap<PathBuf, Named>) {
+        match self {
+            Self::Add(path, named) => {
+                names.insert(path.clone(), *named);
+            }
+            Self::Rename(from, to, node) => {
+                names.remove(from);
+                names.insert(to.clone(), Named::File(*node));
+            }
+            Self::Remove(path) => {
+                names.remove(path);
+            }
+        }
+    }
+}
+
+impl Change {
+    fn apply(&self, bytes: &mut Vec<u8>) {
+        match self {
+            Self::Write(new, at) => {
+                let at = usize::try_from(*at).unwrap_or(usize::MAX);
+                bytes.resize(bytes.len().max(at + new.len()), 0);
+                bytes[at..at + new.len()].copy_from_slice(new);
+            }
+            Self::SetLen(len) => bytes.resize(usize::try_from(*len).unwrap_or(usize::MAX), 0),
+        }
+    }
+}
+
+impl Disk {
+    /// Follows the journal.
+    pub fn follow(&mut self, entry: &Entry) {
+        match entry {
+            Entry::Made(path, node) => {
+                self.files.insert(*node, Content::default());
+                self.renaming.push(Naming::Add(path.clone(), Named::File(*node)));
+            }
+            Entry::Found(path, node, bytes) => {
+                let content = Content { durable: bytes.clone(), unsynced: Vec::new() };
+                self.files.insert(*node, content);
+                self.names.insert(path.clone(), Named::File(*node));
+            }
+            Entry::Gone(path) => {
+                self.names.remove(path);
+                self.renaming.retain(|naming| !matches!(naming, Naming::Add(of, _) if of == path));
+            }
+            Entry::Wrote(node, bytes, at) => {
+                self.file(*node).unsynced.push(Change::Write(bytes.clone(), *at));
+            }
+            Entry::SetLen(node, len) => self.file(*node).unsynced.push(Change::SetLen(*len)),
+            Entry::Synced(node) => {
+                let Content { durable, unsynced } = self.file(*node);
+                unsynced.drain(..).for_each(|change| change.apply(durable));
+            }
+            Entry::Renamed(from, to, node) => {
+                self.renaming.push(Naming::Rename(from.clone(), to.clone(), *node));
+            }
+            Entry::Removed(path) => self.renaming.push(Naming::Remove(path.clone())),
+            Entry::MadeDir(path) => {
+                if self.made.insert(path.clone()) {
+                    self.renaming.push(Naming::Add(path.clone(), Named::Folder));
+                }
+            }
+            Entry::SyncedDir(folder) => {
+                for naming in std::mem::take(&mut self.renaming) {
+                    if naming.folder() == Some(folder) {
+                        naming.apply(&mut self.names);
+                    } else {
+                        self.renaming.push(naming);
+                    }
+                }
+            }
+            Entry::Mark(_) => {}
+        }
+    }
+
+    fn file(&mut self, node: Node) -> &mut Content {
+        self.files.entry(node).or_default()
+    }
+
+    /// Puts into the folder `into` what the folder `root` may hold after this loss.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    pub fn restore(
+        &self,
+        root: &Path,
+        into: &Path,
+        loss: Loss,
+        chance: &mut Chance,
+    ) -> io::Result<()> {
+        let mut names = self.names.clone();
+        let kept = self.renaming.iter().filter(|_| loss.keeps_name(chance)).collect::<Vec<_>>();
+        kept.iter().for_each(|naming| naming.apply(&mut names));
+        let lost = |path: &Path| self.made.contains(path) && !names.contains_key(path);
+        for (path, named) in &names {
+            let Ok(below) = path.strip_prefix(root) else { continue };
+            if path.ancestors().skip(1).any(lost) {
+                continue;
+            }
+            let target = into.join(below);
+            match named {
+                Named::Folder => private_folder(&target)?,
+                Named::File(node) => {
+                    if let Some(folder) = target.parent() {
+                        private_folder(folder)?;
+                    }
+                    let content = self.files.get(node).cloned().unwrap_or_default();
+                    private_file(&target, &content.after(loss, chance))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn private_folder(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+fn private_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    use std::io::Write;
+    use std::os::unix::fs::OpenOptionsExt;
+    let mut file = std::fs::File::options().write(true).create_new(true).mode(0o600).open(path)?;
+    file.write_all(bytes)
+}

@@ -1,0 +1,143 @@
+//! Cuts the power under a workload, at every sync and in between, and judges what is left.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use crate::drive::{Drive, Entry, Mark};
+use crate::image::{Disk, Loss};
+use crate::soak::Chance;
+use crate::subject::Subject;
+use crate::sweep::{folder, sound};
+use crate::workload::Workload;
+
+/// Steps after which the work closes the store and opens it again.
+const REOPEN_EVERY: usize = 13;
+
+/// A store, and the work on it as its drive noted it down.
+pub struct PowerCut<'a> {
+    subject: &'a dyn Subject,
+    work: Workload,
+    journal: Vec<Entry>,
+    dir: TempDir,
+}
+
+/// A moment, and what of the unsynced is lost then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cut {
+    /// How many entries of the journal were written.
+    pub at: usize,
+    /// What is lost.
+    pub loss: Loss,
+}
+
+/// How many images were judged, by loss.
+pub type Tally = BTreeMap<Loss, u64>;
+
+impl<'a> PowerCut<'a> {
+    /// Takes the work of a round, and notes down what it does to the disk.
+    ///
+    /// # Panics
+    /// When the store does not do it.
+    #[must_use]
+    pub fn of_round(subject: &'a dyn Subject, round: u64) -> Self {
+        let work = Workload::of_round(round);
+        let (dir, drive) = (folder(), Drive::noting());
+        let open = || subject.open(dir.path(), &drive).expect("the store opens");
+        let mut store = open();
+        for (number, step) in work.steps.iter().enumerate() {
+            if number % REOPEN_EVERY == REOPEN_EVERY - 1 {
+                drop(store);
+                store = open();
+            }
+            drive.mark(Mark::Begun(number));
+            step.take(&*store).unwrap_or_else(|error| panic!("step {number}, {step:?}: {error}"));
+            drive.mark(Mark::Acknowledged(number));
+        }
+        drop(store);
+        let journal = drive.journal();
+        Self { subject, work, journal, dir }
+    }
+
+    /// So many cuts, in order: before every sync with every loss, and others by chance.
+    #[must_use]
+    pub fn cuts(&self, count: usize, chance: &mut Chance) -> Vec<Cut> {
+        let syncs = self.journal.iter().enumerate().filter_map(|(at, entry)| {
+            matches!(entry, Entry::Synced(_) | Entry::SyncedDir(_)).then_some(at)
+        });
+        let mut cuts: Vec<_> =
+            syncs.flat_map(|at| Loss::ALL.map(|loss| Cut { at, loss })).collect();
+        while cuts.len() < count {
+            let at = chance.below(self.journal.len() as u64 + 1);
+            let at = usize::try_from(at).unwrap_or(0);
+            cuts.push(Cut { at, loss: *chance.one_of(&Loss::ALL) });
+        }
+        cuts.sort_by_key(|cut| cut.at);
+        cuts
+    }
+
+    /// Judges what each of these cuts, which are in order, leaves behind.
+    ///
+    /// # Panics
+    /// When something acknowledged is lost, or anything else is not as it must be.
+    #[must_use]
+    pub fn run(&self, cuts: &[Cut], chance: &mut Chance) -> Tally {
+        let mut tally = Tally::new();
+        let mut disk = Disk::default();
+        let mut followed = 0;
+        for cut in cuts {
+            let new = &self.journal[followed..cut.at];
+            new.iter().for_each(|entry| disk.follow(entry));
+            followed = cut.at;
+            let allowed = self.allowed(cut.at);
+            let image = folder();
+            disk.restore(self.dir.path(), image.path(), cut.loss, chance).expect("an image");
+            if let Err(wrong) = self.judge(image.path(), allowed.clone()) {
+                panic!("{cut:?}, {allowed:?} steps: {wrong}{}", self.around(cut.at));
+            }
+            *tally.entry(cut.loss).or_default() += 1;
+        }
+        tally
+    }
+
+    /// How many steps may have been taken: those acknowledged to be durable are there, one that
+    /// was not begun is not.
+    fn allowed(&self, at: usize) -> RangeInclusive<usize> {
+        let (mut least, mut most) = (0, 0);
+        for entry in &self.journal[..at] {
+            match entry {
+                Entry::Mark(Mark::Begun(step)) => most = step + 1,
+                Entry::Mark(Mark::Acknowledged(step)) if self.work.steps[*step].is_durable() => {
+                    least = step + 1;
+                }
+                _ => {}
+            }
+        }
+        least..=most
+    }
+
+    fn judge(&self, dir: &Path, allowed: RangeInclusive<usize>) -> Result<(), String> {
+        let opened = self.subject.open(dir, &Drive::sound());
+        let store = opened.map_err(|error| format!("it does not open: {error}"))?;
+        let taken = sound(&self.work, &*store, allowed)?;
+        if let Some(step) = self.work.steps.get(taken) {
+            step.take(&*store).map_err(|error| format!("step {taken} now fails: {error}"))?;
+            self.work.taken(&*store, taken + 1..=taken + 1)?;
+        }
+        Ok(())
+    }
+
+    /// The journal before a place, for the message of a failure.
+    fn around(&self, at: usize) -> String {
+        let shown = self.journal[at.saturating_sub(12)..at].iter().map(|entry| match entry {
+            Entry::Wrote(node, bytes, place) => {
+                format!("\n  {} bytes to {node:?} at {place}", bytes.len())
+            }
+            Entry::Found(path, node, _) => format!("\n  found {path:?}, {node:?}"),
+            other => format!("\n  {other:?}"),
+        });
+        shown.collect()
+    }
+}

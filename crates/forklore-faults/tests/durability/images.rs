@@ -1,0 +1,38 @@
+//! The power is cut before every sync of a workload and in between; what was acknowledged is
+//! there, and nothing is half there.
+
+use forklore_faults::image::Loss;
+use forklore_faults::power::{PowerCut, Tally};
+use forklore_faults::soak::{Chance, seed, times};
+use forklore_faults::subject::{Sqlite, Subject};
+
+/// Judges so many images at least, the share `part` of `parts` of them; a soak does so in as many
+/// rounds, each with other texts.
+fn cut_power(subject: &dyn Subject, promised: usize, part: usize, parts: usize) {
+    let (seed, rounds) = (seed(), times(1));
+    println!("seed {seed}, {rounds} rounds");
+    let mut tally = Tally::new();
+    for round in 0..rounds {
+        let work = PowerCut::of_round(subject, round);
+        let cuts = work.cuts(promised, &mut Chance::new(seed, round));
+        let mine: Vec<_> = cuts.into_iter().skip(part).step_by(parts).collect();
+        let stream = round * parts as u64 + part as u64;
+        for (loss, count) in work.run(&mine, &mut Chance::new(seed, 1_000 + stream)) {
+            *tally.entry(loss).or_default() += count;
+        }
+    }
+    println!("images by what of the unsynced was lost: {tally:?}");
+    let total: u64 = tally.values().sum();
+    assert!(total >= times((promised / parts) as u64), "{total} images are too few");
+    assert_eq!(tally.len(), Loss::ALL.len());
+}
+
+#[test]
+fn sqlite_keeps_what_it_acknowledged_when_the_power_is_cut_1() {
+    cut_power(&Sqlite::over_vfs("power-1"), 600, 0, 2);
+}
+
+#[test]
+fn sqlite_keeps_what_it_acknowledged_when_the_power_is_cut_2() {
+    cut_power(&Sqlite::over_vfs("power-2"), 600, 1, 2);
+}
