@@ -27,6 +27,8 @@ use crate::{store, workspace};
 const ASKED: &str = "FORKLORE_COMPLETE";
 /// The arguments, of any verb, that name a session.
 const SESSIONS: [&str; 4] = ["session", "a", "b", "parent"];
+/// Else bash takes what stands behind an `@` for a word of its own, the name of a host.
+const WHOLE_LABELS: &str = "COMP_WORDBREAKS=${COMP_WORDBREAKS//@/}\n";
 /// Sessions of the workspace that are offered.
 const OFFERED: usize = 200;
 
@@ -46,6 +48,9 @@ pub(crate) fn script(shell: &str) -> Option<String> {
         .completer(shell)?
         .write_registration(ASKED, program, program, program, &mut script)
         .ok()?;
+    if shell == "bash" {
+        script.extend_from_slice(WHOLE_LABELS.as_bytes());
+    }
     String::from_utf8(script).ok()
 }
 

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use forklore_store::disk::{beside, folder_of};
 use forklore_store::health::{Far, Health, Status, size};
-use forklore_store::{Error, Result};
+use forklore_store::port::Filter;
+use forklore_store::{Error, Result, Store};
 use rusqlite::Connection;
 
 use crate::connect::{self, Access};
@@ -16,6 +17,8 @@ use crate::{Options, SqliteStore, location};
 const LOOKED_THROUGH: u64 = 256 << 20;
 /// A WAL larger than this was not written back for long.
 const LONG_WAL: u64 = 128 << 20;
+/// The most headers that are read.
+const HEADERS: usize = 10_000;
 
 impl SqliteStore {
     /// What is to be said about the store in the file at `path`, which need not be there.
@@ -100,37 +103,49 @@ fn look_at_wal(health: &mut Health, path: &Path) -> Wal {
 /// Opens the store for reading and says what it is and how much it holds.
 fn look_inside(health: &mut Health, path: &Path, bytes: u64, wal: Wal) -> Result<()> {
     location::check(path)?;
-    let conn = match wal {
-        Wal::Empty => connect::open(path, Access::Frozen, Options::default())?,
-        Wal::Indexed => connect::open(path, Access::Read, Options::default())?,
+    let access = match wal {
+        Wal::Empty => Access::Frozen,
+        Wal::Indexed => Access::Read,
         Wal::Bare => {
             let message = "not looked at: that would write an index for the WAL".to_owned();
-            let hint = "forklore verify".to_owned();
-            health.add("content", Status::Warning, message, Some(hint), None);
+            let hint = Some("forklore verify".to_owned());
+            health.add("content", Status::Warning, message, hint, None);
             return Ok(());
         }
     };
+    let conn = connect::open(path, access, Options::default())?;
     match migrate::version(&conn, path)? {
         VERSION => health.ok("format", format!("version {VERSION}")),
-        older => health.ok(
-            "format",
-            format!("version {older}; the next command brings it to version {VERSION}"),
-        ),
+        older => {
+            let message = format!("version {older}; the next command brings it to {VERSION}");
+            health.ok("format", message);
+            return Ok(());
+        }
     }
-    let failed = |fault: Fault| fault.about("looking at", path);
-    let sessions = count(&conn, "SELECT count(*) FROM session WHERE deleted IS NULL");
-    health.ok("sessions", sessions.map_err(failed)?.to_string());
-    if bytes > LOOKED_THROUGH {
-        health.ok("content", "not looked through: forklore verify reads everything");
-        return Ok(());
+    if bytes <= LOOKED_THROUGH {
+        look_through(&conn, path)?;
     }
-    look_through(&conn, path)?;
-    health.ok("content", "SQLite finds its pages in order; forklore verify reads everything");
+    look_at_headers(health, &SqliteStore::as_it_is(path, conn, access))?;
+    health.ok(
+        "content",
+        match bytes {
+            ..=LOOKED_THROUGH => "the pages are in order; forklore verify reads everything",
+            _ => "too much for a look; forklore verify reads everything",
+        },
+    );
     Ok(())
 }
 
-fn count(conn: &Connection, sql: &str) -> Result<i64, Fault> {
-    Ok(conn.query_row(sql, [], |row| row.get(0))?)
+/// Reads what a list of sessions would show.
+fn look_at_headers(health: &mut Health, store: &SqliteStore) -> Result<()> {
+    let found = store.sessions(&Filter::default(), None, HEADERS)?;
+    if let Some(damaged) = found.damaged.first() {
+        health.problem("sessions", damaged);
+        return Ok(());
+    }
+    let more = if found.sound.len() == HEADERS { "at least " } else { "" };
+    health.ok("sessions", format!("{more}{}", found.sound.len()));
+    Ok(())
 }
 
 /// Lets SQLite look at every page.

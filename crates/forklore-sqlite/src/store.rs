@@ -117,6 +117,19 @@ impl SqliteStore {
         })
     }
 
+    /// The store at `path` to look at through `reader`: nothing is made or brought to this version.
+    pub(crate) fn as_it_is(path: &Path, reader: Connection, read_access: Access) -> Self {
+        Self {
+            path: path.to_owned(),
+            options: Options { read_only: true, ..Options::default() },
+            read_access,
+            gate: Gate::beside(path),
+            readers: Mutex::new(vec![reader]),
+            writer: Mutex::default(),
+            bound: AtomicU64::new(0),
+        }
+    }
+
     /// The file.
     #[must_use]
     pub fn path(&self) -> &Path {

@@ -100,7 +100,7 @@ impl Health {
         if let Err(error) = disk::check_folder(folder) {
             self.problem("folder", &error);
         } else {
-            self.ok("folder", format!("{at} is yours and others cannot replace files in it"));
+            self.ok("folder", format!("others cannot replace files in {at}"));
         }
         let kind = disk::file_system(folder).unwrap_or_else(|| "unknown".into());
         match (disk::network(folder), far) {

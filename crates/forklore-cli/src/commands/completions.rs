@@ -13,15 +13,15 @@ const EXAMPLES: &str = "\
 Put the line of your shell where it belongs; new shells then complete verbs, options, sessions and \
 labels. The program itself is asked while you type, so nothing has to be done after an upgrade.
 
-  bash        ~/.bashrc                         source <(forklore completions bash)
-  zsh         ~/.zshrc, behind compinit         source <(forklore completions zsh)
-  fish        ~/.config/fish/config.fish        forklore completions fish | source
-  elvish      ~/.config/elvish/rc.elv           eval (forklore completions elvish | slurp)
-  powershell  $PROFILE    forklore completions powershell | Out-String | Invoke-Expression
+  ~/.bashrc                  source <(forklore completions bash)
+  ~/.zshrc, after compinit   source <(forklore completions zsh)
+  ~/.config/fish/config.fish forklore completions fish | source
+  ~/.config/elvish/rc.elv    eval (forklore completions elvish | slurp)
+  $PROFILE of powershell     forklore completions powershell | Out-String | iex
 
 Examples:
   forklore completions bash
-  source <(forklore completions zsh)      in this shell only, to try it";
+  source <(forklore completions zsh)     in this shell only, to try it";
 
 /// Print the script that lets a shell complete commands and sessions
 #[derive(Debug, clap::Args)]

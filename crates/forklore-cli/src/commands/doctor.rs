@@ -68,7 +68,8 @@ fn show(page: &mut Page, checks: &[Check]) {
         page.rest_of_line(Tone::Plain, &check.message, INDENT);
         if let Some(hint) = &check.hint {
             page.put(Tone::Plain, " ".repeat(INDENT)).put(Tone::Dim, "try: ");
-            page.rest_of_line(Tone::Strong, hint, INDENT + 5);
+            // A command stays on one line, to be copied.
+            page.put(Tone::Strong, hint).end();
         }
     }
     let number = |status| checks.iter().filter(|check| check.status == status).count() as u64;

@@ -74,7 +74,10 @@ fn page(command: clap::Command, name: String) -> Page {
     let mut text = Vec::new();
     // Writing into memory cannot fail.
     let _ = Man::new(command).source(source).manual("forklore").render(&mut text);
-    Page { name, text: String::from_utf8_lossy(&text).into_owned() }
+    // What stands below the options in the help has no name of its own there.
+    let text =
+        String::from_utf8_lossy(&text).replace("\n.SH EXTRA\n", "\n.SH NOTES AND EXAMPLES\n");
+    Page { name, text }
 }
 
 /// Manual pages are nobody's work: those of an older version are written over.

@@ -103,6 +103,7 @@ impl Page {
         let columns = self.look.width.saturating_sub(indent).max(20);
         let options = textwrap::Options::new(columns)
             .word_separator(textwrap::WordSeparator::AsciiSpace)
+            .word_splitter(textwrap::WordSplitter::NoHyphenation)
             .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit);
         text.lines()
             .flat_map(|line| textwrap::wrap(line, &options))

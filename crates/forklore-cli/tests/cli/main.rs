@@ -3,11 +3,14 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 mod attack;
+mod completions;
+mod doctor;
 mod errors;
 mod files;
 mod forks;
 mod help;
 mod hostile;
+mod man;
 mod place;
 mod screens;
 mod shapes;
