@@ -4,6 +4,7 @@ use std::path::Path;
 
 use forklore_model::SessionId;
 use forklore_store::Error;
+use forklore_store::disk::limits;
 use rusqlite::{ErrorCode, ffi};
 
 pub(crate) type Result<T, E = Fault> = std::result::Result<T, E>;
@@ -128,6 +129,18 @@ fn sql(source: rusqlite::Error, doing: &str, path: &Path) -> Error {
         ErrorCode::DiskFull => {
             let full = std::io::Error::new(std::io::ErrorKind::StorageFull, source);
             Error::io(format!("{doing} {at}"), full)
+        }
+        // SQLite does not say why; the system does when it is asked.
+        ErrorCode::SystemIoFailure if failure.extended_code == ffi::SQLITE_IOERR_WRITE => {
+            let Some(limit) = limits::file_size() else {
+                return Error::io(format!("{doing} {at}"), source);
+            };
+            let long = std::io::Error::new(std::io::ErrorKind::FileTooLarge, source);
+            Error::io(format!("{doing} {at}, where no file may exceed {limit} bytes"), long)
+        }
+        ErrorCode::CannotOpen => {
+            let why = limits::open_files().map_or_else(|| source.into(), Into::into);
+            Error::Io { doing: format!("{doing} {at}"), source: why }
         }
         _ => Error::io(format!("{doing} {at}"), source),
     }

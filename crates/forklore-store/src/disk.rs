@@ -1,6 +1,7 @@
 //! What stores on a disk share: who may write one, on which file systems, and the gate before it.
 
 mod gate;
+pub mod limits;
 mod network;
 mod owner;
 

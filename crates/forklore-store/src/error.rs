@@ -203,10 +203,8 @@ impl Error {
                 "look at the disk and at what the system says about it".into(),
                 "open the store again, then: forklore verify".into(),
             ],
-            Self::Io { source, .. } if is_full(source.as_ref()) => {
-                vec!["make room on the disk and try again: nothing was written".into()]
-            }
-            Self::Invalid(_) | Self::Io { .. } => Vec::new(),
+            Self::Io { source, .. } => way_out(source.as_ref()).into_iter().collect(),
+            Self::Invalid(_) => Vec::new(),
         }
     }
 
@@ -219,7 +217,19 @@ impl Error {
     }
 }
 
-fn is_full(source: &(dyn std::error::Error + Send + Sync + 'static)) -> bool {
-    let source = source.downcast_ref::<std::io::Error>();
-    source.is_some_and(|source| source.kind() == std::io::ErrorKind::StorageFull)
+/// What helps against a failure of the operating system, where the caller can do something.
+fn way_out(source: &(dyn std::error::Error + Send + Sync + 'static)) -> Option<String> {
+    use rustix::io::Errno;
+    use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+
+    let source = source.downcast_ref::<std::io::Error>()?;
+    let limit = |limit| format!("raise the limit ({limit}) and try again: nothing was written");
+    match (source.kind(), Errno::from_io_error(source)) {
+        (StorageFull | QuotaExceeded, _) => {
+            Some("make room on the disk and try again: nothing was written".into())
+        }
+        (FileTooLarge, _) => Some(limit("ulimit -f")),
+        (_, Some(Errno::MFILE)) => Some(limit("ulimit -n")),
+        _ => None,
+    }
 }
