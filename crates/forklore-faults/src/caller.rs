@@ -72,7 +72,7 @@ impl<'a> Caller<'a> {
     }
 
     fn answer(&self, call: &Call) -> Answer {
-        let (store, done) = (self.opened.store(), |()| Answer::Done);
+        let store = self.opened.store();
         let answered = match call {
             Call::Append { session, events, expect } => {
                 let append = self.append(events, *expect);
@@ -101,19 +101,11 @@ impl<'a> Caller<'a> {
                 upkeep.gc(now()).map(|_| Answer::Done)
             }
             Call::Import { path } => {
-                return import(&self.opened.engine, Path::new(path)).map_or_else(
-                    |error| Answer::refused(error.kind(), None, error.to_string()),
-                    done,
-                );
+                let imported = import(&self.opened.engine, Path::new(path));
+                return imported.map_or_else(|error| Answer::refused(&error), |()| Answer::Done);
             }
         };
-        answered.unwrap_or_else(|error| {
-            let head = match &error {
-                Error::Conflict { head, .. } => Some(*head),
-                _ => None,
-            };
-            Answer::refused(error.kind(), head, error.to_string())
-        })
+        answered.unwrap_or_else(|error| Answer::refused(&error.into()))
     }
 
     fn events(&self, drafts: impl IntoIterator<Item = Draft>) -> Vec<Event> {

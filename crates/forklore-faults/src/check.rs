@@ -27,6 +27,7 @@ pub struct Check<'a> {
     headers: BTreeMap<String, Header>,
     logs: BTreeMap<String, Vec<Stored>>,
     problems: RefCell<Vec<String>>,
+    limited: bool,
 }
 
 impl<'a> Check<'a> {
@@ -38,9 +39,17 @@ impl<'a> Check<'a> {
             headers: BTreeMap::new(),
             logs: BTreeMap::new(),
             problems: RefCell::default(),
+            limited: false,
         };
         check.read(opened);
         check
+    }
+
+    /// The same where the machine ran out of something, which explains a refusal that says so.
+    #[must_use]
+    pub fn limited(mut self) -> Self {
+        self.limited = true;
+        self
     }
 
     /// Everything that is not as it must be; empty when all is well.

@@ -1,6 +1,7 @@
 //! What a process asked of a store and what it was told, with the times of both.
 
 use forklore_model::ErrorKind;
+use forklore_store::Error;
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
@@ -113,14 +114,21 @@ pub enum Answer {
         head: Option<i64>,
         /// The error, for people.
         message: String,
+        /// What it says may be done next.
+        next: Vec<String>,
     },
 }
 
 impl Answer {
     /// A refusal, as a history notes it.
     #[must_use]
-    pub fn refused(kind: ErrorKind, head: Option<i64>, message: String) -> Self {
-        Self::Refused { kind: word(kind), head, message }
+    pub fn refused(error: &forklore::Error) -> Self {
+        let head = match error {
+            forklore::Error::Store(Error::Conflict { head, .. }) => Some(*head),
+            _ => None,
+        };
+        let (message, next) = (error.to_string(), error.next_actions());
+        Self::Refused { kind: word(error.kind()), head, message, next }
     }
 
     /// Whether the call was carried out.

@@ -2,11 +2,16 @@
 
 pub mod caller;
 pub mod check;
+pub mod disk;
 pub mod drive;
+pub mod golden;
 pub mod history;
+pub mod image;
 pub mod kind;
+pub mod limits;
 pub mod picture;
 pub mod place;
+pub mod power;
 pub mod process;
 pub mod soak;
 pub mod subject;

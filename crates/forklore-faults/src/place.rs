@@ -26,6 +26,15 @@ impl Place {
         Self { dir: dir.expect("a temporary folder"), kind }
     }
 
+    /// An empty one below `folder`.
+    ///
+    /// # Panics
+    /// When no folder can be made there.
+    #[must_use]
+    pub fn below(kind: Kind, folder: &Path) -> Self {
+        Self { dir: tempfile::tempdir_in(folder).expect("a temporary folder"), kind }
+    }
+
     /// The folder of the store, which is made with its first opening.
     #[must_use]
     pub fn store_dir(&self) -> PathBuf {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use forklore_faults::check::log;
 use forklore_faults::history::{Answer, Call, Line};
 use forklore_faults::kind::Kind;
-use forklore_faults::process::Process;
+use forklore_faults::process::{Process, Task};
 use forklore_faults::soak::{Chance, seed, times};
 use forklore_faults::work::ONE;
 use rustix::process::Signal;
@@ -19,6 +19,9 @@ const APPENDS: u64 = 500;
 const ROUNDS: u64 = 6;
 /// Calls of each process in a round.
 const CALLS: u64 = 60;
+
+/// A process and what it is called in the history.
+type Named = (String, Process);
 
 #[test]
 fn sqlite_takes_appends_of_all_in_turn() {
@@ -35,15 +38,22 @@ fn sqlite_is_busy_no_longer_than_five_seconds() {
     a_stopped_writer_is_no_end(Kind::Sqlite);
 }
 
+#[test]
+fn sqlite_bears_two_handles_in_one_process() {
+    a_second_handle_takes_nothing_from_the_first(Kind::Sqlite);
+}
+
 fn nobody_starves(kind: Kind) {
     for round in 0..times(1) {
         let mut world = World::new(kind, round);
         let tasks = (0..PROCESSES).map(|number| {
             let task = world.task(&format!("p{number}"), APPENDS);
-            forklore_faults::process::Task { work: "append".into(), ..task }
+            Task { work: "append".into(), ..task }
         });
         let processes: Vec<_> = tasks.map(|task| World::start(&task)).collect();
-        finish(&mut world, processes, |_| {});
+        let processes = processes.into_iter().enumerate();
+        let named = processes.map(|(number, process)| (format!("p{number}"), process));
+        finish(&mut world, named.collect(), |_| {});
         assert_fair(&world);
         world.assert_sound();
     }
@@ -67,19 +77,18 @@ fn everything_at_once(kind: Kind) {
     for round in 0..times(ROUNDS) {
         let mut world = World::new(kind, round);
         let mut chance = Chance::new(seed(), round);
-        let with_kills = round % 2 == 1;
-        let tasks: Vec<_> =
-            (0..PROCESSES).map(|number| world.task(&format!("p{number}"), CALLS)).collect();
-        let mut processes: Vec<_> = tasks.iter().map(World::start).collect();
-        let killed = if with_kills { processes.split_off(PROCESSES / 2) } else { Vec::new() };
-        let mut killed: Vec<_> = killed.into_iter().zip(PROCESSES / 2..).collect();
-        killed.iter_mut().for_each(|(process, _)| process.go());
+        let names = (0..PROCESSES).map(|number| format!("p{number}"));
+        let tasks = names.map(|name| world.task(&name, CALLS));
+        let mut processes: Vec<Named> =
+            tasks.map(|task| (task.name.clone(), World::start(&task))).collect();
+        let mut killed = if round % 2 == 1 { processes.split_off(PROCESSES / 2) } else { vec![] };
+        killed.iter_mut().for_each(|(_, process)| process.go());
         finish(&mut world, processes, |world| {
             for _ in 0..PROCESSES {
                 std::thread::sleep(Duration::from_micros(chance.below(60_000)));
                 world.file.grow(20);
-                if let Some((process, number)) = killed.pop() {
-                    world.note(&format!("p{number}"), &process.killed::<Line>());
+                if let Some((name, process)) = killed.pop() {
+                    world.note(&name, &process.killed::<Line>());
                 }
             }
         });
@@ -88,19 +97,19 @@ fn everything_at_once(kind: Kind) {
 }
 
 /// Lets the processes begin at once, and waits for their good end.
-fn finish(world: &mut World, mut processes: Vec<Process>, meanwhile: impl FnOnce(&mut World)) {
-    processes.iter_mut().for_each(Process::go);
+fn finish(world: &mut World, mut processes: Vec<Named>, meanwhile: impl FnOnce(&mut World)) {
+    processes.iter_mut().for_each(|(_, process)| process.go());
     meanwhile(world);
-    for (number, process) in processes.into_iter().enumerate() {
+    for (name, process) in processes {
         let (status, lines) = process.ended::<Line>();
-        assert!(status.success(), "process {number} failed");
-        world.note(&format!("p{number}"), &lines);
+        assert!(status.success(), "process {name} failed");
+        world.note(&name, &lines);
     }
 }
 
 fn a_stopped_writer_is_no_end(kind: Kind) {
     let mut world = World::new(kind, 0);
-    let task = forklore_faults::process::Task { work: "append".into(), ..world.task("p0", 0) };
+    let task = Task { work: "append".into(), ..world.task("p0", 0) };
     let mut process = World::start(&task);
     process.go();
     let opened = world.place.open();
@@ -122,6 +131,29 @@ fn a_stopped_writer_is_no_end(kind: Kind) {
     let after = world.call("after", &opened, &appending(1_000));
     assert!(after.is_done(), "{after:?}");
     world.note("p0", &process.killed::<Line>());
+    world.assert_sound();
+}
+
+/// A process that opens a store twice goes on in both, whatever other processes do and end in
+/// between: the system's locks belong to a process, and closing one file gives all of them up.
+fn a_second_handle_takes_nothing_from_the_first(kind: Kind) {
+    let mut world = World::new(kind, 0);
+    let first = world.place.open();
+    for round in 0..10 {
+        assert!(world.call(&format!("first{round}"), &first, &appending(3 * round)).is_done());
+        let second = world.place.open();
+        let name = format!("p{round}");
+        let process = World::start(&Task { work: "append".into(), ..world.task(&name, 3) });
+        assert!(
+            world.call(&format!("second{round}"), &second, &appending(3 * round + 1)).is_done()
+        );
+        if round % 2 == 0 {
+            drop(second);
+        }
+        finish(&mut world, vec![(name, process)], |_| {});
+        assert!(world.call(&format!("third{round}"), &first, &appending(3 * round + 2)).is_done());
+    }
+    drop(first);
     world.assert_sound();
 }
 

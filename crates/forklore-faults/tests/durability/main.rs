@@ -2,6 +2,10 @@
 //! there.
 
 mod faults;
+mod golden;
+mod images;
 mod crowds;
 mod kills;
+mod limits;
+mod salvage;
 mod world;

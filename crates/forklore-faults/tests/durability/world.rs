@@ -26,7 +26,15 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new(kind: Kind, number: u64) -> Self {
-        let place = Place::in_memory(kind);
+        Self::in_place(Place::in_memory(kind), number)
+    }
+
+    /// One on the disk that `folder` is on.
+    pub(crate) fn on(kind: Kind, number: u64, folder: &Path) -> Self {
+        Self::in_place(Place::below(kind, folder), number)
+    }
+
+    fn in_place(place: Place, number: u64) -> Self {
         let mut file = Transcript::new(place.path());
         file.grow(RECORDS);
         let mut lines = Vec::new();
@@ -91,11 +99,25 @@ impl World {
         let opened = self.place.open();
         self.assert_none(&Check::new(&opened, &self.history).problems());
         self.claim_open(&opened, "claim");
-        self.assert_none(
-            &compare_import(&opened.engine, self.file.path()).err().into_iter().collect::<Vec<_>>(),
-        );
+        self.assert_imported(&opened);
         opened.engine.gc().unwrap();
         self.assert_none(&Check::new(&opened, &self.history).problems());
+    }
+
+    /// The same, where the machine ran out of something.
+    #[track_caller]
+    pub(crate) fn assert_sound_though_limited(&mut self) {
+        let opened = self.place.open();
+        self.assert_none(&Check::new(&opened, &self.history).limited().problems());
+        self.assert_imported(&opened);
+        opened.engine.gc().unwrap();
+        self.assert_none(&Check::new(&opened, &self.history).limited().problems());
+    }
+
+    #[track_caller]
+    fn assert_imported(&self, opened: &Opened) {
+        let compared = compare_import(&opened.engine, self.file.path());
+        self.assert_none(&compared.err().into_iter().collect::<Vec<_>>());
     }
 
     /// Asserts that no file contains what was deleted, once copies that a kill cut short are old

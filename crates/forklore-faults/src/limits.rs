@@ -1,0 +1,20 @@
+//! Stores that run out of something: room, the length of a file, descriptors, rights.
+
+mod descriptors;
+mod filling;
+mod reading;
+
+pub use descriptors::{descriptors, exhausted, limit_descriptors};
+pub use filling::{fill_disk, fill_files};
+pub use reading::{WRITES, read_only, shown};
+
+use crate::caller::Caller;
+use crate::history::{Answer, Call};
+
+/// Makes a call that nothing may refuse.
+fn must(caller: &mut Caller<'_>, call: Call) {
+    let what = format!("{call:?}");
+    if let Answer::Refused { message, .. } = caller.call(call) {
+        panic!("{what} is refused: {message}");
+    }
+}

@@ -1,0 +1,111 @@
+//! A process that may have few files open.
+
+use std::fs::File;
+
+use rustix::process::{Resource, Rlimit, setrlimit};
+
+use super::must;
+use crate::caller::Caller;
+use crate::check::log;
+use crate::history::Call;
+use crate::process::Task;
+use crate::work::{ONE, TRUNK};
+
+/// The limit.
+const DESCRIPTORS: u64 = 64;
+const SESSIONS: u64 = 200;
+const DEPTH: u64 = 20;
+/// With that many descriptors nothing is missing.
+const PLENTY: usize = 12;
+
+/// Lets this process have few files open from now on.
+///
+/// # Panics
+/// When the limit cannot be set.
+pub fn limit_descriptors() {
+    let limit = Rlimit { current: Some(DESCRIPTORS), maximum: Some(DESCRIPTORS) };
+    setrlimit(Resource::Nofile, limit).expect("a limit for descriptors");
+}
+
+/// Everything that one does with many sessions and deep forks; nothing of it may be refused.
+///
+/// # Panics
+/// When something is.
+pub fn descriptors(caller: &mut Caller<'_>, task: &Task) {
+    for number in 0..SESSIONS {
+        let session = format!("s-{number}");
+        must(caller, child(&session, TRUNK, 2, number % 10 == 0));
+        must(caller, append(&session, 0));
+    }
+    let mut parent = TRUNK.to_owned();
+    for depth in 0..DEPTH {
+        let session = format!("d-{depth}");
+        must(caller, child(&session, &parent, 2 + depth, false));
+        must(caller, append(&session, 0));
+        parent = session;
+    }
+    for number in 0..SESSIONS {
+        let session = format!("s-{number}");
+        must(caller, append(&session, 1));
+        let log = log(caller.opened(), &session).expect("a session to read");
+        assert_eq!(log.len(), 8, "{session}");
+    }
+    let deep = log(caller.opened(), &parent).expect("the deepest session");
+    assert_eq!(deep.len() as u64, 1 + (1 + DEPTH) + 3);
+    for number in (0..SESSIONS).step_by(5) {
+        must(caller, Call::Detach { session: format!("s-{number}") });
+        must(caller, Call::Delete { session: format!("s-{}", number + 1), refuse: true });
+        let label = format!("l-{number}");
+        must(caller, Call::Label { session: format!("s-{}", number + 2), label });
+    }
+    if let Some(file) = &task.file {
+        must(caller, Call::Import { path: file.display().to_string() });
+    }
+    must(caller, Call::Collect);
+}
+
+/// Calls with 0, 1, 2, ... descriptors left, each time with enough again afterwards.
+///
+/// # Panics
+/// When the store does not recover, or does not say what is missing.
+pub fn exhausted(caller: &mut Caller<'_>, task: &Task) {
+    for free in 0..PLENTY {
+        let mut taken = Vec::new();
+        while let Ok(file) = File::open("/dev/null") {
+            taken.push(file);
+        }
+        taken.truncate(taken.len().saturating_sub(free));
+        for copy in [false, true] {
+            let session = format!("x-{free}-{copy}");
+            caller.call(append(ONE, 2 * free as u64 + u64::from(copy)));
+            caller.call(child(&session, TRUNK, if copy { 600 } else { 3 }, copy));
+            if let Some(file) = &task.file {
+                caller.call(Call::Import { path: file.display().to_string() });
+            }
+            caller.call(Call::Delete { session: format!("s-{}", 10 * free + 3), refuse: false });
+            caller.call(Call::Collect);
+        }
+        let opened = task.kind.open(&task.store);
+        for error in [log(caller.opened(), ONE).err(), opened.err()].into_iter().flatten() {
+            let clear = error.to_string().contains("Too many open files");
+            assert!(clear, "with {free} descriptors: {error}");
+        }
+        drop(taken);
+        must(caller, append(ONE, 100 + free as u64));
+    }
+}
+
+fn child(session: &str, parent: &str, kept: u64, copy: bool) -> Call {
+    Call::Create {
+        session: session.to_owned(),
+        parent: Some(parent.to_owned()),
+        kept,
+        copy,
+        events: vec![format!("{session}.first")],
+    }
+}
+
+fn append(session: &str, number: u64) -> Call {
+    let events = vec![format!("{session}.d{number}"), format!("{session}.d{number}+")];
+    Call::Append { session: session.to_owned(), events, expect: None }
+}

@@ -1,0 +1,140 @@
+//! A store filled until it refuses, again and again.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use rustix::process::{Resource, Rlimit, setrlimit};
+use signal_hook::consts::SIGXFSZ;
+
+use super::must;
+use crate::caller::Caller;
+use crate::history::Call;
+use crate::process::Task;
+use crate::work::{ONE, TRUNK};
+
+/// What is left of the disk before it is filled, in bytes.
+const LEFT: u64 = 1 << 20;
+/// How much longer than the longest file any may become, in bytes.
+const SLACK: u64 = 300_000;
+/// Far more batches than there is room for.
+const ENOUGH: u64 = 10_000;
+
+/// What there is too little of, until it is given back.
+trait Room {
+    fn take(&mut self);
+    fn give_back(&mut self);
+}
+
+/// Fills the disk that the store is on, frees it, and goes on, as often as the task says.
+pub fn fill_disk(caller: &mut Caller<'_>, task: &Task) {
+    let ballast = task.store.parent().unwrap_or(Path::new("/")).join("ballast");
+    cycles(caller, task, &mut Disk(ballast));
+}
+
+/// The same where no file of this process may grow beyond a limit.
+///
+/// # Panics
+/// When the limit cannot be set.
+pub fn fill_files(caller: &mut Caller<'_>, task: &Task) {
+    // Else the first write beyond the limit would end the process.
+    signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false))).expect("a signal");
+    cycles(caller, task, &mut FileSize(task.store.clone()));
+}
+
+fn cycles(caller: &mut Caller<'_>, task: &Task, room: &mut dyn Room) {
+    for cycle in 0..task.calls {
+        let session = format!("fill-{cycle}");
+        must(caller, create(&session, None, 0, false));
+        room.take();
+        let full = fill(caller, &session);
+        assert!(full > 0, "there was no room at all in cycle {cycle}");
+        everything_else(caller, task, cycle);
+        let log = crate::check::log(caller.opened(), &session).expect("a session to read");
+        assert!(log.len() as u64 > 3 * full, "a full store is not read to its end");
+        room.give_back();
+        must(caller, append(&session, ENOUGH));
+        must(caller, Call::Delete { session: session.clone(), refuse: true });
+        must(caller, Call::Collect);
+    }
+}
+
+/// Appends until there is no room; how many batches there was room for.
+fn fill(caller: &mut Caller<'_>, session: &str) -> u64 {
+    let refused = |number: &u64| !caller.call(append(session, *number)).is_done();
+    (0..ENOUGH).find(refused).expect("a store that is full some time")
+}
+
+/// Whatever else is asked of a full store is done wholly or not at all.
+fn everything_else(caller: &mut Caller<'_>, task: &Task, cycle: u64) {
+    let (share, copy) = (format!("share-{cycle}"), format!("copy-{cycle}"));
+    if caller.call(create(&share, Some(TRUNK), 3, false)).is_done() {
+        caller.call(Call::Label { session: share, label: format!("l-{cycle}") });
+    }
+    caller.call(create(&copy, Some(TRUNK), 600, true));
+    caller.call(append(ONE, cycle));
+    if let Some(file) = &task.file {
+        caller.call(Call::Import { path: file.display().to_string() });
+    }
+}
+
+fn create(session: &str, parent: Option<&str>, kept: u64, copy: bool) -> Call {
+    Call::Create {
+        session: session.to_owned(),
+        parent: parent.map(str::to_owned),
+        kept,
+        copy,
+        events: vec![format!("{session}.first")],
+    }
+}
+
+fn append(session: &str, number: u64) -> Call {
+    let events = (0..3).map(|at| format!("{session}.{number}.{at}")).collect();
+    Call::Append { session: session.to_owned(), events, expect: None }
+}
+
+/// A file that takes room away from everybody on its disk.
+struct Disk(PathBuf);
+
+impl Room for Disk {
+    fn take(&mut self) {
+        let mut file = File::create(&self.0).expect("a file in the way");
+        let disk = rustix::fs::fstatvfs(&file).expect("what is free");
+        let free = disk.f_bfree * disk.f_frsize;
+        let ballast = vec![1; usize::try_from(free.saturating_sub(LEFT)).expect("a small disk")];
+        file.write_all(&ballast).expect("room for what is in the way");
+    }
+
+    fn give_back(&mut self) {
+        std::fs::remove_file(&self.0).expect("a file that was in the way");
+    }
+}
+
+/// The limit for the length of the files of this process; in a store's folder.
+struct FileSize(PathBuf);
+
+impl Room for FileSize {
+    fn take(&mut self) {
+        limit_files(Some(longest(&self.0) + SLACK));
+    }
+
+    fn give_back(&mut self) {
+        limit_files(None);
+    }
+}
+
+fn limit_files(current: Option<u64>) {
+    let limit = Rlimit { current, maximum: None };
+    setrlimit(Resource::Fsize, limit).expect("a limit for the length of files");
+}
+
+fn longest(folder: &Path) -> u64 {
+    let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let lengths = files.map(|entry| match entry.metadata() {
+        Ok(found) if found.is_dir() => longest(&entry.path()),
+        found => found.map_or(0, |found| found.len()),
+    });
+    lengths.max().unwrap_or(0)
+}

@@ -1,0 +1,23 @@
+//! A process that may have 64 files open.
+
+use forklore_faults::history::Line;
+use forklore_faults::kind::Kind;
+use forklore_faults::process::Task;
+
+use crate::world::World;
+
+#[test]
+fn sqlite_needs_few_descriptors() {
+    few_are_enough(Kind::Sqlite);
+}
+
+fn few_are_enough(kind: Kind) {
+    let mut world = World::new(kind, 0);
+    let mut process = World::start(&Task { work: "descriptors".into(), ..world.task("few", 0) });
+    process.go();
+    let (status, lines) = process.ended::<Line>();
+    world.note("few", &lines);
+    assert!(status.success(), "the process failed; {:?}", world.history.last());
+    assert!(world.history.iter().any(|entry| !entry.is_done()), "it never ran out of them");
+    world.assert_sound_though_limited();
+}

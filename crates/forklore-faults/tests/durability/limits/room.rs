@@ -1,0 +1,73 @@
+//! A full disk, and files that may not grow.
+
+use std::path::{Path, PathBuf};
+
+use forklore_faults::history::Line;
+use forklore_faults::kind::Kind;
+use forklore_faults::process::Task;
+use forklore_faults::soak::times;
+use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+use tempfile::TempDir;
+
+use crate::world::World;
+
+const CYCLES: u64 = 20;
+/// Room for a store with the family in it, and to write it anew.
+const DISK: &std::ffi::CStr = c"size=32m";
+
+#[test]
+fn sqlite_goes_on_when_a_full_disk_is_freed() {
+    full_disk(Kind::Sqlite);
+}
+
+#[test]
+fn sqlite_goes_on_when_files_may_grow_again() {
+    let world = World::new(Kind::Sqlite, 0);
+    filled(world, "fill files");
+}
+
+fn full_disk(kind: Kind) {
+    match Disk::mount() {
+        Ok(disk) => filled(World::on(kind, 0, disk.path()), "fill the disk"),
+        // Then the room is taken away in another real way.
+        Err(error) => {
+            println!("no disk can be mounted here ({error}): files may not grow instead");
+            filled(World::new(kind, 0), "fill files");
+        }
+    }
+}
+
+fn filled(mut world: World, work: &str) {
+    let task = Task { work: work.into(), ..world.task("full", times(CYCLES)) };
+    let mut process = World::start(&task);
+    process.go();
+    let (status, lines) = process.ended::<Line>();
+    world.note("full", &lines);
+    let open = world.history.iter().filter(|entry| entry.is_open()).count();
+    assert!(status.success() && open == 0, "the process failed; {:?}", world.history.last());
+    let refused = world.history.iter().filter(|entry| !entry.is_done()).count() as u64;
+    assert!(refused >= times(CYCLES), "it was full {refused} times only");
+    world.assert_sound_though_limited();
+}
+
+/// A small disk, as long as it is there.
+struct Disk(TempDir);
+
+impl Disk {
+    fn mount() -> std::io::Result<Self> {
+        let folder = tempfile::tempdir()?;
+        mount("forklore", folder.path(), "tmpfs", MountFlags::empty(), Some(DISK))?;
+        Ok(Self(folder))
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let path: PathBuf = self.0.path().to_owned();
+        unmount(&path, UnmountFlags::DETACH).expect("a disk that was mounted");
+    }
+}
