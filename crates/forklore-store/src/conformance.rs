@@ -18,6 +18,9 @@
 //! in a directory implements [`Factory`] itself; one that lives in memory is a closure. [`run`]
 //! does the same inside one test or program and prints a table.
 //!
+//! `docs/conformance.md` in the repository says the same at length, and what each group of cases
+//! is about.
+//!
 //! The cases need no clock and no randomness. The state machine (group `machine`) prints its seed;
 //! `FORKLORE_SEED` repeats a run and `FORKLORE_CASES` says how many histories to try.
 #![allow(

@@ -58,3 +58,8 @@ pub use open::{OpenError, StoreUrl};
 #[cfg(all(doctest, feature = "async"))]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// So is that of the page about stores of one's own.
+#[cfg(all(doctest, feature = "async"))]
+#[doc = include_str!("../../../docs/conformance.md")]
+struct Conformance;
