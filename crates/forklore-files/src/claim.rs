@@ -34,7 +34,8 @@ pub(crate) struct Found {
     pub(crate) durable: u64,
 }
 
-fn claim(id: &SessionId, segment: &Segment, durable: u64) -> Result<String> {
+/// The claim of a session, this much of whose file is durable.
+pub(crate) fn spelled(id: &SessionId, segment: &Segment, durable: u64) -> Result<String> {
     let workspace = segment.workspace().to_owned();
     let claim = Claim { id: id.clone(), workspace, durable: format!("{durable:020}") };
     line::sealed(&claim).map_err(|error| Error::io(format!("claiming {id}"), error))
@@ -98,7 +99,7 @@ impl Folder {
     /// whose session was never made is taken over.
     pub(crate) fn claim(&self, id: &SessionId, segment: &Segment) -> Result<()> {
         let path = self.layout.claim(segment.name());
-        let bytes = claim(id, segment, 0)?;
+        let bytes = spelled(id, segment, 0)?;
         let file = match self.fs.open(&path, Open::Create) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -113,24 +114,13 @@ impl Folder {
         self.sync_name(&path)
     }
 
-    /// Says that this much of a session's file is durable. It is no loss when this is lost: what
-    /// stands behind the mark is then checked again.
-    pub(crate) fn mark(&self, id: &SessionId, segment: &Segment, durable: u64) {
-        let path = self.layout.claim(segment.name());
-        if let (Ok(Some(file)), Ok(bytes)) =
-            (self.open(&path, Open::Write), claim(id, segment, durable))
-        {
-            let _ = file.write_at(bytes.as_bytes(), 0);
-        }
-    }
-
     /// Says, durably, that nothing is known of a file that is about to be replaced by a shorter.
     pub(crate) fn unmark(&self, id: &SessionId, segment: &Segment) -> Result<()> {
         let path = self.layout.claim(segment.name());
         let Some(file) = self.open(&path, Open::Write)? else {
             return Ok(());
         };
-        self.write(&*file, &path, claim(id, segment, 0)?.as_bytes(), 0)?;
+        self.write(&*file, &path, spelled(id, segment, 0)?.as_bytes(), 0)?;
         self.sync(&*file, &path)
     }
 

@@ -4,7 +4,7 @@ use forklore_model::SessionId;
 use forklore_store::disk::os;
 use forklore_store::{Error, Result};
 
-use crate::folder::Folder;
+use crate::folder::{Folder, Mark};
 use crate::fs::Open;
 use crate::line;
 use crate::log::of;
@@ -46,7 +46,7 @@ impl Folder {
             let step = self.bytes(session, from, log.end)?;
             self.write(&*log.file, &log.path, &step, from)?;
             self.sync(&*log.file, &log.path)?;
-            self.mark(&header.id, segment, log.end);
+            self.mark(Mark::Session(header.id.clone(), segment.clone(), log.end));
         }
         session.len = session.log.end;
         session.durable = session.log.end;
@@ -90,7 +90,8 @@ impl Folder {
         session.log.end += lines.len() as u64;
         session.len = session.log.end;
         session.durable = session.log.end;
-        self.mark(&session.header.id, &session.segment, session.durable);
+        let (id, segment) = (session.header.id.clone(), session.segment.clone());
+        self.mark(Mark::Session(id, segment, session.durable));
         Ok(())
     }
 }

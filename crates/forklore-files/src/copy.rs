@@ -126,6 +126,10 @@ fn has_own(header: &Header) -> bool {
 impl Staged {
     /// Gives the copy its place beside the session that lies in `segment`.
     pub(crate) fn publish(&self, folder: &Folder, segment: &Segment) -> Result<()> {
+        if folder.open(&self.path, Open::Read)?.is_none() {
+            let message = "a gc took it for one that a killed writer left".into();
+            return Err(Error::Stale { what: "the copy of the prefix", message });
+        }
         folder.publish(&self.path, &folder.layout.segment(&segment.prefix()))
     }
 

@@ -7,7 +7,7 @@ use forklore_store::{Error, Result};
 use crate::append::Tail;
 use crate::commit::sealed;
 use crate::copy::Staged;
-use crate::folder::Folder;
+use crate::folder::{Folder, Mark};
 use crate::history::History;
 use crate::layout::Segment;
 use crate::line;
@@ -15,7 +15,7 @@ use crate::record::{Ancestry, Commit, SessionLine, Span, State};
 use crate::session::Session;
 
 /// The most spans in a first line. Older ones stay in that of an ancestor.
-const SPANS: usize = 32;
+const SPANS: usize = 16;
 
 impl Folder {
     /// Checks the id, the kind and the cut; the parent, where there is one.
@@ -88,7 +88,7 @@ impl Folder {
             staged.publish(self, segment)?;
         }
         self.put(&self.layout.segment(segment), whole.as_bytes())?;
-        self.mark(&header.id, segment, whole.len() as u64);
+        self.mark(Mark::Session(header.id.clone(), segment.clone(), whole.len() as u64));
         Ok(())
     }
 

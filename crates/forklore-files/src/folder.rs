@@ -2,14 +2,15 @@
 
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use forklore_model::SessionId;
 use forklore_store::disk::{folder_of, os};
 use forklore_store::{Error, Result};
 
 use crate::fs::{File, Fs, Open};
-use crate::layout::{Layout, UNFINISHED};
+use crate::layout::{Layout, Segment, UNFINISHED};
+use crate::{claim, sources};
 
 /// The longest file that is read as a whole: a step over several files.
 const WHOLE_BYTES: u64 = 1 << 30;
@@ -20,11 +21,58 @@ pub(crate) struct Folder {
     pub(crate) fs: Arc<dyn Fs>,
     pub(crate) layout: Layout,
     poisoned: OnceLock<String>,
+    /// What a step over several files will have made durable, once it is done.
+    later: Option<Mutex<Vec<Mark>>>,
+}
+
+/// How much of a file is durable.
+#[derive(Clone, Debug)]
+pub(crate) enum Mark {
+    /// A session's own file.
+    Session(SessionId, Segment, u64),
+    /// The log of imports.
+    Sources(u64),
 }
 
 impl Folder {
     pub(crate) fn new(fs: Arc<dyn Fs>, layout: Layout) -> Self {
-        Self { fs, layout, poisoned: OnceLock::new() }
+        Self { fs, layout, poisoned: OnceLock::new(), later: None }
+    }
+
+    /// The same folder over another file system, on which nothing is durable before it is done.
+    pub(crate) fn over(&self, fs: Arc<dyn Fs>) -> Self {
+        Self { later: Some(Mutex::default()), ..Self::new(fs, self.layout.clone()) }
+    }
+
+    /// Notes that this much of a file is durable. It is no loss when this is lost: what stands
+    /// behind the mark is then checked again.
+    pub(crate) fn mark(&self, mark: Mark) {
+        match &self.later {
+            Some(later) => later.lock().unwrap_or_else(PoisonError::into_inner).push(mark),
+            None => self.mark_now(&mark),
+        }
+    }
+
+    fn mark_now(&self, mark: &Mark) {
+        let (path, bytes) = match mark {
+            Mark::Session(id, segment, durable) => {
+                (self.layout.claim(segment.name()), claim::spelled(id, segment, *durable))
+            }
+            Mark::Sources(durable) => (self.layout.sources_mark(), sources::spelled(*durable)),
+        };
+        if let (Ok(Some(file)), Ok(bytes)) = (self.open(&path, Open::Write), bytes)
+            && file.write_at(bytes.as_bytes(), 0).is_ok()
+            && file.len().is_ok_and(|len| len > bytes.len() as u64)
+        {
+            let _ = file.set_len(bytes.len() as u64);
+        }
+    }
+
+    /// What a step noted over another file system, now that it is done.
+    pub(crate) fn mark_like(&self, other: &Self) {
+        let later = other.later.as_ref().map(Mutex::lock);
+        let marks = later.map(|later| later.unwrap_or_else(PoisonError::into_inner).clone());
+        marks.iter().flatten().for_each(|mark| self.mark_now(mark));
     }
 
     /// Refuses to write on when a sync has failed: what was not synced may be lost although a
@@ -111,9 +159,10 @@ impl Folder {
         self.synced(folder, self.fs.sync_dir(folder))
     }
 
-    /// Makes a folder and its name durable, unless it is there.
+    /// Makes a folder with a durable name. One that is there and empty may have been made by
+    /// somebody who was killed before its name was durable.
     pub(crate) fn make_dir(&self, path: &Path) -> Result<()> {
-        if self.fs.names(path).is_ok() {
+        if !self.names(path)?.is_empty() {
             return Ok(());
         }
         self.fs.make_dir(path).map_err(os("making the folder", path))?;

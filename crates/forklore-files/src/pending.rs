@@ -3,6 +3,7 @@
 //! Whoever finds one that was not forgotten does it again before anything else. Doing it twice
 //! comes to the same.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use forklore_store::disk::os;
@@ -29,23 +30,19 @@ struct Write {
     file: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     keep: Option<u64>,
+    /// Whether there was no such file.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    new: bool,
     /// What follows what is kept; none when the file goes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tail: Option<String>,
-}
-
-impl Write {
-    /// Claims come last: they must not promise bytes that are not there.
-    fn order(&self) -> (bool, bool) {
-        (self.file.starts_with("ids/") || self.file.ends_with(".mark"), self.tail.is_none())
-    }
 }
 
 impl Folder {
     /// Takes a step that may change several files: all of it or nothing.
     pub(crate) fn together<T>(&self, step: impl FnOnce(&Self) -> Result<T>) -> Result<T> {
         let overlay = Arc::new(Overlay::over(self.fs.clone()));
-        let above = Self::new(overlay.clone(), self.layout.clone());
+        let above = self.over(overlay.clone());
         let value = step(&above).inspect_err(|_| self.poisoned_like(&above))?;
         let changes = overlay.changes();
         let mut writes = Vec::with_capacity(changes.len());
@@ -59,15 +56,41 @@ impl Folder {
                     (Some(keep), Some(text.map_err(|error| Error::io("writing a step", error))?))
                 }
             };
-            writes.push(Write { file: file.to_owned(), keep, tail });
+            let new = self.open(&path, Open::Read)?.is_none();
+            writes.push(Write { file: file.to_owned(), keep, new, tail });
         }
         if !writes.is_empty() {
-            writes.sort_by_key(Write::order);
             let pending = Pending { forklore: VERSION, pending: writes };
             self.put(&self.layout.pending(), sealed(&pending)?.as_bytes())?;
-            self.finish(&pending)?;
+            self.write_all(&pending).inspect_err(|_| self.take_back(&pending))?;
+            self.remove_all(&pending)?;
+            self.mark_like(&above);
         }
         Ok(value)
+    }
+
+    /// Leaves everything as it was before a step that could not be done, say on a full disk. Where
+    /// that fails too, the step stays pending, as it does when nobody knows what is durable.
+    fn take_back(&self, pending: &Pending) {
+        if self.check_sound().is_err() {
+            return;
+        }
+        let taken = pending.pending.iter().try_for_each(|write| {
+            let path = self.layout.root().join(&write.file);
+            match (write.new, write.keep) {
+                (true, _) => self.remove(&path),
+                (false, Some(keep @ 1..)) => {
+                    let file = self.fs.open(&path, Open::Write).map_err(os("opening", &path))?;
+                    file.set_len(keep).map_err(os("cutting back", &path))?;
+                    self.sync(&*file, &path)
+                }
+                (false, _) => Ok(()),
+            }
+        });
+        if taken.is_ok() && self.check_sound().is_ok() {
+            let _ = self.remove(&self.layout.pending());
+            let _ = self.sync_name(&self.layout.pending());
+        }
     }
 
     /// Whether a step over several files is under way, or was when its writer was killed.
@@ -92,38 +115,51 @@ impl Folder {
     }
 
     fn finish(&self, pending: &Pending) -> Result<()> {
-        for write in &pending.pending {
-            self.finish_one(write)?;
+        self.write_all(pending)?;
+        self.remove_all(pending)
+    }
+
+    fn write_all(&self, pending: &Pending) -> Result<()> {
+        pending.pending.iter().try_for_each(|write| match &write.tail {
+            Some(tail) => self.write_one(&self.place(write)?, write.keep.unwrap_or_default(), tail),
+            None => Ok(()),
+        })
+    }
+
+    /// Removes what goes, and the step itself. From here on it is not taken back.
+    fn remove_all(&self, pending: &Pending) -> Result<()> {
+        for write in pending.pending.iter().filter(|write| write.tail.is_none()) {
+            let path = self.place(write)?;
+            self.remove(&path)?;
+            self.sync_name(&path)?;
         }
         self.remove(&self.layout.pending())?;
         // Else it might come back later and be done over what others wrote meanwhile.
         self.sync_name(&self.layout.pending())
     }
 
-    fn finish_one(&self, write: &Write) -> Result<()> {
-        let path = self.layout.root().join(&write.file);
+    fn place(&self, write: &Write) -> Result<PathBuf> {
         let outside =
             |part: std::path::Component<'_>| !matches!(part, std::path::Component::Normal(_));
-        if std::path::Path::new(&write.file).components().any(outside) {
+        if Path::new(&write.file).components().any(outside) {
             return Err(damage(&self.layout.pending(), 0, "it names a file outside the store"));
         }
-        let Some(tail) = &write.tail else {
-            self.remove(&path)?;
-            return self.sync_name(&path);
-        };
-        let keep = write.keep.unwrap_or_default();
+        Ok(self.layout.root().join(&write.file))
+    }
+
+    fn write_one(&self, path: &Path, keep: u64, tail: &str) -> Result<()> {
         if keep == 0 {
-            return self.put(&path, tail.as_bytes());
+            return self.put(path, tail.as_bytes());
         }
-        let file = self.fs.open(&path, Open::Write).map_err(os("opening", &path))?;
-        let len = file.len().map_err(os("reading", &path))?;
+        let file = self.fs.open(path, Open::Write).map_err(os("opening", path))?;
+        let len = file.len().map_err(os("reading", path))?;
         if len < keep {
-            return Err(damage(&path, len, "the file is shorter than a step over it expects"));
+            return Err(damage(path, len, "the file is shorter than a step over it expects"));
         }
         if len > keep {
-            file.set_len(keep).map_err(os("cutting back", &path))?;
+            file.set_len(keep).map_err(os("cutting back", path))?;
         }
-        self.write(&*file, &path, tail.as_bytes(), keep)?;
-        self.sync(&*file, &path)
+        self.write(&*file, path, tail.as_bytes(), keep)?;
+        self.sync(&*file, path)
     }
 }

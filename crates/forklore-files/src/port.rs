@@ -1,7 +1,6 @@
 //! The port's methods, each one step.
 
 use forklore_model::{Header, SessionId, SessionKind, Strategy};
-use forklore_store::Result;
 use forklore_store::port::{
     Append, Appended, Change, Changed, Children, Collected, Cursor, Filter, Headers, NewSession,
     Page, Query, Removed, Store, Upkeep, Verification,
@@ -9,13 +8,48 @@ use forklore_store::port::{
 use forklore_store::sources::{
     FindSource, Place, Range, RecordKey, Source, SourceId, Sources, Step,
 };
+use forklore_store::{Error, Result};
 use jiff::Timestamp;
 
 use crate::copy::{Owner, Staged};
 use crate::layout::Segment;
 use crate::store::FilesStore;
 
+/// How often a step is tried that a delete or a gc came in between of.
+const TRIES: usize = 3;
+
+/// Takes a step that reads without a lock: what it found missing may just have been taken away.
+fn again<T>(mut step: impl FnMut() -> Result<T>) -> Result<T> {
+    for _ in 1..TRIES {
+        match step() {
+            Err(Error::Corrupt { .. } | Error::MissingAncestor { .. } | Error::Stale { .. }) => {}
+            done => return done,
+        }
+    }
+    step()
+}
+
 impl FilesStore {
+    fn create_once(&self, new: &NewSession) -> Result<Header> {
+        let staged = self.staged(new)?;
+        let (_turn, folder) = self.alone()?;
+        let made = folder.create(new, staged.as_ref());
+        if let (Err(_), Some(staged)) = (&made, &staged) {
+            staged.abandon(folder);
+        }
+        made
+    }
+
+    fn detach_once(&self, session: &SessionId) -> Result<Changed> {
+        let staged = self.reading()?.staged_detach(session)?;
+        let (_turns, folder) = self.with(session)?;
+        let done = folder.detach(session, staged.as_ref());
+        if let Some(staged) = staged {
+            staged.abandon(folder);
+        }
+        done
+    }
+
     /// The copy of its prefix that a new session is to have, made while others go on.
     fn staged(&self, new: &NewSession) -> Result<Option<Staged>> {
         let copies = |from: &&forklore_store::port::Beginning| {
@@ -42,13 +76,7 @@ impl FilesStore {
 
 impl Store for FilesStore {
     fn create(&self, new: NewSession) -> Result<Header> {
-        let staged = self.staged(&new)?;
-        let (_turn, folder) = self.alone()?;
-        let made = folder.create(&new, staged.as_ref());
-        if let (Err(_), Some(staged)) = (&made, &staged) {
-            staged.abandon(folder);
-        }
-        made
+        again(|| self.create_once(&new))
     }
 
     fn append(&self, session: &SessionId, append: Append) -> Result<Appended> {
@@ -61,7 +89,7 @@ impl Store for FilesStore {
     }
 
     fn read(&self, session: &SessionId, query: &Query) -> Result<Page> {
-        self.reading()?.page(session, query)
+        again(|| self.reading()?.page(session, query))
     }
 
     fn sessions(&self, filter: &Filter, after: Option<&Cursor>, limit: usize) -> Result<Headers> {
@@ -70,13 +98,7 @@ impl Store for FilesStore {
 
     fn change(&self, session: &SessionId, change: &Change) -> Result<Changed> {
         if *change == Change::Detach {
-            let staged = self.reading()?.staged_detach(session)?;
-            let (_turns, folder) = self.with(session)?;
-            let done = folder.detach(session, staged.as_ref());
-            if let Some(staged) = staged {
-                staged.abandon(folder);
-            }
-            return done;
+            return again(|| self.detach_once(session));
         }
         let header = if matches!(change, Change::Label(_)) {
             let (_turn, folder) = self.alone()?;

@@ -16,10 +16,15 @@ use forklore_store::{Error, Result};
 pub(crate) use self::index::Index;
 use self::record::{First, Forgotten, StepLine};
 use crate::commit::sealed;
-use crate::folder::Folder;
+use crate::folder::{Folder, Mark};
 use crate::fs::Open;
 use crate::line;
 use crate::log::damage;
+
+/// What says that this much of the log is durable.
+pub(crate) fn spelled(durable: u64) -> Result<String> {
+    sealed(&record::DurableTo::new(durable))
+}
 
 impl Index {
     /// The sources that fit, the one made last first.
@@ -109,24 +114,26 @@ impl Folder {
     fn add_source_line(&self, line: &str) -> Result<()> {
         let path = self.layout.sources();
         if self.open(&path, Open::Read)?.is_none() {
+            self.unmark_sources()?;
             self.put(&path, sealed(&First::new(0))?.as_bytes())?;
         }
         let file = self.fs.open(&path, Open::Write).map_err(os("opening", &path))?;
         let end = file.len().map_err(os("reading", &path))?;
         self.write(&*file, &path, line.as_bytes(), end)?;
         self.sync(&*file, &path)?;
-        self.mark_sources(end + line.len() as u64)
+        self.mark(Mark::Sources(end + line.len() as u64));
+        Ok(())
     }
 
-    /// Says how much of the log is durable.
-    pub(crate) fn mark_sources(&self, durable: u64) -> Result<()> {
-        self.put(&self.layout.sources_mark(), sealed(&record::Mark { durable })?.as_bytes())
+    /// Says, durably, that nothing is known of a log that is about to be written anew.
+    fn unmark_sources(&self) -> Result<()> {
+        self.put(&self.layout.sources_mark(), spelled(0)?.as_bytes())
     }
 
     fn sources_mark(&self) -> Result<u64> {
         let bytes = self.read(&self.layout.sources_mark())?.unwrap_or_default();
         let mark = line::checked(&bytes).ok().and_then(|text| serde_json::from_str(text).ok());
-        Ok(mark.map_or(0, |mark: record::Mark| mark.durable))
+        Ok(mark.map_or(0, |mark: record::DurableTo| mark.durable()))
     }
 
     /// The ranges that a step of a source wrote; `index` knows where they stand.
@@ -177,8 +184,9 @@ impl Folder {
             whole.push_str(&sealed(&step)?);
             Ok(())
         })?;
-        self.mark_sources(0)?;
+        self.unmark_sources()?;
         self.put(&path, whole.as_bytes())?;
-        self.mark_sources(whole.len() as u64)
+        self.mark(Mark::Sources(whole.len() as u64));
+        Ok(())
     }
 }

@@ -1,8 +1,8 @@
 //! The store itself: the gate before the folder, and how a step uses it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use forklore_store::disk::{self, Gate, Passed, Turn, os};
 use forklore_store::{Error, Result};
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::commit::sealed;
 use crate::folder::Folder;
-use crate::fs::{Disk, Fs};
+use crate::fs::{Disk, Fs, Open};
 use crate::layout::Layout;
 use crate::line;
 use crate::log::damage;
@@ -38,7 +38,6 @@ pub struct FilesStore {
     folder: Folder,
     options: Options,
     gate: Gate,
-    network: Option<String>,
     index: Mutex<Index>,
 }
 
@@ -73,7 +72,7 @@ impl FilesStore {
                 let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
                 return Err(os("opening the store", path)(missing));
             }
-            disk::make_folder(path)?;
+            make_folder(&folder, path)?;
             disk::check_folder(path)?;
             let _turn = gate.pass(Turn::Alone, options.wait)?;
             // Somebody may have been faster.
@@ -81,8 +80,7 @@ impl FilesStore {
                 make(&folder)?;
             }
         }
-        let network = disk::network(path);
-        Ok(Self { folder, options, gate, network, index: Mutex::default() })
+        Ok(Self { folder, options, gate, index: Mutex::default() })
     }
 
     /// The folder.
@@ -91,22 +89,11 @@ impl FilesStore {
         self.folder.layout.root()
     }
 
-    /// What a person should know about where the store lies: on a network file system the locks
-    /// may not keep two machines apart.
-    #[must_use]
-    pub fn warning(&self) -> Option<String> {
-        self.network.as_ref().map(|name| {
-            format!(
-                "{} is on a network file system ({name}): let no two machines write to it at once",
-                self.path().display()
-            )
-        })
-    }
-
     /// The folder, to read from. A step over several files that was cut short is finished first.
     pub(crate) fn reading(&self) -> Result<&Folder> {
         if self.folder.is_pending()? {
-            drop(self.alone_anyway()?);
+            // Whoever may not write, or finds the disk full, can still read what is there.
+            let _ = self.alone_anyway();
         }
         Ok(&self.folder)
     }
@@ -128,8 +115,10 @@ impl FilesStore {
     pub(crate) fn with(&self, id: &forklore_model::SessionId) -> Result<(Turns, &Folder)> {
         self.folder.check_sound()?;
         self.check_writable()?;
+        let until = Instant::now() + self.options.wait;
         loop {
-            let shared = self.gate.pass(Turn::Together, self.options.wait)?;
+            let left = until.saturating_duration_since(Instant::now());
+            let shared = self.gate.pass(Turn::Together, left)?;
             if self.folder.is_pending()? {
                 drop(shared);
                 drop(self.alone_anyway()?);
@@ -137,9 +126,16 @@ impl FilesStore {
             }
             let found = self.folder.find(id)?.ok_or_else(|| Error::NotFound(id.clone()))?;
             let layout = &self.folder.layout;
-            let claim: PathBuf = layout.claim(found.segment.name());
+            let claim = layout.claim(found.segment.name());
+            if self.folder.open(&claim, Open::Read)?.is_none() {
+                drop(shared);
+                let _turn = self.alone_anyway()?;
+                self.folder.claim(id, &found.segment)?;
+                continue;
+            }
             let gate = Gate::of(layout.segment(&found.segment), claim);
-            let own = gate.pass(Turn::Alone, self.options.wait)?;
+            let left = until.saturating_duration_since(Instant::now());
+            let own = gate.pass(Turn::Alone, left)?;
             return Ok((Turns { _own: own, _shared: shared }, &self.folder));
         }
     }
@@ -180,8 +176,7 @@ fn check(folder: &Folder, path: &Path) -> Result<bool> {
     disk::refuse_others(path, &found)?;
     let version = folder.layout.version();
     let Some(bytes) = folder.read(&version)? else {
-        let ours = |name: &String| name.starts_with("store-") || name.starts_with("forklore.json");
-        if folder.names(path)?.iter().all(ours) {
+        if is_half_made(folder, path)? {
             return Ok(false);
         }
         return Err(Error::Unsupported(format!("{} is not a store of forklore", path.display())));
@@ -196,6 +191,27 @@ fn check(folder: &Folder, path: &Path) -> Result<bool> {
         )));
     }
     Ok(true)
+}
+
+/// Whether the folder holds nothing but what is made before a store is one.
+fn is_half_made(folder: &Folder, path: &Path) -> Result<bool> {
+    let layout = &folder.layout;
+    let folders = [layout.workspaces(), layout.ids(), layout.labels()];
+    for name in folder.names(path)? {
+        let file = name.starts_with("store-") || name.starts_with("forklore.json");
+        let there = path.join(&name);
+        if !file && !(folders.contains(&there) && folder.names(&there)?.is_empty()) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Makes the folder of the store, and those above it, with durable names.
+fn make_folder(folder: &Folder, path: &Path) -> Result<()> {
+    let missing: Vec<_> = path.ancestors().take_while(|above| !above.exists()).collect();
+    disk::make_folder(path)?;
+    missing.into_iter().rev().try_for_each(|made| folder.sync_name(made))
 }
 
 /// Makes a store; what says that it is one comes last.

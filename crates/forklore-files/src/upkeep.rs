@@ -6,7 +6,7 @@ use forklore_store::disk::os;
 use forklore_store::port::Collected;
 
 use crate::commit::sealed;
-use crate::folder::Folder;
+use crate::folder::{Folder, Mark};
 use crate::fs::Open;
 use crate::layout::{Segment, UNFINISHED};
 use crate::line;
@@ -59,7 +59,7 @@ impl Folder {
     fn replace(&self, header: &Header, segment: &Segment, whole: &str) -> Result<()> {
         self.unmark(&header.id, segment)?;
         self.put(&self.layout.segment(segment), whole.as_bytes())?;
-        self.mark(&header.id, segment, whole.len() as u64);
+        self.mark(Mark::Session(header.id.clone(), segment.clone(), whole.len() as u64));
         Ok(())
     }
 

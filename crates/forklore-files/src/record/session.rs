@@ -90,6 +90,7 @@ pub(crate) struct Ancestry {
 pub(crate) struct Span {
     pub(crate) segment: Segment,
     /// The counts of the history before it.
+    #[serde(with = "short")]
     pub(crate) base: Counts,
 }
 
@@ -181,5 +182,21 @@ impl Facts {
             header.deleted = Some(Tombstone { deleted });
         }
         header
+    }
+}
+
+/// Counts as five numbers: there are many of them in a line.
+mod short {
+    use forklore_model::Counts;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(counts: &Counts, to: S) -> Result<S::Ok, S::Error> {
+        let Counts { kept, index, turns, bytes, open } = *counts;
+        [kept, index, turns, bytes, open].serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Counts, D::Error> {
+        let [kept, index, turns, bytes, open] = <[u64; 5]>::deserialize(from)?;
+        Ok(Counts { kept, index, turns, bytes, open })
     }
 }

@@ -23,10 +23,20 @@ impl First {
     }
 }
 
-/// How much of the log is durable.
+/// How much of the log is durable, in 20 digits: it is written again in place.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Mark {
-    pub(super) durable: u64,
+pub(super) struct DurableTo {
+    durable: String,
+}
+
+impl DurableTo {
+    pub(super) fn new(durable: u64) -> Self {
+        Self { durable: format!("{durable:020}") }
+    }
+
+    pub(super) fn durable(&self) -> u64 {
+        self.durable.parse().unwrap_or_default()
+    }
 }
 
 /// That the kept bytes of a source are not shown any more, those of steps before this line.
