@@ -81,7 +81,26 @@ impl From<NewEvent> for AppendRequest {
 }
 
 impl Engine {
-    /// Adds events behind the head of a session, all or none, durable when it returns.
+    /// Adds events behind the head of a session, all or none, durable when it returns (SPEC 9).
+    ///
+    /// A writer that says which head it saw is told when another was faster:
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use forklore_engine::{AppendRequest, Create, Engine, NewEvent};
+    /// # use forklore_model::{ErrorKind, workspace::Workspace};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let engine = Engine::new(Arc::new(forklore_store::memory::MemoryStore::default()));
+    /// # let session = engine.create(&Create::in_workspace(Workspace::new("/work/demo")))?.id;
+    /// // `Header::head_seq` of a session without events is -1.
+    /// let first = AppendRequest { expect: Some(-1), ..NewEvent::user("first")?.into() };
+    /// assert_eq!(engine.append(&session, &first)?.head_seq, 0);
+    /// let late = AppendRequest { expect: Some(-1), ..NewEvent::user("late")?.into() };
+    /// let late = engine.append(&session, &late).unwrap_err();
+    /// assert_eq!(late.kind(), ErrorKind::Conflict);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// `invalid_args` naming the event, `conflict` with the real head, `busy`, `not_found`.

@@ -39,7 +39,7 @@ pub struct Branch {
 }
 
 impl Engine {
-    /// The branches of the family of a session.
+    /// The branches of the family of a session (SPEC 7).
     ///
     /// # Errors
     /// `not_found`.

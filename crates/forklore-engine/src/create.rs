@@ -52,7 +52,7 @@ impl Create {
 }
 
 impl Engine {
-    /// Makes a session.
+    /// Makes a session (SPEC 1, 6).
     ///
     /// # Errors
     /// `already_exists` (the id, also of a deleted session), `invalid_args`, `not_found` (the

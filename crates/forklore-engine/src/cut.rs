@@ -16,7 +16,7 @@ pub(crate) struct Found {
 }
 
 impl Engine {
-    /// The cut that `selector` names in the session of `header`.
+    /// The cut that `selector` names in the session of `header` (SPEC 5).
     ///
     /// # Errors
     /// `invalid_args` when it is out of range or keeps nothing without saying so.

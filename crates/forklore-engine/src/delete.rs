@@ -43,7 +43,7 @@ pub struct Deleted {
 }
 
 impl Engine {
-    /// Deletes a session, with its delegates unless they have branch children.
+    /// Deletes a session, with its delegates unless they have branch children (SPEC 10).
     ///
     /// # Errors
     /// `has_children`, `busy`, `not_found`. A cascade that was cut short can be repeated.

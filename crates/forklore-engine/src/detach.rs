@@ -17,7 +17,7 @@ pub struct Detached {
 
 impl Engine {
     /// Copies the assembled prefix of a session into a segment of its own. Everything that can be
-    /// read stays the same; its ancestors may then be deleted.
+    /// read stays the same; its ancestors may then be deleted (SPEC 10).
     ///
     /// # Errors
     /// `not_found`, `missing_ancestor`.

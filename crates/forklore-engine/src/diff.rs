@@ -31,7 +31,7 @@ pub struct Ancestor {
 }
 
 impl Engine {
-    /// Compares two sessions, of one family or of two.
+    /// Compares two sessions, of one family or of two (SPEC 7).
     ///
     /// # Errors
     /// `not_found`, `corrupt`, `missing_ancestor`.

@@ -5,7 +5,8 @@ use forklore_store::port::Collected;
 use crate::{Engine, Error, Result};
 
 impl Engine {
-    /// Removes what no session needs; afterwards no file of the store contains deleted bytes.
+    /// Removes what no session needs; afterwards no file of the store contains deleted bytes
+    /// (SPEC 10).
     ///
     /// # Errors
     /// `unsupported` for a store that keeps everything, `busy`.

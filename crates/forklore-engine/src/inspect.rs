@@ -27,7 +27,7 @@ pub struct Inspection {
 }
 
 impl Engine {
-    /// What the model of a session would receive now.
+    /// What the model of a session would receive now (SPEC 7).
     ///
     /// # Errors
     /// `not_found`, `corrupt`, `missing_ancestor`.

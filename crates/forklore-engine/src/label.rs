@@ -6,7 +6,7 @@ use forklore_store::port::{Change, Filter};
 use crate::{Engine, Error, Result};
 
 impl Engine {
-    /// Gives a session another label.
+    /// Gives a session another label (SPEC 6).
     ///
     /// # Errors
     /// `already_exists` when another session of the family has it, `invalid_args` for a root.

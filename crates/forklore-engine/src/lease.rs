@@ -11,7 +11,7 @@ use crate::{Engine, Result};
 pub const LEASE: Duration = Duration::from_secs(10);
 
 impl Engine {
-    /// Takes a session's lease for a turn, or renews it.
+    /// Takes a session's lease for a turn, or renews it (SPEC 9).
     ///
     /// # Errors
     /// `busy` naming the owner while somebody else holds it.
@@ -22,7 +22,7 @@ impl Engine {
         Ok(self.store.change(session, &change)?.header)
     }
 
-    /// Gives the lease back at the end of a turn.
+    /// Gives the lease back at the end of a turn (SPEC 9).
     ///
     /// # Errors
     /// `conflict` when the lease is no longer the owner's.

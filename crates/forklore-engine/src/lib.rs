@@ -155,7 +155,7 @@ impl Engine {
         forklore_model::event::to_micros(self.clock.now())
     }
 
-    /// The header of a session that exists and was not deleted.
+    /// The header of a session that exists and was not deleted (SPEC 1).
     ///
     /// # Errors
     /// `not_found`.

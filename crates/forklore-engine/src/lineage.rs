@@ -47,7 +47,7 @@ pub struct Relative {
 }
 
 impl Engine {
-    /// The ancestors and children of a session.
+    /// The ancestors and children of a session (SPEC 7).
     ///
     /// # Errors
     /// `not_found`; `lineage_cycle` when parent links run in a circle.

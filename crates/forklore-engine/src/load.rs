@@ -15,7 +15,8 @@ pub struct Loaded {
 }
 
 impl Engine {
-    /// Reads a session whole. For histories that may not fit in memory see [`Engine::events`].
+    /// Reads a session whole. For histories that may not fit in memory see [`Engine::events`]
+    /// (SPEC 7).
     ///
     /// # Errors
     /// `not_found`, `corrupt`, `missing_ancestor`: never a silently shorter history.

@@ -23,7 +23,8 @@ pub struct LogRange {
 }
 
 impl Engine {
-    /// Writes the events of a session as envelope lines, and returns the seq to go on from.
+    /// Writes the events of a session as envelope lines, and returns the seq to go on from
+    /// (SPEC 2, 7).
     ///
     /// # Errors
     /// `not_found`, `corrupt`, or what writing to `out` came to.

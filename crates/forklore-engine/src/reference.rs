@@ -19,7 +19,7 @@ pub struct Scope {
 
 impl Engine {
     /// The session that a person means: an exact id, `last`, `@label`, `REF@label`, or a unique
-    /// beginning or end of an id.
+    /// beginning or end of an id (SPEC 2).
     ///
     /// # Errors
     /// `not_found`; `invalid_args` when it fits several, with the first 10, or when it could not

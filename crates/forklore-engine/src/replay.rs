@@ -49,7 +49,7 @@ pub struct Replay {
 }
 
 impl Engine {
-    /// The records of a session up to a cut, or all of them.
+    /// The records of a session up to a cut, or all of them (SPEC 7).
     ///
     /// # Errors
     /// `not_found`, `invalid_args` (the cut).

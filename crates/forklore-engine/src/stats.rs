@@ -34,7 +34,7 @@ pub struct Stats {
 }
 
 impl Engine {
-    /// Sums over one session, or over the whole store.
+    /// Sums over one session, or over the whole store (SPEC 3).
     ///
     /// # Errors
     /// `not_found`.
@@ -51,7 +51,7 @@ impl Engine {
         Ok(stats)
     }
 
-    /// Sums over the family of a session, deleted sessions' usage included.
+    /// Sums over the family of a session, deleted sessions' usage included (SPEC 3).
     ///
     /// # Errors
     /// `not_found`.

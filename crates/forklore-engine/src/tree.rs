@@ -99,7 +99,7 @@ pub struct KnownNode {
 }
 
 impl Engine {
-    /// The trees asked for, from the headers of their families.
+    /// The trees asked for, from the headers of their families (SPEC 7).
     ///
     /// # Errors
     /// `not_found`.

@@ -8,7 +8,8 @@ use forklore_store::port::{Filter, Headers, Problem, Verification};
 use crate::{Engine, Result};
 
 impl Engine {
-    /// Checks one session, or the whole store: bytes, counts, spans, and the links to parents.
+    /// Checks one session, or the whole store: bytes, counts, spans, and the links to parents
+    /// (SPEC 9).
     ///
     /// # Errors
     /// `not_found`, or when the store cannot be read at all. Damage is a problem, no error.

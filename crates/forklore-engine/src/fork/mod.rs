@@ -136,7 +136,24 @@ pub struct Forked {
 }
 
 impl Engine {
-    /// Makes a child of a session, or only plans it.
+    /// Makes a child of a session, or only plans it (SPEC 6).
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use forklore_engine::{Create, Engine, Fork, NewEvent};
+    /// # use forklore_model::workspace::Workspace;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let engine = Engine::new(Arc::new(forklore_store::memory::MemoryStore::default()));
+    /// let main = engine.create(&Create::in_workspace(Workspace::new("/work/demo")))?;
+    /// for text in ["one", "two", "three"] {
+    ///     engine.append(&main.id, &NewEvent::user(text)?.into())?;
+    /// }
+    ///
+    /// let fork = engine.fork(&Fork::of(main.id).at("turn:2".parse()?))?;
+    /// assert_eq!((fork.cut.index, fork.event_count), (2, 2));
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// `not_found`, `invalid_args` (the cut), `conflict` (open calls under

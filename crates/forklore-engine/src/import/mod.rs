@@ -81,7 +81,8 @@ struct Candidate {
 
 impl Engine {
     /// Imports files, and the files in folders that a dialect recognises, the oldest first.
-    /// Known files are read on from where they stood. A problem of one file stops no other.
+    /// Known files are read on from where they stood. A problem of one file stops no other
+    /// (SPEC 11).
     ///
     /// # Errors
     /// `unsupported` when the store keeps no sources, `invalid_args` for an unknown dialect, and

@@ -25,7 +25,7 @@ pub struct Restored {
 }
 
 impl Engine {
-    /// Writes the file that the session was read from to `out`, as far as it was read.
+    /// Writes the file that the session was read from to `out`, as far as it was read (SPEC 11).
     ///
     /// # Errors
     /// `not_found` when the session was read from no file, `conflict` when a session of the file

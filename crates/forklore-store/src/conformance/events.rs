@@ -38,6 +38,9 @@ pub fn at_tick(ticks: u64) -> Timestamp {
 }
 
 /// An event about to be: what is not said is filled in by a [`Clock`].
+///
+/// # Panics
+/// What the engine would refuse ends the case.
 #[derive(Clone, Debug)]
 pub struct Draft {
     kind: EventType,

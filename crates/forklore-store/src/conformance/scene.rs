@@ -14,7 +14,10 @@ use crate::port::{
     Removed, Store, Stored, Upkeep,
 };
 
-/// One store under test.
+/// One store under test, and short words for what a case does with it.
+///
+/// # Panics
+/// Where a word gives no `Result`, a refusal of the store ends the case.
 pub struct Scene<'f> {
     /// What made the store.
     pub factory: &'f dyn Factory,
@@ -280,6 +283,9 @@ impl<'f> Scene<'f> {
     }
 
     /// Takes the lease for `owner` until `expires`.
+    ///
+    /// # Errors
+    /// Those of [`Store::change`].
     pub fn hold(&self, session: &str, owner: &str, expires: Timestamp) -> Result<Changed> {
         let now = self.clock.now();
         let owner = owner.to_owned();
@@ -287,6 +293,9 @@ impl<'f> Scene<'f> {
     }
 
     /// Deletes sessions.
+    ///
+    /// # Errors
+    /// Those of [`Store::remove`].
     pub fn remove(&self, sessions: &[&str], children: Children) -> Result<Removed> {
         let ids: Vec<_> = sessions.iter().map(|session| id(session)).collect();
         self.store().remove(&ids, children, self.clock.now())
