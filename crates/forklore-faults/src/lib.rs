@@ -1,5 +1,6 @@
 //! What breaks stores on purpose: failing disks, crash images, kills, crowds, bad bytes.
 
+pub mod bytes;
 pub mod caller;
 pub mod check;
 pub mod disk;

@@ -1,6 +1,7 @@
 //! Stores under kills, crowds and limits: what was acknowledged is there, and nothing is half
 //! there.
 
+mod bytes;
 mod faults;
 mod golden;
 mod images;
