@@ -8,7 +8,7 @@ use crate::folder::Folder;
 use crate::fs::Open;
 use crate::layout::Segment;
 use crate::log::of;
-use crate::session::Session;
+use crate::session::{Outline, Session};
 
 impl Folder {
     /// The headers that `filter` asks for, the last updated first.
@@ -58,11 +58,11 @@ impl Folder {
     }
 
     /// Every session that can be read, deleted ones too.
-    pub(crate) fn sessions(&self) -> Result<Vec<Session>> {
+    pub(crate) fn sessions(&self) -> Result<Vec<Outline>> {
         let own = self.segments()?.into_iter().filter(|segment| !segment.is_prefix());
         let mut sessions = Vec::new();
         for segment in own {
-            sessions.extend(self.session_in(&segment)?);
+            sessions.extend(self.session_in(&segment)?.map(Session::outline));
         }
         Ok(sessions)
     }

@@ -7,7 +7,7 @@ use forklore_store::Result;
 use crate::folder::Folder;
 use crate::layout::Segment;
 use crate::record::{Ancestry, Span};
-use crate::session::Session;
+use crate::session::Outline;
 
 /// Of each segment the number of the last inheritable event that a living session inherits.
 #[derive(Debug, Default)]
@@ -32,11 +32,12 @@ impl Needs {
 
 impl Folder {
     /// Reads each living session's spans, and those that several refer to once.
-    pub(crate) fn needs(&self, sessions: &[Session]) -> Result<Needs> {
+    pub(crate) fn needs(&self, sessions: &[Outline]) -> Result<Needs> {
         let mut needs = Needs::default();
         let mut seen = HashSet::new();
         for session in sessions.iter().filter(|session| session.header.deleted.is_none()) {
-            let Ancestry { before, spans } = session.ancestry();
+            let Ancestry { before, spans } =
+                session.line.ancestry_of(&session.header, &session.segment);
             needs.note(&spans, session.header.inherited.kept);
             let mut next = before;
             while let Some(holder) = next.filter(|holder| seen.insert(holder.clone())) {

@@ -121,7 +121,7 @@ impl Folder {
 
     fn write_all(&self, pending: &Pending) -> Result<()> {
         pending.pending.iter().try_for_each(|write| match &write.tail {
-            Some(tail) => self.write_one(&self.place(write)?, write.keep.unwrap_or_default(), tail),
+            Some(tail) => self.write_file(&self.place(write)?, write.keep.unwrap_or_default(), tail),
             None => Ok(()),
         })
     }
@@ -147,7 +147,7 @@ impl Folder {
         Ok(self.layout.root().join(&write.file))
     }
 
-    fn write_one(&self, path: &Path, keep: u64, tail: &str) -> Result<()> {
+    fn write_file(&self, path: &Path, keep: u64, tail: &str) -> Result<()> {
         if keep == 0 {
             return self.put(path, tail.as_bytes());
         }

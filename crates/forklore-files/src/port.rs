@@ -32,20 +32,19 @@ fn again<T>(mut step: impl FnMut() -> Result<T>) -> Result<T> {
 impl FilesStore {
     fn create_once(&self, new: &NewSession) -> Result<Header> {
         let staged = self.staged(new)?;
-        let (_turn, folder) = self.alone()?;
-        let made = folder.create(new, staged.as_ref());
+        let made = self.alone().and_then(|(_turn, folder)| folder.create(new, staged.as_ref()));
         if let (Err(_), Some(staged)) = (&made, &staged) {
-            staged.abandon(folder);
+            staged.abandon(self.folder());
         }
         made
     }
 
     fn detach_once(&self, session: &SessionId) -> Result<Changed> {
         let staged = self.reading()?.staged_detach(session)?;
-        let (_turns, folder) = self.with(session)?;
-        let done = folder.detach(session, staged.as_ref());
+        let done =
+            self.with(session).and_then(|(_turns, folder)| folder.detach(session, staged.as_ref()));
         if let Some(staged) = staged {
-            staged.abandon(folder);
+            staged.abandon(self.folder());
         }
         done
     }

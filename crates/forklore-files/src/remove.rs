@@ -10,7 +10,7 @@ use forklore_store::{Error, Result};
 use jiff::Timestamp;
 
 use crate::folder::Folder;
-use crate::session::Session;
+use crate::session::Outline;
 use crate::sources::Index;
 
 impl Folder {
@@ -42,7 +42,7 @@ impl Folder {
         self.forget_files_of(index, &removed.deleted)?;
         let needs = self.needs(&self.sessions()?)?;
         let gone: HashSet<_> = removed.deleted.iter().collect();
-        let stays = |session: &&Session| {
+        let stays = |session: &&Outline| {
             let (own, copy) = (&session.segment, session.segment.prefix());
             gone.contains(&session.header.id) && (needs.of(own) > 0 || needs.of(&copy) > 0)
         };
@@ -54,7 +54,7 @@ impl Folder {
         &self,
         id: &SessionId,
         ids: &[SessionId],
-        sessions: &[Session],
+        sessions: &[Outline],
         children: Children,
         now: Timestamp,
     ) -> Result<()> {
@@ -65,7 +65,7 @@ impl Folder {
         if children == Children::Keep || header.deleted.is_some() {
             return Ok(());
         }
-        let builds_on_it = |child: &&Session| {
+        let builds_on_it = |child: &&Outline| {
             let child = &child.header;
             child.parent_id.as_ref() == Some(id)
                 && child.kind == SessionKind::Branch

@@ -34,19 +34,39 @@ pub(crate) struct Session {
     pub(crate) len: u64,
 }
 
+/// What is known of a session without its file: of many at once, for a process may have few files
+/// open.
+#[derive(Debug)]
+pub(crate) struct Outline {
+    pub(crate) segment: Segment,
+    pub(crate) header: Header,
+    pub(crate) line: SessionLine,
+}
+
 impl Session {
     /// The spans of what it inherits, those of its own copy where it has one.
     pub(crate) fn ancestry(&self) -> Ancestry {
-        let header = &self.header;
+        self.line.ancestry_of(&self.header, &self.segment)
+    }
+
+    /// The same with its file closed.
+    pub(crate) fn outline(self) -> Outline {
+        Outline { segment: self.segment, header: self.header, line: self.line }
+    }
+}
+
+impl SessionLine {
+    /// The spans of what the session inherits whose first line this is.
+    pub(crate) fn ancestry_of(&self, header: &Header, segment: &Segment) -> Ancestry {
         if header.inherited.kept == 0 {
             return Ancestry::default();
         }
         if header.detached || header.strategy == Some(forklore_model::Strategy::ReplayV1) {
-            let segment = self.segment.prefix();
+            let segment = segment.prefix();
             let base = forklore_model::Counts::default();
             return Ancestry { before: None, spans: vec![Span { segment, base }] };
         }
-        self.line.ancestry.clone()
+        self.ancestry.clone()
     }
 }
 

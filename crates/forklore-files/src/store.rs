@@ -89,6 +89,11 @@ impl FilesStore {
         self.folder.layout.root()
     }
 
+    /// The folder as it is.
+    pub(crate) fn folder(&self) -> &Folder {
+        &self.folder
+    }
+
     /// The folder, to read from. A step over several files that was cut short is finished first.
     pub(crate) fn reading(&self) -> Result<&Folder> {
         if self.folder.is_pending()? {

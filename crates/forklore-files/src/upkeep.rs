@@ -26,7 +26,9 @@ impl Folder {
             let need = needs.of(&session.segment);
             if session.line.trimmed.is_none_or(|trimmed| need < trimmed) {
                 collected.segments += u64::from(need == 0);
-                collected.events += self.trim(session, need)?;
+                let session = self.session_in(&session.segment)?;
+                let erased = session.map_or(Ok(0), |session| self.trim(&session, need))?;
+                collected.events += erased;
             }
             self.remove_aside(session.segment.name())?;
         }

@@ -12,7 +12,7 @@ use crate::layout::Segment;
 use crate::log::{Next, of};
 use crate::needs::Needs;
 use crate::record::Ancestry;
-use crate::session::Session;
+use crate::session::{Outline, Session};
 
 impl Folder {
     /// Checks one session with all that it inherits.
@@ -37,7 +37,7 @@ impl Folder {
         let mut sessions = Vec::new();
         for segment in self.segments()?.into_iter().filter(|segment| !segment.is_prefix()) {
             match self.session_in(&segment) {
-                Ok(session) => sessions.extend(session),
+                Ok(session) => sessions.extend(session.map(Session::outline)),
                 Err(error) => check.damaged(&segment, &error),
             }
         }
@@ -47,25 +47,26 @@ impl Folder {
             Needs::default()
         });
         let parents = parents(&sessions);
-        for session in &sessions {
-            if session.header.deleted.is_none() {
-                check.found.sessions += 1;
-                check.own(session);
-                check.claims(session);
-                check.spans(session);
-                check.lineage(&session.header, &parents);
-            } else {
-                check.needed(session, &session.segment, needs.of(&session.segment));
+        for outline in &sessions {
+            match self.session_in(&outline.segment) {
+                // What was deleted since is no longer needed as it was.
+                Ok(session) => {
+                    let as_seen = |session: &Session| {
+                        session.header.deleted.is_some() == outline.header.deleted.is_some()
+                    };
+                    if let Some(session) = session.filter(as_seen) {
+                        check.session(&session, &needs, &parents);
+                    }
+                }
+                Err(error) => check.damaged(&outline.segment, &error),
             }
-            let copy = session.segment.prefix();
-            check.needed(session, &copy, needs.of(&copy));
         }
         Ok(check.found)
     }
 }
 
 /// The parent of each session, by folded ids.
-fn parents(sessions: &[Session]) -> HashMap<String, Option<SessionId>> {
+fn parents(sessions: &[Outline]) -> HashMap<String, Option<SessionId>> {
     let headers = sessions.iter().map(|session| &session.header);
     headers.map(|header| (header.id.fold(), header.parent_id.clone())).collect()
 }
@@ -78,6 +79,26 @@ struct Check<'f> {
 impl<'f> Check<'f> {
     fn of(folder: &'f Folder) -> Self {
         Self { folder, found: Verification::default() }
+    }
+
+    /// A session of many.
+    fn session(
+        &mut self,
+        session: &Session,
+        needs: &Needs,
+        parents: &HashMap<String, Option<SessionId>>,
+    ) {
+        if session.header.deleted.is_none() {
+            self.found.sessions += 1;
+            self.own(session);
+            self.claims(session);
+            self.spans(session);
+            self.lineage(&session.header, parents);
+        } else {
+            self.needed(session, &session.segment, needs.of(&session.segment));
+        }
+        let copy = session.segment.prefix();
+        self.needed(session, &copy, needs.of(&copy));
     }
 
     fn problem(&mut self, id: Option<&SessionId>, error: &Error) {

@@ -1,0 +1,56 @@
+//! A store in a directory of its own.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use forklore_files::{FilesStore, Options};
+use forklore_store::conformance::Handle;
+use tempfile::TempDir;
+
+pub(crate) struct Place {
+    dir: TempDir,
+}
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        Self { dir: tempfile::tempdir().unwrap() }
+    }
+
+    pub(crate) fn root(&self) -> PathBuf {
+        self.dir.path().join("store")
+    }
+
+    pub(crate) fn open(&self) -> Arc<FilesStore> {
+        Arc::new(FilesStore::open(&self.root(), Options::default()).unwrap())
+    }
+
+    /// The file of a session of the scenes' workspace.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.root().join("workspaces/demo-3152370b54f6").join(format!("{name}.jsonl"))
+    }
+
+    /// Every file below the store's folder, with its bytes.
+    pub(crate) fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
+        let mut files = Vec::new();
+        collect(&self.root(), &mut files);
+        files.sort();
+        files
+    }
+}
+
+fn collect(folder: &Path, into: &mut Vec<(PathBuf, Vec<u8>)>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            collect(&path, into);
+        } else {
+            let bytes = std::fs::read(&path).unwrap();
+            into.push((path, bytes));
+        }
+    }
+}
+
+/// The store, for a scene.
+pub(crate) fn handle(store: &Arc<FilesStore>) -> Handle {
+    Handle { store: store.clone(), upkeep: Some(store.clone()) }
+}
