@@ -93,7 +93,8 @@ impl<'f> Lines<'f> {
     }
 
     fn load(&mut self, at: u64, len: u64) -> io::Result<()> {
-        self.block.resize(usize::try_from(len).unwrap_or_default(), 0);
+        // New zeros are cheaper than zeros written over what was there.
+        self.block = vec![0; usize::try_from(len).unwrap_or_default()];
         let read = self.file.read_at(&mut self.block, at);
         self.block.truncate(*read.as_ref().unwrap_or(&0));
         self.at = at;

@@ -67,7 +67,7 @@ impl Want {
 
 impl Log {
     /// Damage at a place of the file.
-    pub(crate) fn damage(&self, at: u64, message: impl ToString) -> Error {
+    pub(crate) fn damage(&self, at: u64, message: &(impl ToString + ?Sized)) -> Error {
         damage(&self.path, at, message)
     }
 
@@ -76,7 +76,7 @@ impl Log {
         if !EventLine::is_one(line) {
             return Ok(None);
         }
-        EventLine::parse(text, bare).map(Some).map_err(|error| self.damage(at, error))
+        EventLine::parse(text, bare).map(Some).map_err(|error| self.damage(at, &error))
     }
 
     /// Where the event begins that is wanted, or the first one behind it.
@@ -207,7 +207,7 @@ impl Log {
 }
 
 /// Damage at a place of a file.
-pub(crate) fn damage(path: &std::path::Path, at: u64, message: impl ToString) -> Error {
+pub(crate) fn damage(path: &std::path::Path, at: u64, message: &(impl ToString + ?Sized)) -> Error {
     let place = format!("byte {at} of {}", path.display());
     Error::Corrupt { session: None, seq: None, place, message: message.to_string() }
 }

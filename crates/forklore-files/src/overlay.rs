@@ -232,13 +232,13 @@ mod tests {
         let overlay = Overlay::over(Arc::new(Disk));
         let a = overlay.open(&path("a"), Open::Write).unwrap();
         a.write_at(b"xyz", 10).unwrap();
-        a.write_at(b"78", 7).unwrap();
+        a.write_at(b"AB", 7).unwrap();
         let read = |file: &dyn File, at| {
             let mut bytes = [0; 20];
             let read = file.read_at(&mut bytes, at).unwrap();
             String::from_utf8_lossy(&bytes[..read]).into_owned()
         };
-        assert_eq!(read(&*a, 0), "0123456789xyz".replace("789", "789"));
+        assert_eq!(read(&*a, 0), "0123456AB9xyz");
         assert_eq!(read(&*a, 11), "yz");
         a.set_len(3).unwrap();
         assert_eq!(read(&*overlay.open(&path("a"), Open::Read).unwrap(), 1), "12");

@@ -106,7 +106,7 @@ impl Folder {
         };
         let text = line::checked(&bytes).map_err(|wrong| damage(&path, 0, wrong))?;
         let pending: Pending =
-            serde_json::from_str(text).map_err(|error| damage(&path, 0, error))?;
+            serde_json::from_str(text).map_err(|error| damage(&path, 0, &error))?;
         if pending.forklore != VERSION {
             let path = path.display();
             return Err(Error::Unsupported(format!("a newer forklore wrote {path}; use that")));
@@ -121,7 +121,9 @@ impl Folder {
 
     fn write_all(&self, pending: &Pending) -> Result<()> {
         pending.pending.iter().try_for_each(|write| match &write.tail {
-            Some(tail) => self.write_file(&self.place(write)?, write.keep.unwrap_or_default(), tail),
+            Some(tail) => {
+                self.write_file(&self.place(write)?, write.keep.unwrap_or_default(), tail)
+            }
             None => Ok(()),
         })
     }

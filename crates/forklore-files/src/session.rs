@@ -107,7 +107,7 @@ impl Folder {
         let len = file.len().map_err(os("reading", &path))?;
         let (first, start) = first_line(&*file, &path, len)?;
         let line: SessionLine =
-            serde_json::from_str(&first).map_err(|error| damage(&path, 0, error))?;
+            serde_json::from_str(&first).map_err(|error| damage(&path, 0, &error))?;
         check_version(&path, line.forklore)?;
         let last = last_commit(&*file, &path, start, len, found.durable)?;
         let step = last.commit.from;
@@ -133,7 +133,7 @@ impl Folder {
         let file = file.ok_or_else(|| damage(&path, 0, "it is gone"))?;
         let len = file.len().map_err(os("reading", &path))?;
         let (first, _) = first_line(&*file, &path, len)?;
-        serde_json::from_str(&first).map_err(|error| damage(&path, 0, error))
+        serde_json::from_str(&first).map_err(|error| damage(&path, 0, &error))
     }
 
     /// A segment to read events from, whoever owns it; none where its file is gone.
@@ -149,7 +149,7 @@ impl Folder {
         } else {
             serde_json::from_str::<SessionLine>(&first).map(|line| line.forklore)
         };
-        check_version(&path, version.map_err(|error| damage(&path, 0, error))?)?;
+        check_version(&path, version.map_err(|error| damage(&path, 0, &error))?)?;
         Ok(Some(Log { file, path, start, end }))
     }
 }
@@ -191,7 +191,7 @@ fn last_commit(
 ) -> Result<LastCommit> {
     if durable > len {
         let message = format!("the file ends there, but was {durable} bytes long");
-        return Err(damage(path, len, message));
+        return Err(damage(path, len, &message));
     }
     let mut lines = Lines::of(file);
     let mut end = len;

@@ -153,7 +153,7 @@ impl Folder {
         bytes.truncate(read);
         let text = line::checked(&bytes).map_err(|wrong| damage(&path, at, wrong))?;
         let line: StepLine =
-            serde_json::from_str(text).map_err(|error| damage(&path, at, error))?;
+            serde_json::from_str(text).map_err(|error| damage(&path, at, &error))?;
         let ranges = line.ranges().map_err(|wrong| damage(&path, at, wrong))?;
         let gone = |range| match range {
             Range::Kept(bytes) | Range::Raw { bytes, .. } if forgotten => {

@@ -187,7 +187,7 @@ fn check(folder: &Folder, path: &Path) -> Result<bool> {
         return Err(Error::Unsupported(format!("{} is not a store of forklore", path.display())));
     };
     let text = line::checked(&bytes).map_err(|wrong| damage(&version, 0, wrong))?;
-    let marker: Marker = serde_json::from_str(text).map_err(|error| damage(&version, 0, error))?;
+    let marker: Marker = serde_json::from_str(text).map_err(|error| damage(&version, 0, &error))?;
     if marker.version != VERSION {
         return Err(Error::Unsupported(format!(
             "{} has the version {} and this program knows up to {VERSION}; use a newer forklore",
@@ -203,9 +203,11 @@ fn is_half_made(folder: &Folder, path: &Path) -> Result<bool> {
     let layout = &folder.layout;
     let folders = [layout.workspaces(), layout.ids(), layout.labels()];
     for name in folder.names(path)? {
-        let file = name.starts_with("store-") || name.starts_with("forklore.json");
         let there = path.join(&name);
-        if !file && !(folders.contains(&there) && folder.names(&there)?.is_empty()) {
+        let before_the_marker = name.starts_with("store-")
+            || name.starts_with("forklore.json")
+            || (folders.contains(&there) && folder.names(&there)?.is_empty());
+        if !before_the_marker {
             return Ok(false);
         }
     }

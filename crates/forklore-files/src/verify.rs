@@ -132,7 +132,7 @@ impl<'f> Check<'f> {
         let log = &session.log;
         let read = log.forward(log.start, false, |at, line| {
             if line.seq != header.seq_of_own(position) {
-                return Err(log.damage(at, format!("it is no event {position} of its session")));
+                return Err(log.damage(at, &format!("it is no event {position} of its session")));
             }
             position += 1;
             Ok(Next::Go)
@@ -146,7 +146,7 @@ impl<'f> Check<'f> {
             Ok(()) if position != header.own_events => {
                 let message =
                     format!("it has {position} events of its own, not {}", header.own_events);
-                self.problem(Some(&header.id), &log.damage(log.end, message));
+                self.problem(Some(&header.id), &log.damage(log.end, &message));
             }
             Ok(()) => {}
         }
@@ -169,7 +169,7 @@ impl<'f> Check<'f> {
                     return Ok(Next::Go);
                 }
                 if line.counts.kept != last + 1 {
-                    return Err(log.damage(at, format!("event {} is missing", last + 1)));
+                    return Err(log.damage(at, &format!("event {} is missing", last + 1)));
                 }
                 last += 1;
                 Ok(if last == need { Next::Stop } else { Next::Go })

@@ -49,13 +49,13 @@ impl Index {
         let len = file.len().map_err(os("reading", &path))?;
         if len < durable {
             let message = format!("the file ends there, but was {durable} bytes long");
-            return Err(damage(&path, len, message));
+            return Err(damage(&path, len, &message));
         }
         let mut lines = Lines::of(&*file);
         let first = lines.forward(0, len).map_err(os("reading", &path))?.unwrap_or_default();
         let text = line::checked(first).map_err(|wrong| damage(&path, 0, wrong))?;
         let generation: First =
-            serde_json::from_str(text).map_err(|error| damage(&path, 0, error))?;
+            serde_json::from_str(text).map_err(|error| damage(&path, 0, &error))?;
         if self.generation != Some(generation.sources) || self.end > len {
             *self = Self { generation: Some(generation.sources), ..Self::default() };
             self.end = first.len() as u64;
@@ -68,7 +68,7 @@ impl Index {
                 Err(_) if next > durable && next == len => return Ok(()),
                 Err(wrong) => Err(wrong.to_owned()),
             }
-            .map_err(|wrong| damage(&path, self.end, wrong))?;
+            .map_err(|wrong| damage(&path, self.end, &wrong))?;
             self.end = next;
         }
         Ok(())
