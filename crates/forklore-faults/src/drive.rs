@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub use fault::{Fault, Mode};
 pub use journal::{Entry, Mark};
-pub use operation::{Failure, Node, Operation, Shape, Verdict};
+pub use operation::{Failure, Node, Operation, SECTOR, Shape, Verdict, reaching};
 
 use fault::Condition;
 
@@ -86,6 +86,9 @@ impl Drive {
 
     /// The file that was opened at `path`, or made there.
     pub fn opened(&self, path: &Path, made: bool) -> Node {
+        if path.is_dir() {
+            return Node::default();
+        }
         let mut state = self.state();
         let known = state.names.get(path).copied().filter(|_| !made);
         known.unwrap_or_else(|| {

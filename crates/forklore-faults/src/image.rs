@@ -3,7 +3,8 @@
 //! A file is durable up to its last sync, a name up to the last sync of its folder, one apart
 //! from the other: a name may be durable whose file is empty. Of what was not synced, each write
 //! and each change of a name may or may not have reached the disk, in any order; a change of a
-//! name is there wholly or not at all, and a write in sectors of 512 bytes.
+//! name is there wholly or not at all, and a write in sectors of 512 bytes. Where a file grew may
+//! be zeros.
 
 mod loss;
 
@@ -181,12 +182,14 @@ impl Disk {
 
 fn private_folder(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::DirBuilderExt;
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
+    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
+    made.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
 }
 
 fn private_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     use std::io::Write;
     use std::os::unix::fs::OpenOptionsExt;
-    let mut file = std::fs::File::options().write(true).create_new(true).mode(0o600).open(path)?;
-    file.write_all(bytes)
+    let file = std::fs::File::options().write(true).create_new(true).mode(0o600).open(path);
+    let written = file.and_then(|mut file| file.write_all(bytes));
+    written.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
 }

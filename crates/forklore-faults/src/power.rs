@@ -67,12 +67,13 @@ impl<'a> PowerCut<'a> {
         let syncs = self.journal.iter().enumerate().filter_map(|(at, entry)| {
             matches!(entry, Entry::Synced(_) | Entry::SyncedDir(_)).then_some(at)
         });
+        let losses = self.subject.losses();
         let mut cuts: Vec<_> =
-            syncs.flat_map(|at| Loss::ALL.map(|loss| Cut { at, loss })).collect();
+            syncs.flat_map(|at| losses.iter().map(move |loss| Cut { at, loss: *loss })).collect();
         while cuts.len() < count {
             let at = chance.below(self.journal.len() as u64 + 1);
             let at = usize::try_from(at).unwrap_or(0);
-            cuts.push(Cut { at, loss: *chance.one_of(&Loss::ALL) });
+            cuts.push(Cut { at, loss: *chance.one_of(losses) });
         }
         cuts.sort_by_key(|cut| cut.at);
         cuts

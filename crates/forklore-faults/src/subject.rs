@@ -3,12 +3,15 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use forklore_sqlite::{Options, SqliteStore};
+use forklore_files::FilesStore;
+use forklore_sqlite::SqliteStore;
 use forklore_store::port::Upkeep;
 use forklore_store::sources::Sources;
 use forklore_store::{Result, Store};
 
+use crate::disk::OnDrive;
 use crate::drive::Drive;
+use crate::image::Loss;
 use crate::vfs::Vfs;
 
 /// Everything that a store can do.
@@ -23,6 +26,11 @@ pub trait Subject: Sync {
     /// # Errors
     /// Those of the store.
     fn open(&self, dir: &Path, drive: &Arc<Drive>) -> Result<Box<dyn Whole>>;
+
+    /// What it gets over when the power is cut.
+    fn losses(&self) -> &'static [Loss] {
+        &Loss::REAL
+    }
 }
 
 /// The SQLite store, over a VFS of its own. One test uses it at a time.
@@ -40,7 +48,22 @@ impl Sqlite {
 impl Subject for Sqlite {
     fn open(&self, dir: &Path, drive: &Arc<Drive>) -> Result<Box<dyn Whole>> {
         self.0.mount(drive);
-        let options = Options { vfs: Some(self.0.name()), ..Options::default() };
+        let options = forklore_sqlite::Options { vfs: Some(self.0.name()), ..Default::default() };
         Ok(Box::new(SqliteStore::open(&dir.join("store.db"), options)?))
+    }
+
+    fn losses(&self) -> &'static [Loss] {
+        &Loss::ALL
+    }
+}
+
+/// The files store.
+#[derive(Clone, Copy, Debug)]
+pub struct Files;
+
+impl Subject for Files {
+    fn open(&self, dir: &Path, drive: &Arc<Drive>) -> Result<Box<dyn Whole>> {
+        let fs = Arc::new(OnDrive::new(drive));
+        Ok(Box::new(FilesStore::open_on(fs, &dir.join("store"), Default::default())?))
     }
 }

@@ -81,12 +81,12 @@ impl<'a> Sweep<'a> {
     }
 
     /// So many faults of a mode: of the operations that can fail like this all rare ones, of those
-    /// that read and write some by chance.
+    /// that open, read and write some by chance.
     #[must_use]
     pub fn faults(&self, mode: Mode, count: usize, chance: &mut Chance) -> Vec<Fault> {
         let fitting = self.shapes.iter().enumerate().filter(|(_, shape)| mode.fits(**shape));
         let (mut often, mut rare): (Vec<_>, Vec<_>) =
-            fitting.partition(|(_, shape)| matches!(shape, Shape::Read | Shape::Write));
+            fitting.partition(|(_, shape)| shape.is_frequent());
         while rare.len() < count && !often.is_empty() {
             let at = chance.below(often.len() as u64);
             rare.push(often.swap_remove(usize::try_from(at).unwrap_or(0)));

@@ -16,9 +16,9 @@ pub struct Fault {
 pub enum Mode {
     /// The device fails once; where that is a sync, nobody knows what is durable.
     Error,
-    /// There is no room, once.
+    /// A part is written, then there is no room, once.
     Full,
-    /// There is no room until some is made.
+    /// A part is written, then there is no room until some is made.
     StaysFull,
     /// A part is written, and then nothing works until the machine starts again.
     Dead,
@@ -61,17 +61,19 @@ impl Condition {
 impl Fault {
     /// What becomes of the operation, and how the drive is afterwards.
     pub(super) fn strike(self, operation: &Operation<'_>) -> (Verdict, Condition) {
-        match self.mode {
-            Mode::Error => (Verdict::Fail(Failure::Broken), Condition::Sound),
-            Mode::Full => (Verdict::Fail(Failure::Full), Condition::Sound),
-            Mode::StaysFull => (Verdict::Fail(Failure::Full), Condition::Full),
-            Mode::Dead => match operation {
-                // Another part each time, so that it ends before, in and behind a record.
-                Operation::Write(_, bytes, _) => {
-                    (Verdict::Short(self.at * 97 % bytes.len().max(1)), Condition::Dead)
-                }
-                _ => (Verdict::Fail(Failure::Broken), Condition::Dead),
-            },
-        }
+        let (failure, after) = match self.mode {
+            Mode::Error => (Failure::Broken, Condition::Sound),
+            Mode::Full => (Failure::Full, Condition::Sound),
+            Mode::StaysFull => (Failure::Full, Condition::Full),
+            Mode::Dead => (Failure::Broken, Condition::Dead),
+        };
+        let verdict = match operation {
+            // Another part each time, so that it ends before, in and behind a record.
+            Operation::Write(_, bytes, _) if self.mode != Mode::Error => {
+                Verdict::Short(self.at * 97 % bytes.len().max(1), failure)
+            }
+            _ => Verdict::Fail(failure),
+        };
+        (verdict, after)
     }
 }

@@ -6,6 +6,9 @@ use std::path::Path;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Node(pub u32);
 
+/// A sector, in bytes: a disk overwrites it wholly or not at all.
+pub const SECTOR: u64 = 512;
+
 /// One operation.
 #[derive(Clone, Copy, Debug)]
 pub enum Operation<'a> {
@@ -91,11 +94,29 @@ impl Shape {
         !matches!(self, Self::Open | Self::Read | Self::Names)
     }
 
+    /// Whether stores do it all the time.
+    #[must_use]
+    pub fn is_frequent(self) -> bool {
+        matches!(self, Self::Open | Self::Read | Self::Write | Self::Names)
+    }
+
     /// Whether it makes something durable.
     #[must_use]
     pub fn is_sync(self) -> bool {
         matches!(self, Self::Sync | Self::SyncDir)
     }
+}
+
+/// How many bytes of a write reach a file of `len` bytes when only `part` of it does: what is
+/// overwritten changes in whole sectors.
+#[must_use]
+pub fn reaching(part: usize, at: u64, len: u64) -> usize {
+    let end = at + part as u64;
+    if end >= len {
+        return part;
+    }
+    let sector = end - end % SECTOR;
+    usize::try_from(sector.saturating_sub(at)).unwrap_or(0)
 }
 
 /// What becomes of an operation.
@@ -106,7 +127,7 @@ pub enum Verdict {
     /// It fails, and nothing is done.
     Fail(Failure),
     /// So many bytes are written, then it fails.
-    Short(usize),
+    Short(usize, Failure),
 }
 
 /// How an operation fails.

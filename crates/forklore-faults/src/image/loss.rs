@@ -1,6 +1,7 @@
 //! What becomes of that which was not synced.
 
 use super::{Change, Content};
+use crate::drive::SECTOR;
 use crate::soak::Chance;
 
 /// What of the unsynced reaches the disk.
@@ -14,21 +15,24 @@ pub enum Loss {
     Some,
     /// Some sectors of the writes.
     Sectors,
-    /// All of it, but some writes left zeros where they wrote.
+    /// All of it, but some writes left zeros where the file grew.
     Zeros,
+    /// All of it, but some writes left zeros where they wrote, over what was durable too. No disk
+    /// does that; SQLite gets over it all the same.
+    ZerosOver,
 }
 
-/// A sector, in bytes: a disk writes it wholly or not at all.
-const SECTOR: u64 = 512;
-
 impl Loss {
-    /// All of them.
-    pub const ALL: [Self; 5] =
+    /// Those that disks do.
+    pub const REAL: [Self; 5] =
         [Self::Nothing, Self::Everything, Self::Some, Self::Sectors, Self::Zeros];
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::Nothing, Self::Everything, Self::Some, Self::Sectors, Self::Zeros, Self::ZerosOver];
 
     pub(super) fn keeps_name(self, chance: &mut Chance) -> bool {
         match self {
-            Self::Nothing | Self::Zeros => true,
+            Self::Nothing | Self::Zeros | Self::ZerosOver => true,
             Self::Everything => false,
             Self::Some | Self::Sectors => chance.below(2) == 0,
         }
@@ -39,6 +43,7 @@ impl Content {
     /// The bytes that are left of it.
     pub(super) fn after(mut self, loss: Loss, chance: &mut Chance) -> Vec<u8> {
         let bytes = &mut self.durable;
+        let durable = bytes.len() as u64;
         for change in &self.unsynced {
             match (loss, change) {
                 (Loss::Everything, _) => {}
@@ -50,10 +55,14 @@ impl Content {
                         }
                     }
                 }
-                (Loss::Zeros, Change::Write(new, at)) if chance.below(2) == 0 => {
-                    Change::Write(vec![0; new.len()], *at).apply(bytes);
+                (Loss::Zeros | Loss::ZerosOver, Change::Write(new, at)) if chance.below(2) == 0 => {
+                    let over = if loss == Loss::Zeros { durable.saturating_sub(*at) } else { 0 };
+                    let over = usize::try_from(over).unwrap_or(usize::MAX).min(new.len());
+                    let mut left = new.clone();
+                    left[over..].fill(0);
+                    Change::Write(left, *at).apply(bytes);
                 }
-                (Loss::Zeros, _) => change.apply(bytes),
+                (Loss::Zeros | Loss::ZerosOver, _) => change.apply(bytes),
                 (Loss::Some | Loss::Sectors, _) => {
                     if chance.below(2) == 0 {
                         change.apply(bytes);

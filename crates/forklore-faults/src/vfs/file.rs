@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rusqlite::ffi::{self, sqlite3_file, sqlite3_int64, sqlite3_io_methods};
 
 use super::code;
-use crate::drive::{Drive, Failure, Node, Operation, Verdict};
+use crate::drive::{Drive, Failure, Node, Operation, Verdict, reaching};
 
 /// What stands before the real file. Its size is a multiple of the alignment of a pointer.
 #[repr(C)]
@@ -131,7 +131,7 @@ unsafe extern "C" fn read(
     let open = unsafe { known(file) };
     match open.drive.ask(&Operation::Read(open.node)) {
         Verdict::Go => pass!(file, xRead, into, len, at),
-        Verdict::Fail(_) | Verdict::Short(_) => ffi::SQLITE_IOERR_READ,
+        Verdict::Fail(_) | Verdict::Short(..) => ffi::SQLITE_IOERR_READ,
     }
 }
 
@@ -156,11 +156,16 @@ unsafe extern "C" fn write(
             code
         }
         Verdict::Fail(failure) => code(failure, ffi::SQLITE_IOERR_WRITE),
-        Verdict::Short(part) => {
+        Verdict::Short(part, failure) => {
+            let mut len = 0;
+            if pass!(file, xFileSize, &raw mut len) != ffi::SQLITE_OK {
+                return ffi::SQLITE_IOERR_WRITE;
+            }
+            let part = reaching(part, place, len.unsigned_abs());
             if part > 0 {
                 pass!(file, xWrite, from, part as c_int, at);
             }
-            ffi::SQLITE_IOERR_WRITE
+            code(failure, ffi::SQLITE_IOERR_WRITE)
         }
     }
 }
@@ -177,7 +182,7 @@ unsafe extern "C" fn truncate(file: *mut sqlite3_file, len: sqlite3_int64) -> c_
             }
             code
         }
-        Verdict::Fail(_) | Verdict::Short(_) => ffi::SQLITE_IOERR_TRUNCATE,
+        Verdict::Fail(_) | Verdict::Short(..) => ffi::SQLITE_IOERR_TRUNCATE,
     }
 }
 

@@ -7,7 +7,7 @@
 use forklore_faults::drive::{Drive, Fault, Mode, Shape};
 use forklore_faults::picture::log;
 use forklore_faults::soak::{Chance, seed, times};
-use forklore_faults::subject::{Sqlite, Subject};
+use forklore_faults::subject::{Files, Sqlite, Subject};
 use forklore_faults::sweep::{Sweep, Tally, folder};
 use forklore_store::Error;
 use forklore_store::conformance::Scene;
@@ -92,4 +92,24 @@ fn sqlite_writes_nothing_after_a_failed_sync_of_what_a_checkpoint_wrote() {
     for nth in &syncs[1..] {
         run(Some(*nth));
     }
+}
+
+#[test]
+fn files_survive_operations_that_fail() {
+    sweep(&Files, Mode::Error, 450);
+}
+
+#[test]
+fn files_survive_a_disk_that_is_full_for_a_moment() {
+    sweep(&Files, Mode::Full, 150);
+}
+
+#[test]
+fn files_survive_a_disk_that_is_full_until_somebody_makes_room() {
+    sweep(&Files, Mode::StaysFull, 150);
+}
+
+#[test]
+fn files_survive_writes_that_are_cut_short_by_the_end() {
+    sweep(&Files, Mode::Dead, 350);
 }

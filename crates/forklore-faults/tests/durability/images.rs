@@ -1,10 +1,9 @@
 //! The power is cut before every sync of a workload and in between; what was acknowledged is
 //! there, and nothing is half there.
 
-use forklore_faults::image::Loss;
 use forklore_faults::power::{PowerCut, Tally};
 use forklore_faults::soak::{Chance, seed, times};
-use forklore_faults::subject::{Sqlite, Subject};
+use forklore_faults::subject::{Files, Sqlite, Subject};
 
 /// Judges so many images at least, the share `part` of `parts` of them; a soak does so in as many
 /// rounds, each with other texts.
@@ -24,7 +23,7 @@ fn cut_power(subject: &dyn Subject, promised: usize, part: usize, parts: usize) 
     println!("images by what of the unsynced was lost: {tally:?}");
     let total: u64 = tally.values().sum();
     assert!(total >= times((promised / parts) as u64), "{total} images are too few");
-    assert_eq!(tally.len(), Loss::ALL.len());
+    assert_eq!(tally.len(), subject.losses().len());
 }
 
 #[test]
@@ -35,4 +34,14 @@ fn sqlite_keeps_what_it_acknowledged_when_the_power_is_cut_1() {
 #[test]
 fn sqlite_keeps_what_it_acknowledged_when_the_power_is_cut_2() {
     cut_power(&Sqlite::over_vfs("power-2"), 600, 1, 2);
+}
+
+#[test]
+fn files_keep_what_they_acknowledged_when_the_power_is_cut_1() {
+    cut_power(&Files, 600, 0, 2);
+}
+
+#[test]
+fn files_keep_what_they_acknowledged_when_the_power_is_cut_2() {
+    cut_power(&Files, 600, 1, 2);
 }
