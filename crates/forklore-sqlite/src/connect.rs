@@ -175,6 +175,24 @@ mod tests {
     use crate::{SqliteStore, session};
 
     #[test]
+    fn d8_sqlite_is_new_enough_and_set_to_lose_nothing() {
+        // Before 3.51.3 a reset of the WAL could lose what was committed.
+        assert!(rusqlite::version_number() >= 3_051_003, "{}", rusqlite::version());
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("store.db");
+        SqliteStore::open(&path, Options::default()).unwrap();
+        let conn = open(&path, Access::Write, Options::default()).unwrap();
+        let pragma = |name: &str| -> rusqlite::types::Value {
+            conn.pragma_query_value(None, name, |row| row.get(0)).unwrap()
+        };
+        assert_eq!(pragma("journal_mode"), "wal".to_owned().into());
+        assert_eq!(pragma("synchronous"), 2.into());
+        assert_eq!(pragma("secure_delete"), 1.into());
+        assert_eq!(pragma("mmap_size"), 0.into());
+        assert_eq!(pragma("busy_timeout"), 5_000.into());
+    }
+
+    #[test]
     fn statements_are_prepared_once_whatever_is_bound() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("store.db");
