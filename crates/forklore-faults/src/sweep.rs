@@ -80,18 +80,23 @@ impl<'a> Sweep<'a> {
         Self { subject, work, shapes }
     }
 
-    /// So many faults of a mode: of the operations that can fail like this all rare ones, of those
-    /// that open, read and write some by chance.
+    /// So many faults of a mode, or as many as there are: of each kind of operation that can fail
+    /// like this as many as of every other, by chance.
     #[must_use]
     pub fn faults(&self, mode: Mode, count: usize, chance: &mut Chance) -> Vec<Fault> {
-        let fitting = self.shapes.iter().enumerate().filter(|(_, shape)| mode.fits(**shape));
-        let (mut often, mut rare): (Vec<_>, Vec<_>) =
-            fitting.partition(|(_, shape)| shape.is_frequent());
-        while rare.len() < count && !often.is_empty() {
-            let at = chance.below(often.len() as u64);
-            rare.push(often.swap_remove(usize::try_from(at).unwrap_or(0)));
+        let mut left: BTreeMap<Shape, Vec<usize>> = BTreeMap::new();
+        for (at, shape) in self.shapes.iter().enumerate().filter(|(_, shape)| mode.fits(**shape)) {
+            left.entry(*shape).or_default().push(at);
         }
-        rare.into_iter().map(|(at, _)| Fault { at, mode }).collect()
+        let mut faults = Vec::new();
+        while faults.len() < count && left.values().any(|places| !places.is_empty()) {
+            for places in left.values_mut().filter(|places| !places.is_empty()) {
+                let chosen = chance.below(places.len() as u64);
+                let at = places.swap_remove(usize::try_from(chosen).unwrap_or(0));
+                faults.push(Fault { at, mode });
+            }
+        }
+        faults
     }
 
     /// Fails each of these operations, each in a store of its own.

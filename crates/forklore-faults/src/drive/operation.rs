@@ -94,12 +94,6 @@ impl Shape {
         !matches!(self, Self::Open | Self::Read | Self::Names)
     }
 
-    /// Whether stores do it all the time.
-    #[must_use]
-    pub fn is_frequent(self) -> bool {
-        matches!(self, Self::Open | Self::Read | Self::Write | Self::Names)
-    }
-
     /// Whether it makes something durable.
     #[must_use]
     pub fn is_sync(self) -> bool {

@@ -15,38 +15,49 @@ use forklore_store::conformance::events::user;
 use forklore_store::conformance::scene::id;
 use forklore_store::memory::MemoryStore;
 
-/// Fails so many operations in this mode; a soak does so in as many rounds, each with other texts.
-fn sweep(subject: &dyn Subject, mode: Mode, promised: usize) {
+/// Fails so many operations in this mode: the first so many of all, or the next ones in another
+/// `part`. A soak does so in as many rounds, each with other texts.
+fn sweep(subject: &dyn Subject, mode: Mode, promised: usize, part: usize) {
     let (seed, rounds) = (seed(), times(1));
     println!("seed {seed}, {rounds} rounds");
     let mut tally = Tally::default();
     for round in 0..rounds {
         let sweep = Sweep::of_round(subject, round);
-        let faults = sweep.faults(mode, promised, &mut Chance::new(seed, round));
-        tally.add(&sweep.run(faults));
+        let faults = sweep.faults(mode, promised * (part + 1), &mut Chance::new(seed, round));
+        tally.add(&sweep.run(faults.into_iter().skip(promised * part).take(promised)));
     }
     println!("{} faults injected:\n{}", tally.total(), tally.lines());
     assert!(tally.total() >= times(promised as u64), "there are too few operations that can fail");
 }
 
 #[test]
-fn sqlite_survives_operations_that_fail() {
-    sweep(&Sqlite::over_vfs("error"), Mode::Error, 450);
+fn sqlite_survives_operations_that_fail_1() {
+    sweep(&Sqlite::over_vfs("error_1"), Mode::Error, 180, 0);
+}
+
+#[test]
+fn sqlite_survives_operations_that_fail_2() {
+    sweep(&Sqlite::over_vfs("error_2"), Mode::Error, 180, 1);
 }
 
 #[test]
 fn sqlite_survives_a_disk_that_is_full_for_a_moment() {
-    sweep(&Sqlite::over_vfs("full"), Mode::Full, 150);
+    sweep(&Sqlite::over_vfs("full"), Mode::Full, 160, 0);
 }
 
 #[test]
 fn sqlite_survives_a_disk_that_is_full_until_somebody_makes_room() {
-    sweep(&Sqlite::over_vfs("stays-full"), Mode::StaysFull, 150);
+    sweep(&Sqlite::over_vfs("staysfull"), Mode::StaysFull, 160, 0);
 }
 
 #[test]
-fn sqlite_survives_writes_that_are_cut_short_by_the_end() {
-    sweep(&Sqlite::over_vfs("dead"), Mode::Dead, 350);
+fn sqlite_survives_writes_that_are_cut_short_by_the_end_1() {
+    sweep(&Sqlite::over_vfs("dead_1"), Mode::Dead, 170, 0);
+}
+
+#[test]
+fn sqlite_survives_writes_that_are_cut_short_by_the_end_2() {
+    sweep(&Sqlite::over_vfs("dead_2"), Mode::Dead, 170, 1);
 }
 
 /// The step is durable in the WAL, so it is acknowledged; the next one is refused.
@@ -95,21 +106,31 @@ fn sqlite_writes_nothing_after_a_failed_sync_of_what_a_checkpoint_wrote() {
 }
 
 #[test]
-fn files_survive_operations_that_fail() {
-    sweep(&Files, Mode::Error, 450);
+fn files_survive_operations_that_fail_1() {
+    sweep(&Files, Mode::Error, 180, 0);
+}
+
+#[test]
+fn files_survive_operations_that_fail_2() {
+    sweep(&Files, Mode::Error, 180, 1);
 }
 
 #[test]
 fn files_survive_a_disk_that_is_full_for_a_moment() {
-    sweep(&Files, Mode::Full, 150);
+    sweep(&Files, Mode::Full, 160, 0);
 }
 
 #[test]
 fn files_survive_a_disk_that_is_full_until_somebody_makes_room() {
-    sweep(&Files, Mode::StaysFull, 150);
+    sweep(&Files, Mode::StaysFull, 160, 0);
 }
 
 #[test]
-fn files_survive_writes_that_are_cut_short_by_the_end() {
-    sweep(&Files, Mode::Dead, 350);
+fn files_survive_writes_that_are_cut_short_by_the_end_1() {
+    sweep(&Files, Mode::Dead, 170, 0);
+}
+
+#[test]
+fn files_survive_writes_that_are_cut_short_by_the_end_2() {
+    sweep(&Files, Mode::Dead, 170, 1);
 }
