@@ -17,6 +17,15 @@ async fn one_at_a_time() -> (Forklore, SessionId, Appends) {
     (store, session, appends)
 }
 
+/// Lets every step begin that may: the threads take steps in the order in which they came, and
+/// these come last.
+async fn all_that_may_have_begun() {
+    let (other, session) = with_messages(0).await;
+    for _ in 0..20 {
+        other.show(&session).await.unwrap();
+    }
+}
+
 #[test]
 fn a_future_that_was_never_polled_does_nothing() {
     block_on(async {
@@ -36,6 +45,8 @@ fn a_step_that_waits_for_its_turn_never_begins() {
         {
             let mut second = pin!(store.append(&session, message("second")));
             assert!(poll_once(&mut second).await.is_none());
+            all_that_may_have_begun().await;
+            assert!(!appends.has_one_more());
         }
         appends.let_go(1);
         assert_eq!(first.await.unwrap().head_seq, 0);
@@ -57,6 +68,7 @@ fn a_step_that_has_begun_goes_on_to_its_end() {
         // It still has its place in the pool: no other step begins before it is done.
         let mut load = pin!(store.load(&session));
         assert!(poll_once(&mut load).await.is_none());
+        all_that_may_have_begun().await;
         appends.let_go(1);
         assert_eq!(load.await.unwrap().events.len(), 1);
     });
@@ -98,6 +110,8 @@ fn no_more_steps_run_at_once_than_allowed() {
         }
         // Three come in while none may go on: they run at the same time.
         (0..3).for_each(|_| appends.wait_for_one());
+        all_that_may_have_begun().await;
+        assert!(!appends.has_one_more());
         appends.let_go(30);
         for appended in all.join_all().await {
             appended.unwrap();
