@@ -2,8 +2,8 @@
 
 use forklore_model::{Header, SessionId, SessionKind, Strategy};
 use forklore_store::port::{
-    Append, Appended, Change, Changed, Children, Collected, Cursor, Filter, Headers, NewSession,
-    Page, Query, Removed, Store, Upkeep, Verification,
+    Append, Appended, Beginning, Change, Changed, Children, Collected, Cursor, Filter, Headers,
+    NewSession, Page, Query, Removed, Store, Upkeep, Verification,
 };
 use forklore_store::sources::{
     FindSource, Place, Range, RecordKey, Source, SourceId, Sources, Step,
@@ -11,7 +11,7 @@ use forklore_store::sources::{
 use forklore_store::{Error, Result};
 use jiff::Timestamp;
 
-use crate::copy::{Owner, Staged};
+use crate::copy::Owner;
 use crate::layout::Segment;
 use crate::store::FilesStore;
 
@@ -30,11 +30,26 @@ fn again<T>(mut step: impl FnMut() -> Result<T>) -> Result<T> {
 }
 
 impl FilesStore {
-    fn create_once(&self, new: &NewSession) -> Result<Header> {
-        let staged = self.staged(new)?;
-        let made = self.alone().and_then(|(_turn, folder)| folder.create(new, staged.as_ref()));
-        if let (Err(_), Some(staged)) = (&made, &staged) {
-            staged.abandon(self.folder());
+    /// Makes a session. The copy of its prefix that it may have is made while others go on, unless
+    /// it is to be made `alone`, where no gc can take it for one that nobody finishes.
+    fn create_once(&self, new: &NewSession, alone: bool) -> Result<Header> {
+        let (turn, folder) = self.alone()?;
+        let Some(from) = new.from.as_ref().filter(|from| copies(new, from)) else {
+            return folder.create(new, None);
+        };
+        let parent = folder.check_new(new)?;
+        let held = alone.then_some(turn);
+        let owner = Owner {
+            id: &new.id,
+            parent_id: Some(&from.parent),
+            root_id: parent.as_ref().map_or(&new.id, |parent| &parent.header.root_id),
+            segment: &Segment::of_session(&new.workspace, &new.id),
+        };
+        let staged = folder.stage(&from.parent, from.cut.kept, &owner)?;
+        let turn = held.map_or_else(|| self.alone().map(|(turn, _)| turn), Ok);
+        let made = turn.and_then(|_turn| folder.create(new, Some(&staged)));
+        if made.is_err() {
+            staged.abandon(folder);
         }
         made
     }
@@ -48,34 +63,21 @@ impl FilesStore {
         }
         done
     }
+}
 
-    /// The copy of its prefix that a new session is to have, made while others go on.
-    fn staged(&self, new: &NewSession) -> Result<Option<Staged>> {
-        let copies = |from: &&forklore_store::port::Beginning| {
-            from.strategy == Strategy::ReplayV1
-                && new.kind == SessionKind::Branch
-                && from.cut.kept > 0
-        };
-        let Some(from) = new.from.as_ref().filter(copies) else {
-            return Ok(None);
-        };
-        let (turn, folder) = self.alone()?;
-        let parent = folder.check_new(new)?;
-        drop(turn);
-        let root_id = parent.map_or_else(|| new.id.clone(), |parent| parent.header.root_id);
-        let owner = Owner {
-            id: &new.id,
-            parent_id: Some(&from.parent),
-            root_id: &root_id,
-            segment: &Segment::of_session(&new.workspace, &new.id),
-        };
-        folder.stage(&from.parent, from.cut.kept, &owner).map(Some)
-    }
+/// Whether the session gets a copy of its prefix.
+fn copies(new: &NewSession, from: &Beginning) -> bool {
+    from.strategy == Strategy::ReplayV1 && new.kind == SessionKind::Branch && from.cut.kept > 0
 }
 
 impl Store for FilesStore {
     fn create(&self, new: NewSession) -> Result<Header> {
-        again(|| self.create_once(&new))
+        let mut alone = false;
+        again(|| {
+            let made = self.create_once(&new, alone);
+            alone = matches!(made, Err(Error::Stale { .. }));
+            made
+        })
     }
 
     fn append(&self, session: &SessionId, append: Append) -> Result<Appended> {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use forklore_store::disk::{self, Gate, Passed, Turn, os};
+use forklore_store::disk::{self, Gate, Passed, Turn, limits, os};
 use forklore_store::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +16,9 @@ use crate::line;
 use crate::log::damage;
 use crate::record::VERSION;
 use crate::sources::Index;
+
+/// Files that a step over several sessions has open at once, and some to spare.
+const FILES_OF_A_STEP: usize = 8;
 
 /// How to open a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,6 +115,10 @@ impl FilesStore {
     fn alone_anyway(&self) -> Result<Passed> {
         self.check_writable()?;
         let turn = self.gate.pass(Turn::Alone, self.options.wait)?;
+        // A step that finds no descriptor left for its last sync can be neither done nor undone.
+        limits::open_files(FILES_OF_A_STEP).map_or(Ok(()), |why| {
+            Err(Error::io(format!("beginning a step on {}", self.path().display()), why))
+        })?;
         self.folder.finish_pending()?;
         Ok(turn)
     }

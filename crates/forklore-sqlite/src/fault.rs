@@ -7,6 +7,9 @@ use forklore_store::Error;
 use forklore_store::disk::limits;
 use rusqlite::{ErrorCode, ffi};
 
+/// More files than one connection opens at once.
+const FILES: usize = 4;
+
 pub(crate) type Result<T, E = Fault> = std::result::Result<T, E>;
 
 /// Why a transaction was given up.
@@ -139,7 +142,7 @@ fn sql(source: rusqlite::Error, doing: &str, path: &Path) -> Error {
             Error::io(format!("{doing} {at}, where no file may exceed {limit} bytes"), long)
         }
         ErrorCode::CannotOpen => {
-            let why = limits::open_files().map_or_else(|| source.into(), Into::into);
+            let why = limits::open_files(FILES).map_or_else(|| source.into(), Into::into);
             Error::Io { doing: format!("{doing} {at}"), source: why }
         }
         _ => Error::io(format!("{doing} {at}"), source),
