@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use forklore::Engine;
+use forklore_files::FilesStore;
 use forklore_sqlite::SqliteStore;
 use forklore_store::conformance::Handle;
 use forklore_store::port::Upkeep;
@@ -17,6 +18,8 @@ use serde::{Deserialize, Serialize};
 pub enum Kind {
     /// One SQLite file.
     Sqlite,
+    /// A folder of JSONL files.
+    Files,
 }
 
 /// An open store, as the port and as the engine sees it.
@@ -39,6 +42,7 @@ impl Kind {
                 let store = SqliteStore::open(&dir.join("store.db"), Default::default())?;
                 Ok(Opened::new(store))
             }
+            Self::Files => Ok(Opened::new(FilesStore::open(dir, Default::default())?)),
         }
     }
 
@@ -47,6 +51,7 @@ impl Kind {
     pub fn url(self, dir: &Path) -> String {
         match self {
             Self::Sqlite => format!("sqlite:{}", dir.join("store.db").display()),
+            Self::Files => format!("files:{}", dir.display()),
         }
     }
 }

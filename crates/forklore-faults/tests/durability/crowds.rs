@@ -10,7 +10,7 @@ use forklore_faults::soak::{Chance, seed, times};
 use forklore_faults::work::ONE;
 use rustix::process::Signal;
 
-use crate::world::World;
+use crate::world::{World, for_each_store};
 
 const PROCESSES: usize = 8;
 /// Appends of each process to the session that all share.
@@ -23,25 +23,12 @@ const CALLS: u64 = 60;
 /// A process and what it is called in the history.
 type Named = (String, Process);
 
-#[test]
-fn sqlite_takes_appends_of_all_in_turn() {
-    nobody_starves(Kind::Sqlite);
-}
-
-#[test]
-fn sqlite_keeps_what_all_do_at_once() {
-    everything_at_once(Kind::Sqlite);
-}
-
-#[test]
-fn sqlite_is_busy_no_longer_than_five_seconds() {
-    a_stopped_writer_is_no_end(Kind::Sqlite);
-}
-
-#[test]
-fn sqlite_bears_two_handles_in_one_process() {
-    a_second_handle_takes_nothing_from_the_first(Kind::Sqlite);
-}
+for_each_store!(
+    nobody_starves,
+    everything_at_once,
+    a_stopped_writer_is_no_end,
+    a_second_handle_takes_nothing_from_the_first
+);
 
 fn nobody_starves(kind: Kind) {
     for round in 0..times(1) {

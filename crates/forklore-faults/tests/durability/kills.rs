@@ -6,17 +6,14 @@ use forklore_faults::history::Line;
 use forklore_faults::kind::Kind;
 use forklore_faults::soak::{Chance, seed, times};
 
-use crate::world::World;
+use crate::world::{World, for_each_store};
 
 const STORES: u64 = 10;
 const KILLS: u64 = 30;
 /// How long a copy may give no sign of life before a collection takes it.
 const ABANDONED: Duration = Duration::from_secs(11);
 
-#[test]
-fn sqlite_loses_nothing_that_was_told() {
-    nothing_told_is_lost(Kind::Sqlite);
-}
+for_each_store!(nothing_told_is_lost);
 
 fn nothing_told_is_lost(kind: Kind) {
     let mut first = None;

@@ -17,6 +17,26 @@ const PREFIX: u64 = 700;
 /// More records than an import writes in one step.
 const RECORDS: usize = 5_000;
 
+/// A test of each store for each of these functions, which take a [`Kind`].
+macro_rules! for_each_store {
+    ($($test:ident),+ $(,)?) => {
+        mod sqlite {
+            $(#[test]
+            fn $test() {
+                super::$test(forklore_faults::kind::Kind::Sqlite);
+            })+
+        }
+
+        mod files {
+            $(#[test]
+            fn $test() {
+                super::$test(forklore_faults::kind::Kind::Files);
+            })+
+        }
+    };
+}
+pub(crate) use for_each_store;
+
 pub(crate) struct World {
     pub(crate) place: Place,
     pub(crate) history: Vec<Entry>,

@@ -14,14 +14,13 @@ use forklore_store::conformance::scene::text;
 use forklore_store::port::At;
 use jiff::Timestamp;
 
+use crate::world::for_each_store;
+
 const SECOND: i64 = 1_000_000;
 /// 2026-01-01, in microseconds.
 const START: i64 = 1_767_225_600_000_000;
 
-#[test]
-fn sqlite_bears_a_clock_that_goes_backwards() {
-    a_clock_that_goes_backwards_harms_nothing(Kind::Sqlite);
-}
+for_each_store!(a_clock_that_goes_backwards_harms_nothing);
 
 /// A clock that shows what it was set to.
 #[derive(Debug)]

@@ -4,12 +4,9 @@ use forklore_faults::history::Line;
 use forklore_faults::kind::Kind;
 use forklore_faults::process::Task;
 
-use crate::world::World;
+use crate::world::{World, for_each_store};
 
-#[test]
-fn sqlite_needs_few_descriptors() {
-    few_are_enough(Kind::Sqlite);
-}
+for_each_store!(few_are_enough);
 
 fn few_are_enough(kind: Kind) {
     let mut world = World::new(kind, 0);

@@ -6,58 +6,105 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 
+use forklore_faults::check::log;
 use forklore_faults::history::Call;
 use forklore_faults::kind::Kind;
 use forklore_faults::limits::{WRITES, shown};
 use forklore_faults::process::{Process, Task, command};
 use forklore_faults::work::TRUNK;
 
-use crate::world::World;
+use crate::world::{World, for_each_store};
+
+/// Of each file and folder its rights, its length and a sum of its bytes.
+type Snapshot = BTreeMap<PathBuf, (u32, usize, u64)>;
 
 /// A user without rights.
 const NOBODY: u32 = 65_534;
 
-#[test]
-fn sqlite_in_a_folder_that_may_only_be_read() {
-    is_read_and_left_alone(Kind::Sqlite, 0o500, 0o600);
+for_each_store!(folders_that_may_only_be_read, files_that_may_only_be_read, neither_may_be_written);
+
+fn folders_that_may_only_be_read(kind: Kind) {
+    let mut reader = Reader::of(kind, 0o500, 0o600);
+    let told = reader.read();
+    if kind == Kind::Files && told.contains(&"append was done".to_owned()) {
+        // The session's own file may be written, and an append needs no other.
+        return reader.assert_only_appended(&told);
+    }
+    reader.assert_left_alone(&told);
 }
 
-#[test]
-fn sqlite_of_files_that_may_only_be_read() {
-    is_read_and_left_alone(Kind::Sqlite, 0o700, 0o400);
+fn files_that_may_only_be_read(kind: Kind) {
+    let mut reader = Reader::of(kind, 0o700, 0o400);
+    let told = reader.read();
+    reader.assert_left_alone(&told);
 }
 
-#[test]
-fn sqlite_of_files_and_folders_that_may_only_be_read() {
-    is_read_and_left_alone(Kind::Sqlite, 0o500, 0o400);
+fn neither_may_be_written(kind: Kind) {
+    let mut reader = Reader::of(kind, 0o500, 0o400);
+    let told = reader.read();
+    reader.assert_left_alone(&told);
 }
 
-fn is_read_and_left_alone(kind: Kind, folders: u32, files: u32) {
-    let mut world = World::new(kind, 0);
-    let opened = world.place.open();
-    let child = Call::Create {
-        session: "child".into(),
-        parent: Some(TRUNK.into()),
-        kept: 5,
-        copy: false,
-        events: vec!["child.0".into()],
-    };
-    assert!(world.call("parent", &opened, &child).is_done());
-    let mut expected = shown(&opened.engine).unwrap();
-    drop(opened);
-    expected.extend(WRITES.map(|verb| format!("{verb}: permission_denied")));
-    let store = world.place.store_dir();
-    give_away(world.place.path(), 0o755, 0o644);
-    give_away(&store, folders, files);
-    let before = snapshot(&store);
-    let task = Task { work: "read".into(), ..world.task("reader", 0) };
-    let (status, told) = as_nobody(&task, world.place.path()).ended::<String>();
-    assert!(status.success(), "the process failed; it told {told:#?}");
-    assert_eq!(told, expected);
-    let mut after = snapshot(&store);
-    // What a reader makes where it may hold no event.
-    after.retain(|path, (_, len, _)| before.contains_key(path) || !is_scratch(path, *len));
-    assert_eq!(after, before);
+/// A store that belongs to a user who may read it, and what is in it.
+struct Reader {
+    world: World,
+    shown: Vec<String>,
+    before: Snapshot,
+}
+
+impl Reader {
+    fn of(kind: Kind, folders: u32, files: u32) -> Self {
+        let mut world = World::new(kind, 0);
+        let opened = world.place.open();
+        let child = Call::Create {
+            session: "child".into(),
+            parent: Some(TRUNK.into()),
+            kept: 5,
+            copy: false,
+            events: vec!["child.0".into()],
+        };
+        assert!(world.call("parent", &opened, &child).is_done());
+        let shown = shown(&opened.engine).unwrap();
+        drop(opened);
+        let store = world.place.store_dir();
+        give_away(world.place.path(), NOBODY, 0o755, 0o644);
+        give_away(&store, NOBODY, folders, files);
+        Self { before: snapshot(&store), world, shown }
+    }
+
+    /// What that user is told.
+    fn read(&mut self) -> Vec<String> {
+        let task = Task { work: "read".into(), ..self.world.task("reader", 0) };
+        let (status, told) = as_nobody(&task, self.world.place.path()).ended::<String>();
+        assert!(status.success(), "the process failed; it told {told:#?}");
+        told
+    }
+
+    fn assert_left_alone(&self, told: &[String]) {
+        let denied = WRITES.map(|verb| format!("{verb}: permission_denied"));
+        let expected: Vec<_> = self.shown.iter().chain(&denied).collect();
+        assert_eq!(told.iter().collect::<Vec<_>>(), expected);
+        let mut after = snapshot(&self.world.place.store_dir());
+        // What a reader makes where it may hold no event.
+        after.retain(|path, (_, len, _)| self.before.contains_key(path) || !is_scratch(path, *len));
+        assert_eq!(after, self.before);
+    }
+
+    fn assert_only_appended(&self, told: &[String]) {
+        let done = ["append was done", "gc was done"];
+        let written = WRITES.map(|verb| {
+            let done = done.iter().find(|done| done.starts_with(verb));
+            done.map_or_else(|| format!("{verb}: permission_denied"), ToString::to_string)
+        });
+        let expected: Vec<_> = self.shown.iter().chain(&written).collect();
+        assert_eq!(told.iter().collect::<Vec<_>>(), expected);
+        // Back to its owner, who finds one event more.
+        let me = rustix::process::geteuid().as_raw();
+        give_away(&self.world.place.store_dir(), me, 0o700, 0o600);
+        let opened = self.world.place.open();
+        assert_eq!(log(&opened, TRUNK).unwrap().len(), 701);
+        assert_eq!(opened.store().verify(None).unwrap().problems, []);
+    }
 }
 
 /// Whether a file is SQLite's index of its log, or a log without anything in it.
@@ -84,23 +131,23 @@ fn as_nobody(task: &Task, place: &Path) -> Process {
     })
 }
 
-/// Gives everything in the folder to the user without rights, with these rights.
-fn give_away(path: &Path, folders: u32, files: u32) {
+/// Gives everything in the folder to the user, with these rights.
+fn give_away(path: &Path, user: u32, folders: u32, files: u32) {
     let found = fs::metadata(path).unwrap();
     if found.is_dir() {
         for entry in fs::read_dir(path).unwrap() {
-            give_away(&entry.unwrap().path(), folders, files);
+            give_away(&entry.unwrap().path(), user, folders, files);
         }
     }
     if rustix::process::geteuid().is_root() {
-        chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
+        chown(path, Some(user), Some(user)).unwrap();
     }
     let mode = if found.is_dir() { folders } else { files };
     fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
 }
 
 /// Every file and folder with its rights, its length and a sum of its bytes.
-fn snapshot(folder: &Path) -> BTreeMap<PathBuf, (u32, usize, u64)> {
+fn snapshot(folder: &Path) -> Snapshot {
     let mut all = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

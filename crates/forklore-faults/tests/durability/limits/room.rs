@@ -9,24 +9,15 @@ use forklore_faults::soak::times;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use tempfile::TempDir;
 
-use crate::world::World;
+use crate::world::{World, for_each_store};
 
 const CYCLES: u64 = 20;
 /// Room for a store with the family in it, and to write it anew.
 const DISK: &std::ffi::CStr = c"size=32m";
 
-#[test]
-fn sqlite_goes_on_when_a_full_disk_is_freed() {
-    full_disk(Kind::Sqlite);
-}
+for_each_store!(a_full_disk_that_is_freed, files_that_may_not_grow);
 
-#[test]
-fn sqlite_goes_on_when_files_may_grow_again() {
-    let world = World::new(Kind::Sqlite, 0);
-    filled(world, "fill files");
-}
-
-fn full_disk(kind: Kind) {
+fn a_full_disk_that_is_freed(kind: Kind) {
     match Disk::mount() {
         Ok(disk) => filled(World::on(kind, 0, disk.path()), "fill the disk"),
         // Then the room is taken away in another real way.
@@ -35,6 +26,10 @@ fn full_disk(kind: Kind) {
             filled(World::new(kind, 0), "fill files");
         }
     }
+}
+
+fn files_that_may_not_grow(kind: Kind) {
+    filled(World::new(kind, 0), "fill files");
 }
 
 fn filled(mut world: World, work: &str) {
