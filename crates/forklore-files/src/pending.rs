@@ -78,7 +78,7 @@ impl Folder {
         let taken = pending.pending.iter().try_for_each(|write| {
             let path = self.layout.root().join(&write.file);
             match (write.new, write.keep) {
-                (true, _) => self.remove(&path),
+                (true, _) => self.remove(&path).and_then(|()| self.sync_name(&path)),
                 (false, Some(keep @ 1..)) => {
                     let file = self.fs.open(&path, Open::Write).map_err(os("opening", &path))?;
                     file.set_len(keep).map_err(os("cutting back", &path))?;
