@@ -1,4 +1,4 @@
-//! The verbs that move files: into the store, and out of it.
+//! The verbs that move things: files into the store and out of it, all of it into another.
 //!
 //! What they write goes to a [`Write`] of the caller's, which moves to the pool and comes back
 //! with the answer.
@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use forklore_engine::{
-    Exported, ImportOptions, ImportReport, LogRange, Progressed, Restored, Result,
+    Exported, ImportOptions, ImportReport, LogRange, Progressed, Restored, Result, Salvage,
 };
 use forklore_model::SessionId;
 
@@ -29,6 +29,17 @@ impl Forklore {
     ) -> Result<ImportReport> {
         let paths: Vec<_> = paths.into_iter().collect();
         self.step(move |engine| engine.import(&paths, &options, &mut progress)).await
+    }
+
+    /// Saves everything that can be read here into the store of `into`, which must be empty.
+    /// Nothing is written here.
+    ///
+    /// # Errors
+    /// `already_exists` when `into` holds a session, and failures of a store that are no damage.
+    /// Damage is in the report.
+    pub async fn salvage(&self, into: &Self) -> Result<Salvage> {
+        let into = into.engine.clone();
+        self.step(move |engine| engine.salvage(&into)).await
     }
 
     /// Writes the file that the session was read from to `out`, as far as it was read (SPEC 11).

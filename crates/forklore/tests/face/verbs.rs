@@ -113,6 +113,20 @@ fn reading_verbs_answer_as_the_engine_does() {
 }
 
 #[test]
+fn what_can_be_read_is_saved_into_another_store() {
+    block_on(async {
+        let (store, session) = with_messages(3).await;
+        let other = forklore::open("memory:").await.unwrap();
+        let salvage = store.salvage(&other).await.unwrap();
+        assert_eq!((salvage.sessions, salvage.events, salvage.lost), (1, 3, vec![]));
+        let (there, here) = (other.load(&session).await, store.load(&session).await);
+        assert_eq!(there.unwrap().events, here.unwrap().events);
+        let again = store.salvage(&other).await.unwrap_err();
+        assert_eq!(again.kind(), ErrorKind::AlreadyExists);
+    });
+}
+
+#[test]
 fn files_go_in_and_come_back() {
     block_on(async {
         let store = forklore::open("memory:").await.unwrap();
