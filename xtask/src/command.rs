@@ -18,6 +18,8 @@ pub(crate) enum Failure {
     NoTool { tool: &'static str, source: Box<Failure> },
     /// A folder could not be made ready.
     Folder { path: PathBuf, source: io::Error },
+    /// The arguments make no sense.
+    Usage { hint: &'static str },
     /// Some of several checks failed.
     Checks { failed: Vec<&'static str> },
 }
@@ -31,6 +33,7 @@ impl fmt::Display for Failure {
                 write!(f, "{source}\nhint: install it by hand: cargo install --locked {tool}")
             }
             Self::Folder { path, source } => write!(f, "{}: {source}", path.display()),
+            Self::Usage { hint } => write!(f, "usage: {hint}"),
             Self::Checks { failed } => write!(f, "failed: {}", failed.join(", ")),
         }
     }
@@ -41,7 +44,7 @@ impl Error for Failure {
         match self {
             Self::NotStarted { source, .. } | Self::Folder { source, .. } => Some(source),
             Self::NoTool { source, .. } => Some(source),
-            Self::Ended { .. } | Self::Checks { .. } => None,
+            Self::Ended { .. } | Self::Usage { .. } | Self::Checks { .. } => None,
         }
     }
 }
@@ -76,7 +79,7 @@ pub(crate) fn run(command: &mut Command) -> Result<(), Failure> {
 }
 
 /// The command as one would type it: `cargo nextest` for `cargo-nextest nextest`.
-fn spelled(command: &Command) -> String {
+pub(crate) fn spelled(command: &Command) -> String {
     let name = Path::new(command.get_program()).file_stem().unwrap_or_default().to_string_lossy();
     let name = if name.starts_with("cargo-") { "cargo".into() } else { name };
     let args = command.get_args().map(|arg| arg.to_string_lossy());

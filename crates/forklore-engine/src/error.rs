@@ -147,11 +147,6 @@ impl Error {
         }
     }
 
-    /// Whether stored bytes are damaged or gone, so that others may still be read.
-    pub(crate) fn is_damage(&self) -> bool {
-        matches!(self.kind(), ErrorKind::Corrupt | ErrorKind::MissingAncestor)
-    }
-
     /// The facts that a script may want besides the kind.
     #[must_use]
     pub fn details(&self) -> Value {

@@ -152,6 +152,11 @@ impl Sources for FilesStore {
         Ok(self.index()?.place(source.0, record))
     }
 
+    fn places(&self, source: SourceId) -> Result<Option<Vec<(RecordKey, Place)>>> {
+        self.reading()?;
+        Ok(self.index()?.places(source.0))
+    }
+
     fn ranges(&self, source: SourceId, step: u64) -> Result<Option<Vec<Range>>> {
         let folder = self.reading()?;
         let index = self.index()?;

@@ -69,6 +69,13 @@ impl Fault {
         }
     }
 
+    /// Whether SQLite finds the file damaged, so that another way through it may still lead on.
+    pub(crate) fn is_of_the_file(&self) -> bool {
+        use ErrorCode::{DatabaseCorrupt, NotADatabase};
+        matches!(self, Self::Sql(rusqlite::Error::SqliteFailure(error, _))
+            if matches!(error.code, DatabaseCorrupt | NotADatabase))
+    }
+
     /// Whether the connection can no longer be trusted: after a failed write or sync nobody knows
     /// what reached the disk, so the file is opened again before the next step.
     pub(crate) fn spoils(&self) -> bool {

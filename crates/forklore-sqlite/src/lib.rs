@@ -22,6 +22,8 @@ mod number;
 mod port;
 mod private;
 mod read;
+#[doc(hidden)]
+pub mod records;
 mod remove;
 mod row;
 mod segment;

@@ -1,18 +1,74 @@
 //! Listing headers, the last updated first, without reading more of them than are asked for.
 
+use std::collections::BTreeSet;
+
 use forklore_model::Header;
 use forklore_store::port::{Cursor, Filter};
 use rusqlite::{Connection, ToSql, params_from_iter};
 
 use crate::append::FRESH;
 use crate::fault::{Fault, Result};
-use crate::session;
+use crate::segment::Segment;
+use crate::session::{self, Session};
 
 type Values = Vec<Box<dyn ToSql>>;
 
 /// The headers that `filter` asks for, behind `after`, and why others met cannot be read; `limit`
 /// 0 is all.
 pub(crate) fn list(
+    conn: &Connection,
+    filter: &Filter,
+    after: Option<&Cursor>,
+    limit: usize,
+) -> Result<(Vec<Header>, Vec<Fault>)> {
+    match scan(conn, filter, after, limit) {
+        Err(fault) if fault.is_of_the_file() => {
+            let (headers, mut damaged) = one_by_one(conn, filter, after, limit)?;
+            damaged.push(fault);
+            Ok((headers, damaged))
+        }
+        done => done,
+    }
+}
+
+/// The same where the table or an index cannot be read through: every session that any of them
+/// still names is looked up alone.
+fn one_by_one(
+    conn: &Connection,
+    filter: &Filter,
+    after: Option<&Cursor>,
+    limit: usize,
+) -> Result<(Vec<Header>, Vec<Fault>)> {
+    let ways = [
+        "SELECT sid FROM session NOT INDEXED ORDER BY sid",
+        "SELECT sid FROM session NOT INDEXED ORDER BY sid DESC",
+        "SELECT sid FROM session INDEXED BY session_family",
+        "SELECT sid FROM session INDEXED BY session_recent",
+    ];
+    let mut sids = BTreeSet::new();
+    for way in ways {
+        // What this way does not lead to another may.
+        let Ok(mut statement) = conn.prepare_cached(way) else { continue };
+        let Ok(rows) = statement.query_map([], |row| row.get::<_, Segment>(0)) else { continue };
+        sids.extend(rows.map_while(std::result::Result::ok));
+    }
+    let mut found = Found { headers: Vec::new(), limit };
+    let mut damaged = Vec::new();
+    for sid in sids {
+        match session::numbered(conn, sid) {
+            Ok(Session { header, .. }) => {
+                if filter.matches(&header) && after.is_none_or(|cursor| cursor.is_before(&header)) {
+                    found.insert(header);
+                }
+            }
+            Err(fault) if fault.is_of_one_row() || fault.is_of_the_file() => damaged.push(fault),
+            Err(fault) => return Err(fault),
+        }
+    }
+    Ok((found.headers, damaged))
+}
+
+fn scan(
     conn: &Connection,
     filter: &Filter,
     after: Option<&Cursor>,

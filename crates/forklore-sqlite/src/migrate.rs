@@ -11,7 +11,7 @@ use crate::fault::Fault;
 pub(crate) const APPLICATION_ID: i32 = 0x466f_726b;
 
 /// The n-th brings a store of version n to n + 1.
-const STEPS: [&str; 1] =
+pub(crate) const STEPS: [&str; 1] =
     [concat!(include_str!("../schema/001.sql"), include_str!("../schema/001-sources.sql"))];
 
 /// The version this program writes.

@@ -164,6 +164,12 @@ pub(crate) fn read(row: &rusqlite::Row<'_>, bare: bool) -> Result<Row> {
     })
 }
 
+/// The checksum that a row of [`COLUMNS`] and its payload ought to have.
+pub(crate) fn sums(row: &rusqlite::Row<'_>) -> Result<i64> {
+    let payload = bytes(row, PAYLOAD)?.unwrap_or_default();
+    Ok(crc::join(columns(row, row.get(0)?)?.sum(), crc::payload(payload)))
+}
+
 fn columns<'a>(row: &'a rusqlite::Row<'_>, k: i64) -> Result<Columns<'a>> {
     let origin: (Option<i64>, Option<i64>) = (row.get(13)?, row.get(14)?);
     Ok(Columns {

@@ -290,6 +290,17 @@ fn take_notes(row: &Row<'_>, session: &mut Session) -> Result<()> {
     Ok(())
 }
 
+/// The checksums that a row of [`select`] ought to have: its identity's, its state's, and that of
+/// its notes.
+pub(crate) fn sums(row: &Row<'_>) -> Result<(i64, i64, Option<i64>)> {
+    let texts = [row.get_ref(NOTES_AT)?, row.get_ref(NOTES_AT + 1)?];
+    let none = texts == [ValueRef::Null, ValueRef::Null];
+    let note =
+        (!none).then(|| i64::from(note_sum(row.get(IDENTITY_AT).unwrap_or_default(), texts)));
+    let (identity, state) = stored::sums(row, note)?;
+    Ok((identity, state, note))
+}
+
 /// The checksum of the application's notes.
 fn note_sum(sid: Segment, [metadata, config]: [ValueRef<'_>; 2]) -> u32 {
     Fields::default().number(Some(sid)).value(metadata).value(config).sum()

@@ -97,16 +97,25 @@ impl Family {
         header.deleted.is_none() && !self.is_guessed(&header.id)
     }
 
-    /// What descendants have of a session's own events, by seq there. Of a session that is
-    /// readable only those are asked that have a copy of their own.
+    /// The inheritable events that a session must have had: where the last of its children begins.
+    pub(super) fn begun_at(&self, id: &SessionId) -> Counts {
+        let children = self.children.get(id).into_iter().flatten();
+        let cuts = children.filter_map(|child| self.headers.get(child)?.cut.as_ref());
+        let last = cuts.max_by_key(|cut| cut.kept);
+        last.map_or(Counts::default(), |cut| Counts {
+            kept: cut.kept,
+            index: cut.index,
+            ..Counts::default()
+        })
+    }
+
+    /// What descendants have of a session's own events, by seq there.
     pub(super) fn inherited_from(
         &self,
         from: &Engine,
         id: &SessionId,
     ) -> Result<BTreeMap<u64, Stored>> {
-        let readable = self.get(id).is_some_and(|header| self.is_readable(header));
         let mut heirs = self.heirs(id);
-        heirs.retain(|(heir, _)| !readable || has_copy(heir));
         heirs.sort_by_key(|(_, reach)| std::cmp::Reverse(*reach));
         let mut found = BTreeMap::new();
         let mut covered = 0;
@@ -150,10 +159,6 @@ impl Family {
         }
         found
     }
-}
-
-fn has_copy(header: &Header) -> bool {
-    header.detached || header.strategy == Some(Strategy::ReplayV1)
 }
 
 /// A header for a parent of which only a child is known.

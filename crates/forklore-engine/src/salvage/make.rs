@@ -118,7 +118,7 @@ impl Salvaging<'_> {
             tail.put(seq, Slot::Whole(stored))?;
             next = seq + 1;
         }
-        tail.end(None)
+        tail.fill(next, self.family.begun_at(&header.id))
     }
 }
 

@@ -61,16 +61,18 @@ struct Salvaging<'a> {
 impl Salvaging<'_> {
     /// Makes every session behind those it needs, without recursion.
     fn make_all(&mut self) -> Result<()> {
-        let mut tried: HashSet<SessionId> = HashSet::new();
+        let (mut met, mut done) = (HashSet::new(), HashSet::new());
         for id in self.family.ids() {
             let mut stack = vec![id];
             while let Some(id) = stack.last().cloned() {
-                let first = tried.insert(id.clone());
-                let needs = if first { self.needs(&id) } else { Vec::new() };
-                let open: Vec<_> = needs.into_iter().filter(|id| !tried.contains(id)).collect();
+                // What is met a second time waits for nothing more, or runs in a circle.
+                let needs = if met.insert(id.clone()) { self.needs(&id) } else { Vec::new() };
+                let open: Vec<_> = needs.into_iter().filter(|id| !met.contains(id)).collect();
                 if open.is_empty() {
                     stack.pop();
-                    self.make(&id)?;
+                    if done.insert(id.clone()) {
+                        self.make(&id)?;
+                    }
                 } else {
                     stack.extend(open);
                 }

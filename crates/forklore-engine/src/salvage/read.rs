@@ -21,7 +21,8 @@ pub(super) enum Slot {
 
 /// Whether bytes are damaged or gone, so that others may still be read.
 pub(super) fn is_damage(error: &StoreError) -> bool {
-    matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::MissingAncestor)
+    // What was listed and is not found has lost its way there.
+    matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::MissingAncestor | ErrorKind::NotFound)
 }
 
 /// Shows what is at the positions `from` to `to`, without the last.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 
-use forklore_model::SessionId;
+use forklore_model::{ErrorKind, SessionId};
 use forklore_store::port::{Append, NewSession};
 use forklore_store::sources::{
     FindSource, Place, Range, RecordKey, SeenFile, Source, SourceId, Sources, Step, Target, Write,
@@ -57,7 +57,7 @@ impl FileSources {
             let first = source.sessions.first().map(|session| session.id.clone());
             match File::of(from, &**sources, family, source) {
                 Ok(file) => found.add(file),
-                Err(error) if error.is_damage() => {
+                Err(error) if is_no_reason_to_stop(error.kind()) => {
                     report.lose(Piece::Source, first.as_ref(), None, &error);
                 }
                 Err(error) => return Err(error),
@@ -202,6 +202,12 @@ impl File {
         self.made = Some(sources.import(step)?);
         Ok(())
     }
+}
+
+/// Whether the file cannot be saved, and all else can.
+fn is_no_reason_to_stop(kind: ErrorKind) -> bool {
+    use ErrorKind::{Conflict, Corrupt, MissingAncestor, NotFound, Unsupported};
+    matches!(kind, Corrupt | MissingAncestor | NotFound | Unsupported | Conflict)
 }
 
 /// Reads all own events of a session that was not deleted.

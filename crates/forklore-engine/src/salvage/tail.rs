@@ -47,7 +47,7 @@ impl<'t, W: FnMut(&SessionId, Append) -> Result<()>> Tail<'t, W> {
             }
         };
         let Stored { counts, event, .. } = stored;
-        self.close(Some(before(counts, &event)))?;
+        self.close(Some(before(counts, &event)), true)?;
         (self.counts, self.ts) = (counts, event.ts);
         match lost {
             None => {
@@ -63,13 +63,13 @@ impl<'t, W: FnMut(&SessionId, Append) -> Result<()>> Tail<'t, W> {
 
     /// Puts markers in the place of what is missing before `behind`; what nobody inherits of a
     /// deleted session is no loss.
-    fn close(&mut self, behind: Option<Counts>) -> Result<()> {
+    fn close(&mut self, behind: Option<Counts>, lost: bool) -> Result<()> {
         let gap = std::mem::take(&mut self.gap);
         let behind = behind.unwrap_or(self.counts);
         let mut missing = Missing::between(self.counts, behind);
         let deleted = self.header.deleted.is_some() && missing.is_only_own();
         for (seq, reason) in gap {
-            if !deleted {
+            if lost && !deleted {
                 self.report.lose(Piece::Event, Some(&self.header.id), Some(seq), reason);
             }
             let event = marker(&self.header.id, seq, self.ts, missing.next())?;
@@ -78,9 +78,25 @@ impl<'t, W: FnMut(&SessionId, Append) -> Result<()>> Tail<'t, W> {
         Ok(())
     }
 
+    /// Ends a session of which nothing is known behind `next`, but that it went on to here.
+    pub(super) fn fill(mut self, next: u64, to: Counts) -> Result<()> {
+        let behind = Counts {
+            kept: self.counts.kept.max(to.kept),
+            index: self.counts.index.max(to.index),
+            ..self.counts
+        };
+        // What stood there in a deleted session is gone because it was deleted.
+        let lost = self.header.deleted.is_none();
+        for number in 0..behind.kept - self.counts.kept {
+            self.gap.push((next + number, "no descendant has it".into()));
+        }
+        self.close(Some(behind), lost)?;
+        self.flush()
+    }
+
     /// Writes what is left, where the session ends with these counts.
     pub(super) fn end(mut self, counts: Option<Counts>) -> Result<()> {
-        self.close(counts)?;
+        self.close(counts, true)?;
         self.flush()
     }
 

@@ -10,7 +10,7 @@ use forklore_faults::golden::{self, Answers};
 use forklore_faults::kind::Kind;
 
 /// The stores with their first version.
-pub(crate) const STORES: [(Kind, &str); 1] = [(Kind::Sqlite, "sqlite")];
+pub(crate) const STORES: [(Kind, &str); 2] = [(Kind::Sqlite, "sqlite"), (Kind::Files, "files")];
 
 /// A golden store: its folder, with `store` and `answers.json` in it.
 pub(crate) fn stores(kind: Kind, name: &str) -> Vec<PathBuf> {
@@ -48,7 +48,7 @@ pub(crate) fn copy(golden: &Path, to: &Path) -> Answers {
     serde_json::from_str(&text).unwrap()
 }
 
-fn copy_all(from: &Path, to: &Path) {
+pub(crate) fn copy_all(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();

@@ -167,6 +167,12 @@ impl Index {
         self.held(number)?.places.get(&record).copied()
     }
 
+    /// Where all records of a source stand.
+    pub(crate) fn places(&self, number: u64) -> Option<Vec<(RecordKey, Place)>> {
+        let places = &self.held(number)?.places;
+        Some(places.iter().map(|(key, place)| (*key, *place)).collect())
+    }
+
     /// Where the line of a step with ranges stands, its length, and whether its kept bytes are
     /// forgotten.
     pub(super) fn step(&self, number: u64, step: u64) -> Option<(u64, u64, bool)> {

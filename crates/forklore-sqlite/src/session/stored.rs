@@ -127,6 +127,16 @@ pub(super) fn check_state(row: &Row<'_>) -> Result<()> {
     check(row, sum, STATE_SUM_AT, "its fields")
 }
 
+/// The sums that a row of [`SELECTED`] ought to have, where that of its notes is `note`.
+pub(super) fn sums(row: &Row<'_>, note: Option<i64>) -> Result<(i64, i64)> {
+    let identity = sum_of(row, Fields::default(), IDENTITY_AT..IDENTITY_SUM_AT)?;
+    let mut state = Fields::default().value(row.get_ref(IDENTITY_AT)?);
+    for column in STATE_AT..STATE_SUM_AT - 1 {
+        state = state.value(row.get_ref(column)?);
+    }
+    Ok((i64::from(identity), i64::from(state.number(note).sum())))
+}
+
 fn sum_of(row: &Row<'_>, fields: Fields, columns: std::ops::Range<usize>) -> Result<u32> {
     let mut fields = fields;
     for column in columns {

@@ -41,7 +41,7 @@ fn files(agent: &str) -> Vec<(PathBuf, Vec<u8>)> {
 
 fn sweep(agent: &'static str, count: u64) {
     let files = files(agent);
-    let mut chance = Chance::new(seed(), 200 + count);
+    let mut chance = Chance::new(seed(), (2_000 + agent.len() as u64) << 32);
     let cases = (0..times(count)).map(|_| {
         let (file, bytes) = chance.one_of(&files).clone();
         Case { file, damage: Damage::of(&bytes, &mut chance) }
@@ -65,7 +65,8 @@ fn try_one(agent: &str, place: &Path, case: &Case) -> Result<(), String> {
         .map_err(|error| format!("the import failed: {error}"))?;
     every_bad_line_is_told(&bytes, &report)?;
     let Some(session) = report.sessions.first() else {
-        let told = !report.problems.is_empty() || bytes.trim_ascii().is_empty();
+        // Without a record there is no session, and the file counts as passed over.
+        let told = !report.problems.is_empty() || report.skipped > 0;
         return if told { Ok(()) } else { Err("nothing was read, and nothing told".into()) };
     };
     let mut restored = Vec::new();
@@ -119,15 +120,15 @@ fn is_good(line: &[u8]) -> bool {
 
 #[test]
 fn pi() {
-    sweep("pi", 3_000);
+    sweep("pi", 5_000);
 }
 
 #[test]
 fn claude() {
-    sweep("claude", 3_000);
+    sweep("claude", 5_000);
 }
 
 #[test]
 fn plain() {
-    sweep("plain", 1_000);
+    sweep("plain", 2_000);
 }

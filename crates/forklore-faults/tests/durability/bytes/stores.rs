@@ -11,7 +11,7 @@ use forklore_faults::golden::Answers;
 use forklore_faults::kind::Kind;
 use forklore_faults::soak::{Chance, seed, times};
 
-use crate::golden::{copy, stores};
+use crate::golden::{copy, copy_all, stores};
 
 /// Of so many damaged copies one is salvaged too.
 const SALVAGED: u64 = 10;
@@ -45,7 +45,7 @@ struct Case {
 /// Tries `count` damaged copies of the golden stores of a kind; `part` chooses which.
 fn sweep(kind: Kind, name: &str, part: u64, count: u64) {
     for golden in stores(kind, name) {
-        let mut chance = Chance::new(seed(), 100 + part);
+        let mut chance = Chance::new(seed(), (1_000 + part) << 32);
         let store = golden.join("store");
         let all: Vec<_> =
             files(&store).into_iter().map(|file| (fs::read(&file).unwrap(), file)).collect();
@@ -66,8 +66,9 @@ fn sweep(kind: Kind, name: &str, part: u64, count: u64) {
         let seen = Arc::new(Mutex::new(Seen::default()));
         let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
         let (counted, folder) = (seen.clone(), dir.path().join("store"));
+        let expected = copy(&golden, &dir.path().join("answers"));
         run_all(cases, move |case| {
-            let expected = copy(&golden, &folder);
+            copy_all(&store, &folder);
             let done = try_one(kind, &folder, &expected, case, &mut counted.lock().unwrap());
             fs::remove_dir_all(&folder).unwrap();
             done
@@ -136,9 +137,15 @@ macro_rules! parts {
     };
 }
 
+mod files {
+    use super::*;
+    parts!(Kind::Files, "files", 600:
+        part_1 = 21, part_2 = 22, part_3 = 23, part_4 = 24, part_5 = 25, part_6 = 26);
+}
+
 mod sqlite {
     use super::*;
-    parts!(Kind::Sqlite, "sqlite", 800:
+    parts!(Kind::Sqlite, "sqlite", 400:
         part_1 = 1, part_2 = 2, part_3 = 3, part_4 = 4, part_5 = 5, part_6 = 6, part_7 = 7,
-        part_8 = 8);
+        part_8 = 8, part_9 = 9, part_10 = 10, part_11 = 11, part_12 = 12);
 }

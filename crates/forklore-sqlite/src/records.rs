@@ -1,0 +1,112 @@
+//! The readers of rows, for fuzzing: any values in any column, the checksums made to fit.
+
+use rusqlite::types::ToSqlOutput;
+use rusqlite::{Connection, ToSql, params_from_iter};
+
+pub use rusqlite::types::Value;
+
+use crate::migrate;
+use crate::{row, session};
+
+/// The columns of an event but its number and its checksum, as `row::COLUMNS` reads them.
+const EVENT: &str = "id, ts, type, class, dialect, kept, idx, turns, bytes, open, starts_turn, \
+    calls, origin_session, origin_seq, payload";
+const SESSION_COLUMNS: usize = 51;
+
+/// A database in memory with the tables of a store, without what they demand of values.
+#[derive(Debug)]
+pub struct Records(Connection);
+
+impl Records {
+    /// An empty one.
+    ///
+    /// # Errors
+    /// When SQLite has no memory.
+    pub fn new() -> rusqlite::Result<Self> {
+        let conn = Connection::open_in_memory()?;
+        for sql in migrate::STEPS {
+            // The order of columns counts, and nothing else.
+            conn.execute_batch(&sql.replace("NOT NULL", "").replace("UNIQUE", ""))?;
+        }
+        conn.execute("INSERT INTO dialect VALUES (1, 'plain')", [])?;
+        Ok(Self(conn))
+    }
+
+    /// Reads a row of events with these values, bare and whole.
+    pub fn event(&self, values: &[Value]) {
+        let marks = ["?"; 15].join(", ");
+        let sql = format!("INSERT INTO event (k, {EVENT}, crc) VALUES (4294967296, {marks}, 0)");
+        let read = |conn: &Connection| {
+            conn.prepare_cached(&sql)?.execute(padded(values, 15))?;
+            let sql = format!("SELECT {}, payload FROM event", row::COLUMNS);
+            let sums = conn.query_row(&sql, [], |found| Ok(row::sums(found)))?;
+            conn.execute("UPDATE event SET crc = ?", [sums.unwrap_or_default()])?;
+            let mut statement = conn.prepare(&sql)?;
+            let mut rows = statement.query([])?;
+            while let Some(found) = rows.next()? {
+                let _ = (row::read(found, true), row::read(found, false));
+            }
+            Ok(())
+        };
+        self.undone(read);
+    }
+
+    /// Reads a row of sessions with these values.
+    pub fn session(&self, values: &[Value]) {
+        let marks = vec!["?"; SESSION_COLUMNS].join(", ");
+        let sql = format!("INSERT INTO session VALUES ({marks})");
+        let read = |conn: &Connection| {
+            conn.prepare_cached(&sql)?.execute(padded(values, SESSION_COLUMNS))?;
+            let sql = session::select("");
+            let sums = conn.query_row(&sql, [], |found| Ok(session::sums(found)))?;
+            let (identity, state, note) = sums.unwrap_or_default();
+            conn.execute("UPDATE session SET identity_crc = ?", [identity])?;
+            conn.execute("UPDATE session SET crc = ?, note_crc = ?", [Some(state), note])?;
+            let mut statement = conn.prepare(&sql)?;
+            let mut rows = statement.query([])?;
+            while let Some(found) = rows.next()? {
+                let _ = session::read(found, true);
+            }
+            Ok(())
+        };
+        self.undone(read);
+    }
+
+    /// Does it, and takes it back.
+    fn undone(&self, read: impl FnOnce(&Connection) -> rusqlite::Result<()>) {
+        if let Ok(step) = self.0.unchecked_transaction() {
+            // What SQLite itself refuses is no row.
+            let _ = read(&step);
+        }
+    }
+}
+
+fn padded(values: &[Value], count: usize) -> impl rusqlite::Params {
+    let values = values.iter().cloned().chain(std::iter::repeat(Value::Null)).take(count);
+    params_from_iter(values.map(Owned))
+}
+
+struct Owned(Value);
+
+impl ToSql for Owned {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Owned(self.0.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_column_of_the_tables_gets_a_value() {
+        let records = Records::new().unwrap();
+        let count = |table: &str| -> i64 {
+            let sql = "SELECT count(*) FROM pragma_table_info(?)";
+            records.0.query_row(sql, [table], |row| row.get(0)).unwrap()
+        };
+        assert_eq!((count("event"), count("session")), (17, SESSION_COLUMNS as i64));
+        records.event(&[]);
+        records.session(&[Value::Integer(1), Value::Text("a".into())]);
+    }
+}

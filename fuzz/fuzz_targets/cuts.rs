@@ -1,0 +1,43 @@
+//! Selectors: any text is refused or means the same when it is spelled and read again; any selector
+//! is a place in a session or out of its range.
+#![no_main]
+
+use std::cell::RefCell;
+
+use forklore::Engine;
+use forklore::engine::{AppendRequest, Create, Fork, NewEvent};
+use forklore::model::workspace::Workspace;
+use forklore::model::{ErrorKind, Selector, SessionId};
+use libfuzzer_sys::fuzz_target;
+
+thread_local! {
+    static SCENE: RefCell<Option<(Engine, SessionId)>> = const { RefCell::new(None) };
+}
+
+fn scene() -> (Engine, SessionId) {
+    let engine = forklore_fuzz::engine();
+    let create = Create::in_workspace(Workspace::new("/fuzz"));
+    let id = engine.create(&create).expect("a session").id;
+    for turn in 0..4 {
+        let asked = NewEvent::user(&format!("question {turn}")).expect("an event");
+        let answered = NewEvent::assistant("answer").expect("an event");
+        engine.append(&id, &AppendRequest::from(vec![asked, answered])).expect("an append");
+    }
+    (engine, id)
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let Ok(selector) = text.parse::<Selector>() else { return };
+    let spelled = selector.to_string();
+    assert_eq!(spelled.parse::<Selector>().ok().as_ref(), Some(&selector), "{spelled}");
+    SCENE.with(|held| {
+        let mut held = held.borrow_mut();
+        let (engine, id) = held.get_or_insert_with(scene);
+        let fork = Fork { dry_run: true, ..Fork::of(id.clone()).at(selector) };
+        match engine.fork(&fork) {
+            Ok(forked) => assert!(forked.cut.index <= 8 && forked.dry_run),
+            Err(error) => assert_eq!(error.kind(), ErrorKind::InvalidArgs, "{error}"),
+        }
+    });
+});

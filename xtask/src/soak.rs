@@ -1,0 +1,187 @@
+//! `cargo xtask soak`: the durability tests and the fuzz targets for as long as there is time.
+//!
+//! Round after round tries more, until the counts of a release are reached or the time is up; then
+//! every fuzz target runs for a minute. What ran, and how much, is told at the end.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::command::{Failure, root, run, spelled};
+use crate::tools::{FUZZ, NEXTEST, target};
+
+/// How many times the counts of a normal test run the release counts are.
+const RELEASE: u64 = 10;
+/// How long each fuzz target runs.
+const FUZZED: Duration = Duration::from_secs(60);
+const MINUTES: u64 = 30;
+
+/// A line of the table at the end.
+struct Row {
+    name: String,
+    verdict: &'static str,
+    took: Duration,
+    figures: Vec<String>,
+}
+
+/// Runs everything that the arguments leave time for.
+pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
+    let time = Duration::from_secs(60 * minutes(args)?);
+    let start = Instant::now();
+    let targets = fuzz_targets()?;
+    let for_fuzzing = FUZZED * u32::try_from(targets.len()).unwrap_or(u32::MAX);
+    build()?;
+    let mut rows = vec![tests(time.saturating_sub(start.elapsed() + for_fuzzing))];
+    rows.extend(targets.iter().map(|target| fuzz(target)));
+    tell(&rows, start.elapsed());
+    let failed: Vec<_> = rows.iter().filter(|row| row.verdict != "ok").collect();
+    if failed.is_empty() { Ok(()) } else { Err(Failure::Checks { failed: vec!["soak"] }) }
+}
+
+fn minutes(args: &[String]) -> Result<u64, Failure> {
+    let usage = || Failure::Usage { hint: "cargo xtask soak [--minutes N]" };
+    match args {
+        [] => Ok(MINUTES),
+        [flag, number] if flag == "--minutes" => number.parse().map_err(|_| usage()),
+        _ => Err(usage()),
+    }
+}
+
+/// The fuzz targets, by their files.
+fn fuzz_targets() -> Result<Vec<String>, Failure> {
+    let folder = root().join("fuzz").join("fuzz_targets");
+    let failed = |source| Failure::Folder { path: folder.clone(), source };
+    let mut found = Vec::new();
+    for entry in fs::read_dir(&folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        found.extend(path.file_stem().map(|name| name.to_string_lossy().into_owned()));
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Builds before the time is divided, so that a cold start takes none from the tests.
+fn build() -> Result<(), Failure> {
+    run(NEXTEST.command()?.args(["run", "--no-run", "-p", "forklore-faults"]))?;
+    run(FUZZ.command()?.args(["build", "-s", "none", "--target-dir"]).arg(fuzz_folder()))
+}
+
+fn fuzz_folder() -> PathBuf {
+    target().join("fuzz")
+}
+
+/// Rounds of all durability tests, each with a seed of its own, as long as another fits: the first
+/// takes the counts of a test run, and tells how long they take.
+fn tests(time: Duration) -> Row {
+    let start = Instant::now();
+    let (mut tried, mut times, mut seed) = (0, 1, 1);
+    let mut row =
+        Row { name: "durability".into(), verdict: "ok", took: Duration::ZERO, figures: Vec::new() };
+    loop {
+        let round = Instant::now();
+        match durability(times, seed) {
+            Ok(figures) => row.figures.extend(figures),
+            Err(figures) => {
+                row.figures.extend(figures);
+                row.verdict = "FAILED";
+                break;
+            }
+        }
+        tried += times;
+        seed += 1;
+        let one = round.elapsed().div_f64(times as f64);
+        let left = time.saturating_sub(start.elapsed());
+        let fits = (left.as_secs_f64() / one.as_secs_f64().max(1.0)) as u64;
+        times = fits.min(RELEASE.saturating_sub(tried));
+        if times == 0 {
+            break;
+        }
+    }
+    let wanted = if tried >= RELEASE { "" } else { ", fewer than a release wants" };
+    row.figures.push(format!("tried {tried} times what a test run tries{wanted}"));
+    row.took = start.elapsed();
+    row
+}
+
+/// One round; the lines of figures that the tests print.
+fn durability(times: u64, seed: u64) -> Result<Vec<String>, Vec<String>> {
+    let command = NEXTEST.command().map(|mut command| {
+        command
+            .args(["run", "-p", "forklore-faults", "--test", "durability", "--profile", "soak"])
+            .args(["--success-output", "immediate", "--status-level", "fail"])
+            .env("FORKLORE_SOAK", times.to_string())
+            .env("FORKLORE_SEED", seed.to_string());
+        command
+    });
+    match command {
+        Ok(mut command) => captured(&mut command),
+        Err(failure) => Err(vec![failure.to_string()]),
+    }
+}
+
+fn fuzz(name: &str) -> Row {
+    let start = Instant::now();
+    let done = FUZZ.command().and_then(|mut command| {
+        let corpus = fuzz_folder().join("corpus").join(name);
+        fs::create_dir_all(&corpus)
+            .map_err(|source| Failure::Folder { path: corpus.clone(), source })?;
+        command.args(["run", "-s", "none", "--target-dir"]).arg(fuzz_folder()).arg(name);
+        command.arg(corpus).arg(root().join("fuzz").join("seeds").join(name)).arg("--");
+        command.arg(format!("-max_total_time={}", FUZZED.as_secs())).arg("-print_final_stats=1");
+        command.args(["-verbosity=0", "-timeout=20", "-rss_limit_mb=4096"]);
+        Ok(command)
+    });
+    let figures = match done {
+        Ok(mut command) => captured(&mut command),
+        Err(failure) => Err(vec![failure.to_string()]),
+    };
+    let verdict = if figures.is_ok() { "ok" } else { "FAILED" };
+    let figures = figures.unwrap_or_else(|figures| figures);
+    Row { name: format!("fuzz {name}"), verdict, took: start.elapsed(), figures }
+}
+
+/// Runs a command, keeps what it says of how much it tried, and shows the rest if it failed.
+fn captured(command: &mut Command) -> Result<Vec<String>, Vec<String>> {
+    eprintln!("\n$ {}", spelled(command));
+    let output = command.stdout(Stdio::piped()).stderr(Stdio::piped()).output();
+    let output = match output {
+        Ok(output) => output,
+        Err(error) => return Err(vec![error.to_string()]),
+    };
+    let said = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8_lossy(&said);
+    let figures = said.lines().filter(|line| is_figure(line)).map(|line| line.trim().to_owned());
+    let figures: Vec<_> = figures.collect();
+    if output.status.success() {
+        return Ok(figures);
+    }
+    eprintln!("{said}");
+    Err(figures)
+}
+
+/// Whether a test or a fuzz target tells how much it tried: a line of its own with a count in it.
+fn is_figure(line: &str) -> bool {
+    let line = line.trim();
+    let harness = ["running ", "test ", "test result", "Nextest", "Starting", "Summary", "PASS"];
+    line.starts_with("stat::number_of_executed_units")
+        || (line.contains(": ")
+            && line.contains(|c: char| c.is_ascii_digit())
+            && !harness.iter().any(|word| line.starts_with(word))
+            && !line.starts_with(|c: char| c.is_uppercase())
+            && !line.starts_with("stat::")
+            && !line.contains("[INFO]"))
+}
+
+fn tell(rows: &[Row], took: Duration) {
+    println!("\n{:<22} {:<7} {:>7}", "what", "verdict", "took");
+    for row in rows {
+        println!("{:<22} {:<7} {:>5} s", row.name, row.verdict, row.took.as_secs());
+        row.figures.iter().for_each(|figure| println!("    {figure}"));
+    }
+    println!("\nafter {} s on {} processors", took.as_secs(), processors());
+}
+
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
