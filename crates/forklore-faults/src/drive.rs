@@ -18,6 +18,9 @@ pub use operation::{Failure, Node, Operation, SECTOR, Shape, Verdict, reaching};
 
 use fault::Condition;
 
+/// Far from the numbers of files that lost their names.
+const NEW_NODES: u32 = 1 << 20;
+
 /// A drive, over real files.
 #[derive(Debug, Default)]
 pub struct Drive {
@@ -61,6 +64,17 @@ impl Drive {
     pub fn noting() -> Arc<Self> {
         let drive = Self::sound();
         drive.state().journal = Some(Vec::new());
+        drive
+    }
+
+    /// A drive that notes down what follows on what another noted, under these names.
+    #[must_use]
+    pub fn noting_on(names: BTreeMap<PathBuf, Node>) -> Arc<Self> {
+        let drive = Self::noting();
+        let mut state = drive.state();
+        state.nodes = names.values().map(|node| node.0).max().unwrap_or(0) + NEW_NODES;
+        state.names = names;
+        drop(state);
         drive
     }
 

@@ -140,6 +140,36 @@ impl Disk {
         }
     }
 
+    /// The names as whoever uses the machine sees them.
+    #[must_use]
+    pub fn names(&self) -> BTreeMap<PathBuf, Node> {
+        let mut names = self.names.clone();
+        self.renaming.iter().for_each(|naming| naming.apply(&mut names));
+        let file = |(path, named)| match named {
+            Named::File(node) => Some((path, node)),
+            Named::Folder => None,
+        };
+        names.into_iter().filter_map(file).collect()
+    }
+
+    /// The same disk with everything that is in one folder in another.
+    #[must_use]
+    pub fn moved(&self, from: &Path, to: &Path) -> Self {
+        let moved =
+            |path: &PathBuf| path.strip_prefix(from).map_or(path.clone(), |rest| to.join(rest));
+        let renaming = self.renaming.iter().map(|naming| match naming {
+            Naming::Add(path, named) => Naming::Add(moved(path), *named),
+            Naming::Rename(from, to, node) => Naming::Rename(moved(from), moved(to), *node),
+            Naming::Remove(path) => Naming::Remove(moved(path)),
+        });
+        Self {
+            files: self.files.clone(),
+            names: self.names.iter().map(|(path, named)| (moved(path), *named)).collect(),
+            renaming: renaming.collect(),
+            made: self.made.iter().map(moved).collect(),
+        }
+    }
+
     fn file(&mut self, node: Node) -> &mut Content {
         self.files.entry(node).or_default()
     }

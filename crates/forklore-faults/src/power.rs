@@ -1,15 +1,18 @@
 //! Cuts the power under a workload, at every sync and in between, and judges what is left.
 
+mod kill;
+
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::Path;
+use std::sync::Arc;
 
 use tempfile::TempDir;
 
 use crate::drive::{Drive, Entry, Mark};
 use crate::image::{Disk, Loss};
 use crate::soak::Chance;
-use crate::subject::Subject;
+use crate::subject::{Subject, Whole};
 use crate::sweep::{folder, sound};
 use crate::workload::Workload;
 
@@ -70,11 +73,21 @@ impl<'a> PowerCut<'a> {
         let losses = self.subject.losses();
         let mut cuts: Vec<_> =
             syncs.flat_map(|at| losses.iter().map(move |loss| Cut { at, loss: *loss })).collect();
-        while cuts.len() < count {
+        let more = count.saturating_sub(cuts.len());
+        cuts.extend(self.random_cuts(more, chance));
+        cuts.sort_by_key(|cut| cut.at);
+        cuts
+    }
+
+    /// So many cuts by chance, in order.
+    #[must_use]
+    pub fn random_cuts(&self, count: usize, chance: &mut Chance) -> Vec<Cut> {
+        let mut cut = || {
             let at = chance.below(self.journal.len() as u64 + 1);
-            let at = usize::try_from(at).unwrap_or(0);
-            cuts.push(Cut { at, loss: *chance.one_of(losses) });
-        }
+            let loss = *chance.one_of(self.subject.losses());
+            Cut { at: usize::try_from(at).unwrap_or(0), loss }
+        };
+        let mut cuts: Vec<_> = (0..count).map(|_| cut()).collect();
         cuts.sort_by_key(|cut| cut.at);
         cuts
     }
@@ -120,14 +133,20 @@ impl<'a> PowerCut<'a> {
     }
 
     fn judge(&self, dir: &Path, allowed: RangeInclusive<usize>) -> Result<(), String> {
-        let opened = self.subject.open(dir, &Drive::sound());
-        let store = opened.map_err(|error| format!("it does not open: {error}"))?;
-        let taken = sound(&self.work, &*store, allowed)?;
+        let store = self.open(dir, &Drive::sound())?;
+        let mut taken = sound(&self.work, &*store, allowed)?;
         if let Some(step) = self.work.steps.get(taken) {
             step.take(&*store).map_err(|error| format!("step {taken} now fails: {error}"))?;
-            self.work.taken(&*store, taken + 1..=taken + 1)?;
+            taken += 1;
         }
-        Ok(())
+        drop(store);
+        let store = self.open(dir, &Drive::sound())?;
+        sound(&self.work, &*store, taken..=taken).map(|_| ())
+    }
+
+    fn open(&self, dir: &Path, drive: &Arc<Drive>) -> Result<Box<dyn Whole>, String> {
+        let opened = self.subject.open(dir, drive);
+        opened.map_err(|error| format!("it does not open: {error}"))
     }
 
     /// The journal before a place, for the message of a failure.

@@ -181,8 +181,11 @@ impl<'a> Run<'a> {
         let store = self.open().map_err(|error| told(format!("it does not open: {error}")))?;
         let allowed = taken.map_or(struck.allowed(), |taken| taken..=taken);
         let taken = sound(self.work(), &*store, allowed).map_err(told)?;
-        self.next(&*store, taken).map_err(|wrong| told(format!("opened anew: {wrong}")))?;
+        let taken =
+            self.next(&*store, taken).map_err(|wrong| told(format!("opened anew: {wrong}")))?;
         drop(store);
+        let store = self.open().map_err(|error| told(format!("it does not open: {error}")))?;
+        sound(self.work(), &*store, taken..=taken).map_err(told)?;
         Ok(struck.shape)
     }
 

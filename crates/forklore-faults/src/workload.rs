@@ -9,7 +9,7 @@ use std::sync::Arc;
 use forklore_model::SessionId;
 use forklore_store::memory::MemoryStore;
 use forklore_store::port::{Append, Change, Children, NewSession};
-use forklore_store::sources::{FindSource, SourceId, Step as ImportStep, Target};
+use forklore_store::sources::{FindSource, SourceId, Step as ImportStep, Target, Write};
 use forklore_store::{Error, Result};
 use jiff::Timestamp;
 
@@ -49,6 +49,21 @@ impl Step {
     #[must_use]
     pub fn is_durable(&self) -> bool {
         !matches!(self, Self::Import(step) if !step.last)
+    }
+
+    /// A session that the step wrote to, and that is there behind it.
+    #[must_use]
+    pub fn session(&self) -> Option<&SessionId> {
+        match self {
+            Self::Create(new) => Some(&new.id),
+            Self::Append(id, _) | Self::Change(id, _) => Some(id),
+            Self::Import(step) => step.writes.iter().find_map(|write| match write {
+                Write::Create(new) => Some(&new.id),
+                Write::Append { session, .. } => Some(session),
+                _ => None,
+            }),
+            Self::Remove(..) | Self::Collect(_) | Self::Read(_) => None,
+        }
     }
 
     /// Takes the step.

@@ -161,7 +161,7 @@ impl SqliteStore {
         let mut writer = lock(&self.writer);
         let conn = self.writer(&mut writer, durable)?;
         let turn = self.gate.pass(Turn::Alone, self.options.wait)?;
-        let done = transaction(conn, &self.bound, step);
+        let done = transaction(conn, &self.bound, durable, step);
         drop(turn);
         match done {
             Ok(value) => {
@@ -284,11 +284,18 @@ impl Writer {
 fn transaction<T>(
     conn: &mut Connection,
     bound: &AtomicU64,
+    durable: Durable,
     step: impl FnOnce(&WriteTx<'_>) -> Result<T, Fault>,
 ) -> Result<T, Fault> {
     let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let tx = WriteTx::new(tx, bound);
+    let before = tx.total_changes();
     let value = step(&tx)?;
+    if durable == Durable::Now && tx.total_changes() == before {
+        // What it found there may be from a process that was killed before it was durable. Only a
+        // commit that writes syncs, so the first page is written as it is.
+        tx.pragma_update(None, "application_id", migrate::APPLICATION_ID)?;
+    }
     tx.commit()?;
     Ok(value)
 }

@@ -45,3 +45,31 @@ fn files_keep_what_they_acknowledged_when_the_power_is_cut_1() {
 fn files_keep_what_they_acknowledged_when_the_power_is_cut_2() {
     cut_power(&Files, 600, 1, 2);
 }
+
+/// Judges so many images of a disk whose power was cut after a process was killed and another one
+/// took a step.
+fn kill_and_cut_power(subject: &dyn Subject, promised: usize) {
+    let (seed, rounds) = (seed(), times(1));
+    println!("seed {seed}, {rounds} rounds");
+    let mut tally = Tally::new();
+    for round in 0..rounds {
+        let work = PowerCut::of_round(subject, round);
+        let mut chance = Chance::new(seed, 2_000 + round);
+        let cuts = work.random_cuts(promised, &mut chance);
+        for (loss, count) in work.run_after_kills(&cuts, &mut chance) {
+            *tally.entry(loss).or_default() += count;
+        }
+    }
+    println!("images by what of the unsynced was lost: {tally:?}");
+    assert_eq!(tally.values().sum::<u64>(), times(promised as u64));
+}
+
+#[test]
+fn sqlite_builds_on_nothing_that_a_killed_process_did_not_sync() {
+    kill_and_cut_power(&Sqlite::over_vfs("kill-power"), 150);
+}
+
+#[test]
+fn files_build_on_nothing_that_a_killed_process_did_not_sync() {
+    kill_and_cut_power(&Files, 150);
+}
