@@ -44,6 +44,12 @@ impl App {
         store::url(self.globals.store.as_deref())
     }
 
+    /// What should be known about where the store lies, once it was used.
+    pub(crate) fn warning(&self) -> Option<String> {
+        self.engine.get()?;
+        self.store_url().ok()?.warning()
+    }
+
     /// The folder that new sessions belong to.
     ///
     /// # Errors

@@ -25,5 +25,8 @@ fn main() -> ExitCode {
     };
     let app = app::App::new(cli.globals);
     let done = commands::run(cli.command, &app, &mut output).and_then(|()| output.flush());
+    if let Some(warning) = app.warning() {
+        output.remark(&warning);
+    }
     exit::code(done, &mut output)
 }

@@ -44,6 +44,23 @@ impl StoreUrl {
     }
 }
 
+impl StoreUrl {
+    /// What a person should know about where the store lies: on a network file system a store of
+    /// files works, but its locks may not reach from one machine to another.
+    #[must_use]
+    pub fn warning(&self) -> Option<String> {
+        match self {
+            Self::Files(path) => Some(far(path, &forklore_store::disk::network(path)?)),
+            Self::Sqlite(_) | Self::Memory => None,
+        }
+    }
+}
+
+fn far(path: &Path, name: &str) -> String {
+    let path = path.display();
+    format!("{path} is on a network file system ({name}): let no two machines write to it at once")
+}
+
 impl FromStr for StoreUrl {
     type Err = OpenError;
 
@@ -90,4 +107,17 @@ fn open_sqlite(path: &Path) -> Result<SqliteStore, OpenError> {
         let read_only = Options { read_only: true, ..Options::default() };
         SqliteStore::open(path, read_only).map_err(|_| refused.into())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_network_file_system_is_warned_of() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(StoreUrl::Files(dir.path().to_owned()).warning(), None);
+        let said = far(Path::new("/srv/store"), "nfs");
+        assert!(said.contains("/srv/store") && said.contains("(nfs)"), "{said}");
+    }
 }
