@@ -44,10 +44,12 @@ impl App {
         store::url(self.globals.store.as_deref())
     }
 
-    /// What should be known about where the store lies, once it was used.
-    pub(crate) fn warning(&self) -> Option<String> {
-        self.engine.get()?;
-        self.store_url().ok()?.warning()
+    /// Says what should be known about where the store lies, once it was used.
+    pub(crate) fn warn(&self, output: &mut Output) {
+        let used = self.engine.get().and_then(|_| self.store_url().ok());
+        if let Some(warning) = used.and_then(|url| url.warning()) {
+            output.remark(&warning);
+        }
     }
 
     /// The folder that new sessions belong to.

@@ -25,8 +25,6 @@ fn main() -> ExitCode {
     };
     let app = app::App::new(cli.globals);
     let done = commands::run(cli.command, &app, &mut output).and_then(|()| output.flush());
-    if let Some(warning) = app.warning() {
-        output.remark(&warning);
-    }
+    app.warn(&mut output);
     exit::code(done, &mut output)
 }
