@@ -6,9 +6,11 @@ mod free;
 mod imports;
 mod labels;
 mod sessions;
+mod unowned;
 
 pub use free::{claim_open, remains};
 pub use imports::compare_import;
+pub use unowned::unowned;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

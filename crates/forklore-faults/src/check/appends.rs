@@ -152,13 +152,17 @@ impl Check<'_> {
         for entry in self.entries {
             let Call::Append { session, expect: Some(expect), .. } = &entry.call else { continue };
             match &entry.answered {
-                Some((_, Answer::Appended { from, .. })) => {
-                    if i64::try_from(*from) != Ok(expect + 1) {
-                        self.wrong(format!("{:?} stands at {from}", entry.call));
-                    }
+                Some((_, Answer::Appended { from, .. }))
+                    if i64::try_from(*from) != Ok(expect + 1) =>
+                {
+                    self.wrong(format!("{:?} stands at {from}", entry.call));
                 }
                 Some((_, Answer::Refused { head: Some(head), .. })) => {
                     self.told_head(entry, session, *head);
+                    let first = |other: &&Entry| other.call == entry.call && other.is_before(entry);
+                    if self.about(session).filter(first).any(Entry::is_done) {
+                        self.wrong(format!("a repetition was refused: {:?}", entry.call));
+                    }
                     if head == expect {
                         self.wrong(format!(
                             "{:?} was refused though {head} is the head",

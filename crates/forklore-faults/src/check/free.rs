@@ -6,6 +6,7 @@ use forklore_model::ErrorKind;
 use forklore_store::conformance::scene::id;
 use forklore_store::port::{Filter, Headers};
 
+use super::unowned::files;
 use crate::caller::Caller;
 use crate::history::{Answer, Call, Entry, Line, entries, word};
 use crate::kind::Opened;
@@ -59,19 +60,11 @@ pub fn remains(
     }
     gone.retain(|id| !shown.contains(id));
     let mut found = Vec::new();
-    let mut folders = vec![dir.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for file in std::fs::read_dir(&folder).map_err(|error| error.to_string())? {
-            let path = file.map_err(|error| error.to_string())?.path();
-            if path.is_dir() {
-                folders.push(path);
-                continue;
-            }
-            let bytes = std::fs::read(&path).map_err(|error| error.to_string())?;
-            // The id alone may stay: as the place where a child begins.
-            let there = written(&bytes).filter(|event| gone.contains(*event));
-            found.extend(there.map(|event| format!("{event} in {}", path.display())));
-        }
+    for path in files(dir).map_err(|error| error.to_string())? {
+        let bytes = std::fs::read(&path).map_err(|error| error.to_string())?;
+        // The id alone may stay: as the place where a child begins.
+        let there = written(&bytes).filter(|event| gone.contains(*event));
+        found.extend(there.map(|event| format!("{event} in {}", path.display())));
     }
     Ok(found)
 }

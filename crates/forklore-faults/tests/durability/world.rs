@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use forklore_faults::caller::Caller;
-use forklore_faults::check::{Check, claim_open, compare_import, remains};
+use forklore_faults::check::{Check, claim_open, compare_import, remains, unowned};
 use forklore_faults::history::{Answer, Call, Entry, Line, entries};
 use forklore_faults::kind::{Kind, Opened};
 use forklore_faults::place::Place;
@@ -140,14 +140,16 @@ impl World {
         self.assert_none(&compared.err().into_iter().collect::<Vec<_>>());
     }
 
-    /// Asserts that no file contains what was deleted, once copies that a kill cut short are old
-    /// enough to be collected.
+    /// Asserts that no file contains what was deleted or what killed writers left, once copies that
+    /// a kill cut short are old enough to be collected.
     #[track_caller]
     pub(crate) fn assert_erased(&self) {
         let opened = self.place.open();
         opened.engine.gc().unwrap();
         let remains = remains(&opened, &self.place.store_dir(), &self.history).unwrap();
         self.assert_none(&remains);
+        drop(opened);
+        self.assert_none(&unowned(self.place.kind(), &self.place.store_dir()).unwrap());
     }
 
     #[track_caller]

@@ -1,0 +1,53 @@
+//! What nobody will ever read again, as found from outside the store.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OpenFlags};
+
+use crate::kind::Kind;
+
+/// What a killed writer left in the store of this folder that belongs to no session; after a
+/// collection there is none.
+///
+/// # Errors
+/// When the store's files cannot be read.
+pub fn unowned(kind: Kind, dir: &Path) -> Result<Vec<String>, String> {
+    match kind {
+        Kind::Sqlite => events_of_nobody(&dir.join("store.db")).map_err(|error| error.to_string()),
+        Kind::Files => {
+            let files = files(dir).map_err(|error| error.to_string())?.into_iter();
+            let unfinished = files.filter(|path| path.extension().is_some_and(|it| it == "new"));
+            Ok(unfinished.map(|path| path.display().to_string()).collect())
+        }
+    }
+}
+
+fn events_of_nobody(store: &Path) -> rusqlite::Result<Vec<String>> {
+    let conn = Connection::open_with_flags(store, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    let sql = "SELECT k >> 32, count(*) FROM event WHERE k >> 32 NOT IN
+        (SELECT sid FROM session UNION SELECT id FROM private_segment WHERE heartbeat IS NULL)
+        GROUP BY 1";
+    let mut statement = conn.prepare(sql)?;
+    let found = statement.query_map([], |row| {
+        let (segment, events): (i64, i64) = (row.get(0)?, row.get(1)?);
+        Ok(format!("{events} events of segment {segment}, which is nobody's"))
+    })?;
+    found.collect()
+}
+
+/// Every file below the folder.
+///
+/// # Errors
+/// Those of the operating system.
+pub(super) fn files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            found.extend(files(&path)?);
+        } else {
+            found.push(path);
+        }
+    }
+    Ok(found)
+}
