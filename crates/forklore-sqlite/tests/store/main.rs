@@ -8,11 +8,8 @@
 )]
 
 mod access;
-mod child;
 mod close;
-mod crowd;
 mod damage;
 mod depth;
 mod erasure;
-mod kill;
 mod place;
