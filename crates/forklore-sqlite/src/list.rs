@@ -84,10 +84,14 @@ fn scan(
     while let Some(row) = rows.next()? {
         let session = match session::read(row, true) {
             Ok(session) => session,
-            Err(fault) if fault.is_of_one_row() => {
-                damaged.push(fault);
-                continue;
-            }
+            // Columns may have come from an index: the row itself has the last word.
+            Err(fault) if fault.is_of_one_row() => match session::numbered(conn, row.get(0)?) {
+                Ok(session) => session,
+                Err(_) => {
+                    damaged.push(fault);
+                    continue;
+                }
+            },
             Err(fault) => return Err(fault),
         };
         let bound = Cursor { updated: session.fresh_until, id: session.header.id.clone() };

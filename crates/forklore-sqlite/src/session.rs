@@ -192,7 +192,10 @@ impl Cells<'_, '_> {
 /// Checks and reads a row of [`select`], or one without `notes`.
 pub(crate) fn read(row: &Row<'_>, notes: bool) -> Result<Session> {
     find_kin(row)?;
-    check_identity(row)?;
+    check_identity(row).map_err(|fault| match spelled_twice(row) {
+        Some(id) => fault.of(&id, None),
+        None => fault,
+    })?;
     let mut cells = Cells { row, at: IDENTITY_AT };
     let (sid, id): (Segment, SessionId) = (cells.next()?, cells.required()?);
     let read = || {
@@ -215,6 +218,13 @@ pub(crate) fn read(row: &Row<'_>, notes: bool) -> Result<Session> {
         Ok(session)
     };
     read().map_err(|fault: Fault| fault.of(&id, None))
+}
+
+/// The id that a damaged row tells in two columns: enough to name it by.
+fn spelled_twice(row: &Row<'_>) -> Option<SessionId> {
+    let (id, folded): (String, String) =
+        (row.get(IDENTITY_AT + 1).ok()?, row.get(IDENTITY_AT + 2).ok()?);
+    id.parse().ok().filter(|id: &SessionId| id.fold() == folded)
 }
 
 /// Finds that the rows of the root and the parent are there, which hold their ids.

@@ -32,9 +32,10 @@ impl Manifest {
     }
 }
 
-/// The crates' manifests, without the workspace's own.
+/// The crates' manifests, without the workspace's own and that of `fuzz`, a workspace of its own.
 pub(crate) fn all() -> Vec<Manifest> {
-    let manifests = files().into_iter().filter(|file| file.path.ends_with("/Cargo.toml"));
+    let is_crate = |path: &str| path.ends_with("/Cargo.toml") && !path.starts_with("fuzz/");
+    let manifests = files().into_iter().filter(|file| is_crate(&file.path));
     manifests.map(|file| Manifest::read(&file)).collect()
 }
 

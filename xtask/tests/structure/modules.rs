@@ -15,6 +15,7 @@ fn is_target(path: &str) -> bool {
         [.., "tests" | "benches" | "examples", _] => !parts.contains(&"src"),
         [.., "tests" | "benches" | "examples", _, "main.rs"] => !parts.contains(&"src"),
         [.., "build.rs"] => !parts.contains(&"src"),
+        ["fuzz", "fuzz_targets", _] => true,
         _ => false,
     }
 }

@@ -12,6 +12,7 @@ mod help;
 mod hostile;
 mod man;
 mod place;
+mod repair;
 mod screens;
 mod shapes;
 mod streams;
