@@ -16,7 +16,7 @@ const PROCESSES: usize = 8;
 /// Appends of each process to the session that all share.
 const APPENDS: u64 = 500;
 /// Rounds in which everybody does everything; in every second one, half of them are killed.
-const ROUNDS: u64 = 6;
+const ROUNDS: u64 = 4;
 /// Calls of each process in a round.
 const CALLS: u64 = 60;
 

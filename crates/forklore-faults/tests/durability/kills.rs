@@ -8,8 +8,8 @@ use forklore_faults::soak::{Chance, seed, times};
 
 use crate::world::{World, for_each_store};
 
-const STORES: u64 = 10;
-const KILLS: u64 = 30;
+const STORES: u64 = 6;
+const KILLS: u64 = 50;
 /// How long a copy may give no sign of life before a collection takes it.
 const ABANDONED: Duration = Duration::from_secs(11);
 
