@@ -46,6 +46,10 @@ impl Folder {
             let step = self.bytes(session, from, log.end)?;
             self.write(&*log.file, &log.path, &step, from)?;
             self.sync(&*log.file, &log.path)?;
+            if session.durable == 0 {
+                // Its writer may have been killed as soon as the file had its name.
+                self.sync_name(&log.path)?;
+            }
             self.mark(Mark::Session(header.id.clone(), segment.clone(), log.end));
         }
         session.len = session.log.end;

@@ -38,6 +38,7 @@ impl Folder {
     /// Copies the first `kept` inheritable events of a session, without keeping others waiting.
     pub(crate) fn stage(&self, from: &SessionId, kept: u64, owner: &Owner<'_>) -> Result<Staged> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
+        self.check_sound()?;
         let session = self.living(from)?;
         if kept > session.header.counts.kept {
             return Err(Error::Invalid(format!("the cut lies behind the end of {from}")));

@@ -88,8 +88,7 @@ impl Folder {
             }
         });
         if taken.is_ok() && self.check_sound().is_ok() {
-            let _ = self.remove(&self.layout.pending());
-            let _ = self.sync_name(&self.layout.pending());
+            let _ = self.forget_pending();
         }
     }
 
@@ -104,6 +103,9 @@ impl Folder {
         let Some(bytes) = self.read(&path)? else {
             return Ok(());
         };
+        if bytes.is_empty() {
+            return self.forget_pending();
+        }
         let text = line::checked(&bytes).map_err(|wrong| damage(&path, 0, wrong))?;
         let pending: Pending =
             serde_json::from_str(text).map_err(|error| damage(&path, 0, &error))?;
@@ -135,9 +137,17 @@ impl Folder {
             self.remove(&path)?;
             self.sync_name(&path)?;
         }
-        self.remove(&self.layout.pending())?;
-        // Else it might come back later and be done over what others wrote meanwhile.
-        self.sync_name(&self.layout.pending())
+        self.forget_pending()
+    }
+
+    /// Removes the step. Were it only removed, it might come back when the power is cut and be done
+    /// over what others wrote meanwhile; what comes back is empty.
+    fn forget_pending(&self) -> Result<()> {
+        let path = self.layout.pending();
+        let file = self.fs.open(&path, Open::Write).map_err(os("opening", &path))?;
+        file.set_len(0).map_err(os("clearing", &path))?;
+        self.sync(&*file, &path)?;
+        self.remove(&path)
     }
 
     fn place(&self, write: &Write) -> Result<PathBuf> {

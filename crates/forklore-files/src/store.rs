@@ -83,6 +83,10 @@ impl FilesStore {
                 make(&folder)?;
             }
         }
+        if !options.read_only && folder.names(&folder.layout.workspaces())?.is_empty() {
+            // Whoever made it may have been killed before that was durable.
+            folder.sync_name(&folder.layout.version())?;
+        }
         Ok(Self { folder, options, gate, index: Mutex::default() })
     }
 
