@@ -67,21 +67,36 @@ impl<'a> PowerCut<'a> {
     /// So many cuts, in order: before every sync with every loss, and others by chance.
     #[must_use]
     pub fn cuts(&self, count: usize, chance: &mut Chance) -> Vec<Cut> {
-        let syncs = self.journal.iter().enumerate().filter_map(|(at, entry)| {
-            matches!(entry, Entry::Synced(_) | Entry::SyncedDir(_)).then_some(at)
-        });
         let losses = self.subject.losses();
-        let mut cuts: Vec<_> =
-            syncs.flat_map(|at| losses.iter().map(move |loss| Cut { at, loss: *loss })).collect();
+        let mut cuts: Vec<_> = self
+            .syncs()
+            .flat_map(|at| losses.iter().map(move |loss| Cut { at, loss: *loss }))
+            .collect();
         let more = count.saturating_sub(cuts.len());
         cuts.extend(self.random_cuts(more, chance));
         cuts.sort_by_key(|cut| cut.at);
         cuts
     }
 
-    /// So many cuts by chance, in order.
+    /// So many moments for a kill at least, in order: before every sync, where then everything that
+    /// was not synced is lost, and others by chance.
     #[must_use]
-    pub fn random_cuts(&self, count: usize, chance: &mut Chance) -> Vec<Cut> {
+    pub fn kills(&self, count: usize, chance: &mut Chance) -> Vec<Cut> {
+        let mut kills: Vec<_> = self.syncs().map(|at| Cut { at, loss: Loss::Everything }).collect();
+        kills.extend(self.random_cuts(count.saturating_sub(kills.len()), chance));
+        kills.sort_by_key(|kill| kill.at);
+        kills
+    }
+
+    /// The places of the syncs in the journal.
+    fn syncs(&self) -> impl Iterator<Item = usize> {
+        self.journal.iter().enumerate().filter_map(|(at, entry)| {
+            matches!(entry, Entry::Synced(_) | Entry::SyncedDir(_)).then_some(at)
+        })
+    }
+
+    /// So many cuts by chance, in order.
+    fn random_cuts(&self, count: usize, chance: &mut Chance) -> Vec<Cut> {
         let mut cut = || {
             let at = chance.below(self.journal.len() as u64 + 1);
             let loss = *chance.one_of(self.subject.losses());

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
 use forklore_store::Error;
@@ -118,6 +118,7 @@ impl<'a> Sweep<'a> {
 /// The work on a store under which one operation fails.
 struct Run<'a> {
     sweep: &'a Sweep<'a>,
+    fault: Fault,
     dir: TempDir,
     drive: Arc<Drive>,
 }
@@ -129,6 +130,8 @@ struct Struck {
     /// What became of the step during which it struck; none when that was opening or closing.
     step: Option<Result<(), Error>>,
     shape: Shape,
+    /// The operations there were when that step had ended.
+    operations: usize,
 }
 
 impl Struck {
@@ -156,7 +159,7 @@ impl Struck {
 
 impl<'a> Run<'a> {
     fn begin(sweep: &'a Sweep<'a>, fault: Fault) -> Self {
-        Self { sweep, dir: folder(), drive: Drive::with_fault(fault) }
+        Self { sweep, fault, dir: folder(), drive: Drive::with_fault(fault) }
     }
 
     fn work(&self) -> &Workload {
@@ -194,20 +197,21 @@ impl<'a> Run<'a> {
         let store = match (self.open(), hit()) {
             (Ok(store), None) => store,
             (opened, Some(shape)) => {
-                return Ok((opened.ok(), Struck { before: 0, step: None, shape }));
+                return Ok((opened.ok(), Struck { before: 0, step: None, shape, operations: 0 }));
             }
             (Err(error), None) => return Err(format!("it does not open: {error}")),
         };
         for (before, step) in self.work().steps.iter().enumerate() {
             let taken = step.take(&*store);
             if let Some(shape) = hit() {
-                return Ok((Some(store), Struck { before, step: Some(taken), shape }));
+                let operations = self.drive.shapes().len();
+                return Ok((Some(store), Struck { before, step: Some(taken), shape, operations }));
             }
             taken.map_err(|error| format!("step {before} failed though nothing else: {error}"))?;
         }
         drop(store);
         let shape = hit().ok_or("the operation was not reached")?;
-        Ok((None, Struck { before: self.work().steps.len(), step: None, shape }))
+        Ok((None, Struck { before: self.work().steps.len(), step: None, shape, operations: 0 }))
     }
 
     /// Works on with the same handle; the number of steps taken then, if that is certain.
@@ -223,16 +227,33 @@ impl<'a> Run<'a> {
         }
         // Beside the steps the handle may have been about to close.
         if struck.shape.is_sync() && struck.step.is_some() {
+            let before = self.drive.shapes().len();
             let refused = self.writing_step(taken).map(|step| step.take(store));
+            let refused_at = self.drive.shapes().len();
             return match refused {
                 Some(Err(Error::Poisoned { .. })) | None => {
                     self.work().taken(store, struck.allowed()).map_err(same)?;
+                    // The step that failed does not take itself back, the refused one begins not.
+                    self.nothing_written(self.fault.at + 1..struck.operations).map_err(same)?;
+                    self.nothing_written(before..refused_at).map_err(same)?;
                     Ok(None)
                 }
                 Some(other) => Err(same(format!("a sync failed, then a step gave {other:?}"))),
             };
         }
         self.next(store, taken).map(Some).map_err(same)
+    }
+
+    /// Whether none of these operations, which are behind a failed sync, writes.
+    fn nothing_written(&self, operations: Range<usize>) -> Result<(), String> {
+        let shapes = self.drive.shapes();
+        let writes = |shape: &Shape| {
+            matches!(shape, Shape::Create | Shape::Write | Shape::SetLen | Shape::Rename)
+        };
+        match shapes[operations].iter().find(|shape| writes(shape)) {
+            Some(shape) => Err(format!("a sync failed, and then there was another {shape:?}")),
+            None => Ok(()),
+        }
     }
 
     /// The next step that writes, when so many were taken.

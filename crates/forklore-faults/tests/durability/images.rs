@@ -55,21 +55,22 @@ fn kill_and_cut_power(subject: &dyn Subject, promised: usize) {
     for round in 0..rounds {
         let work = PowerCut::of_round(subject, round);
         let mut chance = Chance::new(seed, 2_000 + round);
-        let cuts = work.random_cuts(promised, &mut chance);
+        let cuts = work.kills(promised, &mut chance);
         for (loss, count) in work.run_after_kills(&cuts, &mut chance) {
             *tally.entry(loss).or_default() += count;
         }
     }
     println!("images by what of the unsynced was lost: {tally:?}");
-    assert_eq!(tally.values().sum::<u64>(), times(promised as u64));
+    assert!(tally.values().sum::<u64>() >= times(promised as u64));
+    assert_eq!(tally.len(), subject.losses().len());
 }
 
 #[test]
 fn sqlite_builds_on_nothing_that_a_killed_process_did_not_sync() {
-    kill_and_cut_power(&Sqlite::over_vfs("kill-power"), 150);
+    kill_and_cut_power(&Sqlite::over_vfs("kill-power"), 250);
 }
 
 #[test]
 fn files_build_on_nothing_that_a_killed_process_did_not_sync() {
-    kill_and_cut_power(&Files, 150);
+    kill_and_cut_power(&Files, 250);
 }
