@@ -50,7 +50,10 @@ fn what_is_lost_is_named_and_the_rest_keeps_its_numbers() {
     let saved = log(&place, "sqlite:saved.db", "plan-1");
     assert_eq!(saved[0]["type"], "x.lost");
     assert_eq!(saved[0]["class"], "conversation");
-    assert_eq!(saved.iter().map(|line| &line["seq"]).collect::<Vec<_>>(), numbers(saved.len()));
+    assert_eq!(
+        saved.iter().map(|line| line["seq"].clone()).collect::<Vec<_>>(),
+        numbers(saved.len())
+    );
     assert_eq!(std::fs::read(place.store()).unwrap(), source, "the source was written");
     let sound = place.run(&["--store", "sqlite:saved.db", "verify"]);
     assert_eq!(sound.code, 0, "{sound:?}");
