@@ -26,7 +26,8 @@ impl Records {
         let conn = Connection::open_in_memory()?;
         for sql in migrate::STEPS {
             // The order of columns counts, and nothing else.
-            conn.execute_batch(&sql.replace("NOT NULL", "").replace("UNIQUE", ""))?;
+            let sql = sql.replace("IS NOT NULL", "NOTNULL").replace("NOT NULL", "");
+            conn.execute_batch(&sql)?;
         }
         conn.execute("INSERT INTO dialect VALUES (1, 'plain')", [])?;
         Ok(Self(conn))
