@@ -11,7 +11,7 @@ use crate::{row, session};
 /// The columns of an event but its number and its checksum, as `row::COLUMNS` reads them.
 const EVENT: &str = "id, ts, type, class, dialect, kept, idx, turns, bytes, open, starts_turn, \
     calls, origin_session, origin_seq, payload";
-const SESSION_COLUMNS: usize = 51;
+const SESSION_COLUMNS: usize = 53;
 
 /// A database in memory with the tables of a store, without what they demand of values.
 #[derive(Debug)]
