@@ -27,8 +27,9 @@ impl Folder {
             return Err(Error::Conflict { session: id.clone(), expected, head });
         }
         let open = match session.header.counts.open {
-            0 => OpenCalls::default(),
-            _ => History::of(self, &session).open_calls(head)?,
+            0 => Some(OpenCalls::default()),
+            _ if !append.events.iter().any(changes_calls) => None,
+            _ => Some(History::of(self, &session).open_calls(head)?),
         };
         let mut tail = Tail { header: &mut session.header, open, lines: String::new() };
         append.events.iter().try_for_each(|event| tail.push(event))?;
@@ -40,6 +41,10 @@ impl Folder {
         let (from_seq, to_seq) = (head.saturating_add(1).unsigned_abs(), head_seq.unsigned_abs());
         Ok(Appended { from_seq, to_seq, head_seq, repeated: false })
     }
+}
+
+fn changes_calls(event: &Event) -> bool {
+    event.effect.starts_turn || !event.effect.calls.is_empty()
 }
 
 /// The earlier success that `append` repeats (SPEC 9).
@@ -77,8 +82,9 @@ fn repetition(session: &Session, append: &Append) -> Result<Option<Appended>> {
 pub(crate) struct Tail<'h> {
     /// The session, counted on with each event.
     pub(crate) header: &'h mut Header,
-    /// The calls open behind the last event.
-    pub(crate) open: OpenCalls,
+    /// The calls open behind the last event; none where only their number counts, because no
+    /// event that is added changes them.
+    pub(crate) open: Option<OpenCalls>,
     /// The lines of the events added.
     pub(crate) lines: String,
 }
@@ -90,8 +96,14 @@ impl Tail<'_> {
     }
 
     pub(crate) fn push(&mut self, event: &Event) -> Result<()> {
-        self.open.step(&event.effect);
-        self.header.counts = self.header.counts.after(event, &self.open);
+        let before = self.header.counts;
+        self.header.counts = match &mut self.open {
+            Some(open) => {
+                open.step(&event.effect);
+                before.after(event, open)
+            }
+            None => Counts { open: before.open, ..before.after(event, &OpenCalls::default()) },
+        };
         self.put(event, self.header.counts)
     }
 

@@ -14,6 +14,7 @@ use crate::folder::Folder;
 use crate::fs::Open;
 use crate::layout::{LINES, Segment};
 use crate::line;
+use crate::log::damage;
 use crate::name::Name;
 
 /// What a claim says. All its fields have a fixed width once the session is named, so that it is
@@ -61,7 +62,13 @@ impl Folder {
                 return Ok(Some(Found { segment, durable: 0 }));
             }
         }
-        Ok(None)
+        match self.claimed(name)? {
+            // A session is never forgotten because its file is lost.
+            Some(lost) if lost.durable > 0 => {
+                Err(damage(&self.layout.segment(&lost.segment), 0, "it is gone"))
+            }
+            _ => Ok(None),
+        }
     }
 
     fn claimed(&self, name: &str) -> Result<Option<Found>> {
@@ -70,6 +77,8 @@ impl Folder {
         };
         let claim: Option<Claim> =
             line::checked(&bytes).ok().and_then(|text| serde_json::from_str(text).ok());
+        // One of another id was put here by somebody else.
+        let claim = claim.filter(|claim| Name::of_session(&claim.id).as_str() == name);
         Ok(claim.and_then(|claim| {
             let segment = Segment::at(&claim.workspace, name);
             let durable = claim.durable.parse().ok()?;
@@ -82,11 +91,6 @@ impl Folder {
         let bytes = self.read(&self.layout.claim(name)).ok()??;
         let claim: Claim = serde_json::from_str(line::checked(&bytes).ok()?).ok()?;
         Some(claim.id)
-    }
-
-    /// How much was promised of the file of this name, wherever it lies.
-    pub(crate) fn promised(&self, name: &str) -> Result<u64> {
-        Ok(self.claimed(name)?.map_or(0, |found| found.durable))
     }
 
     /// How much of a file is known to be durable now.

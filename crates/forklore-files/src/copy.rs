@@ -1,5 +1,6 @@
 //! Copies of an assembled prefix: for a fork that copies, and for a session that is detached.
 
+use std::hash::{BuildHasher, RandomState};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -44,8 +45,9 @@ impl Folder {
             return Err(Error::Invalid(format!("the cut lies behind the end of {from}")));
         }
         self.make_dir(&self.layout.workspaces().join(owner.segment.workspace()))?;
+        // By chance, because in two containers two processes can have one number.
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let suffix = format!(".{}-{number}{UNFINISHED}", std::process::id());
+        let suffix = format!(".{:016x}{UNFINISHED}", RandomState::new().hash_one(number));
         let path = self.layout.segment(&owner.segment.prefix());
         let staged = Staged { path: forklore_store::disk::beside(&path, &suffix) };
         let written = self.write_copy(&History::of(self, &session), kept, owner, &staged);
@@ -63,7 +65,6 @@ impl Folder {
         staged: &Staged,
     ) -> Result<()> {
         let path = &staged.path;
-        self.remove(path)?;
         let file = self.fs.open(path, Open::Create).map_err(os("copying to", path))?;
         let mut lines = sealed(&PrefixLine::new(owner.id, kept))?;
         let (mut at, mut copied) = (0, 0);

@@ -20,8 +20,13 @@ const SPANS: usize = 16;
 impl Folder {
     /// Checks the id, the kind and the cut; the parent, where there is one.
     pub(crate) fn check_new(&self, new: &NewSession) -> Result<Option<Session>> {
-        if self.find(&new.id)?.is_some() {
-            return Err(Error::IdTaken(new.id.clone()));
+        match self.find(&new.id) {
+            Ok(None) => {}
+            // Also where its file is lost: it does not become a new session.
+            Ok(Some(_)) | Err(Error::Corrupt { .. }) => {
+                return Err(Error::IdTaken(new.id.clone()));
+            }
+            Err(error) => return Err(error),
         }
         let Some(from) = &new.from else {
             if new.kind != SessionKind::Root {
@@ -56,7 +61,7 @@ impl Folder {
         }
         let segment = Segment::of_session(&header.workspace, &header.id);
         let line = SessionLine::new(&header, ancestry);
-        let mut tail = Tail { header: &mut header, open, lines: String::new() };
+        let mut tail = Tail { header: &mut header, open: Some(open), lines: String::new() };
         let mut events = new.events.as_slice();
         if let (Some(_), [fork, rest @ ..]) = (&parent, events) {
             tail.push_fork(fork)?;

@@ -10,6 +10,7 @@ use forklore_store::{Error, Result};
 
 use crate::fs::{File, Fs, Open};
 use crate::layout::{Layout, Segment, UNFINISHED};
+use crate::log::damage;
 use crate::{claim, sources};
 
 /// The longest file that is read as a whole: a step over several files.
@@ -107,7 +108,8 @@ impl Folder {
     pub(crate) fn open(&self, path: &Path, how: Open) -> Result<Option<Box<dyn File>>> {
         match self.fs.open(path, how) {
             Ok(file) => Ok(Some(file)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) if is_nothing(&error) => Ok(None),
+            Err(error) if is_no_file(&error) => Err(damage(path, 0, "it is no file")),
             Err(error) => Err(os("opening", path)(error)),
         }
     }
@@ -207,8 +209,21 @@ impl Folder {
     pub(crate) fn names(&self, path: &Path) -> Result<Vec<String>> {
         match self.fs.names(path) {
             Ok(names) => Ok(names),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(error) if is_nothing(&error) => Ok(Vec::new()),
             Err(error) => Err(os("reading the folder", path)(error)),
         }
     }
+}
+
+/// Whether there is nothing of that name: also in the place of a folder, where tools leave files.
+fn is_nothing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+/// Whether a folder, a link or a pipe stands in the place of a file.
+fn is_no_file(error: &io::Error) -> bool {
+    let link = rustix::io::Errno::LOOP.raw_os_error();
+    error.kind() == io::ErrorKind::IsADirectory
+        || error.kind() == io::ErrorKind::InvalidInput
+        || error.raw_os_error() == Some(link)
 }

@@ -108,8 +108,13 @@ impl Fs for Disk {
     fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn File>> {
         let mut options = OpenOptions::new();
         options.read(true).write(how != Open::Read).create_new(how == Open::Create);
-        let no_link = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
-        Ok(Box::new(options.mode(0o600).custom_flags(no_link).open(path)?))
+        // Neither through a link nor waiting for somebody at the other end of a pipe.
+        let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+        let file = options.mode(0o600).custom_flags(flags.bits() as i32).open(path)?;
+        if !file.metadata()?.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
+        }
+        Ok(Box::new(file))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {

@@ -206,7 +206,7 @@ impl<'s> History<'s> {
         let mut next = seq;
         let mut stopped = false;
         let shown = log.forward(at, bare, |_, event| {
-            if event.seq != next {
+            if event.seq != next || event.origin.session_id != self.session.header.id {
                 return Err(self.gap(Some(next)));
             }
             next = if next == 0 { self.inherited().kept + 1 } else { next + 1 };

@@ -23,7 +23,15 @@ impl Folder {
     ) -> Result<()> {
         let holder = match self.labelled(root, label)? {
             Claimed::Nobody => None,
-            Claimed::By(id) => self.any(&id).ok().map(|session| session.header),
+            Claimed::By(id) => match self.any(&id) {
+                Ok(session) => Some(session.header),
+                Err(Error::NotFound(_)) => None,
+                // It may well have it.
+                Err(Error::Corrupt { .. }) => {
+                    return Err(Error::LabelTaken { label: label.clone(), by: id });
+                }
+                Err(error) => return Err(error),
+            },
             Claimed::Unreadable => self.family_label(root, label)?,
         };
         let has = |header: &Header| {

@@ -7,6 +7,8 @@ use crate::fs::File;
 
 /// Bytes read at once; more where a line is longer.
 const BLOCK: u64 = 64 << 10;
+/// No line is longer: the longest payload of an import, and what stands around it.
+const LONGEST: u64 = 512 << 20;
 
 /// A window on a file.
 pub(crate) struct Lines<'f> {
@@ -93,6 +95,10 @@ impl<'f> Lines<'f> {
     }
 
     fn load(&mut self, at: u64, len: u64) -> io::Result<()> {
+        if len > 2 * LONGEST {
+            let message = "a line of it is longer than any line can be";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+        }
         // New zeros are cheaper than zeros written over what was there.
         self.block = vec![0; usize::try_from(len).unwrap_or_default()];
         let read = self.file.read_at(&mut self.block, at);

@@ -1,5 +1,6 @@
 //! Listing sessions: every file is looked at, at both of its ends.
 
+use forklore_model::Counts;
 use forklore_store::port::{Cursor, Filter, Headers};
 use forklore_store::{Error, Result};
 
@@ -8,6 +9,7 @@ use crate::folder::Folder;
 use crate::fs::Open;
 use crate::layout::Segment;
 use crate::log::of;
+use crate::record::{Ancestry, SessionLine, Span};
 use crate::session::{Outline, Session};
 
 impl Folder {
@@ -31,7 +33,7 @@ impl Folder {
                     found.sound.push(session.header);
                 }
                 Ok(_) => {}
-                Err(error @ Error::Corrupt { .. }) => found.damaged.push(error),
+                Err(error) if is_its_own(&error) => found.damaged.push(error),
                 Err(error) => return Err(error),
             }
         }
@@ -57,13 +59,64 @@ impl Folder {
         })
     }
 
-    /// Every session that can be read, deleted ones too.
-    pub(crate) fn sessions(&self) -> Result<Vec<Outline>> {
+    /// Every session, deleted ones too.
+    pub(crate) fn survey(&self) -> Result<Survey> {
         let own = self.segments()?.into_iter().filter(|segment| !segment.is_prefix());
-        let mut sessions = Vec::new();
+        let mut found = Survey::default();
         for segment in own {
-            sessions.extend(self.session_in(&segment)?.map(Session::outline));
+            match self.session_in(&segment) {
+                Ok(session) => found.sessions.extend(session.map(Session::outline)),
+                Err(error) if is_its_own(&error) => {
+                    let line = self.session_line(&segment).ok();
+                    found.damaged.push(Damaged { segment, line, error });
+                }
+                Err(error) => return Err(error),
+            }
         }
-        Ok(sessions)
+        Ok(found)
     }
+}
+
+/// The sessions of a store.
+#[derive(Debug, Default)]
+pub(crate) struct Survey {
+    pub(crate) sessions: Vec<Outline>,
+    /// Those that cannot be read.
+    pub(crate) damaged: Vec<Damaged>,
+}
+
+/// A session that cannot be read.
+#[derive(Debug)]
+pub(crate) struct Damaged {
+    pub(crate) segment: Segment,
+    /// Its first line, where that can be read.
+    pub(crate) line: Option<SessionLine>,
+    pub(crate) error: Error,
+}
+
+impl Survey {
+    /// The lists of spans that living sessions read by, with how many events each gives.
+    pub(crate) fn lists(&self) -> Vec<(Ancestry, u64)> {
+        let living = self.sessions.iter().filter(|session| session.header.deleted.is_none());
+        let mut lists: Vec<_> = living
+            .map(|Outline { segment, header, line }| {
+                (line.ancestry_of(header, segment), header.inherited.kept)
+            })
+            .collect();
+        // Whether a damaged one reads by its own copy is not known.
+        for Damaged { segment, line, .. } in &self.damaged {
+            if let Some(line) = line {
+                let kept = line.session.inherited().kept;
+                let copy = Span { segment: segment.prefix(), base: Counts::default() };
+                lists.push((line.ancestry.clone(), kept));
+                lists.push((Ancestry { before: None, spans: vec![copy] }, kept));
+            }
+        }
+        lists
+    }
+}
+
+/// Whether it is one file that cannot be read, and no reason why others cannot either.
+fn is_its_own(error: &Error) -> bool {
+    matches!(error, Error::Corrupt { .. } | Error::Unsupported(_) | Error::Denied(_))
 }

@@ -135,6 +135,21 @@ impl Log {
         }
     }
 
+    /// Shows every line, with where it begins and its checked text.
+    ///
+    /// # Errors
+    /// `Corrupt` at a line that cannot be read.
+    pub(crate) fn lines(&self, mut show: impl FnMut(u64, &[u8], &str) -> Result<()>) -> Result<()> {
+        let mut lines = Lines::of(&*self.file);
+        let mut at = self.start;
+        while let Some(line) = lines.forward(at, self.end).map_err(os("reading", &self.path))? {
+            let text = line::checked(line).map_err(|wrong| self.damage(at, wrong))?;
+            show(at, line, text)?;
+            at += line.len() as u64;
+        }
+        Ok(())
+    }
+
     /// Where the line ends that begins at `at`.
     pub(crate) fn behind(&self, at: u64) -> Result<u64> {
         let mut lines = Lines::of(&*self.file);

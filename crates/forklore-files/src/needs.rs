@@ -6,8 +6,8 @@ use forklore_store::Result;
 
 use crate::folder::Folder;
 use crate::layout::Segment;
+use crate::list::Survey;
 use crate::record::{Ancestry, Span};
-use crate::session::Outline;
 
 /// Of each segment the number of the last inheritable event that a living session inherits.
 #[derive(Debug, Default)]
@@ -31,14 +31,13 @@ impl Needs {
 }
 
 impl Folder {
-    /// Reads each living session's spans, and those that several refer to once.
-    pub(crate) fn needs(&self, sessions: &[Outline]) -> Result<Needs> {
+    /// Reads each living session's spans, and those that several refer to once. A damaged session
+    /// whose first line can be read needs what that says, and its own copy.
+    pub(crate) fn needs(&self, found: &Survey) -> Result<Needs> {
         let mut needs = Needs::default();
         let mut seen = HashSet::new();
-        for session in sessions.iter().filter(|session| session.header.deleted.is_none()) {
-            let Ancestry { before, spans } =
-                session.line.ancestry_of(&session.header, &session.segment);
-            needs.note(&spans, session.header.inherited.kept);
+        for (Ancestry { before, spans }, kept) in found.lists() {
+            needs.note(&spans, kept);
             let mut next = before;
             while let Some(holder) = next.filter(|holder| seen.insert(holder.clone())) {
                 let line = self.session_line(&holder)?;

@@ -3,6 +3,7 @@
 //! Whoever finds one that was not forgotten does it again before anything else. Doing it twice
 //! comes to the same.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use crate::fs::Open;
 use crate::line;
 use crate::log::damage;
 use crate::overlay::{Change, Overlay};
-use crate::record::VERSION;
+use crate::record::{VERSION, hex, unhex};
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Pending {
@@ -35,7 +36,31 @@ struct Write {
     new: bool,
     /// What follows what is kept; none when the file goes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    tail: Option<String>,
+    tail: Option<Tail>,
+}
+
+/// Bytes as a line spells them: torn tails that are set aside may be no text.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+enum Tail {
+    Text(String),
+    Bytes { hex: String },
+}
+
+impl Tail {
+    fn of(bytes: Vec<u8>) -> Self {
+        match String::from_utf8(bytes) {
+            Ok(text) => Self::Text(text),
+            Err(error) => Self::Bytes { hex: hex(error.as_bytes()) },
+        }
+    }
+
+    fn bytes(&self) -> Option<Cow<'_, [u8]>> {
+        match self {
+            Self::Text(text) => Some(Cow::Borrowed(text.as_bytes())),
+            Self::Bytes { hex } => unhex(hex).map(Cow::Owned),
+        }
+    }
 }
 
 impl Folder {
@@ -51,10 +76,7 @@ impl Folder {
             let file = file.ok_or_else(|| Error::io("naming a file", "it lies elsewhere"))?;
             let (keep, tail) = match change {
                 Change::Gone => (None, None),
-                Change::Content { keep, tail } => {
-                    let text = String::from_utf8(tail);
-                    (Some(keep), Some(text.map_err(|error| Error::io("writing a step", error))?))
-                }
+                Change::Content { keep, tail } => (Some(keep), Some(Tail::of(tail))),
             };
             let new = self.open(&path, Open::Read)?.is_none();
             writes.push(Write { file: file.to_owned(), keep, new, tail });
@@ -99,12 +121,22 @@ impl Folder {
 
     /// Does what a killed writer had written down.
     pub(crate) fn finish_pending(&self) -> Result<()> {
+        match self.pending()? {
+            Some(pending) => self.finish(&pending),
+            None if self.is_pending()? => self.forget_pending(),
+            None => Ok(()),
+        }
+    }
+
+    /// The step that was written down; none where it was done and only its file is left.
+    ///
+    /// # Errors
+    /// `Corrupt` where it cannot be read.
+    fn pending(&self) -> Result<Option<Pending>> {
         let path = self.layout.pending();
-        let Some(bytes) = self.read(&path)? else {
-            return Ok(());
-        };
+        let bytes = self.read(&path)?.unwrap_or_default();
         if bytes.is_empty() {
-            return self.forget_pending();
+            return Ok(None);
         }
         let text = line::checked(&bytes).map_err(|wrong| damage(&path, 0, wrong))?;
         let pending: Pending =
@@ -113,7 +145,12 @@ impl Folder {
             let path = path.display();
             return Err(Error::Unsupported(format!("a newer forklore wrote {path}; use that")));
         }
-        self.finish(&pending)
+        Ok(Some(pending))
+    }
+
+    /// Whether the step that is under way can be read.
+    pub(crate) fn check_pending(&self) -> Result<()> {
+        self.pending().map(|_| ())
     }
 
     fn finish(&self, pending: &Pending) -> Result<()> {
@@ -124,7 +161,9 @@ impl Folder {
     fn write_all(&self, pending: &Pending) -> Result<()> {
         pending.pending.iter().try_for_each(|write| match &write.tail {
             Some(tail) => {
-                self.write_file(&self.place(write)?, write.keep.unwrap_or_default(), tail)
+                let broken = || damage(&self.layout.pending(), 0, "its bytes are none");
+                let bytes = tail.bytes().ok_or_else(broken)?;
+                self.write_file(&self.place(write)?, write.keep.unwrap_or_default(), &bytes)
             }
             None => Ok(()),
         })
@@ -159,9 +198,9 @@ impl Folder {
         Ok(self.layout.root().join(&write.file))
     }
 
-    fn write_file(&self, path: &Path, keep: u64, tail: &str) -> Result<()> {
+    fn write_file(&self, path: &Path, keep: u64, tail: &[u8]) -> Result<()> {
         if keep == 0 {
-            return self.put(path, tail.as_bytes());
+            return self.put(path, tail);
         }
         let file = self.fs.open(path, Open::Write).map_err(os("opening", path))?;
         let len = file.len().map_err(os("reading", path))?;
@@ -171,7 +210,7 @@ impl Folder {
         if len > keep {
             file.set_len(keep).map_err(os("cutting back", path))?;
         }
-        self.write(&*file, path, tail.as_bytes(), keep)?;
+        self.write(&*file, path, tail, keep)?;
         self.sync(&*file, path)
     }
 }

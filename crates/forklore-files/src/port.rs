@@ -13,6 +13,7 @@ use jiff::Timestamp;
 
 use crate::copy::Owner;
 use crate::layout::Segment;
+use crate::sources::Index;
 use crate::store::FilesStore;
 
 /// How often a step is tried that a delete or a gc came in between of.
@@ -118,8 +119,11 @@ impl Store for FilesStore {
         now: Timestamp,
     ) -> Result<Removed> {
         let (_turn, folder) = self.alone()?;
-        let index = self.index()?;
-        folder.together(|folder| folder.delete(&index, sessions, children, now))
+        // Where nothing was imported, damage of what is known of imports keeps nobody.
+        let imported =
+            sessions.iter().any(|id| folder.any(id).is_ok_and(|it| it.header.source.is_some()));
+        let index = if imported { Some(self.index()?) } else { None };
+        folder.together(|folder| folder.delete(index.as_deref(), sessions, children, now))
     }
 
     fn verify(&self, session: Option<&SessionId>) -> Result<Verification> {
@@ -158,15 +162,21 @@ impl Sources for FilesStore {
     }
 
     fn ranges(&self, source: SourceId, step: u64) -> Result<Option<Vec<Range>>> {
-        let folder = self.reading()?;
-        let index = self.index()?;
-        folder.ranges(&index, source, step)
+        again(|| {
+            let folder = self.reading()?;
+            folder.ranges(&*self.index()?, source, step)
+        })
     }
 
     fn import(&self, step: Step) -> Result<SourceId> {
         let (_turn, folder) = self.alone()?;
-        let index = self.index()?;
-        folder.together(|folder| folder.import(&index, &step))
+        let mut index = self.index()?;
+        let done = folder.together(|folder| folder.import(&index, &step));
+        if done.is_err() {
+            // What was read of a step that was taken back is not so any more.
+            *index = Index::default();
+        }
+        done
     }
 }
 

@@ -6,10 +6,12 @@
 
 mod commit;
 mod event;
+mod hex;
 mod session;
 
 pub(crate) use commit::{Commit, State};
 pub(crate) use event::{EventLine, Writer, write_event};
+pub(crate) use hex::{hex, unhex};
 pub(crate) use session::{Ancestry, PrefixLine, SessionLine, Span};
 
 /// The version of the lines that this program writes.

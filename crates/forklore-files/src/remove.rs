@@ -14,17 +14,18 @@ use crate::session::Outline;
 use crate::sources::Index;
 
 impl Folder {
-    /// Deletes the sessions, or none of them.
+    /// Deletes the sessions, or none of them. `index` knows the files they were read from, where
+    /// there are any.
     pub(crate) fn delete(
         &self,
-        index: &Index,
+        index: Option<&Index>,
         ids: &[SessionId],
         children: Children,
         now: Timestamp,
     ) -> Result<Removed> {
-        let sessions = self.sessions()?;
+        let found = self.survey()?;
         for id in ids {
-            self.check_removable(id, ids, &sessions, children, now)?;
+            self.check_removable(id, ids, &found.sessions, children, now)?;
         }
         let mut removed = Removed::default();
         for id in ids {
@@ -39,14 +40,16 @@ impl Folder {
             self.free_label(&before)?;
             removed.deleted.push(id.clone());
         }
-        self.forget_files_of(index, &removed.deleted)?;
-        let needs = self.needs(&self.sessions()?)?;
+        if let Some(index) = index {
+            self.forget_files_of(index, &removed.deleted)?;
+        }
+        let needs = self.needs(&self.survey()?)?;
         let gone: HashSet<_> = removed.deleted.iter().collect();
         let stays = |session: &&Outline| {
             let (own, copy) = (&session.segment, session.segment.prefix());
             gone.contains(&session.header.id) && (needs.of(own) > 0 || needs.of(&copy) > 0)
         };
-        removed.kept_segments = sessions.iter().filter(stays).count() as u64;
+        removed.kept_segments = found.sessions.iter().filter(stays).count() as u64;
         Ok(removed)
     }
 

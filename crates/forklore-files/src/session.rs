@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use forklore_model::workspace::Workspace;
 use forklore_model::{Header, SessionId};
 use forklore_store::disk::os;
 use forklore_store::{Error, Result};
@@ -13,6 +14,7 @@ use crate::layout::Segment;
 use crate::line;
 use crate::lines::Lines;
 use crate::log::{Log, damage, of};
+use crate::name::Name;
 use crate::record::{Ancestry, Commit, PrefixLine, SessionLine, Span, VERSION};
 
 /// How often a file that seems damaged is read again, because it was just replaced.
@@ -109,6 +111,7 @@ impl Folder {
         let line: SessionLine =
             serde_json::from_str(&first).map_err(|error| damage(&path, 0, &error))?;
         check_version(&path, line.forklore)?;
+        check_place(&path, &found.segment, line.session.id(), Some(line.session.workspace()))?;
         let last = last_commit(&*file, &path, start, len, found.durable)?;
         let step = last.commit.from;
         let header = line.session.clone().header(last.commit.state);
@@ -144,12 +147,15 @@ impl Folder {
         };
         let end = file.len().map_err(os("reading", &path))?;
         let (first, start) = first_line(&*file, &path, end)?;
-        let version = if segment.is_prefix() {
-            serde_json::from_str::<PrefixLine>(&first).map(|line| line.forklore)
+        let (version, id) = if segment.is_prefix() {
+            serde_json::from_str(&first).map(|line: PrefixLine| (line.forklore, line.prefix_of))
         } else {
-            serde_json::from_str::<SessionLine>(&first).map(|line| line.forklore)
-        };
-        check_version(&path, version.map_err(|error| damage(&path, 0, &error))?)?;
+            serde_json::from_str(&first)
+                .map(|line: SessionLine| (line.forklore, line.session.id().clone()))
+        }
+        .map_err(|error| damage(&path, 0, &error))?;
+        check_version(&path, version)?;
+        check_place(&path, segment, &id, None)?;
         Ok(Some(Log { file, path, start, end }))
     }
 }
@@ -163,6 +169,20 @@ fn check_version(path: &Path, found: u32) -> Result<()> {
          use a newer forklore",
         path.display()
     )))
+}
+
+/// Refuses a file that belongs elsewhere: another session's, or one that somebody copied.
+fn check_place(
+    path: &Path,
+    segment: &Segment,
+    id: &SessionId,
+    workspace: Option<&Workspace>,
+) -> Result<()> {
+    let elsewhere = workspace.is_some_and(|workspace| workspace.key() != segment.workspace());
+    if elsewhere || Name::of_session(id).as_str() != segment.name() {
+        return Err(damage(path, 0, &format!("session {id} does not belong there")));
+    }
+    Ok(())
 }
 
 fn first_line(file: &dyn File, path: &Path, len: u64) -> Result<(String, u64)> {

@@ -103,9 +103,12 @@ impl FilesStore {
 
     /// The folder, to read from. A step over several files that was cut short is finished first.
     pub(crate) fn reading(&self) -> Result<&Folder> {
-        if self.folder.is_pending()? {
-            // Whoever may not write, or finds the disk full, can still read what is there.
-            let _ = self.alone_anyway();
+        if self.folder.is_pending()? && self.folder.check_sound().is_ok() {
+            match self.alone_anyway() {
+                Err(error @ Error::Locked(_)) => return Err(error),
+                // Whoever may not write, or finds the disk full, can still read what is there.
+                _ => {}
+            }
         }
         Ok(&self.folder)
     }
@@ -146,7 +149,7 @@ impl FilesStore {
             if self.folder.open(&claim, Open::Read)?.is_none() {
                 drop(shared);
                 let _turn = self.alone_anyway()?;
-                self.folder.claim(id, &found.segment)?;
+                self.folder.claim(self.folder.any(id)?.line.session.id(), &found.segment)?;
                 continue;
             }
             let gate = Gate::of(layout.segment(&found.segment), claim);

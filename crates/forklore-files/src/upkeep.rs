@@ -1,9 +1,9 @@
 //! Giving space back, so that no file holds what was deleted.
 
 use forklore_model::Header;
-use forklore_store::Result;
 use forklore_store::disk::os;
 use forklore_store::port::Collected;
+use forklore_store::{Error, Result};
 
 use crate::commit::sealed;
 use crate::folder::{Folder, Mark};
@@ -17,29 +17,46 @@ use crate::sources::Index;
 
 impl Folder {
     /// Erases what nobody needs.
+    ///
+    /// # Errors
+    /// `Corrupt` of a session of which nobody can say what it needs: then no event is erased. Or,
+    /// when all others are done, of a deleted one that cannot be cut back.
     pub(crate) fn collect(&self, index: &Index) -> Result<Collected> {
         let before = self.bytes_of_files()?;
         let mut collected = Collected::default();
-        let sessions = self.sessions()?;
-        let needs = self.needs(&sessions)?;
-        for session in sessions.iter().filter(|session| session.header.deleted.is_some()) {
+        self.erase_forgotten(index)?;
+        self.remove_unfinished()?;
+        let mut found = self.survey()?;
+        if let Some(at) = found.damaged.iter().position(|damaged| damaged.line.is_none()) {
+            return Err(found.damaged.swap_remove(at).error);
+        }
+        let needs = self.needs(&found)?;
+        let mut damaged = None;
+        for session in found.sessions.iter().filter(|session| session.header.deleted.is_some()) {
             let need = needs.of(&session.segment);
             if session.line.trimmed.is_none_or(|trimmed| need < trimmed) {
                 collected.segments += u64::from(need == 0);
-                let session = self.session_in(&session.segment)?;
-                let erased = session.map_or(Ok(0), |session| self.trim(&session, need))?;
-                collected.events += erased;
+                let erased = self
+                    .session_in(&session.segment)
+                    .and_then(|session| session.map_or(Ok(0), |session| self.trim(&session, need)));
+                match erased {
+                    Ok(erased) => collected.events += erased,
+                    Err(error @ Error::Corrupt { .. }) => damaged = Some(error),
+                    Err(error) => return Err(error),
+                }
             }
             self.remove_aside(session.segment.name())?;
         }
         for segment in self.segments()?.iter().filter(|segment| segment.is_prefix()) {
             collected.segments += u64::from(needs.of(segment) == 0);
-            collected.events += self.trim_copy(segment, needs.of(segment))?;
+            match self.trim_copy(segment, needs.of(segment)) {
+                Ok(erased) => collected.events += erased,
+                Err(error @ Error::Corrupt { .. }) => damaged = Some(error),
+                Err(error) => return Err(error),
+            }
         }
-        self.erase_forgotten(index)?;
-        self.remove_unfinished()?;
         collected.freed_bytes = before.saturating_sub(self.bytes_of_files()?);
-        Ok(collected)
+        damaged.map_or(Ok(collected), Err)
     }
 
     /// Leaves of a deleted session its tombstone and the events that others need; how many went.
@@ -48,7 +65,11 @@ impl Folder {
         let line: SessionLine = line.clone().trimmed_to(need);
         let mut whole = sealed(&line)?;
         let from = whole.len() as u64;
-        let erased = keep_needed(log, header.into(), need, false, &mut whole)?;
+        let erased = match need {
+            // Its events are not looked at: damage among them keeps nothing from being erased.
+            0 => header.own_events,
+            _ => keep_needed(log, header.into(), need, false, &mut whole)?,
+        };
         let lines = whole.get(usize::try_from(from).unwrap_or_default()..).unwrap_or_default();
         let step = line::sum(lines.as_bytes());
         whole.push_str(&sealed(&Commit { state: State::of(header), from, step })?);
@@ -68,15 +89,16 @@ impl Folder {
     /// Cuts a copy back to what is needed of it; how many events went.
     fn trim_copy(&self, segment: &Segment, need: u64) -> Result<u64> {
         let path = self.layout.segment(segment);
+        if need == 0 {
+            let kept = self.copied(segment).map_or(0, |line| line.kept);
+            self.remove(&path)?;
+            self.sync_name(&path)?;
+            return Ok(kept);
+        }
         let Some(log) = self.log(segment)? else {
             return Ok(0);
         };
         let first = self.copied(segment)?;
-        if need == 0 {
-            self.remove(&path)?;
-            self.sync_name(&path)?;
-            return Ok(first.kept);
-        }
         if need >= first.kept {
             return Ok(0);
         }
@@ -101,7 +123,8 @@ impl Folder {
 
     /// Files that somebody who was killed was still writing.
     fn remove_unfinished(&self) -> Result<()> {
-        let mut folders = vec![self.layout.root().to_owned(), self.layout.ids()];
+        let layout = &self.layout;
+        let mut folders = vec![layout.root().to_owned(), layout.ids(), layout.aside()];
         for above in [self.layout.workspaces(), self.layout.labels()] {
             folders.extend(self.names(&above)?.into_iter().map(|name| above.join(name)));
         }

@@ -11,7 +11,7 @@ use crate::history::History;
 use crate::layout::Segment;
 use crate::log::{Next, of};
 use crate::needs::Needs;
-use crate::record::Ancestry;
+use crate::record::{Ancestry, Commit, EventLine};
 use crate::session::{Outline, Session};
 
 impl Folder {
@@ -34,20 +34,20 @@ impl Folder {
     /// Checks every file.
     pub(crate) fn verify_all(&self) -> Result<Verification> {
         let mut check = Check::of(self);
-        let mut sessions = Vec::new();
-        for segment in self.segments()?.into_iter().filter(|segment| !segment.is_prefix()) {
-            match self.session_in(&segment) {
-                Ok(session) => sessions.extend(session.map(Session::outline)),
-                Err(error) => check.damaged(&segment, &error),
-            }
+        let found = self.survey()?;
+        for damaged in &found.damaged {
+            check.damaged(&damaged.segment, &damaged.error);
         }
         check.unowned_claims()?;
-        let needs = self.needs(&sessions).unwrap_or_else(|error| {
+        if let Err(error) = self.check_pending() {
+            check.problem(None, &error);
+        }
+        let needs = self.needs(&found).unwrap_or_else(|error| {
             check.problem(None, &error);
             Needs::default()
         });
-        let parents = parents(&sessions);
-        for outline in &sessions {
+        let parents = parents(&found.sessions);
+        for outline in &found.sessions {
             match self.session_in(&outline.segment) {
                 // What was deleted since is no longer needed as it was.
                 Ok(session) => {
@@ -69,6 +69,24 @@ impl Folder {
 fn parents(sessions: &[Outline]) -> HashMap<String, Option<SessionId>> {
     let headers = sessions.iter().map(|session| &session.header);
     headers.map(|header| (header.id.fold(), header.parent_id.clone())).collect()
+}
+
+/// The lines of a step so far.
+struct Step {
+    from: u64,
+    sum: crc32fast::Hasher,
+}
+
+impl Step {
+    /// Checks the line that ends it, behind so many events of the session.
+    fn end(&self, commit: &str, events: u64) -> std::result::Result<(), String> {
+        let commit: Commit = serde_json::from_str(commit).map_err(|error| error.to_string())?;
+        let sum = format!("{:08x}", self.sum.clone().finalize());
+        if commit.from == self.from && commit.step == sum && commit.state.own_events == events {
+            return Ok(());
+        }
+        Err("it ends another step than the one before it".into())
+    }
 }
 
 struct Check<'f> {
@@ -115,27 +133,37 @@ impl<'f> Check<'f> {
         });
     }
 
-    fn note(&mut self, id: &SessionId, kind: ErrorKind, message: String) {
-        let session_id = Some(id.clone());
-        self.found.problems.push(Problem { session_id, seq: None, kind, message });
-    }
-
     fn damaged(&mut self, segment: &Segment, error: &Error) {
         let id = self.folder.claimant(segment.name());
         self.problem(id.as_ref(), error);
     }
 
-    /// The session's own events, which stand one behind the other up to its head.
+    fn note(&mut self, id: &SessionId, kind: ErrorKind, message: String) {
+        let session_id = Some(id.clone());
+        self.found.problems.push(Problem { session_id, seq: None, kind, message });
+    }
+
+    /// The session's own events, which stand one behind the other up to its head, step by step.
     fn own(&mut self, session: &Session) {
         let header = &session.header;
         let mut position = 0;
         let log = &session.log;
-        let read = log.forward(log.start, false, |at, line| {
-            if line.seq != header.seq_of_own(position) {
-                return Err(log.damage(at, &format!("it is no event {position} of its session")));
+        let mut step = Step { from: log.start, sum: crc32fast::Hasher::new() };
+        let read = log.lines(|at, line, text| {
+            if EventLine::is_one(line) {
+                let event = EventLine::parse(text, true).map_err(|error| log.damage(at, &error))?;
+                if event.seq != header.seq_of_own(position) || event.origin.session_id != header.id
+                {
+                    let message = format!("it is no event {position} of its session");
+                    return Err(log.damage(at, &message));
+                }
+                position += 1;
+                step.sum.update(line);
+                return Ok(());
             }
-            position += 1;
-            Ok(Next::Go)
+            step.end(text, position).map_err(|wrong| log.damage(at, &wrong))?;
+            step = Step { from: at + line.len() as u64, sum: crc32fast::Hasher::new() };
+            Ok(())
         });
         self.found.events += position;
         match read {
@@ -227,12 +255,17 @@ impl<'f> Check<'f> {
     /// That its id and its label are its own.
     fn claims(&mut self, session: &Session) {
         let header = &session.header;
+        let labelled = self.folder.is_labelled(header).unwrap_or(false);
+        if !labelled && self.folder.any(&header.id).is_ok_and(|now| now.header != *header) {
+            // Somebody changes it just now.
+            return;
+        }
         if self.folder.claimant(session.segment.name()).as_ref() != Some(&header.id) {
             let path = self.folder.layout.claim(session.segment.name());
             let message = format!("{} does not claim its id", path.display());
             self.note(&header.id, ErrorKind::Corrupt, message);
         }
-        if !self.folder.is_labelled(header).unwrap_or(false) {
+        if !labelled {
             let path = self.folder.layout.label(&header.root_id, &header.label);
             let message = format!("{} does not claim its label", path.display());
             self.note(&header.id, ErrorKind::Corrupt, message);
@@ -242,13 +275,9 @@ impl<'f> Check<'f> {
     /// Claims of which a length was promised, but of whose session there is no file.
     fn unowned_claims(&mut self) -> Result<()> {
         for name in self.folder.names(&self.folder.layout.ids())? {
-            let promised = self.folder.promised(&name)?;
-            if promised > 0 && self.folder.find_name(&name)?.is_none() {
-                let path = self.folder.layout.claim(&name);
-                let message = format!("the session that {} claims is gone", path.display());
-                let session_id = self.folder.claimant(&name);
-                let kind = ErrorKind::Corrupt;
-                self.found.problems.push(Problem { session_id, seq: None, kind, message });
+            if let Err(error) = self.folder.find_name(&name) {
+                let id = self.folder.claimant(&name);
+                self.problem(id.as_ref(), &error);
             }
         }
         Ok(())

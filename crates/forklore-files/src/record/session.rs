@@ -134,6 +134,14 @@ impl Facts {
         }
     }
 
+    pub(crate) fn id(&self) -> &SessionId {
+        &self.id
+    }
+
+    pub(crate) fn workspace(&self) -> &Workspace {
+        &self.workspace
+    }
+
     /// Whose lines stand in its file.
     pub(crate) fn writer(&self) -> Writer<'_> {
         Writer { session_id: &self.id, parent_id: self.parent_id.as_ref(), root_id: &self.root_id }

@@ -12,4 +12,5 @@ mod cost;
 mod erasure;
 mod layout;
 mod place;
+mod strange;
 mod torn;

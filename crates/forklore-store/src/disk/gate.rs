@@ -66,7 +66,8 @@ impl Gate {
         // its lock any more, it is dropped as soon as it is there.
         let (sender, receiver) = mpsc::sync_channel(0);
         let gate = self.clone();
-        std::thread::spawn(move || sender.send(gate.wait(turn)));
+        let waiting = std::thread::Builder::new().spawn(move || sender.send(gate.wait(turn)));
+        waiting.map_err(os("waiting for", &self.gate))?;
         match receiver.recv_timeout(wait) {
             Ok(passed) => passed.map_err(failed),
             Err(_) => {

@@ -1,0 +1,178 @@
+//! What people and other tools leave in the folder, and what is lost from it.
+
+use std::fs;
+
+use forklore_model::ErrorKind;
+use forklore_store::Error;
+use forklore_store::conformance::Scene;
+use forklore_store::conformance::events::{turns, user};
+use forklore_store::conformance::scene::{id, label};
+use forklore_store::port::{Change, Filter, Upkeep};
+
+use crate::place::{Place, handle};
+
+/// A store of a root `a`, its fork `b`, and another root `c`.
+fn with_scene(act: impl FnOnce(&Place, &Scene<'_>, &dyn Upkeep)) {
+    let place = Place::new();
+    let store = place.open();
+    let make = || handle(&store);
+    let scene = Scene::new(&make);
+    scene.root("a", turns(2));
+    scene.fork("a", "b", 2, turns(1));
+    scene.root("c", turns(1));
+    act(&place, &scene, &*store);
+}
+
+fn listed(scene: &Scene<'_>) -> (usize, usize) {
+    let found = scene.store().sessions(&Filter::default(), None, 0).unwrap();
+    (found.sound.len(), found.damaged.len())
+}
+
+#[test]
+fn files_of_other_tools_are_passed_over() {
+    with_scene(|place, scene, upkeep| {
+        let root = place.root();
+        for name in ["workspaces/.DS_Store", "labels/.DS_Store", "ids/.DS_Store", ".DS_Store"] {
+            fs::write(root.join(name), "finder").unwrap();
+        }
+        assert_eq!(listed(scene), (3, 0));
+        scene.root("new", turns(1));
+        scene.delete("new");
+        upkeep.gc(scene.clock.now()).unwrap();
+        scene.assert_sound();
+    });
+}
+
+#[test]
+fn what_is_no_file_in_the_place_of_one_is_damage_of_that_one() {
+    with_scene(|place, scene, upkeep| {
+        fs::create_dir(place.file("folder")).unwrap();
+        std::os::unix::fs::symlink(place.file("a"), place.file("link")).unwrap();
+        let fifo = std::process::Command::new("mkfifo").arg(place.file("pipe")).status().unwrap();
+        assert!(fifo.success());
+        fs::copy(place.file("a"), place.file("copied")).unwrap();
+        assert_eq!(listed(scene), (3, 4));
+        assert_eq!(scene.store().verify(None).unwrap().problems.len(), 4);
+        scene.append("a", turns(1));
+        scene.delete("c");
+        // Nobody knows what they would need.
+        assert_eq!(upkeep.gc(scene.clock.now()).unwrap_err().kind(), ErrorKind::Corrupt);
+    });
+}
+
+#[test]
+fn a_copied_workspace_is_no_second_session() {
+    with_scene(|place, scene, _| {
+        let folder = place.file("a").parent().unwrap().to_owned();
+        let copy = folder.with_file_name("backup-1");
+        fs::create_dir(&copy).unwrap();
+        fs::copy(place.file("a"), copy.join("a.jsonl")).unwrap();
+        assert_eq!(listed(scene), (3, 1));
+        assert_eq!(scene.texts("a"), ["q1", "a1", "q2", "a2"]);
+    });
+}
+
+#[test]
+fn a62_an_id_whose_file_is_lost_is_never_a_new_session() {
+    with_scene(|place, scene, _| {
+        fs::remove_file(place.file("a")).unwrap();
+        let again = scene.store().create(scene.draft("a", turns(1))).unwrap_err();
+        assert!(matches!(again, Error::IdTaken(_)), "{again}");
+        assert_eq!(scene.store().header(&id("a")).unwrap_err().kind(), ErrorKind::Corrupt);
+        let problems = scene.store().verify(None).unwrap().problems;
+        assert!(problems.iter().any(|one| one.session_id == Some(id("a"))), "{problems:?}");
+    });
+}
+
+#[test]
+fn damage_of_one_session_keeps_nobody_from_deleting_another() {
+    with_scene(|place, scene, upkeep| {
+        let whole = fs::read_to_string(place.file("b")).unwrap();
+        fs::write(place.file("b"), whole.replace("\"own_bytes\"", "\"own_Bytes\"")).unwrap();
+        scene.delete("c");
+        upkeep.gc(scene.clock.now()).unwrap();
+        // What the damaged one may need stays.
+        scene.delete("a");
+        upkeep.gc(scene.clock.now()).unwrap();
+        fs::write(place.file("b"), whole).unwrap();
+        assert_eq!(scene.texts("b"), ["session_fork", "q1", "a1", "q1", "a1"]);
+    });
+}
+
+#[test]
+fn a_damaged_event_that_nobody_needs_does_not_stay() {
+    with_scene(|place, scene, upkeep| {
+        scene.append("c", vec![user("to be erased")]);
+        let whole = fs::read_to_string(place.file("c")).unwrap();
+        fs::write(place.file("c"), whole.replacen("q1", "Q1", 1)).unwrap();
+        scene.delete("c");
+        upkeep.gc(scene.clock.now()).unwrap();
+        assert!(!fs::read_to_string(place.file("c")).unwrap().contains("to be erased"));
+    });
+}
+
+#[test]
+fn lines_that_changed_their_place_are_missed() {
+    with_scene(|place, scene, _| {
+        let (a, c) = (place.file("a"), place.file("c"));
+        let swap = |text: &str, other: &str| {
+            let mut lines: Vec<_> = text.lines().collect();
+            lines[1] = other.lines().nth(1).unwrap();
+            lines.join("\n") + "\n"
+        };
+        let (first, second) = (fs::read_to_string(&a).unwrap(), fs::read_to_string(&c).unwrap());
+        assert_eq!(first.lines().nth(1).unwrap().len(), second.lines().nth(1).unwrap().len());
+        fs::write(&a, swap(&first, &second)).unwrap();
+        fs::write(&c, swap(&second, &first)).unwrap();
+        let query =
+            forklore_store::conformance::scene::forward(forklore_store::port::At::Seq(0), 9, false);
+        for session in ["a", "c"] {
+            scene.store().read(&id(session), &query).unwrap_err();
+        }
+        assert_eq!(scene.store().verify(None).unwrap().problems.len(), 2);
+    });
+}
+
+#[test]
+fn a_damaged_pending_step_is_told() {
+    with_scene(|place, scene, _| {
+        fs::write(place.root().join("pending.json"), "{\"forklore\":1,\"pend").unwrap();
+        let problems = scene.store().verify(None).unwrap().problems;
+        assert!(problems[0].message.contains("pending.json"), "{problems:?}");
+        assert_eq!(scene.texts("c"), ["q1", "a1"]);
+        scene.store().append(&id("c"), scene.appending(turns(1))).unwrap_err();
+    });
+}
+
+#[test]
+fn a_torn_tail_that_is_no_text_is_set_aside_by_a_delete_too() {
+    with_scene(|place, scene, _| {
+        let mut bytes = fs::read(place.file("c")).unwrap();
+        bytes.extend_from_slice(b"{\"id\":\"\xe2\x82");
+        fs::write(place.file("c"), bytes).unwrap();
+        scene.delete("c");
+        assert!(scene.header("c").deleted.is_some());
+    });
+}
+
+#[test]
+fn a_label_of_a_damaged_session_stays_taken() {
+    with_scene(|place, scene, _| {
+        scene.change("b", &Change::Label(label("x")));
+        let whole = fs::read_to_string(place.file("b")).unwrap();
+        fs::write(place.file("b"), whole.replacen("forklore", "forkLore", 1)).unwrap();
+        let relabel = scene.store().change(&id("a"), &Change::Label(label("x"))).unwrap_err();
+        assert!(matches!(relabel, Error::LabelTaken { .. }), "{relabel}");
+    });
+}
+
+#[test]
+fn the_claim_of_another_session_promises_nothing() {
+    with_scene(|place, scene, _| {
+        let before = scene.log("b");
+        fs::copy(place.root().join("ids/a"), place.root().join("ids/b")).unwrap();
+        assert_eq!(scene.log("b"), before);
+        scene.append("b", turns(1));
+        scene.assert_sound();
+    });
+}
