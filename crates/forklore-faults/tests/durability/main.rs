@@ -2,10 +2,10 @@
 //! there.
 
 mod bytes;
+mod crowds;
 mod faults;
 mod golden;
 mod images;
-mod crowds;
 mod kills;
 mod limits;
 mod salvage;
