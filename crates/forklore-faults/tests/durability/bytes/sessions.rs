@@ -120,15 +120,15 @@ fn is_good(line: &[u8]) -> bool {
 
 #[test]
 fn pi() {
-    sweep("pi", 5_000);
+    sweep("pi", 8_000);
 }
 
 #[test]
 fn claude() {
-    sweep("claude", 5_000);
+    sweep("claude", 7_600);
 }
 
 #[test]
 fn plain() {
-    sweep("plain", 2_000);
+    sweep("plain", 3_000);
 }

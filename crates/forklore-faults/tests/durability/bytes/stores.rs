@@ -139,18 +139,12 @@ macro_rules! parts {
 
 mod files {
     use super::*;
-    parts!(Kind::Files, "files", 200:
-        part_1 = 101, part_2 = 102, part_3 = 103, part_4 = 104, part_5 = 105,
-        part_6 = 106, part_7 = 107, part_8 = 108, part_9 = 109, part_10 = 110,
-        part_11 = 111, part_12 = 112, part_13 = 113, part_14 = 114, part_15 = 115,
-        part_16 = 116, part_17 = 117, part_18 = 118, part_19 = 119, part_20 = 120);
+    parts!(Kind::Files, "files", 100:
+        part_1 = 101, part_2 = 102, part_3 = 103, part_4 = 104);
 }
 
 mod sqlite {
     use super::*;
     parts!(Kind::Sqlite, "sqlite", 200:
-        part_1 = 1, part_2 = 2, part_3 = 3, part_4 = 4, part_5 = 5,
-        part_6 = 6, part_7 = 7, part_8 = 8, part_9 = 9, part_10 = 10,
-        part_11 = 11, part_12 = 12, part_13 = 13, part_14 = 14, part_15 = 15,
-        part_16 = 16, part_17 = 17, part_18 = 18, part_19 = 19, part_20 = 20);
+        part_1 = 1, part_2 = 2, part_3 = 3, part_4 = 4, part_5 = 5);
 }
