@@ -226,7 +226,7 @@ impl Scene {
             let to = folder.join(file.replace('/', "-"));
             copy(&from, &to, number).map_err(|error| io(&to, error))?;
             let options = ImportOptions::in_workspace(Workspace::new("/golden"));
-            let report = self.engine.import(&[to.clone()], &options, &mut |_| {})?;
+            let report = self.engine.import(std::slice::from_ref(&to), &options, &mut |_| {})?;
             std::fs::remove_file(&to).map_err(|error| io(&to, error))?;
             if let Some(last) = report.sessions.last().filter(|_| number == 0) {
                 self.say(&last.session_id, 1)?;

@@ -105,10 +105,9 @@ impl FilesStore {
     pub(crate) fn reading(&self) -> Result<&Folder> {
         // After a failed sync too: half of the step would be read, and all its bytes are written anew.
         if self.folder.is_pending()? {
-            match self.alone_anyway() {
-                Err(error @ Error::Locked(_)) => return Err(error),
-                // Whoever may not write, or finds the disk full, can still read what is there.
-                _ => {}
+            // Whoever may not write, or finds the disk full, can still read what is there.
+            if let Err(error @ Error::Locked(_)) = self.alone_anyway() {
+                return Err(error);
             }
         }
         Ok(&self.folder)

@@ -56,12 +56,7 @@ impl Store for MemoryStore {
         Ok(Page { events: page.collect(), more: seqs.len() > limit })
     }
 
-    fn sessions(
-        &self,
-        filter: &Filter,
-        after: Option<&Cursor>,
-        limit: usize,
-    ) -> Result<Headers> {
+    fn sessions(&self, filter: &Filter, after: Option<&Cursor>, limit: usize) -> Result<Headers> {
         let state = self.state();
         let mut found: Vec<_> = state.sessions.values().map(|session| &session.header).collect();
         found.retain(|header| filter.matches(header));

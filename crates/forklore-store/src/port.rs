@@ -53,12 +53,7 @@ pub trait Store: Send + Sync {
     ///
     /// # Errors
     /// `Corrupt` when the list itself cannot be read, `Io`.
-    fn sessions(
-        &self,
-        filter: &Filter,
-        after: Option<&Cursor>,
-        limit: usize,
-    ) -> Result<Headers>;
+    fn sessions(&self, filter: &Filter, after: Option<&Cursor>, limit: usize) -> Result<Headers>;
 
     /// Changes something about a session that is not its log.
     ///

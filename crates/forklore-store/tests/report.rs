@@ -118,12 +118,7 @@ impl Store for Broken {
         Ok(page)
     }
 
-    fn sessions(
-        &self,
-        filter: &Filter,
-        after: Option<&Cursor>,
-        limit: usize,
-    ) -> Result<Headers> {
+    fn sessions(&self, filter: &Filter, after: Option<&Cursor>, limit: usize) -> Result<Headers> {
         let after = after.filter(|_| !matches!(self.flaw, Flaw::IgnoresCursors));
         self.inner.sessions(filter, after, limit)
     }

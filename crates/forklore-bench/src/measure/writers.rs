@@ -90,7 +90,8 @@ fn figures(written: &[Written], how: &str, millis: u64) -> Vec<Figure> {
 /// What the process of a writer does: appends 1 KB again and again, for as long as told.
 pub(crate) fn write(told: &Writer) -> Result<()> {
     let session: SessionId = told.session.parse()?;
-    let engine = forklore::blocking::open(&told.store).map_err(|error| Error::Wrong(error.to_string()))?;
+    let engine =
+        forklore::blocking::open(&told.store).map_err(|error| Error::Wrong(error.to_string()))?;
     let request = AppendRequest::from(vec![message(0)?]);
     sleep(Duration::from_millis(told.begin).saturating_sub(now()));
     let start = Instant::now();

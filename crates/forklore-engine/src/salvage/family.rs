@@ -70,7 +70,7 @@ impl Family {
                  label, times and a parent that are made up",
                 child.id
             );
-            report.lose(Piece::Header, Some(&parent), None, reason);
+            report.lose(Piece::Header, Some(&parent), None, &reason);
             self.guessed.insert(parent);
             self.add(header);
         }

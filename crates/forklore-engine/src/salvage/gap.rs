@@ -74,7 +74,7 @@ pub(super) fn marker(
         class,
         dialect: None,
         effect: Effect { starts_turn, calls: Vec::new() },
-        data: data(json!({"seq": seq, "what": "event"}))?,
+        data: data(&json!({"seq": seq, "what": "event"}))?,
     })
 }
 
@@ -84,14 +84,14 @@ pub(super) fn without_data(event: Event, seq: u64) -> Result<Event> {
     if let (Some(dialect), Some(lost)) = (&event.dialect, lost.as_object_mut()) {
         lost.insert("dialect".into(), json!(dialect));
     }
-    Ok(Event { kind: kind()?, dialect: None, data: data(lost)?, ..event })
+    Ok(Event { kind: kind()?, dialect: None, data: data(&lost)?, ..event })
 }
 
 fn kind() -> Result<EventType> {
     LOST.parse().map_err(|error| Error::io("making a marker", std::io::Error::other(error)))
 }
 
-fn data(lost: serde_json::Value) -> Result<Data> {
+fn data(lost: &serde_json::Value) -> Result<Data> {
     let data = Data::of(&json!({"lost": lost}));
     data.map_err(|error| Error::io("making a marker", std::io::Error::other(error)))
 }

@@ -23,7 +23,7 @@ impl Salvaging<'_> {
             && !self.made.contains(parent)
         {
             let reason = format!("its parent {parent} could not be saved");
-            self.report.lose(Piece::Header, Some(id), None, reason);
+            self.report.lose(Piece::Header, Some(id), None, &reason);
             return Ok(());
         }
         let first = self.first_events(&header)?;
@@ -61,7 +61,7 @@ impl Salvaging<'_> {
             Some(Slot::Lost(reason)) => (lost(Piece::Event), first_marker(header)?, reason),
             None => (lost(Piece::Event), first_marker(header)?, "it is not there".into()),
         };
-        self.report.lose(what, id, seq, reason);
+        self.report.lose(what, id, seq, &reason);
         Ok(vec![event])
     }
 

@@ -50,7 +50,7 @@ impl Salvage {
         what: Piece,
         session: Option<&SessionId>,
         seq: Option<u64>,
-        reason: impl ToString,
+        reason: &(impl ToString + ?Sized),
     ) {
         let (session_id, reason) = (session.cloned(), reason.to_string());
         self.lost.push(Lost { session_id, seq, what, reason });
@@ -70,7 +70,7 @@ impl Salvage {
                 is.head_seq() + 1,
                 is.counts.index
             );
-            self.lose(Piece::Header, Some(&was.id), None, reason);
+            self.lose(Piece::Header, Some(&was.id), None, &reason);
         }
     }
 }

@@ -55,7 +55,7 @@ impl<'t, W: FnMut(&SessionId, Append) -> Result<()>> Tail<'t, W> {
                 self.push(event)
             }
             Some(reason) => {
-                self.report.lose(Piece::Data, Some(&self.header.id), Some(seq), reason);
+                self.report.lose(Piece::Data, Some(&self.header.id), Some(seq), &reason);
                 self.push(without_data(event, seq)?)
             }
         }
@@ -70,7 +70,7 @@ impl<'t, W: FnMut(&SessionId, Append) -> Result<()>> Tail<'t, W> {
         let deleted = self.header.deleted.is_some() && missing.is_only_own();
         for (seq, reason) in gap {
             if lost && !deleted {
-                self.report.lose(Piece::Event, Some(&self.header.id), Some(seq), reason);
+                self.report.lose(Piece::Event, Some(&self.header.id), Some(seq), &reason);
             }
             let event = marker(&self.header.id, seq, self.ts, missing.next())?;
             self.push(event)?;

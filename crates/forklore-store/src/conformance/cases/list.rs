@@ -50,7 +50,12 @@ pub(super) fn pages_of_any_size_make_the_same_list(scene: &Scene<'_>) {
         let mut paged = Vec::new();
         loop {
             let after = paged.last().map(Cursor::behind);
-            let page = scene.store().sessions(&Filter::default(), after.as_ref(), limit).unwrap().all().unwrap();
+            let page = scene
+                .store()
+                .sessions(&Filter::default(), after.as_ref(), limit)
+                .unwrap()
+                .all()
+                .unwrap();
             assert!(page.len() <= limit);
             if page.is_empty() {
                 break;

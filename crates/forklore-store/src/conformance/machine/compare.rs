@@ -19,7 +19,11 @@ pub(super) enum Logs<'a> {
 /// The difference, in words.
 pub(super) fn compare(scene: &Scene<'_>, model: &Model, logs: Logs<'_>) -> Result<(), String> {
     let all = Filter { deleted: true, ..Filter::default() };
-    let listed = scene.store().sessions(&all, None, 0).and_then(Headers::all).map_err(|error| error.to_string())?;
+    let listed = scene
+        .store()
+        .sessions(&all, None, 0)
+        .and_then(Headers::all)
+        .map_err(|error| error.to_string())?;
     let (mut dead, listed): (Vec<_>, Vec<_>) =
         listed.into_iter().partition(|header| header.deleted.is_some());
     let (buried, living): (Vec<_>, Vec<_>) =
