@@ -43,6 +43,12 @@ fn is_inherited(value: Option<&Value>) -> bool {
     value.and_then(|value| value.get("workspace")).and_then(Value::as_bool) == Some(true)
 }
 
+/// The leaf that speaks C to SQLite: what the others must not do, it has to allow where it does.
+fn may_be_unsafe(manifest: &Manifest, lints: Option<&Value>) -> bool {
+    let lint = lints.and_then(|lints| lints.get("rust")?.get("unsafe_code")?.as_str());
+    manifest.path == "crates/forklore-faults/Cargo.toml" && lint == Some("deny")
+}
+
 /// What a manifest says for itself though the workspace says it for all.
 fn own_settings(manifest: &Manifest) -> Vec<String> {
     let package = &manifest.table["package"];
@@ -55,7 +61,8 @@ fn own_settings(manifest: &Manifest) -> Vec<String> {
     for field in ["version", "edition", "rust-version", "license"] {
         check(format!("package.{field}"), is_inherited(package.get(field)));
     }
-    check("lints".to_owned(), is_inherited(manifest.table.get("lints")));
+    let lints = manifest.table.get("lints");
+    check("lints".to_owned(), is_inherited(lints) || may_be_unsafe(manifest, lints));
     for kind in ["dependencies", "dev-dependencies", "build-dependencies"] {
         for (name, value) in manifest.dependencies(kind) {
             check(format!("{kind}.{name}"), is_inherited(Some(&value)));

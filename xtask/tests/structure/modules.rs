@@ -81,8 +81,10 @@ fn no_file_is_forgotten() {
 
 #[test]
 fn cargo_finds_targets_by_itself() {
-    let manifests =
-        crate::tree::files().into_iter().filter(|file| file.path.ends_with("Cargo.toml"));
+    // What is fuzzed has no tests of its own.
+    let manifests = crate::tree::files()
+        .into_iter()
+        .filter(|file| file.path.ends_with("Cargo.toml") && !file.path.starts_with("fuzz/"));
     let off = manifests.flat_map(|file| {
         let lines = file.text.lines().map(str::to_owned).collect::<Vec<_>>();
         lines.into_iter().filter_map(move |line| {

@@ -21,7 +21,8 @@ const LEFT_BEHIND: [&str; 5] = [
 
 /// What writes to standard output or error, and where alone it stands.
 const PRINTS: [&str; 4] = ["println!(", "print!(", "stdout()", "stderr()"];
-const OUTPUT: [&str; 3] = [
+const OUTPUT: [&str; 4] = [
+    "crates/forklore-faults/src/process.rs",
     "crates/forklore-cli/src/output",
     "crates/forklore-bench/src/output.rs",
     "crates/forklore-store/src/conformance/",
