@@ -1,6 +1,6 @@
 //! The golden stores: one of each format version, which must open for ever, and what each answers.
 //!
-//! [`write`] makes such a store through the verbs alone, with everything that a store can hold.
+//! [`write()`] makes such a store through the verbs alone, with everything that a store can hold.
 //! [`Answers`] is what the store gave when it was made; every later program must give the same.
 
 use std::collections::{BTreeMap, BTreeSet};
