@@ -78,7 +78,9 @@ pub struct FileFacts {
     pub native_id: Option<String>,
     /// The folder the agent worked in. The first one counts.
     pub cwd: Option<String>,
-    /// What the session is called; empty for no longer anything. The last one counts.
+    /// What the session is called; empty for no longer anything. The last one counts. Not kept
+    /// with the others: it is a text of the session, and goes with it (SPEC 10).
+    #[serde(skip)]
     pub title: Option<String>,
     /// When it was made. The first one counts.
     pub created: Option<Timestamp>,

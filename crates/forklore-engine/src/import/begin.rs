@@ -38,7 +38,7 @@ impl Reading<'_> {
             Some(cwd) if !cwd.is_empty() => Workspace::new(cwd),
             _ => self.options.workspace.clone(),
         };
-        self.state.told.title.clone_from(&self.state.facts.title);
+        self.state.told.title_key = self.title_key();
         let new = NewSession {
             kind: SessionKind::Root,
             label: Label::main(),

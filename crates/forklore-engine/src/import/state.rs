@@ -1,6 +1,7 @@
 //! What must be remembered of a file between two imports of it.
 
 use forklore_model::dialect::FileFacts;
+use forklore_store::sources::RecordKey;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -43,7 +44,8 @@ pub(super) struct State {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Told {
-    pub(super) title: Option<String>,
+    /// The title, as the beginning of its sha256: the text itself goes with the session.
+    pub(super) title_key: Option<RecordKey>,
     pub(super) leaf: Option<u32>,
 }
 

@@ -2,9 +2,10 @@
 
 use forklore_model::SessionId;
 use forklore_model::limits::TITLE_BYTES;
-use forklore_store::sources::{Progress, SeenFile, Step, Target, Write};
+use forklore_store::sources::{Progress, RecordKey, SeenFile, Step, Target, Write};
 use sha2::Digest;
 
+use super::opened::record_key;
 use super::reading::Reading;
 use super::session::Standing;
 use crate::Result;
@@ -12,6 +13,7 @@ use crate::Result;
 impl Reading<'_> {
     /// Writes what was gathered. `whole` says that the file was read to its end.
     pub(super) fn flush(&mut self, whole: bool) -> Result<()> {
+        self.tell_title();
         self.state.reader = self.reader.memory();
         let batch = std::mem::take(&mut self.batch);
         let path = self.seen.path.clone();
@@ -55,23 +57,40 @@ impl Reading<'_> {
 
     /// The last step: what is left, and what the file says about itself by now.
     pub(super) fn finish(&mut self) -> Result<()> {
-        let first = self.sessions.first().filter(|first| first.standing != Standing::Deleted);
-        if let Some(session) = first.map(|first| first.id.clone()) {
-            if self.state.told.title != self.state.facts.title {
-                self.state.told.title.clone_from(&self.state.facts.title);
-                let title = self.title();
-                self.batch.writes.push(Write::Title { session: session.clone(), title });
-            }
-            if self.state.told.leaf != self.state.leaf {
-                self.state.told.leaf = self.state.leaf;
-                let leaf = self.leaf();
-                self.batch.writes.extend(leaf.map(|leaf| Write::Leaf { session, leaf }));
-            }
+        if let Some(session) = self.living_first()
+            && self.state.told.leaf != self.state.leaf
+        {
+            self.state.told.leaf = self.state.leaf;
+            let leaf = self.leaf();
+            self.batch.writes.extend(leaf.map(|leaf| Write::Leaf { session, leaf }));
         }
         if self.offset == 0 && self.source.is_none() {
             return Ok(());
         }
         self.flush(true)
+    }
+
+    /// Names the session as the file does since the last step.
+    fn tell_title(&mut self) {
+        let key = self.title_key();
+        if let Some(session) = self.living_first()
+            && key.is_some()
+            && self.state.told.title_key != key
+        {
+            self.state.told.title_key = key;
+            let title = self.title();
+            self.batch.writes.push(Write::Title { session, title });
+        }
+    }
+
+    fn living_first(&self) -> Option<SessionId> {
+        let first = self.sessions.first().filter(|first| first.standing != Standing::Deleted);
+        first.map(|first| first.id.clone())
+    }
+
+    /// What tells one title from another.
+    pub(super) fn title_key(&self) -> Option<RecordKey> {
+        self.state.facts.title.as_ref().map(|title| record_key(title.as_bytes()))
     }
 
     pub(super) fn leaf(&self) -> Option<SessionId> {

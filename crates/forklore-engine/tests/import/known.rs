@@ -125,6 +125,45 @@ fn a_deleted_session_stays_deleted_unless_asked_for_again() {
     }
 }
 
+/// Every file below a folder in which a text stands.
+fn holding(folder: &std::path::Path, text: &str) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(holding(&path, text));
+        } else {
+            let bytes = std::fs::read(&path).unwrap();
+            let holds = bytes.windows(text.len()).any(|at| at == text.as_bytes());
+            found.extend(holds.then_some(path));
+        }
+    }
+    found
+}
+
+#[test]
+fn a52_what_a_deleted_session_was_called_is_in_no_file_either() {
+    for scene in [Scene::sqlite(), Scene::files()] {
+        let titled = "{\"type\":\"session_info\",\"id\":\"i\",\"parentId\":\"b\",\
+             \"timestamp\":\"2026-01-01T00:00:02Z\",\"name\":\"the launch code\"}\n";
+        let path = scene.file("a.jsonl", (two_turns() + titled).as_bytes());
+        scene.import(&path);
+        let s1: SessionId = "s1".parse().unwrap();
+        assert_eq!(scene.engine.show(&s1).unwrap().title.as_deref(), Some("the launch code"));
+        // A second look changes nothing about it.
+        let grown = two_turns() + titled + &record("c", Some("i"), "user", "three");
+        scene.import(&scene.file("a.jsonl", grown.as_bytes()));
+        assert_eq!(scene.engine.show(&s1).unwrap().title.as_deref(), Some("the launch code"));
+        std::fs::remove_file(&path).unwrap();
+        assert!(!holding(scene.folder.path(), "the launch code").is_empty());
+        let delete = Delete { session: s1, mode: DeleteMode::Refuse, dry_run: false };
+        scene.engine.delete(&delete).unwrap();
+        scene.engine.gc().unwrap();
+        let left = holding(scene.folder.path(), "the launch code");
+        assert_eq!(left, [""; 0].map(std::path::PathBuf::from));
+    }
+}
+
 #[test]
 fn links_that_lead_out_of_the_folder_are_not_followed() {
     let scene = Scene::new();
