@@ -103,6 +103,7 @@ fn look_at_wal(health: &mut Health, path: &Path) -> Wal {
 /// Opens the store for reading and says what it is and how much it holds.
 fn look_inside(health: &mut Health, path: &Path, bytes: u64, wal: Wal) -> Result<()> {
     location::check(path)?;
+    let held = location::hold(path)?;
     let access = match wal {
         Wal::Empty => Access::Frozen,
         Wal::Indexed => Access::Read,
@@ -125,7 +126,7 @@ fn look_inside(health: &mut Health, path: &Path, bytes: u64, wal: Wal) -> Result
     if bytes <= LOOKED_THROUGH {
         look_through(&conn, path)?;
     }
-    look_at_headers(health, &SqliteStore::as_it_is(path, conn, access))?;
+    look_at_headers(health, &SqliteStore::as_it_is(path, held, conn, access))?;
     health.ok(
         "content",
         match bytes {

@@ -14,6 +14,7 @@ mod create;
 mod detach;
 mod fault;
 mod health;
+mod held;
 mod list;
 mod locate;
 mod location;

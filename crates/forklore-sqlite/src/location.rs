@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use forklore_store::disk::{self, os};
 use forklore_store::{Error, Result};
 
+use crate::held::Held;
 use crate::migrate::APPLICATION_ID;
 
 /// The file that `path` names, through a link, so that all who mean one store wait at one gate.
@@ -44,8 +45,15 @@ pub(crate) fn check(path: &Path) -> Result<bool> {
     }
     check_folder(folder)?;
     disk::refuse_others(path, &found)?;
-    check_content(path, &found)?;
     Ok(true)
+}
+
+/// Says that this process opens the store at `path`.
+///
+/// # Errors
+/// `Unsupported` when the file is no store.
+pub(crate) fn hold(path: &Path) -> Result<Held> {
+    Held::of(path, |found| check_content(path, found))
 }
 
 /// Refuses a folder that is not its owner's alone, or on a network file system, where SQLite's

@@ -17,6 +17,7 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use crate::connect::{self, Access};
 use crate::fault::Fault;
+use crate::held::Held;
 use crate::migrate::{self, VERSION};
 use crate::write::WriteTx;
 
@@ -58,6 +59,8 @@ pub struct SqliteStore {
     readers: Mutex<Vec<Connection>>,
     writer: Mutex<Writer>,
     bound: AtomicU64,
+    // Last: until the connections are closed.
+    _held: Held,
 }
 
 /// The connection that writes; opened by the first step, and again after one that failed in a way
@@ -102,6 +105,7 @@ impl SqliteStore {
         } else {
             connect::prepare(path, &gate, options)?;
         }
+        let held = crate::location::hold(path)?;
         let (reader, read_access) = first_reader(path, options)?;
         if migrate::version(&reader, path)? < VERSION {
             connect::upgrade(path, &gate, options)?;
@@ -114,11 +118,17 @@ impl SqliteStore {
             readers: Mutex::new(vec![reader]),
             writer: Mutex::default(),
             bound: AtomicU64::new(0),
+            _held: held,
         })
     }
 
     /// The store at `path` to look at through `reader`: nothing is made or brought to this version.
-    pub(crate) fn as_it_is(path: &Path, reader: Connection, read_access: Access) -> Self {
+    pub(crate) fn as_it_is(
+        path: &Path,
+        held: Held,
+        reader: Connection,
+        read_access: Access,
+    ) -> Self {
         Self {
             path: path.to_owned(),
             options: Options { read_only: true, ..Options::default() },
@@ -127,6 +137,7 @@ impl SqliteStore {
             readers: Mutex::new(vec![reader]),
             writer: Mutex::default(),
             bound: AtomicU64::new(0),
+            _held: held,
         }
     }
 

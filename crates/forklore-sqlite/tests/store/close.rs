@@ -17,3 +17,21 @@ fn nothing_is_left_to_write_back() {
     drop(store);
     assert!(!wal.exists());
 }
+
+/// Closing a file drops the locks that its process has on it. A program that knows nothing of the
+/// store's gate then takes itself for the only one, and removes the WAL that others write to.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_second_handle_keeps_the_locks_of_the_first() {
+    let place = Place::new();
+    let store = place.open();
+    let make = || handle(&store);
+    let scene = Scene::new(&make);
+    scene.root("a", turns(1));
+    drop(place.open());
+    let inode = std::os::unix::fs::MetadataExt::ino(&place.file().metadata().unwrap());
+    let (ours, file) = (format!(" {} ", std::process::id()), format!(":{inode} "));
+    let locks = std::fs::read_to_string("/proc/locks").unwrap();
+    let held = |line: &str| ["POSIX", &ours, &file].iter().all(|part| line.contains(part));
+    assert!(locks.lines().any(held), "no lock of{ours}on {inode} in\n{locks}");
+}
