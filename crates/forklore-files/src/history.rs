@@ -125,10 +125,12 @@ impl<'s> History<'s> {
         of(error, &self.session.header.id, seq)
     }
 
-    /// That its own events do not go on where they should.
+    /// That its own events do not go on where they should: what cannot be read there, where
+    /// something is.
     fn gap(&self, seq: Option<u64>) -> Error {
         let log = &self.session.log;
-        self.named(log.damage(log.start, "an event is missing"), seq)
+        let there = seq.and_then(|seq| log.get(Want::Seq(seq), true).err());
+        self.named(there.unwrap_or_else(|| log.damage(log.start, "an event is missing")), seq)
     }
 
     /// Shows the events from `seq` on.

@@ -105,6 +105,7 @@ fn an_event_taken_out_of_the_middle_is_missed() {
     let whole = fs::read_to_string(place.file("a")).unwrap();
     let lines: Vec<_> = whole.lines().collect();
     for taken in 1..=8 {
+        let place_of = lines[..taken].iter().map(|line| line.len() + 1).sum::<usize>();
         let mut left = lines.clone();
         // As long as before, so that only the event tells that it is missing.
         let filler = " ".repeat(left[taken].len());
@@ -114,6 +115,8 @@ fn an_event_taken_out_of_the_middle_is_missed() {
             let error = scene.store().read(&session.parse().unwrap(), &everything()).unwrap_err();
             let kinds = [ErrorKind::Corrupt, ErrorKind::MissingAncestor];
             assert!(kinds.contains(&error.kind()), "{error}");
+            let told = session == "b" || error.to_string().contains(&format!("byte {place_of} "));
+            assert!(told, "{error}, not byte {place_of}");
         }
     }
 }
