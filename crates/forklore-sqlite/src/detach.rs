@@ -1,8 +1,8 @@
 //! Giving a session a copy of its prefix (SPEC 10).
 
 use forklore_model::{Header, SessionId, Strategy};
-use forklore_store::Result;
 use forklore_store::port::Changed;
+use forklore_store::{Error, Result};
 
 use crate::ancestry;
 use crate::copy::{self, Staged};
@@ -45,6 +45,9 @@ fn switch(tx: &WriteTx<'_>, id: &SessionId, staged: &Staged) -> Result<Changed, 
 
 fn mark(tx: &WriteTx<'_>, id: &SessionId) -> Result<Header, Fault> {
     let mut session = session::with_notes(tx, id)?;
+    if session.header.deleted.is_some() {
+        return Err(Error::Deleted(id.clone()).into());
+    }
     if !session.header.detached {
         session.header.detached = true;
         let sql = "UPDATE session SET detached = 1, crc = ? WHERE sid = ?";

@@ -288,6 +288,7 @@ macro_rules! __forklore_cases {
                 1710 a64_a_detach_and_a_delete_of_the_parent
                 1711 a64_an_append_and_a_delete
                 1712 a55_readers_see_whole_batches
+                1713 a64_a_detach_and_a_delete_of_the_same
             }
             upkeep upkeep {
                 1801 a52_gc_changes_no_answer

@@ -193,6 +193,24 @@ pub(super) fn a64_a_detach_and_a_delete_of_the_parent(scene: &Scene<'_>) {
     }
 }
 
+pub(super) fn a64_a_detach_and_a_delete_of_the_same(scene: &Scene<'_>) {
+    scene.root("parent", turns(20));
+    for round in 0..ROUNDS {
+        let child = format!("child-{round}");
+        // A copy has nothing to copy, so only the step itself can notice the delete.
+        scene.copy("parent", &child, 40, vec![]);
+        let (detached, deleted) = race(
+            || scene.store().change(&id(&child), &Change::Detach),
+            || scene.remove(&[&child], Children::Refuse),
+        );
+        assert_eq!(deleted.unwrap().deleted, [id(&child)]);
+        match detached {
+            Ok(changed) => assert_eq!(changed.header.deleted, None),
+            Err(told) => assert!(matches!(told, Error::Deleted(_)), "{told:?}"),
+        }
+    }
+}
+
 pub(super) fn a64_an_append_and_a_delete(scene: &Scene<'_>) {
     for round in 0..ROUNDS {
         let session = format!("s{round}");
