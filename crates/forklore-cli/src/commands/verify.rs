@@ -76,11 +76,11 @@ struct Saved<'a> {
 }
 
 fn repair(out: &str, app: &App, output: &mut Output) -> Result<()> {
-    // A path alone is the commonest store; a drive letter is no scheme.
-    let url = match out.parse::<StoreUrl>() {
-        Ok(_) => out.to_owned(),
-        Err(_) => format!("sqlite:{out}"),
-    };
+    // A path alone is the commonest store; a drive letter is no scheme, and a scheme that nobody
+    // knows is no path.
+    let is_scheme = |name: &str| name.len() > 1 && name.bytes().all(|b| b.is_ascii_lowercase());
+    let is_url = out.split_once(':').is_some_and(|(scheme, _)| is_scheme(scheme));
+    let url = if is_url { out.to_owned() } else { format!("sqlite:{out}") };
     let parsed: StoreUrl = url.parse()?;
     let Some(path) = parsed.path() else {
         return Err(Failure::invalid("--repair saves into a store that lasts: a path or a URL"));

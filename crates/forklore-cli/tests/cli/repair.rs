@@ -64,6 +64,15 @@ fn numbers(count: usize) -> Vec<Value> {
 }
 
 #[test]
+fn a_store_of_an_unknown_kind_is_no_path() {
+    let place = damaged("SELECT 1");
+    for out in ["sqllite:saved.db", "memory:"] {
+        let (code, answer) = repair(&place, out);
+        assert_eq!((code, &answer["error"]["kind"]), (2, &json!("invalid_args")), "{out}");
+    }
+}
+
+#[test]
 fn nothing_is_ever_overwritten() {
     let place = damaged("SELECT 1");
     let kept = place.file("notes.txt", "my notes");
