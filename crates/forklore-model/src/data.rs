@@ -2,13 +2,16 @@
 
 use std::borrow::Cow;
 
+use bytestring::ByteString;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 /// A JSON text on one line whose spelling is kept: unknown fields, key order and the digits of
 /// numbers survive every read and write.
+///
+/// A clone is cheap, and many may be parts of one text that a store read at once.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub struct Data(Box<str>);
+pub struct Data(ByteString);
 
 /// A text that is not one JSON value.
 #[derive(Debug, thiserror::Error)]
@@ -32,7 +35,7 @@ impl Data {
 
     /// Takes text that a store or a dialect has already checked.
     #[must_use]
-    pub fn from_checked(text: impl Into<Box<str>>) -> Self {
+    pub fn from_checked(text: impl Into<ByteString>) -> Self {
         Self(text.into())
     }
 

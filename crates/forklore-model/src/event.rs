@@ -1,6 +1,7 @@
 //! An event and the line it is printed as (SPEC 2).
 
 use std::io;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -23,7 +24,7 @@ pub struct Event {
     /// What forks do with it; fixed here for ever.
     pub class: Class,
     /// Whose form `data` has, where it is not forklore's own.
-    pub dialect: Option<String>,
+    pub dialect: Option<Arc<str>>,
     /// What it does to calls and turns.
     pub effect: Effect,
     /// The payload, verbatim.

@@ -7,10 +7,12 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use bytestring::ByteString;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest, Sha256};
 use unicode_normalization::char::is_combining_mark;
 use unicode_normalization::{UnicodeNormalization, is_nfc};
+use uuid::fmt::Hyphenated;
 
 use crate::limits::{EVENT_ID_BYTES, ID_BYTES, LABEL_BYTES};
 
@@ -71,10 +73,10 @@ fn check_name(text: &str, max: usize) -> Result<(), IdError> {
 }
 
 macro_rules! name_type {
-    ($(#[$doc:meta])* $name:ident, $check:expr) => {
+    ($(#[$doc:meta])* $name:ident($text:ty), $check:expr) => {
         $(#[$doc])*
         #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name(Arc<str>);
+        pub struct $name($text);
 
         impl $name {
             /// The name as it was written.
@@ -128,19 +130,19 @@ name_type!(
     /// assert!("plan-1.2".parse::<SessionId>().is_ok());
     /// assert!("../etc/passwd".parse::<SessionId>().is_err());
     /// ```
-    SessionId,
+    SessionId(Arc<str>),
     |text| check_name(text, ID_BYTES)
 );
 
 name_type!(
     /// A branch's name, unique in its family (SPEC 6).
-    Label,
+    Label(Arc<str>),
     |text| check_name(text, LABEL_BYTES)
 );
 
 name_type!(
     /// An event's name: a UUID or what the agent that wrote it used. Not unique (SPEC 2).
-    EventId,
+    EventId(ByteString),
     |text| {
         if text.is_empty() || text.len() > EVENT_ID_BYTES {
             return Err(IdError::Length { len: text.len(), max: EVENT_ID_BYTES });
@@ -201,6 +203,34 @@ impl EventId {
         Self(uuid.to_string().into())
     }
 
+    /// The UUID that the id spells in the way UUIDs are usually spelled, if it does.
+    #[must_use]
+    pub fn uuid(&self) -> Option<[u8; 16]> {
+        let text = self.as_str();
+        if text.len() != Hyphenated::LENGTH || text.bytes().any(|byte| byte.is_ascii_uppercase()) {
+            return None;
+        }
+        // Of this length no other spelling is accepted.
+        uuid::Uuid::try_parse(text).ok().map(uuid::Uuid::into_bytes)
+    }
+
+    /// The ids that spell these UUIDs, as parts of one text: so a store reads many of them fast.
+    #[must_use]
+    pub fn of_uuids(uuids: &[[u8; 16]]) -> Vec<Self> {
+        let mut text = String::with_capacity(uuids.len() * Hyphenated::LENGTH);
+        let mut spelled = [0; Hyphenated::LENGTH];
+        for uuid in uuids {
+            text.push_str(uuid::Uuid::from_bytes(*uuid).hyphenated().encode_lower(&mut spelled));
+        }
+        let mut rest = ByteString::from(text);
+        let next = |_: &[u8; 16]| {
+            let (id, others) = rest.split_at(Hyphenated::LENGTH);
+            rest = others;
+            Self(id)
+        };
+        uuids.iter().map(next).collect()
+    }
+
     /// The id of an event that has none of its own: a UUIDv8 made from its session and a number
     /// (its byte offset in a file, its seq in a fork), so that making it twice gives it twice.
     #[must_use]
@@ -237,6 +267,18 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn event_ids_that_spell_uuids_come_back_as_they_were() {
+        let spelled =
+            ["018f2c5e-0000-7abc-8def-0123456789ab", "ffffffff-ffff-ffff-ffff-ffffffffffff"];
+        let ids = spelled.map(|text| text.parse::<EventId>().unwrap());
+        let uuids: Vec<_> = ids.iter().filter_map(EventId::uuid).collect();
+        assert_eq!(EventId::of_uuids(&uuids), ids);
+        let others =
+            ["018F2C5E-0000-7abc-8def-0123456789ab", "018f2c5e00007abc8def0123456789ab", "é"];
+        assert_eq!(others.map(|text| text.parse::<EventId>().unwrap().uuid()), [None; 3]);
+    }
 
     #[test]
     fn hostile_ids_are_refused_without_being_repeated() {

@@ -197,7 +197,7 @@ fn event(columns: &Columns<'_>, data: Data) -> Result<Event, String> {
         ts: timestamp(columns.ts).map_err(|_| "its time is no time")?,
         kind: text(columns.kind)?.parse().map_err(|_| "its type is no type")?,
         class: class.ok_or("its class is unknown")?,
-        dialect: columns.dialect.map(text).transpose()?.map(str::to_owned),
+        dialect: columns.dialect.map(text).transpose()?.map(Into::into),
         effect: Effect { starts_turn: columns.starts_turn != 0, calls },
         data,
     })

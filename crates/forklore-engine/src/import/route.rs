@@ -176,7 +176,7 @@ impl Reading<'_> {
             ts,
             kind: record.kind.clone(),
             class: record.class,
-            dialect: Some(self.dialect.name().to_owned()),
+            dialect: Some(self.dialect.name().into()),
             effect: record.effect.clone(),
             data: Data::from_checked(text),
         };

@@ -82,7 +82,7 @@ pub(super) fn marker(
 pub(super) fn without_data(event: Event, seq: u64) -> Result<Event> {
     let mut lost = json!({"seq": seq, "what": "data", "type": event.kind.as_str()});
     if let (Some(dialect), Some(lost)) = (&event.dialect, lost.as_object_mut()) {
-        lost.insert("dialect".into(), json!(dialect));
+        lost.insert("dialect".into(), json!(**dialect));
     }
     Ok(Event { kind: kind()?, dialect: None, data: data(&lost)?, ..event })
 }

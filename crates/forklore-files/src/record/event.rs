@@ -140,7 +140,7 @@ impl EventLine {
                 ts: parsed.ts,
                 kind: parsed.kind,
                 class: parsed.class,
-                dialect: parsed.dialect,
+                dialect: parsed.dialect.map(Into::into),
                 effect: Effect { starts_turn: parsed.turn, calls: parsed.calls },
                 data: Data::from_checked(data),
             },

@@ -107,7 +107,7 @@ impl Draft {
             ts: self.ts.unwrap_or_else(|| clock.now()),
             kind: self.kind,
             class,
-            dialect: self.dialect,
+            dialect: self.dialect.map(Into::into),
             effect,
             data,
         }
