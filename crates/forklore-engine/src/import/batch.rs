@@ -107,6 +107,8 @@ impl Batch {
     }
 
     pub(super) fn gone(&mut self, len: usize) {
+        // The bytes are dropped, but blocks that they fill may be held by what stands beside them.
+        self.bytes += len;
         match self.ranges.last_mut() {
             Some(Range::Gone(gone)) => *gone += len as u64,
             _ => self.ranges.push(Range::Gone(len as u64)),

@@ -2,22 +2,24 @@
 
 use std::io::{self, Read};
 
+use bytes::Bytes;
 use forklore_model::limits::IMPORTED_LINE_BYTES;
 
-const BLOCK: usize = 1 << 20;
+use super::blocks::{BLOCK, Blocks};
+
 /// How much of a line that is too long is handed out at once.
 const STRETCH: usize = 4 << 20;
 
 /// Bytes that stand one behind the other in a file.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Piece<'a> {
+pub(super) enum Piece {
     /// A line with its line feed.
-    Line(&'a [u8]),
+    Line(Bytes),
     /// What stands behind the last line feed.
-    Tail(&'a [u8]),
+    Tail(Bytes),
     /// A stretch of a line that is too long to be read as a record.
     Long {
-        bytes: &'a [u8],
+        bytes: Bytes,
         /// Whether the line begins here.
         first: bool,
         /// Whether it ends here.
@@ -28,7 +30,8 @@ pub(super) enum Piece<'a> {
 /// Cuts what it reads into lines.
 pub(super) struct Lines<R> {
     input: R,
-    buffer: Vec<u8>,
+    blocks: Blocks,
+    block: Bytes,
     /// Where the bytes begin that were not handed out, and up to where there is no line feed.
     start: usize,
     searched: usize,
@@ -41,7 +44,8 @@ impl<R: Read> Lines<R> {
     pub(super) fn new(input: R, in_long: bool) -> Self {
         Self {
             input,
-            buffer: Vec::new(),
+            blocks: Blocks::default(),
+            block: Bytes::new(),
             start: 0,
             searched: 0,
             in_long,
@@ -55,14 +59,14 @@ impl<R: Read> Lines<R> {
     }
 
     /// The next piece; none at the end. Only there, and only once, comes a [`Piece::Tail`].
-    pub(super) fn next(&mut self) -> io::Result<Option<Piece<'_>>> {
+    pub(super) fn next(&mut self) -> io::Result<Option<Piece>> {
         loop {
-            let unsearched = self.buffer.get(self.searched..).unwrap_or_default();
+            let unsearched = self.block.get(self.searched..).unwrap_or_default();
             if let Some(at) = memchr::memchr(b'\n', unsearched) {
                 let end = self.searched + at + 1;
                 return Ok(Some(self.hand_out(end, true)));
             }
-            self.searched = self.buffer.len();
+            self.searched = self.block.len();
             let waiting = self.searched - self.start;
             if waiting > self.most || (self.in_long && waiting > 0) {
                 let end = self.searched.min(self.start + STRETCH);
@@ -73,18 +77,18 @@ impl<R: Read> Lines<R> {
                     return Ok(None);
                 }
                 let start = std::mem::replace(&mut self.start, self.searched);
-                return Ok(Some(Piece::Tail(self.buffer.get(start..).unwrap_or_default())));
+                return Ok(Some(Piece::Tail(self.block.slice(start..))));
             }
         }
     }
 
-    fn hand_out(&mut self, end: usize, last: bool) -> Piece<'_> {
+    fn hand_out(&mut self, end: usize, last: bool) -> Piece {
         let start = std::mem::replace(&mut self.start, end);
         self.searched = self.searched.max(end);
         if last {
             self.searched = end;
         }
-        let bytes = self.buffer.get(start..end).unwrap_or_default();
+        let bytes = self.block.slice(start..end);
         let long = self.in_long || bytes.len() > self.most + 1;
         if last && !long {
             return Piece::Line(bytes);
@@ -93,18 +97,18 @@ impl<R: Read> Lines<R> {
         Piece::Long { bytes, first, last }
     }
 
+    /// Goes on to a block that begins with what was not handed out; a long line's is twice as
+    /// long as what is known of it.
     fn fill(&mut self) -> io::Result<usize> {
-        if self.start > 0 {
-            self.buffer.drain(..self.start);
-            self.searched -= self.start;
-            self.start = 0;
-            if self.buffer.capacity() > 8 * BLOCK && self.buffer.len() < BLOCK {
-                self.buffer.shrink_to(2 * BLOCK);
-            }
-        }
-        let had = self.buffer.len();
-        self.input.by_ref().take(BLOCK as u64).read_to_end(&mut self.buffer)?;
-        Ok(self.buffer.len() - had)
+        let begun = self.block.get(self.start..).unwrap_or_default();
+        let most = self.most.saturating_add(BLOCK);
+        let size = (2 * begun.len()).clamp(BLOCK, most.max(begun.len() + BLOCK));
+        let begun_len = begun.len();
+        let block = self.blocks.read(&mut self.input, begun, size)?;
+        self.searched -= self.start;
+        self.start = 0;
+        self.block = block;
+        Ok(self.block.len() - begun_len)
     }
 }
 

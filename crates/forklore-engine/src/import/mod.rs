@@ -6,6 +6,7 @@
 
 mod batch;
 mod begin;
+mod blocks;
 mod known;
 mod lines;
 mod objects;

@@ -1,8 +1,10 @@
 //! Reading one file on from where it stood: lines to records, records to one step after another.
 
-use std::borrow::Cow;
 use std::path::Path;
+use std::sync::Arc;
 
+use bytes::Bytes;
+use bytestring::ByteString;
 use forklore_model::dialect::{Dialect, Line, LineReader};
 use forklore_store::sources::{LineEnd, Place, RecordKey, SeenFile, SourceId, Sources, Target};
 use jiff::Timestamp;
@@ -27,6 +29,8 @@ pub(super) struct Reading<'a> {
     pub(super) sources: &'a dyn Sources,
     pub(super) options: &'a ImportOptions,
     pub(super) dialect: &'a dyn Dialect,
+    /// The dialect's name, as events carry it.
+    pub(super) name: Arc<str>,
     pub(super) reader: Box<dyn LineReader>,
     pub(super) seen: SeenFile,
     pub(super) stem: String,
@@ -71,9 +75,9 @@ impl Reading<'_> {
         let mut lines = Lines::new(rest, self.state.in_long_line);
         while let Some(piece) = lines.next().map_err(failed)? {
             match piece {
-                Piece::Line(line) => self.line(line)?,
-                Piece::Tail(tail) => self.tail(tail)?,
-                Piece::Long { bytes, first, last } => self.long(bytes, first, last),
+                Piece::Line(line) => self.line(&line)?,
+                Piece::Tail(tail) => self.tail(&tail)?,
+                Piece::Long { bytes, first, last } => self.long(&bytes, first, last),
             }
             if self.batch.is_full() {
                 self.flush(false)?;
@@ -90,18 +94,17 @@ impl Reading<'_> {
     }
 
     /// Nearly every line is one object and a line end; the others are taken apart.
-    fn line(&mut self, line: &[u8]) -> Result<()> {
-        let blank = line.get(..blank_len(line)).unwrap_or_default();
-        let content = line.get(blank.len()..).unwrap_or_default();
+    fn line(&mut self, line: &Bytes) -> Result<()> {
+        let (blank, content) = line.split_at(blank_len(line));
         let object = content.trim_ascii_end();
         if object.first() == Some(&b'{')
-            && let Ok(text) = std::str::from_utf8(object)
-            && let read @ (Line::Record(_) | Line::Side(_)) = self.reader.read(text)
+            && let Ok(text) = ByteString::try_from(line.slice_ref(object))
+            && let read @ (Line::Record(_) | Line::Side(_)) = self.reader.read(&text)
         {
             let behind = content.get(object.len()..).unwrap_or_default();
             let end = line_end(behind);
             self.blank(blank);
-            self.object(read, object, text, end)?;
+            self.object(read, text, None, end)?;
             if end == LineEnd::None {
                 self.keep(behind);
             }
@@ -113,11 +116,11 @@ impl Reading<'_> {
     }
 
     /// A last line without its end: what is whole in it is read, the rest waits.
-    fn tail(&mut self, tail: &[u8]) -> Result<()> {
+    fn tail(&mut self, tail: &Bytes) -> Result<()> {
         self.apart(tail, false)
     }
 
-    fn apart(&mut self, line: &[u8], whole: bool) -> Result<()> {
+    fn apart(&mut self, line: &Bytes, whole: bool) -> Result<()> {
         let mut objects = 0;
         for part in parts(line) {
             match part {
@@ -127,12 +130,18 @@ impl Reading<'_> {
                     if objects == 2 {
                         self.problem(ProblemKind::Splice, "several records in one line");
                     }
-                    let text = String::from_utf8_lossy(bytes);
-                    if matches!(text, Cow::Owned(_)) {
-                        self.problem(ProblemKind::NotUtf8, "the record is not UTF-8");
+                    match ByteString::try_from(line.slice_ref(bytes)) {
+                        Ok(text) => {
+                            let read = self.reader.read(&text);
+                            self.object(read, text, None, LineEnd::None)?;
+                        }
+                        Err(_) => {
+                            self.problem(ProblemKind::NotUtf8, "the record is not UTF-8");
+                            let text = ByteString::from(String::from_utf8_lossy(bytes).as_ref());
+                            let read = self.reader.read(&text);
+                            self.object(read, text, Some(bytes), LineEnd::None)?;
+                        }
                     }
-                    let read = self.reader.read(&text);
-                    self.object(read, bytes, &text, LineEnd::None)?;
                 }
                 Part::Rest(rest) if whole => {
                     self.problem(ProblemKind::Damage, "no record can be read here");
@@ -155,16 +164,24 @@ impl Reading<'_> {
         self.state.lines += u64::from(last);
     }
 
-    /// `text` is what `bytes` say, with replacement characters where they are not UTF-8.
-    fn object(&mut self, read: Line, bytes: &[u8], text: &str, end: LineEnd) -> Result<()> {
+    /// `raw` are the bytes where they are not UTF-8 and `text` has replacement characters.
+    fn object(
+        &mut self,
+        read: Line,
+        text: ByteString,
+        raw: Option<&[u8]>,
+        end: LineEnd,
+    ) -> Result<()> {
+        let whole = text.clone();
+        let bytes = raw.unwrap_or(whole.as_bytes());
         match read {
             Line::Record(mut record) => {
                 self.state.facts.learn(std::mem::take(&mut record.facts));
-                match self.record(&record, text)? {
-                    None => self.batch.gone(bytes.len() + end.bytes().len()),
-                    Some(place) if text.as_bytes() == bytes => self.batch.event(place, end),
-                    Some(place) => {
-                        self.batch.raw(place, bytes);
+                match (self.record(*record, text)?, raw) {
+                    (None, _) => self.batch.gone(bytes.len() + end.bytes().len()),
+                    (Some(place), None) => self.batch.event(place, end),
+                    (Some(place), Some(raw)) => {
+                        self.batch.raw(place, raw);
                         self.batch.keep(end.bytes());
                     }
                 }

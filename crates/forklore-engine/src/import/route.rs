@@ -1,6 +1,7 @@
 //! Where a record goes: on in a session, into a new branch, or nowhere (SPEC 11).
 
-use forklore_model::call::CallStep;
+use bytestring::ByteString;
+use forklore_model::call::{CallStep, Effect};
 use forklore_model::dialect::{Parent, Record};
 use forklore_model::{Data, Event, EventId, SessionKind};
 use forklore_store::sources::{Place, RecordKey};
@@ -24,22 +25,20 @@ enum Route {
 
 impl Reading<'_> {
     /// Takes a record in and says where it stands; none when it is passed over.
-    pub(super) fn record(&mut self, record: &Record, text: &str) -> Result<Option<Place>> {
+    pub(super) fn record(&mut self, record: Record, text: ByteString) -> Result<Option<Place>> {
         let key = record.native_id.as_ref().map(|id| record_key(id.as_bytes()));
         if self.sessions.is_empty() {
-            self.begin_file(record)?;
+            self.begin_file(&record)?;
         }
-        let session = match self.route(record)? {
+        let session = match self.route(&record)? {
             Route::Into(session) => session,
-            Route::Fork(begin) => self.begin_fork(record, key, &begin)?,
+            Route::Fork(begin) => self.begin_fork(&record, key, &begin)?,
             Route::Nowhere(place) => {
                 self.problem(ProblemKind::Deleted, "the session of the record was deleted");
                 self.remember(key, place);
                 return Ok(None);
             }
         };
-        let place = self.append(session, record, text);
-        self.remember(key, place);
         self.state.last = Some(session);
         if !record.sidechain {
             self.state.last_main = Some(session);
@@ -47,6 +46,8 @@ impl Reading<'_> {
         if record.leaf {
             self.state.leaf = Some(session);
         }
+        let place = self.append(session, record, text);
+        self.remember(key, place);
         Ok(Some(place))
     }
 
@@ -161,23 +162,23 @@ impl Reading<'_> {
         }
     }
 
-    fn append(&mut self, session: u32, record: &Record, text: &str) -> Place {
+    fn append(&mut self, session: u32, record: Record, text: ByteString) -> Place {
         let ts = record.ts.or(self.state.last_ts).unwrap_or(self.file_time);
         self.state.last_ts = Some(ts);
-        self.follow_calls(session, record);
+        self.follow_calls(session, &record.effect);
         let offset = self.offset;
         let Some(grown) = usize::try_from(session).ok().and_then(|at| self.sessions.get_mut(at))
         else {
             return Place { session, position: 0 };
         };
-        let native = record.native_id.as_ref().and_then(|id| id.parse::<EventId>().ok());
+        let native = record.native_id.and_then(|id| id.parse::<EventId>().ok());
         let event = Event {
             id: native.unwrap_or_else(|| EventId::derived(&grown.id, offset)),
             ts,
-            kind: record.kind.clone(),
+            kind: record.kind,
             class: record.class,
-            dialect: Some(self.dialect.name().into()),
-            effect: record.effect.clone(),
+            dialect: Some(self.name.clone()),
+            effect: record.effect,
             data: Data::from_checked(text),
         };
         let place = Place { session, position: grown.events };
@@ -189,11 +190,11 @@ impl Reading<'_> {
         place
     }
 
-    fn follow_calls(&mut self, session: u32, record: &Record) {
-        if record.effect.starts_turn {
+    fn follow_calls(&mut self, session: u32, effect: &Effect) {
+        if effect.starts_turn {
             self.state.close_all(session);
         }
-        for step in &record.effect.calls {
+        for step in &effect.calls {
             match step {
                 CallStep::Open(call) => self.state.open_call(session, &call.id),
                 CallStep::Close(id) => self.state.close_call(session, id),

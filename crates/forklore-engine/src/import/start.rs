@@ -86,6 +86,7 @@ impl<'a> Start<'a> {
             sources: self.sources,
             options: self.options,
             dialect,
+            name: dialect.name().into(),
             reader: dialect.reader(&file.path, state.reader.as_deref()),
             seen: file.seen.clone(),
             stem,
