@@ -39,6 +39,12 @@ impl Data {
         Self(text.into())
     }
 
+    /// `null`.
+    #[must_use]
+    pub const fn null() -> Self {
+        Self(ByteString::from_static("null"))
+    }
+
     /// The JSON form of `value`.
     ///
     /// # Errors

@@ -12,6 +12,7 @@ use crate::locate::History;
 use crate::number::signed;
 use crate::read::open_calls;
 use crate::row::{Row, stored_counts};
+use crate::seal;
 use crate::segment::{self, Segment};
 use crate::session::{self, Session};
 use crate::write::WriteTx;
@@ -39,7 +40,7 @@ pub(crate) fn append(tx: &WriteTx<'_>, id: &SessionId, append: &Append) -> Resul
     if counts.open > 0 && append.events.iter().any(changes_calls) {
         tail.open = Open::Known(open_calls(tx, &History::of(tx, &session)?, head)?);
     }
-    append.events.iter().try_for_each(|event| tail.push(tx, event))?;
+    append.events.iter().try_for_each(|event| tail.push(event))?;
     session.header.usage += append.usage;
     session.fresh_until = fresh_until(&session, append.now);
     session.header.updated = append.now;
@@ -66,7 +67,7 @@ fn repetition(conn: &Connection, session: &Session, append: &Append) -> Result<O
         return Ok(None);
     };
     let there = segment::ids(conn, session.sid, position, n)?;
-    let same = there.iter().map(String::as_str).eq(append.events.iter().map(|new| new.id.as_str()));
+    let same = there.iter().eq(append.events.iter().map(|new| &new.id));
     let to_seq = from + n as u64 - 1;
     let head_seq = header.head_seq();
     Ok(same.then_some(Appended { from_seq: from, to_seq, head_seq, repeated: true }))
@@ -101,6 +102,8 @@ pub(crate) struct Tail {
     position: u64,
     bytes: u64,
     open: Open,
+    /// What was added and is not yet written.
+    rows: Vec<Row>,
 }
 
 impl Tail {
@@ -110,7 +113,7 @@ impl Tail {
             0 => Open::Known(OpenCalls::default()),
             open => Open::Unchanged(open),
         };
-        Self { segment, inherited, counts, position, bytes: 0, open }
+        Self { segment, inherited, counts, position, bytes: 0, open, rows: Vec::new() }
     }
 
     /// The end of what a session inherits, where these calls are open.
@@ -120,11 +123,11 @@ impl Tail {
     }
 
     /// Adds a child's `session_fork`, which stands before what it inherits.
-    pub(crate) fn push_fork(&mut self, tx: &WriteTx<'_>, event: &Event) -> Result<()> {
-        self.put(tx, event, Counts::default())
+    pub(crate) fn push_fork(&mut self, event: &Event) -> Result<()> {
+        self.put(event, Counts::default())
     }
 
-    pub(crate) fn push(&mut self, tx: &WriteTx<'_>, event: &Event) -> Result<()> {
+    pub(crate) fn push(&mut self, event: &Event) -> Result<()> {
         let before = self.counts;
         self.counts = match &mut self.open {
             Open::Known(open) => {
@@ -135,15 +138,15 @@ impl Tail {
                 Counts { open: *open, ..before.after(event, &OpenCalls::default()) }
             }
         };
-        self.put(tx, event, self.within())
+        self.put(event, self.within())
     }
 
-    fn put(&mut self, tx: &WriteTx<'_>, event: &Event, counts: Counts) -> Result<()> {
+    fn put(&mut self, event: &Event, counts: Counts) -> Result<()> {
         if self.position >= segment::LAST_POSITION {
             return Err(Error::Invalid("the session has no room for another event".into()).into());
         }
         let k = segment::key(self.segment, self.position);
-        segment::insert(tx, &Row { k, counts, origin: None, event: event.clone() })?;
+        self.rows.push(Row { k, counts, origin: None, event: event.clone() });
         self.position += 1;
         self.bytes += event.data.get().len() as u64;
         Ok(())
@@ -162,15 +165,17 @@ impl Tail {
         }
     }
 
-    /// Takes the new end over into the header.
-    pub(crate) fn end(&self, session: &mut Session) {
+    /// Writes what was added, and takes the new end over into the header.
+    pub(crate) fn end(&self, tx: &WriteTx<'_>, session: &mut Session) -> Result<()> {
+        seal::add(tx, &self.rows)?;
         session.header.counts = self.counts;
         session.header.own_events = self.position;
         session.header.own_bytes += self.bytes;
+        Ok(())
     }
 
     fn close(&self, tx: &WriteTx<'_>, session: &mut Session) -> Result<()> {
-        self.end(session);
+        self.end(tx, session)?;
         let header = &session.header;
         let [kept, index, turns, bytes, open] = stored_counts(&header.counts);
         let usage = &header.usage;

@@ -116,6 +116,9 @@ pub(crate) fn open(path: &Path, access: Access, options: Options) -> Result<Conn
         conn.set_prepared_statement_cache_capacity(STATEMENTS);
         // A plan must not depend on what is bound: else statements are prepared anew at each use.
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+        if options.read_only {
+            migrate::read_older(&conn)?;
+        }
         if access == Access::Write {
             conn.execute_batch(&format!(
                 "PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;

@@ -17,11 +17,12 @@ use crate::fault::Result;
 use crate::private::{self, Private};
 use crate::read;
 use crate::row::Row;
+use crate::seal;
 use crate::segment::{self, Segment};
 use crate::session;
 use crate::write::WriteTx;
 
-/// Events copied in one transaction.
+/// Events copied in one transaction: whole blocks.
 const BATCH: u64 = 512;
 
 /// How long after its last sign of life a copy counts as abandoned, in microseconds.
@@ -48,7 +49,7 @@ pub(crate) fn stage(store: &SqliteStore, of: &SessionId, kept: u64) -> StoreResu
         let rows = store.read_with("reading", |conn| staged.rows(conn, batch.clone()))?;
         let written = store.write("copying events in", |tx| {
             staged.still_there(tx)?;
-            rows.iter().try_for_each(|row| segment::insert(tx, row))
+            seal::add(tx, &rows)
         });
         if let Err(error) = written {
             staged.abandon(store);
@@ -65,7 +66,7 @@ impl Staged {
         let private = self.still_there(tx)?;
         let copied = segment::end(tx, self.segment)?;
         let rest = self.rows(tx, copied..kept)?;
-        rest.iter().try_for_each(|row| segment::insert(tx, row))?;
+        seal::add(tx, &rest)?;
         if segment::end(tx, self.segment)? != kept {
             return Err(self.lost());
         }

@@ -42,10 +42,10 @@ pub(crate) fn create(
     let mut tail = Tail::behind(sid, inheritance.counts, inheritance.open);
     let mut events = new.events.as_slice();
     if let (Some(_), [fork, rest @ ..]) = (&parent, events) {
-        tail.push_fork(tx, fork)?;
+        tail.push_fork(fork)?;
         events = rest;
     }
-    events.iter().try_for_each(|event| tail.push(tx, event))?;
+    events.iter().try_for_each(|event| tail.push(event))?;
     let mut session = Session {
         sid,
         root,
@@ -55,7 +55,7 @@ pub(crate) fn create(
         note_sum: None,
         header,
     };
-    tail.end(&mut session);
+    tail.end(tx, &mut session)?;
     if session.header.inherited.kept > 0 {
         ancestry::save(tx, sid, &inheritance.ancestry)?;
     }

@@ -7,6 +7,7 @@
 mod ancestry;
 mod append;
 mod change;
+mod chunk;
 mod connect;
 mod copy;
 mod crc;
@@ -27,6 +28,8 @@ mod read;
 pub mod records;
 mod remove;
 mod row;
+mod seal;
+mod search;
 mod segment;
 mod session;
 mod sources;

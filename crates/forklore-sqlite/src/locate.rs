@@ -10,7 +10,8 @@ use rusqlite::Connection;
 use crate::ancestry::{self, Ancestry, Page};
 use crate::fault::{Fault, Result};
 use crate::row::Row;
-use crate::segment::{self, Probe, Range, Segment};
+use crate::search::search;
+use crate::segment::{self, Range, Segment};
 use crate::session::Session;
 
 /// A session and where its inherited events lie.
@@ -213,43 +214,4 @@ impl<'s> History<'s> {
         let row = row.ok_or_else(|| self.missing(&stretch, seq))?;
         Ok((stretch, row))
     }
-}
-
-/// The position of the event at which the count of a segment reaches `want`: interpolated between
-/// what is known, halved every third time so that an uneven segment costs no more than log n.
-fn search(
-    conn: &Connection,
-    range: Range,
-    unit: Unit,
-    want: u64,
-    total: u64,
-) -> Result<Option<u64>> {
-    let (mut low, mut high) = (range.from, range.to);
-    let (mut below, mut above) = (0, total);
-    let mut found = None;
-    let mut step = 0;
-    while low < high {
-        step += 1;
-        let middle = if step % 3 == 0 || above <= below {
-            low + (high - low) / 2
-        } else {
-            let (part, whole) = (u128::from(want.saturating_sub(below)), u128::from(above - below));
-            let guess = u128::from(high - low) * part / whole;
-            (low + u64::try_from(guess).unwrap_or(high)).saturating_sub(1).clamp(low, high - 1)
-        };
-        match segment::probe(conn, range.segment, middle, high, unit)? {
-            Some(Probe { position, count, counts_itself: true }) if count == want => {
-                return Ok(Some(position));
-            }
-            Some(Probe { position, count, .. }) if count < want => {
-                (low, below) = (position + 1, count);
-            }
-            Some(Probe { position, count, .. }) => {
-                (high, above) = (middle, count);
-                found = Some(position);
-            }
-            None => high = middle,
-        }
-    }
-    Ok(found)
 }

@@ -11,8 +11,10 @@ use crate::fault::Fault;
 pub(crate) const APPLICATION_ID: i32 = 0x466f_726b;
 
 /// The n-th brings a store of version n to n + 1.
-pub(crate) const STEPS: [&str; 1] =
-    [concat!(include_str!("../schema/001.sql"), include_str!("../schema/001-sources.sql"))];
+pub(crate) const STEPS: [&str; 2] = [
+    concat!(include_str!("../schema/001.sql"), include_str!("../schema/001-sources.sql")),
+    include_str!("../schema/002.sql"),
+];
 
 /// The version this program writes.
 pub(crate) const VERSION: usize = STEPS.len();
@@ -39,6 +41,19 @@ pub(crate) fn version(conn: &Connection, path: &Path) -> Result<usize> {
             path.display()
         ))),
     }
+}
+
+/// Lets a connection read a store of an older version as it is: what later versions added is there
+/// for this connection alone, and empty.
+pub(crate) fn read_older(conn: &Connection) -> rusqlite::Result<()> {
+    let version: i64 = conn.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let Some(version) = usize::try_from(version).ok().filter(|version| *version > 0) else {
+        return Ok(());
+    };
+    for sql in STEPS.iter().skip(version) {
+        conn.execute_batch(&sql.replace("CREATE TABLE", "CREATE TEMP TABLE"))?;
+    }
+    Ok(())
 }
 
 /// Takes the steps that are missing, all or none.

@@ -1,7 +1,9 @@
 //! An event as a row: its columns, their checksum, and the way back.
 
 use forklore_model::{CallStep, Class, Counts, Data, Effect, Event};
+use forklore_store::port::Direction;
 use rusqlite::types::ValueRef;
+use rusqlite::{CachedStatement, Connection};
 
 use crate::crc;
 use crate::fault::{Fault, Result};
@@ -62,6 +64,22 @@ pub(crate) fn place(k: i64) -> String {
     format!("event row {k} (segment {}, position {})", k >> 32, k & 0xffff_ffff)
 }
 
+/// A query of the rows between two keys, for [`read`].
+pub(crate) fn prepare(
+    conn: &Connection,
+    inherited: bool,
+    direction: Direction,
+    bare: bool,
+) -> rusqlite::Result<CachedStatement<'_>> {
+    conn.prepare_cached(&format!(
+        "SELECT {COLUMNS}{} FROM event WHERE k >= ? AND k < ?{} ORDER BY k{}",
+        if bare { "" } else { ", payload" },
+        if inherited { " AND class < 3" } else { "" },
+        if direction == Direction::Backward { " DESC" } else { "" },
+    ))
+}
+
+/// Adds an event as a row of its own.
 pub(crate) fn insert(tx: &WriteTx<'_>, row: &Row) -> Result<()> {
     let Event { id, ts, kind, class, dialect, effect, data } = &row.event;
     let calls = match effect.calls.as_slice() {
@@ -113,6 +131,22 @@ pub(crate) fn insert(tx: &WriteTx<'_>, row: &Row) -> Result<()> {
     Ok(())
 }
 
+/// The rows between two keys, with their payloads.
+pub(crate) fn between(conn: &Connection, from: i64, to: i64) -> Result<Vec<Row>> {
+    let mut statement = prepare(conn, false, Direction::Forward, false)?;
+    let mut rows = statement.query([from, to])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(read(row, false)?);
+    }
+    Ok(found)
+}
+
+/// Erases the rows from one key to another, that one too.
+pub(crate) fn erase(tx: &WriteTx<'_>, first: i64, last: i64) -> Result<usize> {
+    Ok(tx.write("DELETE FROM event WHERE k BETWEEN ? AND ?", &[&first, &last])?)
+}
+
 fn dialect_number(tx: &WriteTx<'_>, name: &str) -> Result<i64> {
     let known = "SELECT number FROM dialect WHERE name = ?";
     let mut find = tx.prepare_cached(known)?;
@@ -150,7 +184,7 @@ pub(crate) fn read(row: &rusqlite::Row<'_>, bare: bool) -> Result<Row> {
         return Err(damaged("its fields do not fit their checksum".into()));
     }
     let data = if bare {
-        Data::from_checked("null")
+        Data::null()
     } else {
         let bytes = bytes(row, PAYLOAD)?.unwrap_or_default();
         if crc::payload(bytes) != payload_sum {

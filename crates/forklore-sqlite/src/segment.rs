@@ -1,4 +1,4 @@
-//! Where the bytes of events lie: the one place that reads and writes the table of events.
+//! Where the bytes of events lie: in rows of their own, and sealed in chunks.
 //!
 //! A segment is the events that one session wrote, or a private copy of a prefix, by position.
 //! Positions may have gaps after a delete.
@@ -6,9 +6,11 @@
 use forklore_model::EventId;
 use forklore_model::lineage::Unit;
 use forklore_store::port::Direction;
-use rusqlite::{Connection, params};
+use rusqlite::fallible_streaming_iterator::FallibleStreamingIterator;
+use rusqlite::{Connection, Rows, params};
 
-use crate::fault::{Fault, Result};
+use crate::chunk;
+use crate::fault::Result;
 use crate::number::{signed, unsigned};
 use crate::row::{self, Row};
 use crate::write::WriteTx;
@@ -54,11 +56,6 @@ pub(crate) enum Next {
     Stop,
 }
 
-/// Adds an event.
-pub(crate) fn insert(tx: &WriteTx<'_>, row: &Row) -> Result<()> {
-    row::insert(tx, row)
-}
-
 /// Shows `visit` the events of the range in the direction, until it wants no more.
 pub(crate) fn visit(
     conn: &Connection,
@@ -67,58 +64,137 @@ pub(crate) fn visit(
     bare: bool,
     mut visit: impl FnMut(Row) -> Result<Next>,
 ) -> Result<Next> {
-    let sql = format!(
-        "SELECT {}{} FROM event WHERE k >= ? AND k < ?{} ORDER BY k{}",
-        row::COLUMNS,
-        if bare { "" } else { ", payload" },
-        if range.inherited { " AND class < 3" } else { "" },
-        if direction == Direction::Backward { " DESC" } else { "" },
-    );
-    let mut statement = conn.prepare_cached(&sql)?;
-    let (from, to) = (key(range.segment, range.from), key(range.segment, range.to));
-    let mut rows = statement.query(params![from, to])?;
-    while let Some(row) = rows.next()? {
-        if visit(row::read(row, bare)?)? == Next::Stop {
+    let mut statement = row::prepare(conn, range.inherited, direction, bare)?;
+    let keys = [key(range.segment, range.from), key(range.segment, range.to)];
+    let mut single = Single { rows: statement.query(keys)?, direction, bare };
+    single.rows.advance()?;
+    let mut chunks = chunk::prepare(conn, direction, bare)?;
+    let mut chunks = chunks.query(chunk::overlap(range))?;
+    while let Some(found) = chunks.next()? {
+        if single.before(Some(found.get(0)?), &mut visit)? == Next::Stop {
             return Ok(Next::Stop);
         }
+        let asked = |row: &Row| {
+            keys.first().is_some_and(|from| *from <= row.k)
+                && keys.last().is_some_and(|to| row.k < *to)
+                && (!range.inherited || row.event.class.is_inherited())
+        };
+        for row in chunk::read(found, bare)?.rows(direction, asked) {
+            if visit(row?)? == Next::Stop {
+                return Ok(Next::Stop);
+            }
+        }
     }
-    Ok(Next::Row)
+    single.before(None, &mut visit)
+}
+
+/// Events in rows of their own, the first of which is known.
+struct Single<'s> {
+    rows: Rows<'s>,
+    direction: Direction,
+    bare: bool,
+}
+
+impl Single<'_> {
+    /// Shows `visit` those that come before the event of this key, or all.
+    fn before(
+        &mut self,
+        key: Option<i64>,
+        visit: &mut impl FnMut(Row) -> Result<Next>,
+    ) -> Result<Next> {
+        while let Some(found) = self.rows.get() {
+            let k: i64 = found.get(0)?;
+            let is_before = key.is_none_or(|key| match self.direction {
+                Direction::Forward => k < key,
+                Direction::Backward => k > key,
+            });
+            if !is_before {
+                return Ok(Next::Row);
+            }
+            if visit(row::read(found, self.bare)?)? == Next::Stop {
+                return Ok(Next::Stop);
+            }
+            self.rows.advance()?;
+        }
+        Ok(Next::Row)
+    }
 }
 
 /// The events of the range that have this id, in order.
 pub(crate) fn named(conn: &Connection, range: Range, id: &EventId, bare: bool) -> Result<Vec<Row>> {
-    let sql = format!(
-        "SELECT {}{} FROM event WHERE k >= ? AND k < ? AND id = ?{} ORDER BY k",
-        row::COLUMNS,
-        if bare { "" } else { ", payload" },
-        if range.inherited { " AND class < 3" } else { "" },
-    );
-    let mut statement = conn.prepare_cached(&sql)?;
-    let (from, to) = (key(range.segment, range.from), key(range.segment, range.to));
-    let mut rows = statement.query(params![from, to, id.as_str()])?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
-        found.push(row::read(row, bare)?);
+    let mut places = Vec::new();
+    visit(conn, range, Direction::Forward, true, |row| {
+        if row.event.id == *id {
+            places.push(position(row.k));
+        }
+        Ok(Next::Row)
+    })?;
+    let mut found = Vec::with_capacity(places.len());
+    for from in places {
+        visit(conn, Range { from, to: from + 1, ..range }, Direction::Forward, bare, |row| {
+            found.push(row);
+            Ok(Next::Stop)
+        })?;
     }
     Ok(found)
 }
 
 /// The event at a position, its payload left out.
 pub(crate) fn at(conn: &Connection, segment: Segment, position: u64) -> Result<Option<Row>> {
-    let sql = format!("SELECT {} FROM event WHERE k = ?", row::COLUMNS);
-    let mut statement = conn.prepare_cached(&sql)?;
-    let mut rows = statement.query([key(segment, position)])?;
-    rows.next()?.map(|row| row::read(row, true)).transpose()
+    let range = Range { segment, from: position, to: position + 1, inherited: false };
+    let mut found = None;
+    visit(conn, range, Direction::Forward, true, |row| {
+        found = Some(row);
+        Ok(Next::Stop)
+    })?;
+    Ok(found)
 }
 
-/// The first event at or behind `from` and before `to`, as far as a search needs it.
+/// Events that stand together, as a search sees them: a chunk, or one of its own.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Run {
+    /// The first position.
+    pub(crate) from: u64,
+    /// Behind the last.
+    pub(crate) to: u64,
+    /// The count searched by, before it.
+    pub(crate) before: u64,
+    /// Those that are counted: a bit for each position, the lowest for the first.
+    counted: u64,
+}
+
+impl Run {
+    /// The count up to and including its last event.
+    pub(crate) fn count(&self) -> u64 {
+        self.before + u64::from(self.counted.count_ones())
+    }
+
+    /// The position of the event with which the count reaches `want`.
+    pub(crate) fn reaching(&self, want: u64) -> Option<u64> {
+        let nth = want.checked_sub(self.before)?.checked_sub(1)?;
+        let rest = (0..nth).fold(self.counted, |bits, _| bits & bits.wrapping_sub(1));
+        (rest != 0).then(|| self.from + u64::from(rest.trailing_zeros()))
+    }
+}
+
+/// The first events at or behind `from` and before `to`, as far as a search needs them.
 pub(crate) fn probe(
     conn: &Connection,
     segment: Segment,
     from: u64,
     to: u64,
     unit: Unit,
-) -> Result<Option<Probe>> {
+) -> Result<Option<Run>> {
+    let range = Range { segment, from, to, inherited: false };
+    let sealed = chunk::first(conn, range)?.map(|outline| Run {
+        from: outline.first(),
+        to: outline.end(),
+        before: unit.of(&outline.start),
+        counted: outline.counted(unit),
+    });
+    if sealed.is_some_and(|run| run.from <= from) {
+        return Ok(sealed);
+    }
     let mut statement = conn.prepare_cached(match unit {
         Unit::Kept => {
             "SELECT k, kept, class < 3 FROM event WHERE k >= ? AND k < ? ORDER BY k LIMIT 1"
@@ -130,32 +206,30 @@ pub(crate) fn probe(
             "SELECT k, turns, starts_turn FROM event WHERE k >= ? AND k < ? ORDER BY k LIMIT 1"
         }
     })?;
+    let to = sealed.map_or(to, |run| run.from);
     let mut rows = statement.query(params![key(segment, from), key(segment, to)])?;
     let Some(row) = rows.next()? else {
-        return Ok(None);
+        return Ok(sealed);
     };
-    let (k, count, counts_itself) = (row.get(0)?, row.get(1)?, row.get(2)?);
-    Ok(Some(Probe { position: position(k), count: unsigned(count)?, counts_itself }))
-}
-
-/// An event as a search sees it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Probe {
-    pub(crate) position: u64,
-    /// The count searched by, up to and including the event.
-    pub(crate) count: u64,
-    /// Whether the event itself is one of those counted.
-    pub(crate) counts_itself: bool,
+    let (from, count) = (position(row.get(0)?), unsigned(row.get(1)?)?);
+    let counted = u64::from(row.get::<_, bool>(2)?);
+    Ok(Some(Run { from, to: from + 1, before: count.saturating_sub(counted), counted }))
 }
 
 /// The ids of the events at these positions, as far as there are any.
-pub(crate) fn ids(conn: &Connection, segment: Segment, from: u64, n: usize) -> Result<Vec<String>> {
-    let mut statement =
-        conn.prepare_cached("SELECT id FROM event WHERE k >= ? AND k < ? ORDER BY k")?;
-    let to = from.saturating_add(n as u64);
-    let rows =
-        statement.query_map(params![key(segment, from), key(segment, to)], |row| row.get(0))?;
-    rows.map(|id| id.map_err(Fault::from)).collect()
+pub(crate) fn ids(
+    conn: &Connection,
+    segment: Segment,
+    from: u64,
+    n: usize,
+) -> Result<Vec<EventId>> {
+    let range = Range { segment, from, to: from.saturating_add(n as u64), inherited: false };
+    let mut ids = Vec::new();
+    visit(conn, range, Direction::Forward, true, |row| {
+        ids.push(row.event.id);
+        Ok(Next::Row)
+    })?;
+    Ok(ids)
 }
 
 /// The position behind the last event of a segment.
@@ -163,7 +237,7 @@ pub(crate) fn end(conn: &Connection, segment: Segment) -> Result<u64> {
     let sql = "SELECT max(k) FROM event WHERE k >= ? AND k < ?";
     let (from, to) = (key(segment, 0), key(segment + 1, 0));
     let last: Option<i64> = conn.prepare_cached(sql)?.query_row([from, to], |row| row.get(0))?;
-    Ok(last.map_or(0, |k| position(k) + 1))
+    Ok(last.map_or(0, |k| position(k) + 1).max(chunk::end(conn, segment)?))
 }
 
 /// Erases what stands at or behind a position.
@@ -172,7 +246,7 @@ pub(crate) fn erase_from(tx: &WriteTx<'_>, segment: Segment, from: u64) -> Resul
         "DELETE FROM event WHERE k >= ? AND k < ?",
         &[&key(segment, from), &key(segment + 1, 0)],
     )?;
-    Ok(erased as u64)
+    Ok(erased as u64 + chunk::erase_from(tx, segment, from)?)
 }
 
 /// Erases what nobody inherits: audit and lineage events.
@@ -181,5 +255,5 @@ pub(crate) fn erase_own(tx: &WriteTx<'_>, segment: Segment) -> Result<u64> {
         "DELETE FROM event WHERE k >= ? AND k < ? AND class >= 3",
         &[&key(segment, 0), &key(segment + 1, 0)],
     )?;
-    Ok(erased as u64)
+    Ok(erased as u64 + chunk::erase_own(tx, segment)?)
 }

@@ -107,7 +107,7 @@ impl SqliteStore {
         }
         let held = crate::location::hold(path)?;
         let (reader, read_access) = first_reader(path, options)?;
-        if migrate::version(&reader, path)? < VERSION {
+        if migrate::version(&reader, path)? < VERSION && !options.read_only {
             connect::upgrade(path, &gate, options)?;
         }
         Ok(Self {

@@ -315,7 +315,7 @@ impl<'s> Check<'s> {
         let probe = self.store.read_with("reading", |conn| {
             segment::probe(conn, range.segment, from, range.to, Unit::Kept)
         });
-        probe.ok().flatten().map(|probe| probe.position)
+        probe.ok().flatten().map(|run| run.from.max(from))
     }
 
     fn gap(&mut self, owner: Option<&Header>, segment: Segment, seq: u64) {

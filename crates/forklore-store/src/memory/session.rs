@@ -99,7 +99,7 @@ impl Session {
         let entry = self.log.get(seq)?;
         let mut event = Event::clone(&entry.event);
         if bare {
-            event.data = Data::from_checked("null");
+            event.data = Data::null();
         }
         Some(Stored { seq: seq as u64, origin: entry.origin.clone(), counts: entry.counts, event })
     }

@@ -1,0 +1,163 @@
+//! The heads of a chunk: all that is known of its events but their payloads.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use forklore_model::{CallStep, Class, Data, Effect, Event, EventId, EventType};
+use serde::{Deserialize, Serialize};
+
+use super::outline::Outline;
+use crate::crc;
+use crate::number::timestamp;
+use crate::row::Row;
+
+/// As they are stored, in the wire format of postcard.
+#[derive(Serialize, Deserialize)]
+struct Stored<'a> {
+    /// Names of types and dialects, each once.
+    #[serde(borrow)]
+    names: Vec<&'a str>,
+    #[serde(borrow)]
+    events: Vec<Head<'a>>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Head<'a> {
+    #[serde(borrow)]
+    id: Id<'a>,
+    /// Microseconds since the event before; of the first, since 1970.
+    after: i64,
+    class: u8,
+    kind: u32,
+    dialect: Option<u32>,
+    /// Calls open behind it.
+    open: u64,
+    calls: Cow<'a, [CallStep]>,
+    origin: Option<(i64, u64)>,
+    len: u32,
+    sum: u32,
+}
+
+#[derive(Serialize, Deserialize)]
+enum Id<'a> {
+    Uuid(&'a [u8]),
+    Other(&'a str),
+}
+
+/// An event of a chunk, and where in the body its payload lies.
+pub(super) struct Placed {
+    /// Its payload is left out.
+    pub(super) row: Row,
+    pub(super) at: usize,
+    pub(super) len: usize,
+    pub(super) sum: u32,
+}
+
+/// The heads of these rows; none where a payload is too long for a chunk.
+pub(super) fn write(rows: &[&Row]) -> Option<Vec<u8>> {
+    let mut names = Vec::new();
+    let mut name = |text| {
+        let known = names.iter().position(|known| *known == text);
+        let at = known.unwrap_or_else(|| {
+            names.push(text);
+            names.len() - 1
+        });
+        u32::try_from(at).ok()
+    };
+    let uuids: Vec<_> = rows.iter().map(|row| row.event.id.uuid()).collect();
+    let mut events = Vec::with_capacity(rows.len());
+    let mut last = 0;
+    for (row, uuid) in rows.iter().zip(&uuids) {
+        let Event { id, ts, kind, class, dialect, effect, data } = &row.event;
+        let now = ts.as_microsecond();
+        events.push(Head {
+            id: uuid.as_ref().map_or(Id::Other(id.as_str()), |uuid| Id::Uuid(uuid)),
+            after: now.wrapping_sub(last),
+            class: class.code(),
+            kind: name(kind.as_str())?,
+            dialect: dialect.as_deref().map_or(Some(None), |dialect| name(dialect).map(Some))?,
+            open: row.counts.open,
+            calls: Cow::Borrowed(&effect.calls),
+            origin: row.origin,
+            len: u32::try_from(data.get().len()).ok()?,
+            sum: crc::payload(data.get().as_bytes()),
+        });
+        last = now;
+    }
+    postcard::to_allocvec(&Stored { names, events }).ok()
+}
+
+/// The events of a chunk.
+pub(super) fn read(outline: &Outline, bytes: &[u8]) -> Result<Vec<Placed>, String> {
+    let stored: Stored<'_> = postcard::from_bytes(bytes).map_err(|error| error.to_string())?;
+    if stored.events.len() != outline.bits.there.count_ones() as usize {
+        return Err("it does not hold as many events as it says".into());
+    }
+    let names = Names::of(&stored.names);
+    let mut ids = ids(&stored.events)?.into_iter();
+    let mut placed = Vec::with_capacity(stored.events.len());
+    let (mut at, mut ts, mut kept_bytes) = (0_usize, 0_i64, outline.start.bytes);
+    for (head, place) in stored.events.into_iter().zip(outline.places()) {
+        let len = head.len as usize;
+        let inherited = outline.bits.inherited >> place & 1;
+        kept_bytes += inherited * u64::from(head.len);
+        ts = ts.wrapping_add(head.after);
+        let event = Event {
+            id: ids.next().ok_or("an id is missing")?,
+            ts: timestamp(ts).map_err(|_| "a time is none")?,
+            kind: names.kind(head.kind)?,
+            class: Class::from_code(head.class).ok_or("a class is unknown")?,
+            dialect: head.dialect.map(|dialect| names.dialect(dialect)).transpose()?,
+            effect: Effect {
+                starts_turn: outline.bits.started >> place & 1 == 1,
+                calls: head.calls.into_owned(),
+            },
+            data: Data::null(),
+        };
+        let counts = outline.counts(place, kept_bytes, head.open);
+        let k = outline.k.saturating_add_unsigned(place);
+        let row = Row { k, counts, origin: head.origin, event };
+        placed.push(Placed { row, at, len, sum: head.sum });
+        at = at.checked_add(len).ok_or("it is too long")?;
+    }
+    Ok(placed)
+}
+
+/// The ids in their order; those that are UUIDs share one text.
+fn ids(events: &[Head<'_>]) -> Result<Vec<EventId>, String> {
+    let uuid = |head: &Head<'_>| match head.id {
+        Id::Uuid(bytes) => bytes.try_into().ok(),
+        Id::Other(_) => None,
+    };
+    let uuids: Vec<[u8; 16]> = events.iter().filter_map(uuid).collect();
+    let mut spelled = EventId::of_uuids(&uuids).into_iter();
+    let id = |head: &Head<'_>| match head.id {
+        Id::Uuid(_) => spelled.next().ok_or_else(|| "an id is no UUID".to_owned()),
+        Id::Other(text) => text.parse().map_err(|_| "an id is none".to_owned()),
+    };
+    events.iter().map(id).collect()
+}
+
+/// The names of a chunk, each taken apart once.
+struct Names {
+    kinds: Vec<Option<EventType>>,
+    dialects: Vec<Arc<str>>,
+}
+
+impl Names {
+    fn of(names: &[&str]) -> Self {
+        Self {
+            kinds: names.iter().map(|name| name.parse().ok()).collect(),
+            dialects: names.iter().map(|name| Arc::from(*name)).collect(),
+        }
+    }
+
+    fn kind(&self, at: u32) -> Result<EventType, String> {
+        let kind = self.kinds.get(at as usize).cloned().flatten();
+        kind.ok_or_else(|| "a type is none".into())
+    }
+
+    fn dialect(&self, at: u32) -> Result<Arc<str>, String> {
+        self.dialects.get(at as usize).cloned().ok_or_else(|| "a dialect has no name".into())
+    }
+}

@@ -1,0 +1,123 @@
+//! What a chunk says of its events without showing them: where they stand and how they count.
+
+use forklore_model::Counts;
+use forklore_model::lineage::Unit;
+
+use crate::row::Row;
+use crate::segment::position;
+
+/// The most positions that a chunk covers: one bit each.
+pub(crate) const POSITIONS: u64 = 64;
+
+/// The places and counts of a chunk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Outline {
+    /// The key of the first position.
+    pub(crate) k: i64,
+    pub(crate) positions: u64,
+    /// The counts of the segment before it; calls open there are not among them.
+    pub(crate) start: Counts,
+    pub(crate) bits: Bits,
+}
+
+/// A bit for each position, the lowest for the first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Bits {
+    /// Which hold an event. Those that held one once are still counted by the others.
+    pub(crate) there: u64,
+    pub(crate) inherited: u64,
+    pub(crate) indexed: u64,
+    pub(crate) started: u64,
+}
+
+impl Outline {
+    /// That of rows that follow each other; none where their counts do not.
+    pub(crate) fn of(rows: &[&Row]) -> Option<Self> {
+        let first = rows.first()?;
+        let mut outline = Self {
+            k: first.k,
+            start: before(first)?,
+            positions: rows.len() as u64,
+            ..Self::default()
+        };
+        let mut bytes = outline.start.bytes;
+        for (at, row) in rows.iter().enumerate() {
+            let bit = 1_u64.checked_shl(u32::try_from(at).ok()?).filter(|bit| *bit > 0)?;
+            let Bits { there, inherited, indexed, started } = &mut outline.bits;
+            let class = row.event.class;
+            *there |= bit;
+            *inherited |= if class.is_inherited() { bit } else { 0 };
+            *indexed |= if class.is_conversation() { bit } else { 0 };
+            *started |= if row.event.effect.starts_turn { bit } else { 0 };
+            bytes += if class.is_inherited() { row.event.data.get().len() as u64 } else { 0 };
+            let follows = row.k == first.k + i64::try_from(at).ok()?;
+            if !follows || outline.counts(at as u64, bytes, row.counts.open) != row.counts {
+                return None;
+            }
+        }
+        Some(outline)
+    }
+
+    pub(crate) fn first(&self) -> u64 {
+        position(self.k)
+    }
+
+    /// The position behind the last.
+    pub(crate) fn end(&self) -> u64 {
+        self.first() + self.positions
+    }
+
+    /// The places of its events, counted from its first position.
+    pub(crate) fn places(&self) -> impl DoubleEndedIterator<Item = u64> + use<> {
+        let there = self.bits.there;
+        (0..self.positions.min(POSITIONS)).filter(move |place| there >> place & 1 == 1)
+    }
+
+    /// The counts up to and including the event at a place, where those that are not counted by
+    /// bits are known.
+    pub(crate) fn counts(&self, place: u64, bytes: u64, open: u64) -> Counts {
+        let up_to = u64::MAX >> (POSITIONS - 1).saturating_sub(place);
+        let ones = |bits: u64| u64::from((bits & up_to).count_ones());
+        Counts {
+            kept: self.start.kept + ones(self.bits.inherited),
+            index: self.start.index + ones(self.bits.indexed),
+            turns: self.start.turns + ones(self.bits.started),
+            bytes,
+            open,
+        }
+    }
+
+    /// The bits of the events that a unit counts.
+    pub(crate) fn counted(&self, unit: Unit) -> u64 {
+        match unit {
+            Unit::Kept => self.bits.inherited,
+            Unit::Index => self.bits.indexed,
+            Unit::Turns => self.bits.started,
+        }
+    }
+
+    /// The same up to the position `to`.
+    pub(crate) fn up_to(mut self, to: u64) -> Self {
+        self.positions = self.positions.min(to.saturating_sub(self.first()));
+        let stay = u64::MAX.checked_shr(u32::try_from(POSITIONS - self.positions).unwrap_or(64));
+        let stay = stay.unwrap_or_default();
+        let Bits { there, inherited, indexed, started } = &mut self.bits;
+        for bits in [there, inherited, indexed, started] {
+            *bits &= stay;
+        }
+        self
+    }
+}
+
+/// The counts of the segment before a row, without the calls open there.
+fn before(row: &Row) -> Option<Counts> {
+    let Row { counts, event, .. } = row;
+    let kept = u64::from(event.class.is_inherited());
+    Some(Counts {
+        kept: counts.kept.checked_sub(kept)?,
+        index: counts.index.checked_sub(u64::from(event.class.is_conversation()))?,
+        turns: counts.turns.checked_sub(u64::from(event.effect.starts_turn))?,
+        bytes: counts.bytes.checked_sub(kept * event.data.get().len() as u64)?,
+        open: 0,
+    })
+}

@@ -1,0 +1,258 @@
+//! Chunks as SQLite keeps them.
+
+use std::collections::HashSet;
+
+use forklore_model::Counts;
+use forklore_store::port::Direction;
+use rusqlite::{CachedStatement, Connection, Row as SqlRow};
+
+use super::Chunk;
+use super::body::{self, Body, Codec};
+use super::heads::{self, Placed};
+use super::outline::{Bits, Outline, POSITIONS};
+use crate::crc::Fields;
+use crate::fault::{Fault, Result};
+use crate::number::{signed, unsigned};
+use crate::row::Row;
+use crate::segment::{self, LAST_POSITION, Range, Segment, key};
+use crate::write::WriteTx;
+
+/// The columns of an outline.
+const OUTLINE: &str = "k, positions, kept, idx, turns, bytes, there, inherited, indexed, started";
+const CODEC: usize = 10;
+const SUM: usize = 11;
+const HEADS: usize = 12;
+const BODY: usize = 13;
+
+/// The condition on [`overlap`].
+const OVERLAP: &str = "k >= ?1 AND k < ?3 AND k + positions > ?2";
+
+/// A query of the chunks that overlap a range, for [`read`]; its values are those of [`overlap`].
+pub(crate) fn prepare(
+    conn: &Connection,
+    direction: Direction,
+    bare: bool,
+) -> rusqlite::Result<CachedStatement<'_>> {
+    conn.prepare_cached(&format!(
+        "SELECT {OUTLINE}, codec, crc, heads{} FROM chunk WHERE {OVERLAP} ORDER BY k{}",
+        if bare { "" } else { ", body" },
+        if direction == Direction::Backward { " DESC" } else { "" },
+    ))
+}
+
+/// The values that find what overlaps a range.
+pub(crate) fn overlap(range: Range) -> [i64; 3] {
+    let Range { segment, from, to, .. } = range;
+    let first = from.saturating_sub(POSITIONS - 1);
+    [key(segment, first), key(segment, from), key(segment, to)]
+}
+
+/// The first chunk that overlaps the range, as far as it can be told without reading it.
+pub(crate) fn first(conn: &Connection, range: Range) -> Result<Option<Outline>> {
+    let sql = format!("SELECT {OUTLINE} FROM chunk WHERE {OVERLAP} ORDER BY k LIMIT 1");
+    let mut statement = conn.prepare_cached(&sql)?;
+    let mut rows = statement.query(overlap(range))?;
+    rows.next()?.map(outline).transpose()
+}
+
+/// The position behind the last chunk of a segment.
+pub(crate) fn end(conn: &Connection, segment: Segment) -> Result<u64> {
+    let sql = format!("SELECT {OUTLINE} FROM chunk WHERE k >= ? AND k < ? ORDER BY k DESC LIMIT 1");
+    let mut statement = conn.prepare_cached(&sql)?;
+    let mut rows = statement.query([key(segment, 0), key(segment + 1, 0)])?;
+    Ok(rows.next()?.map(outline).transpose()?.map_or(0, |last| last.end()))
+}
+
+fn outline(row: &SqlRow<'_>) -> Result<Outline> {
+    let count = |at| unsigned(row.get(at)?);
+    let bits = |at| Ok::<_, Fault>(row.get::<_, i64>(at)?.cast_unsigned());
+    let k = row.get(0)?;
+    let positions = count(1)?;
+    if !(1..=POSITIONS).contains(&positions) {
+        return Err(damaged(k, &format!("it cannot have {positions} positions")));
+    }
+    Ok(Outline {
+        k,
+        positions,
+        start: Counts {
+            kept: count(2)?,
+            index: count(3)?,
+            turns: count(4)?,
+            bytes: count(5)?,
+            open: 0,
+        },
+        bits: Bits { there: bits(6)?, inherited: bits(7)?, indexed: bits(8)?, started: bits(9)? },
+    })
+}
+
+/// Checks and reads a row of [`prepare`]: with its body unless `bare`.
+pub(crate) fn read(row: &SqlRow<'_>, bare: bool) -> Result<Chunk> {
+    let outline = outline(row)?;
+    let damaged = |message: String| damaged(outline.k, &message);
+    let (code, stored_sum): (i64, i64) = (row.get(CODEC)?, row.get(SUM)?);
+    let heads = row.get_ref(HEADS)?.as_bytes().map_err(|error| damaged(error.to_string()))?;
+    let sum = sum(&outline, code, heads);
+    if i64::from(sum) != stored_sum {
+        return Err(damaged("its fields do not fit their checksum".into()));
+    }
+    let events = heads::read(&outline, heads).map_err(damaged)?;
+    let codec = Codec::of(code).map_err(damaged)?;
+    let body = if bare {
+        None
+    } else {
+        let len = events.last().map_or(0, |last: &Placed| last.at.saturating_add(last.len));
+        let stored = row.get_ref(BODY)?.as_bytes().map_err(|error| damaged(error.to_string()))?;
+        Some(Body::read(codec, stored, len).map_err(damaged)?)
+    };
+    Ok(Chunk { outline, codec, sum, events, body })
+}
+
+/// The checksum that a row of [`prepare`] ought to have.
+pub(crate) fn sum_of(row: &SqlRow<'_>) -> Result<u32> {
+    let heads = row.get_ref(HEADS)?.as_bytes().unwrap_or_default();
+    Ok(sum(&outline(row)?, row.get(CODEC)?, heads))
+}
+
+fn sum(outline: &Outline, codec: i64, heads: &[u8]) -> u32 {
+    Fields::default().numbers(&numbers(outline)).number(Some(codec)).bytes(Some(heads)).sum()
+}
+
+fn numbers(outline: &Outline) -> [i64; 10] {
+    let Outline { k, positions, start, bits } = outline;
+    let Bits { there, inherited, indexed, started } = bits;
+    let [kept, index, turns, bytes] =
+        [start.kept, start.index, start.turns, start.bytes].map(signed);
+    let [there, inherited, indexed, started] =
+        [there, inherited, indexed, started].map(|bits| bits.cast_signed());
+    [*k, signed(*positions), kept, index, turns, bytes, there, inherited, indexed, started]
+}
+
+/// The place of a chunk, as errors name it.
+fn damaged(k: i64, message: &str) -> Fault {
+    let (segment, position) = (segment::of(k), segment::position(k));
+    Fault::damaged(format!("chunk row {k} (segment {segment}, from position {position})"), message)
+}
+
+/// A chunk to be written.
+pub(crate) struct Sealed {
+    outline: Outline,
+    codec: Codec,
+    heads: Vec<u8>,
+    body: Vec<u8>,
+}
+
+impl Sealed {
+    /// The chunk of these rows, which follow each other; none where their counts do not, so that
+    /// they cannot be told from their bits.
+    pub(crate) fn of(rows: &[&Row], codec: Codec) -> Option<Self> {
+        Self::with(Outline::of(rows)?, rows, codec)
+    }
+
+    /// The chunk of this outline, which these rows are what is left of.
+    fn with(outline: Outline, rows: &[&Row], codec: Codec) -> Option<Self> {
+        let (heads, body) = (heads::write(rows)?, body::write(codec, rows).ok()?);
+        Some(Self { outline, codec, heads, body })
+    }
+
+    pub(crate) fn insert(&self, tx: &WriteTx<'_>) -> Result<()> {
+        let numbers = numbers(&self.outline);
+        let [k, positions, kept, index, turns, bytes, there, inherited, indexed, started] =
+            &numbers;
+        let sum = i64::from(sum(&self.outline, self.codec.code(), &self.heads));
+        tx.write(
+            "INSERT OR REPLACE INTO chunk (k, positions, kept, idx, turns, bytes, there, inherited,
+                 indexed, started, codec, crc, heads, body)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            &[
+                k,
+                positions,
+                kept,
+                index,
+                turns,
+                bytes,
+                there,
+                inherited,
+                indexed,
+                started,
+                &self.codec.code(),
+                &sum,
+                &self.heads,
+                &self.body,
+            ],
+        )?;
+        Ok(())
+    }
+}
+
+/// Erases what chunks hold at or behind a position; how many events that were.
+pub(crate) fn erase_from(tx: &WriteTx<'_>, segment: Segment, from: u64) -> Result<u64> {
+    let range = Range { segment, from, to: LAST_POSITION, inherited: false };
+    let sql = format!("SELECT {OUTLINE} FROM chunk WHERE {OVERLAP}");
+    let mut erased = 0;
+    let mut cut = None;
+    {
+        let mut statement = tx.prepare_cached(&sql)?;
+        let mut rows = statement.query(overlap(range))?;
+        while let Some(row) = rows.next()? {
+            // What is erased as a whole need not be sound.
+            let there: i64 = row.get(6)?;
+            match outline(row) {
+                Ok(found) if found.first() < from => cut = Some(found),
+                _ => erased += u64::from(there.cast_unsigned().count_ones()),
+            }
+        }
+    }
+    let (from_key, behind) = (key(segment, from), key(segment + 1, 0));
+    tx.write("DELETE FROM chunk WHERE k >= ? AND k < ?", &[&from_key, &behind])?;
+    if let Some(cut) = cut {
+        erased += keep(tx, cut.k, cut.up_to(from))?;
+    }
+    Ok(erased)
+}
+
+/// Erases what chunks hold that nobody inherits.
+pub(crate) fn erase_own(tx: &WriteTx<'_>, segment: Segment) -> Result<u64> {
+    let sql =
+        format!("SELECT {OUTLINE} FROM chunk WHERE k >= ? AND k < ? AND there & ~inherited <> 0");
+    let mut found = Vec::new();
+    {
+        let mut statement = tx.prepare_cached(&sql)?;
+        let mut rows = statement.query([key(segment, 0), key(segment + 1, 0)])?;
+        while let Some(row) = rows.next()? {
+            found.push(outline(row)?);
+        }
+    }
+    let mut erased = 0;
+    for mut outline in found {
+        outline.bits.there &= outline.bits.inherited;
+        erased += keep(tx, outline.k, outline)?;
+    }
+    Ok(erased)
+}
+
+/// Keeps of the chunk at `k` only the events that `outline` says are there.
+fn keep(tx: &WriteTx<'_>, k: i64, outline: Outline) -> Result<u64> {
+    let chunk = one(tx, k)?.ok_or_else(|| damaged(k, "it is missing"))?;
+    let before = chunk.outline.bits.there.count_ones();
+    let codec = chunk.codec;
+    let places: HashSet<i64> =
+        outline.places().map(|place| k.saturating_add_unsigned(place)).collect();
+    let stays = |row: &Row| places.contains(&row.k);
+    let rows = chunk.rows(Direction::Forward, stays).collect::<Result<Vec<_>>>()?;
+    let rows: Vec<_> = rows.iter().collect();
+    let after = outline.bits.there.count_ones();
+    if rows.is_empty() {
+        tx.write("DELETE FROM chunk WHERE k = ?", &[&k])?;
+    } else {
+        let kept = Sealed::with(outline, &rows, codec);
+        kept.ok_or_else(|| damaged(k, "it cannot be written again"))?.insert(tx)?;
+    }
+    Ok(u64::from(before.saturating_sub(after)))
+}
+
+/// The chunk at `k`.
+pub(crate) fn one(conn: &Connection, k: i64) -> Result<Option<Chunk>> {
+    let mut statement = prepare(conn, Direction::Forward, false)?;
+    let mut rows = statement.query([k, k, k + 1])?;
+    rows.next()?.map(|row| read(row, false)).transpose()
+}

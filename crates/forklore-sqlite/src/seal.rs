@@ -1,0 +1,90 @@
+//! Sealing: which events of a segment move together into one row, and when.
+//!
+//! Positions are divided into blocks of 64. The step that fills a block seals it, so a reader finds
+//! at most the last block of a segment in rows of their own, and events that come many at a time
+//! are never written as single rows at all.
+
+use crate::chunk::{Codec, POSITIONS, Sealed};
+use crate::fault::Result;
+use crate::row::{self, Row};
+use crate::segment::{self, position};
+use crate::write::WriteTx;
+
+/// A payload from this size on stays in a row of its own: what a chunk saves is little then, and
+/// writing it twice is not.
+const LARGE: usize = 32 << 10;
+/// The payloads of one chunk together: so much is read for any one of them.
+const CHUNK_BYTES: usize = 256 << 10;
+
+/// Adds events that follow each other behind the last of their segment.
+pub(crate) fn add(tx: &WriteTx<'_>, rows: &[Row]) -> Result<()> {
+    let mut rest = rows;
+    while let Some(first) = rest.first() {
+        let free = POSITIONS - position(first.k) % POSITIONS;
+        let Some((filling, behind)) = rest.split_at_checked(usize::try_from(free).unwrap_or(1))
+        else {
+            break;
+        };
+        fill(tx, filling)?;
+        rest = behind;
+    }
+    rest.iter().try_for_each(|row| row::insert(tx, row))
+}
+
+/// Adds the events that fill a block, and seals it.
+fn fill(tx: &WriteTx<'_>, rows: &[Row]) -> Result<()> {
+    let earlier = match waiting(tx, rows) {
+        Ok(earlier) => earlier,
+        // What cannot be read is not moved, and hinders nobody to write.
+        Err(fault) if fault.is_of_one_row() => {
+            return rows.iter().try_for_each(|row| row::insert(tx, row));
+        }
+        Err(fault) => return Err(fault),
+    };
+    let new = rows.first().map_or(0, |row| row.k);
+    let all: Vec<&Row> = earlier.iter().chain(rows).collect();
+    for run in runs(&all) {
+        match seal(run, Codec::Plain) {
+            Some(sealed) => {
+                if let (Some(first), Some(last)) = (run.first(), run.last())
+                    && first.k < new
+                {
+                    row::erase(tx, first.k, last.k)?;
+                }
+                sealed.insert(tx)?;
+            }
+            None => {
+                run.iter().filter(|row| row.k >= new).try_for_each(|row| row::insert(tx, row))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The events of the block of `rows` that stand before them in rows of their own.
+fn waiting(tx: &WriteTx<'_>, rows: &[Row]) -> Result<Vec<Row>> {
+    let Some(first) = rows.first().map(|row| row.k) else { return Ok(Vec::new()) };
+    let (segment, to) = (segment::of(first), position(first));
+    let block = segment::key(segment, to - to % POSITIONS);
+    row::between(tx, block, first)
+}
+
+/// The chunk of a run; none where one event stands alone.
+fn seal(run: &[&Row], codec: Codec) -> Option<Sealed> {
+    if run.len() < 2 { None } else { Sealed::of(run, codec) }
+}
+
+/// Divides rows into those that can lie in one chunk.
+fn runs<'r, 's>(rows: &'s [&'r Row]) -> impl Iterator<Item = &'s [&'r Row]> {
+    let mut bytes = 0;
+    rows.chunk_by(move |row, next| {
+        let (len, more) = (row.event.data.get().len(), next.event.data.get().len());
+        bytes += len;
+        let together =
+            next.k == row.k + 1 && len < LARGE && more < LARGE && bytes + more <= CHUNK_BYTES;
+        if !together {
+            bytes = 0;
+        }
+        together
+    })
+}
