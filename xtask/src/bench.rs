@@ -3,6 +3,7 @@
 use std::env;
 
 use crate::command::{Failure, cargo, program, root, run};
+use crate::peers;
 use crate::tools::target;
 
 /// Builds for release and measures. Only a whole run in the usual place is worth keeping: it
@@ -11,8 +12,18 @@ pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
     run(cargo().args(["build", "--release"]).args(["-p", "forklore-bench", "-p", "forklore-cli"]))?;
     let name = format!("forklore-bench{}", env::consts::EXE_SUFFIX);
     let mut bench = program(target().join("release").join(name));
+    if needs_peers(args) {
+        bench.arg("--peers").arg(peers::python()?);
+    }
     if args.is_empty() {
         bench.arg("--write").arg(root().join("docs").join("benchmarks.md"));
     }
     run(bench.args(args))
+}
+
+/// Whether the libraries of others take part: in a whole run, and when they are named.
+fn needs_peers(args: &[String]) -> bool {
+    let (only, named) =
+        (|arg: &String| arg.starts_with("--only"), |arg: &String| arg.ends_with("peers"));
+    !args.iter().any(only) || args.iter().any(named)
 }

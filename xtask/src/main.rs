@@ -4,6 +4,7 @@
 mod bench;
 mod ci;
 mod command;
+mod peers;
 mod soak;
 mod test;
 mod tools;

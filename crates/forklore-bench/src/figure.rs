@@ -22,7 +22,10 @@ pub(crate) enum Unit {
     /// How many times as long, or as much.
     Times,
     Bytes,
+    Kilobytes,
+    Megabytes,
     Pages,
+    Milliseconds,
     Seconds,
     MegabytesPerSecond,
 }
@@ -112,6 +115,9 @@ impl Unit {
         match self {
             Self::Times => format!("{value:.2}x"),
             Self::Bytes => format!("{value:.0} B"),
+            Self::Kilobytes => format!("{value:.1} KB"),
+            Self::Megabytes => format!("{value:.1} MB"),
+            Self::Milliseconds => format!("{value:.2} ms"),
             Self::Pages => format!("{value:.0} pages"),
             Self::Seconds => format!("{value:.2} s"),
             Self::MegabytesPerSecond => format!("{value:.0} MB/s"),

@@ -3,14 +3,21 @@
 //! Every promise is a ratio of two things done in turns, so that whatever else the machine does
 //! meets both; `docs/benchmarks.md` keeps the figures and says how they are made.
 
+mod chart;
 mod error;
 mod figure;
+mod findings;
 mod machine;
+mod mapped;
 mod measure;
+mod numbers;
 mod options;
 mod output;
 mod page;
+mod peer;
 mod process;
+mod prose;
+mod raw;
 mod samples;
 mod scene;
 mod transcript;
@@ -38,13 +45,14 @@ fn main() -> ExitCode {
 fn run(options: &Options) -> Result<()> {
     let scene = options.scene()?;
     let before = machine::Machine::now(scene.dir());
-    let mut figures = Vec::new();
+    let mut found = Vec::new();
     for measurement in options.measurements() {
         output::progress(measurement.title());
-        figures.push((measurement, measurement.take(&scene)?));
+        found.push((measurement, measurement.take(&scene)?));
     }
-    let text = page::figures(&figures, &before, options);
+    let text = page::figures(&found, &before, options);
     output::page(&text);
+    page::draw(&found, &options.pictures())?;
     match &options.write {
         Some(file) => page::keep(file, &text),
         None => Ok(()),

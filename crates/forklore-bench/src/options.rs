@@ -11,7 +11,7 @@ use crate::scene::{Scene, Sizes};
 
 /// Measures the speed that forklore promises and shows the figures as Markdown.
 ///
-/// Without options everything is measured, which takes some minutes and 6 GB of disk for a while.
+/// Without options everything is measured, which takes some 20 minutes and 8 GB of disk for a while.
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask bench", bin_name = "cargo xtask bench", version)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -25,7 +25,11 @@ pub(crate) struct Options {
     /// Only this measurement; may be repeated
     #[arg(long, value_enum, value_name = "MEASUREMENT")]
     only: Vec<Measurement>,
-    /// The file whose figures are replaced, between its two marks
+    /// The Python in which the peers are installed
+    #[arg(long, value_name = "PYTHON")]
+    peers: Option<PathBuf>,
+    /// The file whose figures are replaced, between its two marks, and whose pictures, which lie in
+    /// a folder beside it
     #[arg(long, value_name = "FILE")]
     pub(crate) write: Option<PathBuf>,
     #[command(subcommand)]
@@ -65,12 +69,18 @@ impl Options {
     pub(crate) fn scene(&self) -> Result<Scene> {
         fs::create_dir_all(&self.dir).doing("cannot make", &self.dir)?;
         let sizes = if self.quick { Sizes::QUICK } else { Sizes::FULL };
-        Scene::below(&self.dir, sizes)
+        Ok(Scene::below(&self.dir, sizes)?.with_peers(self.peers.clone()))
     }
 
     /// What to measure, in the order of the page.
     pub(crate) fn measurements(&self) -> Vec<Measurement> {
         if self.only.is_empty() { Measurement::ALL.to_vec() } else { self.only.clone() }
+    }
+
+    /// The folder for the pictures: the page's own, or one that the next run writes over.
+    pub(crate) fn pictures(&self) -> PathBuf {
+        let page = self.write.as_ref().map(|page| page.with_extension(""));
+        page.unwrap_or_else(|| self.dir.join("pictures"))
     }
 
     /// The command line that asked for this run.

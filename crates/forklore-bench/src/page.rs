@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::error::{Doing, Error, Result};
 use crate::figure::Figure;
+use crate::findings::Findings;
 use crate::machine::{self, Machine};
 use crate::measure::Measurement;
 use crate::options::Options;
@@ -12,13 +13,16 @@ use crate::options::Options;
 /// Between these two lines of the page stand the figures of one run.
 const MARKS: [&str; 2] = ["<!-- figures -->\n", "<!-- end of figures -->"];
 
+/// The folder of the pictures, as the page names it.
+const PICTURES: &str = "benchmarks";
+
 /// A table for each measurement, below what is known of the run.
 pub(crate) fn figures(
-    measured: &[(Measurement, Vec<Figure>)],
+    measured: &[(Measurement, Findings)],
     machine: &Machine,
     options: &Options,
 ) -> String {
-    let goals = measured.iter().flat_map(|(_, figures)| figures).filter_map(Figure::is_met);
+    let goals = measured.iter().flat_map(|(_, found)| &found.figures).filter_map(Figure::is_met);
     let (met, missed): (Vec<_>, Vec<_>) = goals.partition(|met| *met);
     let mut text = format!(
         "`{}`, {}, commit {}: {} goals met, {} missed.\n\n\
@@ -37,18 +41,37 @@ pub(crate) fn figures(
     if options.quick {
         text.push_str("\nSmall sizes: the figures mean nothing.\n");
     }
-    for (measurement, figures) in measured {
-        text.push_str(&format!(
-            "\n### {}\n\n| what | result | goal | | p50 (p10 to p90) | against |\n\
+    for (measurement, found) in measured {
+        text.push_str(&format!("\n### {}\n\n", capitalised(measurement.title())));
+        for chart in &found.charts {
+            text.push_str(&format!("![{}]({PICTURES}/{}.svg)\n\n", chart.title, chart.name));
+        }
+        if found.figures.is_empty() {
+            continue;
+        }
+        text.push_str(
+            "| what | result | goal | | p50 (p10 to p90) | against |\n\
              | --- | --- | --- | --- | --- | --- |\n",
-            capitalised(measurement.title())
-        ));
-        for figure in figures {
+        );
+        for figure in &found.figures {
             text.push_str(&figure.row());
             text.push('\n');
         }
     }
     text
+}
+
+/// Draws every picture into `folder`.
+pub(crate) fn draw(measured: &[(Measurement, Findings)], folder: &Path) -> Result<()> {
+    let mut charts = measured.iter().flat_map(|(_, found)| &found.charts).peekable();
+    if charts.peek().is_some() {
+        fs::create_dir_all(folder).doing("cannot make", folder)?;
+    }
+    for chart in charts {
+        let file = folder.join(chart.name).with_extension("svg");
+        fs::write(&file, chart.svg()?).doing("cannot write", &file)?;
+    }
+    Ok(())
 }
 
 /// Replaces the figures in `file` by `text`.
@@ -89,7 +112,7 @@ mod tests {
             load: "0.1 0.2 0.3".into(),
         };
         let figure = |value| Figure::alone("a", Goal::AtMost(2.0), value, Unit::Times);
-        let measured = [(Measurement::Append, vec![figure(1.0), figure(3.0)])];
+        let measured = [(Measurement::Append, vec![figure(1.0), figure(3.0)].into())];
         let text = figures(&measured, &machine, &Options::parse_from(["x", "--only", "append"]));
         let (head, table) = text.split_once("###").unwrap();
         assert!(head.starts_with(

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use crate::error::{Doing, Error, Result};
 
 /// How often the memory of a watched program is looked at.
-const LOOK: Duration = Duration::from_millis(5);
+const LOOK: Duration = Duration::from_micros(500);
 
 /// A program that answers nothing but its exit code; what it says on standard error goes to a
 /// file and into the error.
@@ -18,6 +18,8 @@ pub(crate) struct Program {
     path: PathBuf,
     dir: PathBuf,
     errors: PathBuf,
+    /// What it is started by, with its arguments; nothing starts it directly.
+    by: Vec<&'static str>,
 }
 
 /// How a watched program ended.
@@ -25,6 +27,8 @@ pub(crate) struct Ended {
     pub(crate) took: Duration,
     /// The most anonymous memory it held, in bytes: its own, without mapped files.
     pub(crate) anonymous: Option<u64>,
+    /// The time for which processors worked on it, to 10 ms.
+    pub(crate) worked: Option<Duration>,
 }
 
 impl Program {
@@ -43,7 +47,22 @@ impl Program {
         let path = std::env::current_exe().doing("cannot find", Path::new("this program"))?;
         let path = path.canonicalize().doing("cannot find", &path)?;
         let dir = dir.canonicalize().doing("cannot find", dir)?;
-        Ok(Self { path, errors: dir.join("standard-error"), dir })
+        Ok(Self { path, errors: dir.join("standard-error"), dir, by: Vec::new() })
+    }
+
+    /// The same on one processor, where a program that sees to that is installed.
+    pub(crate) fn on_one_core(mut self) -> Self {
+        let by = ["taskset", "--cpu-list", "0"];
+        let works = Command::new(by[0]).args(&by[1..]).arg("true").stderr(Stdio::null()).status();
+        if works.is_ok_and(|status| status.success()) {
+            self.by = by.to_vec();
+        }
+        self
+    }
+
+    /// Whether it runs on one processor.
+    pub(crate) fn is_on_one_core(&self) -> bool {
+        !self.by.is_empty()
     }
 
     /// Runs to the end.
@@ -75,21 +94,23 @@ impl Program {
         let start = Instant::now();
         let mut child = self.start(args, Stdio::null())?;
         let mut anonymous = None;
-        let status = loop {
-            if let Some(status) = child.try_wait().doing("cannot run", &self.path)? {
-                break status;
-            }
+        // Until it is waited for, one that ended is still there to be asked how long it worked.
+        while !has_ended(child.id()) {
             anonymous = anonymous.max(anonymous_memory(child.id()));
             sleep(LOOK);
-        };
+        }
         let took = start.elapsed();
-        self.check(args, status).map(|()| Ended { took, anonymous })
+        let worked = worked(child.id());
+        let status = child.wait().doing("cannot run", &self.path)?;
+        self.check(args, status).map(|()| Ended { took, anonymous, worked })
     }
 
     /// Starts it with an environment in which nothing points at the caller's own store.
     pub(crate) fn start(&self, args: &[&str], output: Stdio) -> Result<Child> {
         let errors = File::options().create(true).append(true).open(&self.errors);
-        let child = Command::new(&self.path)
+        let mut words = self.by.iter().map(Path::new).chain([&*self.path]);
+        let child = Command::new(words.next().unwrap_or(&self.path))
+            .args(words)
             .args(args)
             .current_dir(&self.dir)
             .env("HOME", &self.dir)
@@ -113,6 +134,27 @@ impl Program {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         std::iter::once(&*name).chain(args.iter().copied()).collect::<Vec<_>>().join(" ")
     }
+}
+
+/// Whether a process has nothing left to do but to be waited for; so has one of which the system
+/// tells nothing.
+fn has_ended(process: u32) -> bool {
+    fields(process).is_none_or(|fields| fields.starts_with('Z'))
+}
+
+/// The time for which processors worked on a process, its own and the system's on its behalf.
+fn worked(process: u32) -> Option<Duration> {
+    let fields = fields(process)?;
+    let mut ticks = fields.split(' ').skip(11).map_while(|field| field.parse::<u64>().ok());
+    // Linux counts in hundredths of a second whatever the machine.
+    Some(Duration::from_millis(10 * (ticks.next()? + ticks.next()?)))
+}
+
+/// What the system tells of a process in one line, from its state on.
+fn fields(process: u32) -> Option<String> {
+    let line = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The name before may hold anything but ends with the last bracket.
+    Some(line.rsplit_once(") ")?.1.to_owned())
 }
 
 /// `RssAnon` of a process, in bytes; none where the system does not tell.

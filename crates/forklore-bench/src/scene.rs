@@ -1,7 +1,10 @@
 //! The stores and sessions that measurements work on.
 
-use std::fs::File;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use forklore::model::limits::BATCH_EVENTS;
@@ -15,8 +18,22 @@ use crate::error::{Doing, Error, Result};
 /// How much of everything.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sizes {
-    /// Events of a short, a middling and a long session.
-    pub(crate) events: [usize; 3],
+    /// Events of a short and a long session.
+    pub(crate) events: [usize; 2],
+    /// Messages of the sessions that the peers keep too, the last the one that is judged.
+    pub(crate) messages: [usize; 3],
+    /// Events of sessions that the peers are spared.
+    pub(crate) beyond: [usize; 2],
+    /// How deep families are, from flat to steep.
+    pub(crate) depths: [usize; 4],
+    /// The deepest family that the peers are asked for.
+    pub(crate) patience: usize,
+    /// Events of the sessions that are loaded whole; the fourth and the last are judged.
+    pub(crate) loads: [usize; 6],
+    /// Events that are spread over chains of forks.
+    pub(crate) spanned: usize,
+    /// Events of the session whose space is counted.
+    pub(crate) stored: usize,
     pub(crate) depth: usize,
     pub(crate) siblings: usize,
     pub(crate) sessions: usize,
@@ -33,19 +50,33 @@ pub(crate) struct Sizes {
 impl Sizes {
     /// Those of the promises.
     pub(crate) const FULL: Self = Self {
-        events: [10, 10_000, 1_000_000],
+        events: [10, 1_000_000],
+        messages: [10, 1_000, 10_000],
+        beyond: [100_000, 1_000_000],
+        depths: [1, 10, 100, 1_000],
+        patience: 100,
+        loads: [10, 100, 1_000, 5_000, 20_000, 100_000],
+        spanned: 5_000,
+        stored: 100_000,
         depth: 1_000,
         siblings: 10_000,
         sessions: 100_000,
         imports: [100_000_000, 1_000_000_000],
         rounds: 400,
         starts: 60,
-        millis: 4_000,
+        millis: 1_500,
     };
 
     /// Just enough that every line of code runs.
     pub(crate) const QUICK: Self = Self {
-        events: [10, 100, 1_000],
+        events: [10, 1_000],
+        messages: [10, 50, 100],
+        beyond: [500, 1_000],
+        depths: [1, 3, 10, 20],
+        patience: 10,
+        loads: [10, 20, 50, 100, 500, 1_000],
+        spanned: 200,
+        stored: 500,
         depth: 20,
         siblings: 50,
         sessions: 100,
@@ -58,14 +89,37 @@ impl Sizes {
 
 /// A folder that goes away with the run, and the sizes of things in it.
 pub(crate) struct Scene {
+    /// Sessions that several measurements use, by their length.
+    sessions: RefCell<BTreeMap<usize, Rc<(Bed, SessionId)>>>,
     dir: TempDir,
     pub(crate) sizes: Sizes,
+    /// The Python in which the peers are installed.
+    python: Option<PathBuf>,
 }
 
 impl Scene {
     pub(crate) fn below(dir: &Path, sizes: Sizes) -> Result<Self> {
         let made = tempfile::Builder::new().prefix("run-").tempdir_in(dir);
-        Ok(Self { dir: made.doing("cannot make a folder in", dir)?, sizes })
+        let dir = made.doing("cannot make a folder in", dir)?;
+        Ok(Self { sessions: RefCell::default(), dir, sizes, python: None })
+    }
+
+    /// The same with peers.
+    pub(crate) fn with_peers(mut self, python: Option<PathBuf>) -> Self {
+        self.python = python;
+        self
+    }
+
+    /// The Python in which the peers are installed.
+    pub(crate) fn python(&self) -> Result<&Path> {
+        let hint =
+            "the peers need --peers PYTHON; `cargo xtask bench` installs them and says where";
+        self.python.as_deref().ok_or_else(|| Error::Wrong(hint.into()))
+    }
+
+    /// How often something is done that a whole run does `most` times.
+    pub(crate) fn rounds(&self, most: usize) -> usize {
+        most.min(self.sizes.rounds)
     }
 
     pub(crate) fn dir(&self) -> &Path {
@@ -85,7 +139,18 @@ impl Scene {
         let filled = fill(&Bed::open(&file)?.0)?;
         File::open(&file).and_then(|file| file.sync_all()).doing("cannot sync", &file)?;
         let (engine, store) = Bed::open(&file)?;
-        Ok((Bed { engine, store, files: Files { file, _dir: dir } }, filled))
+        Ok((Bed { engine, store, files: Files { file, dir } }, filled))
+    }
+
+    /// A session of that many events in a store of its own, which lasts as long as the run: a long
+    /// one takes a while to write. Others may have forked it or appended to it.
+    pub(crate) fn session(&self, events: usize) -> Result<Rc<(Bed, SessionId)>> {
+        if let Some(made) = self.sessions.borrow().get(&events) {
+            return Ok(made.clone());
+        }
+        let made = Rc::new(self.store(|engine| session(engine, events))?);
+        self.sessions.borrow_mut().insert(events, made.clone());
+        Ok(made)
     }
 }
 
@@ -99,13 +164,25 @@ pub(crate) struct Bed {
 /// The files of a store, gone when this is dropped.
 pub(crate) struct Files {
     file: PathBuf,
-    _dir: TempDir,
+    dir: TempDir,
 }
 
 impl Files {
     /// The file of the store.
     pub(crate) fn file(&self) -> &Path {
         &self.file
+    }
+
+    /// The bytes of its files, but for the index of the log, which is no data.
+    pub(crate) fn size(&self) -> Result<u64> {
+        let mut size = 0;
+        for file in fs::read_dir(self.dir.path()).doing("cannot list", self.dir.path())? {
+            let file = file.doing("cannot list", self.dir.path())?.path();
+            if !file.to_string_lossy().ends_with("-shm") {
+                size += fs::metadata(&file).doing("cannot see", &file)?.len();
+            }
+        }
+        Ok(size)
     }
 
     /// The URL of the store.

@@ -6,6 +6,8 @@ use std::fmt::Write;
 
 use jiff::Timestamp;
 
+use crate::numbers::Numbers;
+
 /// The session id inside the file.
 const SESSION: &str = "4a9e7c10-5b7d-4c55-9d0e-2f6a1c8b3d24";
 
@@ -45,34 +47,16 @@ enum Step {
     Answer,
 }
 
-/// Numbers without pattern, always the same (splitmix64).
-struct Numbers(u64);
-
-impl Numbers {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// A number below `bound`.
-    fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound.max(1) as u64) as usize
-    }
-
-    fn uuid(&mut self) -> String {
-        let (a, b) = (self.next(), self.next());
-        let [low, middle] = [(a >> 16) & 0xffff, a & 0xfff];
-        let (variant, node) = (0x8000 | (b >> 48) & 0x3fff, b & 0xffff_ffff_ffff);
-        format!("{:08x}-{low:04x}-4{middle:03x}-{variant:04x}-{node:012x}", a >> 32)
-    }
+fn uuid(numbers: &mut Numbers) -> String {
+    let (a, b) = (numbers.next(), numbers.next());
+    let [low, middle] = [(a >> 16) & 0xffff, a & 0xfff];
+    let (variant, node) = (0x8000 | (b >> 48) & 0x3fff, b & 0xffff_ffff_ffff);
+    format!("{:08x}-{low:04x}-4{middle:03x}-{variant:04x}-{node:012x}", a >> 32)
 }
 
 impl Transcript {
     pub(crate) fn new() -> Self {
-        let mut numbers = Numbers(0);
+        let mut numbers = Numbers::new(0);
         let mut prose = String::new();
         while prose.len() < 64 << 10 {
             prose.push_str(WORDS.get(numbers.below(WORDS.len())).unwrap_or(&"a"));
@@ -102,7 +86,7 @@ impl Transcript {
             self.prompts.drain(..surplus);
         }
         self.step = next;
-        let uuid = self.numbers.uuid();
+        let uuid = uuid(&mut self.numbers);
         let parent = self.parent.as_ref().map_or("null".into(), |parent| format!("\"{parent}\""));
         let seconds = BEGIN.saturating_add_unsigned(self.records);
         let ts = Timestamp::from_second(seconds).unwrap_or_default();

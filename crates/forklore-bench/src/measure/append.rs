@@ -30,5 +30,5 @@ pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
         || timed(|| Ok(bed.engine.append(&id, &request)?)),
     )?;
     let what = "durable append of 1 KB against a line to a file and fdatasync";
-    Ok(vec![Figure::ratio(what, Goal::AtMost(1.5), &plain, &durable)])
+    Ok(vec![Figure::ratio(what, Goal::AtMost(1.25), &plain, &durable)])
 }

@@ -1,47 +1,48 @@
 //! What agents do today: a fork is a copy of the session's file.
 
 use std::fs::{self, File};
-use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::io::{BufWriter, IntoInnerError, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use forklore::prelude::*;
+use tempfile::TempDir;
 
-use super::fork::Forks;
-use super::grouped;
 use crate::error::{Doing, Result};
-use crate::figure::{Figure, Goal};
-use crate::samples::{pair, timed};
-use crate::scene::{Bed, Scene, message};
+use crate::samples::timed;
+use crate::scene::{Scene, message};
 
-/// Copies a file of the same messages, in turns with forks of the session.
-pub(super) fn measure(
-    scene: &Scene,
-    bed: &Bed,
-    session: &SessionId,
-    events: usize,
-) -> Result<Figure> {
-    let dir = scene.folder()?;
-    let (file, copy) = (dir.path().join("session.jsonl"), dir.path().join("copy.jsonl"));
-    write(&file, events)?;
-    let mut forks = Forks::of(bed, session, &Selector::End);
-    // A long file takes seconds to copy, and needs no more than that to be told from a fork.
-    let rounds = (1_000_000 / events).clamp(3, scene.sizes.rounds / 4 + 3);
-    let (fork_took, copy_took) = pair(
-        rounds,
-        || forks.make(),
-        || {
-            let took = timed(|| copy_durably(&file, &copy))?;
-            fs::remove_file(&copy).doing("cannot remove", &copy)?;
-            Ok(took)
-        },
-    )?;
-    let what = format!("copying a file of {} events, against a fork there", grouped(events));
-    Ok(Figure::ratio(what, Goal::None, &fork_took, &copy_took))
+/// A session as a file with a line for each message.
+pub(super) struct Plain {
+    file: PathBuf,
+    copy: PathBuf,
+    dir: TempDir,
 }
 
-fn copy_durably(from: &Path, to: &Path) -> Result<()> {
-    fs::copy(from, to).doing("cannot copy", from)?;
-    File::open(to).and_then(|copy| copy.sync_data()).doing("cannot sync", to)
+impl Plain {
+    pub(super) fn session(scene: &Scene, events: usize) -> Result<Self> {
+        let dir = scene.folder()?;
+        let file = dir.path().join("session.jsonl");
+        write(&file, events)?;
+        Ok(Self { file, copy: dir.path().join("copy.jsonl"), dir })
+    }
+
+    /// Forks it: durable when this returns, as every fork that it is compared with.
+    pub(super) fn fork(&self) -> Result<Duration> {
+        let took = timed(|| {
+            fs::copy(&self.file, &self.copy).doing("cannot copy", &self.file)?;
+            for place in [&*self.copy, self.dir.path()] {
+                File::open(place).and_then(|it| it.sync_all()).doing("cannot sync", place)?;
+            }
+            Ok(())
+        })?;
+        fs::remove_file(&self.copy).doing("cannot remove", &self.copy)?;
+        Ok(took)
+    }
+
+    /// The bytes that a fork adds.
+    pub(super) fn size(&self) -> Result<u64> {
+        Ok(fs::metadata(&self.file).doing("cannot see", &self.file)?.len())
+    }
 }
 
 /// One line a message, as agents write them.
@@ -52,6 +53,6 @@ fn write(file: &Path, events: usize) -> Result<()> {
         writeln!(lines, r#"{{"type":"{}","data":{}}}"#, event.kind, event.data.get())
             .doing("cannot write", file)?;
     }
-    let written = lines.into_inner().map_err(std::io::IntoInnerError::into_error);
+    let written = lines.into_inner().map_err(IntoInnerError::into_error);
     written.and_then(|written| written.sync_all()).doing("cannot write", file)
 }

@@ -1,20 +1,18 @@
-//! Forks of a long session against forks of a short one, what a fork writes, and what copying the
-//! session's file instead would take.
+//! Forks of a long session against forks of a short one, and what a fork writes.
 
 use forklore::prelude::*;
 
 use super::fork::Forks;
-use super::{copy, grouped};
+use super::grouped;
 use crate::error::Result;
 use crate::figure::{Figure, Goal, Unit};
 use crate::samples::pair;
 use crate::scene::{Bed, Scene, middle, session};
 
 pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
-    let [short, middling, long] = scene.sizes.events;
+    let [short, long] = scene.sizes.events;
     let few = scene.store(|engine| session(engine, short))?;
-    let some = scene.store(|engine| session(engine, middling))?;
-    let many = scene.store(|engine| session(engine, long))?;
+    let many = scene.session(long)?;
     let mut figures = Vec::new();
     let mut costs = (Vec::new(), Vec::new());
     for (place, at) in [("`end`", None), ("a turn in the middle", Some(middle))] {
@@ -35,9 +33,6 @@ pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
         costs.1.extend(measured.pages);
     }
     figures.extend(written(long, costs.0, costs.1));
-    for ((bed, id), events) in [(&few, short), (&some, middling), (&many, long)] {
-        figures.push(copy::measure(scene, bed, id, events)?);
-    }
     Ok(figures)
 }
 

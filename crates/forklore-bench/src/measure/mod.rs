@@ -1,12 +1,22 @@
 //! The measurements: each one file, each giving its figures.
 
 mod append;
+mod branching;
 mod copy;
+mod descent;
 mod family;
 mod fork;
 mod import;
+mod large;
 mod length;
+mod load;
+mod newest;
+mod peers;
+mod place;
+mod size;
+mod spans;
 mod start;
+mod threads;
 pub(crate) mod writers;
 
 use std::fmt;
@@ -14,20 +24,34 @@ use std::fmt;
 use clap::ValueEnum;
 
 use crate::error::Result;
-use crate::figure::Figure;
+use crate::findings::Findings;
 use crate::scene::Scene;
 
 /// What can be measured by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Measurement {
-    /// Forks of short and long sessions, and copies of their files
+    /// Forks of short and long sessions
     Length,
     /// Forks deep in a family and beside many siblings
     Family,
+    /// The same work by other libraries
+    Peers,
     /// Appends against writes to a plain file
     Append,
-    /// Four processes that append at once
+    /// Threads of one process that append at once
+    Threads,
+    /// Processes that append at once
     Writers,
+    /// Sessions read whole
+    Load,
+    /// Histories in many pieces
+    Spans,
+    /// The last events, and any event
+    Place,
+    /// The space that a session takes
+    Size,
+    /// The memory for a session of 1 GB
+    Large,
     /// Starts of the program on a store of many sessions
     Start,
     /// Imports of small and large session files
@@ -35,17 +59,38 @@ pub(crate) enum Measurement {
 }
 
 impl Measurement {
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Length, Self::Family, Self::Append, Self::Writers, Self::Start, Self::Import];
+    /// In the order of the page.
+    pub(crate) const ALL: [Self; 13] = [
+        Self::Length,
+        Self::Family,
+        Self::Peers,
+        Self::Append,
+        Self::Threads,
+        Self::Writers,
+        Self::Load,
+        Self::Spans,
+        Self::Place,
+        Self::Size,
+        Self::Large,
+        Self::Start,
+        Self::Import,
+    ];
 
-    pub(crate) fn take(self, scene: &Scene) -> Result<Vec<Figure>> {
+    pub(crate) fn take(self, scene: &Scene) -> Result<Findings> {
         match self {
-            Self::Length => length::measure(scene),
-            Self::Family => family::measure(scene),
-            Self::Append => append::measure(scene),
+            Self::Length => length::measure(scene).map(Into::into),
+            Self::Family => family::measure(scene).map(Into::into),
+            Self::Peers => peers::measure(scene),
+            Self::Append => append::measure(scene).map(Into::into),
+            Self::Threads => threads::measure(scene),
             Self::Writers => writers::measure(scene),
-            Self::Start => start::measure(scene),
-            Self::Import => import::measure(scene),
+            Self::Load => load::measure(scene),
+            Self::Spans => spans::measure(scene),
+            Self::Place => place::measure(scene).map(Into::into),
+            Self::Size => size::measure(scene).map(Into::into),
+            Self::Large => large::measure(scene).map(Into::into),
+            Self::Start => start::measure(scene).map(Into::into),
+            Self::Import => import::measure(scene).map(Into::into),
         }
     }
 
@@ -54,9 +99,16 @@ impl Measurement {
         match self {
             Self::Length => "forks of short and long sessions",
             Self::Family => "forks in deep and wide families",
+            Self::Peers => "the same work by other libraries",
             Self::Append => "durable appends",
-            Self::Writers => "four processes at once",
-            Self::Start => "program starts",
+            Self::Threads => "threads at once",
+            Self::Writers => "processes at once",
+            Self::Load => "sessions read whole",
+            Self::Spans => "histories in many pieces",
+            Self::Place => "the last events, and any event",
+            Self::Size => "space",
+            Self::Large => "a session of 1 GB",
+            Self::Start => "program starts and lists",
             Self::Import => "imports",
         }
     }
@@ -96,8 +148,18 @@ mod tests {
     fn every_measurement_within_one_process_runs() {
         let dir = tempfile::tempdir().unwrap();
         let scene = Scene::below(dir.path(), Sizes::QUICK).unwrap();
-        for measurement in [Measurement::Length, Measurement::Family, Measurement::Append] {
-            let figures = measurement.take(&scene).unwrap();
+        for measurement in [
+            Measurement::Length,
+            Measurement::Family,
+            Measurement::Append,
+            Measurement::Threads,
+            Measurement::Load,
+            Measurement::Spans,
+            Measurement::Place,
+            Measurement::Size,
+        ] {
+            let Findings { figures, charts } = measurement.take(&scene).unwrap();
+            assert!(charts.iter().all(|chart| chart.svg().is_ok()));
             let unsound = figures.iter().find(|it| !(it.value.is_finite() && it.value > 0.0));
             assert_eq!((unsound, figures.is_empty()), (None, false), "{measurement}");
         }

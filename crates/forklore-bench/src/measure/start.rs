@@ -9,7 +9,7 @@ use forklore::model::{Event, payload};
 use forklore::prelude::*;
 use forklore::store::port::{Filter, NewSession};
 
-use super::grouped;
+use super::{grouped, newest};
 use crate::error::{Doing, Error, Result};
 use crate::figure::{Figure, Goal};
 use crate::process::Program;
@@ -30,6 +30,7 @@ pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
     let sessions = scene.sizes.sessions;
     let (bed, long) = scene.store(|engine| fill(engine, folders.path(), sessions))?;
     check(&bed, sessions)?;
+    let listed = newest::measure(scene, &bed, sessions)?;
     let program = Program::forklore(&folders.path().join("0"))?;
     // An open store would spare the programs the work of being the first to open it.
     let files = bed.close();
@@ -55,9 +56,10 @@ pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
         let part = if *name == "log" { " to its first line" } else { "" };
         let sessions = grouped(sessions);
         let what = format!("`forklore {name}`{part}, {sessions} sessions, against `--version`");
-        Figure::ratio(what, Goal::AtMost(5.0), &version, &took)
+        let goal = Goal::AtMost(if *name == "show" { 3.0 } else { 5.0 });
+        Figure::ratio(what, goal, &version, &took)
     });
-    Ok(figures.collect())
+    Ok(figures.chain([listed]).collect())
 }
 
 /// Sessions of a turn each, in several folders; one long session, in the first of them.

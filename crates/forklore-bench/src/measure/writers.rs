@@ -1,5 +1,6 @@
-//! Four processes that append to one store at once: none is starved.
+//! Processes that append to one store at once: together they do more than one, and none is starved.
 
+use std::cell::RefCell;
 use std::fs;
 use std::process::Stdio;
 use std::thread::sleep;
@@ -7,17 +8,23 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use forklore::prelude::*;
 
+use crate::chart::{Chart, Scale};
 use crate::error::{Doing, Error, Result};
 use crate::figure::{Figure, Goal, Unit};
+use crate::findings::Findings;
 use crate::options::Writer;
 use crate::process::Program;
-use crate::samples::spelled;
+use crate::samples::{Rival, Samples, in_turns, spelled};
 use crate::scene::{Bed, Scene, message, session};
 
 const WRITERS: usize = 4;
 
+/// How many processes write at once for the picture; the first and the third are compared.
+const PROCESSES: [usize; 4] = [1, 2, WRITERS, 8];
+const ROUNDS: usize = 5;
+
 /// Long enough for every writer to have opened the store before the first writes.
-const HEAD_START: Duration = Duration::from_millis(500);
+const HEAD_START: Duration = Duration::from_millis(400);
 
 /// What one writer came to.
 struct Written {
@@ -25,17 +32,65 @@ struct Written {
     longest: Duration,
 }
 
-pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
-    let (bed, sessions) = scene
-        .store(|engine| (0..WRITERS).map(|_| session(engine, 10)).collect::<Result<Vec<_>>>())?;
-    let one: Vec<_> = sessions.iter().take(1).cycle().take(WRITERS).cloned().collect();
-    let mut figures = at_once(scene, &bed, &sessions, "a session each")?;
-    figures.extend(at_once(scene, &bed, &one, "all one session")?);
-    Ok(figures)
+/// What all writers of one round came to.
+struct Round {
+    /// The most appends of one over the least.
+    spread: f64,
+    longest: Duration,
+}
+
+pub(super) fn measure(scene: &Scene) -> Result<Findings> {
+    let most = PROCESSES.into_iter().max().unwrap_or(1);
+    let (bed, sessions) =
+        scene.store(|engine| (0..most).map(|_| session(engine, 10)).collect::<Result<Vec<_>>>())?;
+    let one: Vec<_> = sessions.iter().take(1).cycle().take(most).cloned().collect();
+    let mut chart = Chart {
+        name: "append-processes",
+        title: "Durable appends of 1 KB by processes that share a store",
+        across: "processes",
+        up: "appends in a second, together",
+        unit: Scale::Count,
+        lines: Vec::new(),
+    };
+    let mut figures = Vec::new();
+    for (how, sessions) in [("a session each", &sessions), ("all one session", &one)] {
+        let (samples, rounds) = in_rounds(scene, &bed, sessions)?;
+        for (processes, took) in PROCESSES.into_iter().zip(&samples) {
+            chart.rate(how, processes, took);
+        }
+        if let [alone, _, together, _] = samples.as_slice() {
+            figures.extend(figures_of(how, alone, together, &rounds));
+        }
+    }
+    Ok(Findings::from(figures).with(chart))
+}
+
+/// One process, two, four and eight in turns, and how the four shared the store each time.
+fn in_rounds(
+    scene: &Scene,
+    bed: &Bed,
+    sessions: &[SessionId],
+) -> Result<(Vec<Samples>, Vec<Round>)> {
+    let rounds = RefCell::new(Vec::new());
+    let mut rivals: Vec<Rival<'_>> = Vec::new();
+    for processes in PROCESSES {
+        let rounds = &rounds;
+        rivals.push(Box::new(move || {
+            let written = at_once(scene, bed, sessions.get(..processes).unwrap_or_default())?;
+            if processes == WRITERS {
+                rounds.borrow_mut().push(Round::of(&written));
+            }
+            let appends: u64 = written.iter().map(|it| it.appends).sum();
+            Ok(Duration::from_millis(scene.sizes.millis).div_f64(appends.max(1) as f64))
+        }));
+    }
+    let samples = in_turns(scene.rounds(ROUNDS), &mut rivals)?;
+    drop(rivals);
+    Ok((samples, rounds.into_inner()))
 }
 
 /// One writer for each of `sessions`, all at the same time.
-fn at_once(scene: &Scene, bed: &Bed, sessions: &[SessionId], how: &str) -> Result<Vec<Figure>> {
+fn at_once(scene: &Scene, bed: &Bed, sessions: &[SessionId]) -> Result<Vec<Written>> {
     let program = Program::itself(scene.dir())?;
     let begin = now() + HEAD_START;
     let (begin, millis) = (begin.as_millis().to_string(), scene.sizes.millis.to_string());
@@ -60,30 +115,48 @@ fn at_once(scene: &Scene, bed: &Bed, sessions: &[SessionId], how: &str) -> Resul
         let text = fs::read_to_string(&report).doing("cannot read", &report)?;
         written.push(Written::parse(&text)?);
     }
-    Ok(figures(&written, how, scene.sizes.millis))
+    Ok(written)
 }
 
-fn figures(written: &[Written], how: &str, millis: u64) -> Vec<Figure> {
-    let appends: Vec<_> = written.iter().map(|it| it.appends).collect();
-    let slowest = appends.iter().min().copied().unwrap_or_default();
-    let fastest = appends.iter().max().copied().unwrap_or_default();
-    let longest = written.iter().map(|it| it.longest).max().unwrap_or_default();
-    let rate = appends.iter().sum::<u64>() * 1_000 / millis.max(1);
-    let fair = Figure::alone(
-        format!("{WRITERS} processes, {how}: the slowest against the fastest"),
-        Goal::AtLeast(0.5),
-        slowest as f64 / fastest as f64,
-        Unit::Times,
-    );
-    let wait = Figure::alone(
-        format!("{WRITERS} processes, {how}: the longest wait for one append"),
-        Goal::AtMost(5.0),
-        longest.as_secs_f64(),
-        Unit::Seconds,
-    );
+impl Round {
+    fn of(written: &[Written]) -> Self {
+        let appends = || written.iter().map(|it| it.appends);
+        let (least, most) = (appends().min().unwrap_or(0), appends().max().unwrap_or(0));
+        let longest = written.iter().map(|it| it.longest).max().unwrap_or_default();
+        Self { spread: most as f64 / least.max(1) as f64, longest }
+    }
+}
+
+fn figures_of(how: &str, alone: &Samples, together: &Samples, rounds: &[Round]) -> Vec<Figure> {
+    let mut spreads: Vec<_> = rounds.iter().map(|round| round.spread).collect();
+    spreads.sort_by(f64::total_cmp);
+    let median = spreads.get(spreads.len() / 2).copied().unwrap_or(f64::INFINITY);
+    let widest = spreads.last().copied().unwrap_or(f64::INFINITY);
+    let longest = rounds.iter().map(|round| round.longest).max().unwrap_or_default();
+    let who = format!("{WRITERS} processes, {how}");
     vec![
-        fair.from(format!("{slowest} appends"), format!("{fastest} appends")),
-        wait.from(spelled(longest), format!("{rate} appends/s together")),
+        // More is better here: the time of an append of one process over that of four.
+        Figure::ratio(
+            format!("{who}: appends in the time of one process's append"),
+            if how == "a session each" { Goal::AtLeast(1.3) } else { Goal::None },
+            together,
+            alone,
+        )
+        .from(format!("{together} an append"), format!("{alone} an append")),
+        Figure::alone(
+            format!("{who}: the fastest against the slowest"),
+            Goal::AtMost(1.2),
+            median,
+            Unit::Times,
+        )
+        .from(format!("{median:.2}, the widest {widest:.2}"), ""),
+        Figure::alone(
+            format!("{who}: the longest wait for one append"),
+            Goal::AtMost(5.0),
+            longest.as_secs_f64(),
+            Unit::Seconds,
+        )
+        .from(spelled(longest), ""),
     ]
 }
 

@@ -1,0 +1,38 @@
+//! What a measurement gives: lines of a table, and pictures.
+
+use crate::chart::Chart;
+use crate::figure::Figure;
+
+/// The figures of one measurement.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Findings {
+    pub(crate) figures: Vec<Figure>,
+    pub(crate) charts: Vec<Chart>,
+}
+
+impl Findings {
+    /// Adds those of another part of the measurement.
+    pub(crate) fn add(&mut self, other: impl Into<Self>) {
+        let other = other.into();
+        self.figures.extend(other.figures);
+        self.charts.extend(other.charts);
+    }
+
+    /// The same with a picture.
+    pub(crate) fn with(mut self, chart: Chart) -> Self {
+        self.charts.push(chart);
+        self
+    }
+}
+
+impl From<Vec<Figure>> for Findings {
+    fn from(figures: Vec<Figure>) -> Self {
+        Self { figures, charts: Vec::new() }
+    }
+}
+
+impl From<Figure> for Findings {
+    fn from(figure: Figure) -> Self {
+        vec![figure].into()
+    }
+}

@@ -1,0 +1,129 @@
+//! Forks of short and long sessions by everybody: forklore, whoever copies a file, and the peers.
+
+use std::cell::RefCell;
+
+use forklore::prelude::*;
+
+use super::copy::Plain;
+use super::fork::Forks;
+use super::grouped;
+use super::peers::{FORKLORE, rivals, start};
+use crate::chart::{Chart, Scale};
+use crate::error::Result;
+use crate::figure::{Figure, Goal, Unit};
+use crate::findings::Findings;
+use crate::peer::{KINDS, Peer};
+use crate::samples::{Rival, Samples, in_turns};
+use crate::scene::{Scene, session};
+
+const COPY: &str = "copy of a JSONL file";
+
+/// With a tenth to warm up these are a hundred forks.
+const FORKS: usize = 91;
+
+/// Bytes that somebody's forks added.
+type Grown = (&'static str, u64);
+
+pub(super) fn measure(scene: &Scene) -> Result<Findings> {
+    let mut chart = Chart {
+        name: "fork-length",
+        title: "A fork, durable, against the length of the history",
+        across: "messages of 1 KB in the session",
+        up: "time of a fork",
+        unit: Scale::Time,
+        lines: Vec::new(),
+    };
+    let mut figures = Vec::new();
+    let longest = scene.sizes.messages.last().copied().unwrap_or_default();
+    for messages in scene.sizes.messages {
+        figures.extend(everybody(scene, messages, messages == longest, &mut chart)?);
+    }
+    for events in scene.sizes.beyond {
+        beyond(scene, events, &mut chart)?;
+    }
+    Ok(Findings::from(figures).with(chart))
+}
+
+/// Forks of sessions of that many messages; those of the longest are `judged`.
+fn everybody(
+    scene: &Scene,
+    messages: usize,
+    judged: bool,
+    chart: &mut Chart,
+) -> Result<Vec<Figure>> {
+    let dir = scene.folder()?;
+    let peers = start(scene, dir.path(), messages)?;
+    let plain = Plain::session(scene, messages)?;
+    let (bed, id) = scene.store(|engine| session(engine, messages))?;
+    let before = sizes(&peers)?;
+    let on_disk = bed.files().size()?;
+    let mut forks = Forks::of(&bed, &id, &Selector::End);
+    let mut rivals = rivals(Box::new(|| forks.make()), &peers, Peer::fork);
+    rivals.insert(1, Box::new(|| plain.fork()));
+    let samples = in_turns(scene.rounds(FORKS), &mut rivals)?;
+    drop(rivals);
+    let names = [FORKLORE, COPY].into_iter().chain(KINDS.map(|kind| kind.name));
+    for (name, took) in names.zip(&samples) {
+        chart.took(name, messages, took);
+    }
+    let mut figures = times(messages, judged, &samples);
+    if judged {
+        let (count, data) = (forks.bytes.len(), forks.bytes.iter().sum());
+        drop(forks);
+        let mut grown = vec![(FORKLORE, bed.close().size()?.saturating_sub(on_disk))];
+        grown.push((COPY, plain.size()? * count as u64));
+        let names = KINDS.iter().map(|kind| kind.name);
+        let after = sizes(&peers)?.into_iter().zip(before).map(|(now, before)| now - before);
+        grown.extend(names.zip(after));
+        figures.extend(space(messages, count, data, grown));
+    }
+    Ok(figures)
+}
+
+fn sizes(peers: &[RefCell<Peer>]) -> Result<Vec<u64>> {
+    peers.iter().map(|peer| peer.borrow_mut().size()).collect()
+}
+
+/// How much longer than forklore, which is the first of `samples`, the copy and each peer take.
+fn times(messages: usize, judged: bool, samples: &[Samples]) -> Vec<Figure> {
+    let [own, copy, theirs @ ..] = samples else {
+        return Vec::new();
+    };
+    let goal = if judged { Goal::AtLeast(100.0) } else { Goal::None };
+    let at = grouped(messages);
+    let copied = Figure::ratio(format!("fork at {at} messages: {COPY}"), Goal::None, own, copy);
+    let theirs = KINDS.iter().zip(theirs).map(|(kind, took)| {
+        let what = format!("fork at {at} messages: {}, {}", kind.name, kind.fork);
+        Figure::ratio(what, goal, own, took)
+    });
+    std::iter::once(copied).chain(theirs).collect()
+}
+
+/// What the forks added, in data and in files.
+fn space(messages: usize, count: usize, data: u64, grown: Vec<Grown>) -> Vec<Figure> {
+    let of = format!("{count} forks at {} messages", grouped(messages));
+    let kilobytes = |what: String, goal, bytes: u64| {
+        Figure::alone(what, goal, bytes as f64 / 1e3, Unit::Kilobytes)
+    };
+    let data = kilobytes(format!("data of {of}: {FORKLORE}"), Goal::AtMost(100.0), data);
+    let grown = grown
+        .into_iter()
+        .map(|(name, bytes)| kilobytes(format!("files grown by {of}: {name}"), Goal::None, bytes));
+    std::iter::once(data).chain(grown).collect()
+}
+
+/// Longer sessions than a peer would be patient with: forklore and the copy alone.
+fn beyond(scene: &Scene, events: usize, chart: &mut Chart) -> Result<()> {
+    let long = scene.session(events)?;
+    let (bed, id) = &*long;
+    let plain = Plain::session(scene, events)?;
+    let mut forks = Forks::of(bed, id, &Selector::End);
+    // A long file takes seconds to copy, and needs no more than that to be told from a fork.
+    let rounds = (10_000_000 / events).clamp(5, scene.rounds(FORKS).max(5));
+    let mut rivals: [Rival<'_>; 2] = [Box::new(|| forks.make()), Box::new(|| plain.fork())];
+    let samples = in_turns(rounds, &mut rivals)?;
+    for (name, took) in [FORKLORE, COPY].into_iter().zip(&samples) {
+        chart.took(name, events, took);
+    }
+    Ok(())
+}

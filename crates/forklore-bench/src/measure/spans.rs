@@ -1,0 +1,84 @@
+//! A history in many pieces: the same number of events in one session, and in chains of forks.
+
+use std::time::Duration;
+
+use forklore::prelude::*;
+
+use super::grouped;
+use super::load::stream;
+use crate::chart::{Chart, Scale};
+use crate::error::{Error, Result};
+use crate::figure::{Figure, Goal};
+use crate::findings::Findings;
+use crate::samples::{Rival, Samples, in_turns, timed};
+use crate::scene::{Bed, Scene, extend, session};
+
+const ROUNDS: usize = 100;
+
+/// How deep the chains are, and what is promised of loads there.
+const CHAINS: [(usize, Goal); 4] =
+    [(8, Goal::None), (32, Goal::AtMost(2.0)), (200, Goal::None), (1_000, Goal::None)];
+
+pub(super) fn measure(scene: &Scene) -> Result<Findings> {
+    let events = scene.sizes.spanned;
+    let chains: Vec<_> = CHAINS.into_iter().filter(|(depth, _)| *depth <= events / 5).collect();
+    let (bed, ids) = scene.store(|engine| {
+        let depths = std::iter::once(0).chain(chains.iter().map(|(depth, _)| *depth));
+        depths.map(|depth| pieces(engine, events, depth)).collect::<Result<Vec<_>>>()
+    })?;
+    let samples = load(scene, &bed, &ids, events)?;
+    let mut chart = Chart {
+        name: "load-depth",
+        title: "5,000 events read whole, against the number of forks they are spread over",
+        across: "depth of the fork that is read (1: not forked)",
+        up: "time of a load",
+        unit: Scale::Time,
+        lines: Vec::new(),
+    };
+    let depths = std::iter::once(1).chain(chains.iter().map(|(depth, _)| *depth));
+    for (depth, took) in depths.zip(&samples) {
+        chart.took("forklore", depth, took);
+    }
+    let mut figures = Vec::new();
+    if let [whole, others @ ..] = samples.as_slice() {
+        figures.extend(chains.iter().zip(others).map(|((depth, goal), took)| {
+            let what = format!(
+                "load of {} events, {} forks deep, against one session",
+                grouped(events),
+                grouped(*depth)
+            );
+            Figure::ratio(what, *goal, whole, took)
+        }));
+    }
+    Ok(Findings::from(figures).with(chart))
+}
+
+/// A history of that many messages in a chain of `depth` forks below a root.
+fn pieces(engine: &Engine, events: usize, depth: usize) -> Result<SessionId> {
+    let part = |number: usize| number * events / (depth + 1);
+    let mut last = session(engine, part(1))?;
+    for number in 1..=depth {
+        last = engine.fork(&Fork::of(last))?.child_session_id;
+        extend(engine, &last, part(number)..part(number + 1))?;
+    }
+    Ok(last)
+}
+
+/// Loads each in turns with the others.
+fn load(scene: &Scene, bed: &Bed, ids: &[SessionId], events: usize) -> Result<Vec<Samples>> {
+    let read = |id: &SessionId| -> Result<Duration> {
+        timed(|| {
+            // A child's own `session_fork` comes on top.
+            let seen = stream(&bed.engine, id)?.events;
+            if (events..=events + 1).contains(&seen) {
+                return Ok(());
+            }
+            Err(Error::Wrong(format!("{seen} events read of {events}")))
+        })
+    };
+    let mut rivals: Vec<Rival<'_>> = Vec::new();
+    for id in ids {
+        rivals.push(Box::new(move || read(id)));
+    }
+    in_turns(scene.rounds(ROUNDS), &mut rivals)
+}

@@ -1,0 +1,80 @@
+//! Threads of one process that append at once, each to its own session: the more, the more events
+//! share a sync.
+
+use std::sync::Barrier;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use forklore::prelude::*;
+
+use crate::chart::{Chart, Scale};
+use crate::error::{Error, Result};
+use crate::figure::{Figure, Goal};
+use crate::findings::Findings;
+use crate::samples::{Rival, Samples, in_turns};
+use crate::scene::{Bed, Scene, message, session};
+
+const THREADS: [usize; 7] = [1, 2, 4, 8, 16, 32, 64];
+const ROUNDS: usize = 7;
+
+pub(super) fn measure(scene: &Scene) -> Result<Findings> {
+    let most = THREADS.into_iter().max().unwrap_or(1);
+    let (bed, sessions) =
+        scene.store(|engine| (0..most).map(|_| session(engine, 10)).collect::<Result<Vec<_>>>())?;
+    let time = Duration::from_millis(scene.sizes.millis / 3);
+    let mut rivals: Vec<Rival<'_>> = Vec::new();
+    for threads in THREADS {
+        let (bed, sessions) = (&bed, sessions.get(..threads).unwrap_or_default());
+        rivals.push(Box::new(move || an_append(bed, sessions, time)));
+    }
+    let samples = in_turns(scene.rounds(ROUNDS), &mut rivals)?;
+    let mut chart = Chart {
+        name: "append-threads",
+        title: "Durable appends of 1 KB by the threads of one process",
+        across: "threads, a session each",
+        up: "appends in a second",
+        unit: Scale::Count,
+        lines: Vec::new(),
+    };
+    for (threads, took) in THREADS.into_iter().zip(&samples) {
+        chart.rate("forklore", threads, took);
+    }
+    let figure = figure(&samples).map(|figure| vec![figure]).unwrap_or_default();
+    Ok(Findings::from(figure).with(chart))
+}
+
+/// The appends of the most threads against those of one, in the same time.
+fn figure(samples: &[Samples]) -> Option<Figure> {
+    let (one, many) = (samples.first()?, samples.last()?);
+    let most = THREADS.last()?;
+    let what = format!("{most} threads: appends in the time of one thread's append");
+    // More is better here: the time of an append of one thread over that of many.
+    let figure = Figure::ratio(what, Goal::AtLeast(3.0), many, one);
+    Some(figure.from(format!("{many} an append"), format!("{one} an append")))
+}
+
+/// How long an append takes when each session has a thread that does nothing else: the time passed
+/// over the appends of all.
+fn an_append(bed: &Bed, sessions: &[SessionId], time: Duration) -> Result<Duration> {
+    let request = AppendRequest::from(vec![message(0)?]);
+    let barrier = Barrier::new(sessions.len());
+    let start = Instant::now();
+    let done = thread::scope(|scope| {
+        let threads = sessions.iter().map(|id| {
+            let (request, barrier) = (&request, &barrier);
+            scope.spawn(move || -> Result<u32> {
+                barrier.wait();
+                let (start, mut done) = (Instant::now(), 0);
+                while start.elapsed() < time {
+                    bed.engine.append(id, request)?;
+                    done += 1;
+                }
+                Ok(done)
+            })
+        });
+        let threads: Vec<_> = threads.collect();
+        let panicked = |_| Error::Wrong("a thread panicked".into());
+        threads.into_iter().map(|it| it.join().map_err(panicked)?).sum::<Result<u32>>()
+    })?;
+    Ok(start.elapsed() / done.max(1))
+}

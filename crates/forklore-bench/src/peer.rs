@@ -1,0 +1,147 @@
+//! What an agent's author would pick instead: libraries in Python, each in a process that stays
+//! open and is asked for one thing at a time.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use crate::error::{Doing, Error, Result};
+
+/// A library, and the script that drives it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Kind {
+    pub(crate) name: &'static str,
+    /// What its fork is.
+    pub(crate) fork: &'static str,
+    script: &'static str,
+    argument: &'static str,
+}
+
+/// Those that are measured.
+pub(crate) const KINDS: [Kind; 3] = [
+    Kind {
+        name: "OpenAI SQLiteSession",
+        fork: "copy of its items",
+        script: "openai_sessions.py",
+        argument: "plain",
+    },
+    Kind {
+        name: "OpenAI AdvancedSQLiteSession",
+        fork: "`create_branch_from_turn`",
+        script: "openai_sessions.py",
+        argument: "advanced",
+    },
+    Kind {
+        name: "LangGraph SqliteSaver",
+        fork: "`update_state`",
+        script: "langgraph_threads.py",
+        argument: "sqlite",
+    },
+];
+
+/// A peer with one session open.
+pub(crate) struct Peer {
+    kind: Kind,
+    child: Child,
+    requests: Option<ChildStdin>,
+    answers: BufReader<ChildStdout>,
+    errors: PathBuf,
+}
+
+/// What a peer may answer.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Answer {
+    nanos: u64,
+    bytes: u64,
+    messages: usize,
+}
+
+impl Peer {
+    /// Starts a peer whose session, in a file in `dir`, has that many messages.
+    pub(crate) fn start(kind: Kind, python: &Path, dir: &Path, messages: usize) -> Result<Self> {
+        let errors = dir.join(format!("{}.errors", kind.argument));
+        let mut child = Command::new(python)
+            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("peers").join(kind.script))
+            .arg(kind.argument)
+            .arg(dir.join(format!("{}.db", kind.argument)))
+            // They would otherwise leave compiled files beside the scripts, and might call home.
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .env("LANGSMITH_TRACING", "false")
+            .env("OPENAI_AGENTS_DISABLE_TRACING", "1")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(File::create(&errors).doing("cannot make", &errors)?)
+            .spawn()
+            .doing("cannot start", python)?;
+        let (Some(requests), Some(answers)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(Error::Wrong(format!("{} has no pipes", kind.name)));
+        };
+        let answers = BufReader::new(answers);
+        let mut peer = Self { kind, child, requests: Some(requests), answers, errors };
+        let filled = peer.ask(&format!(r#"{{"do":"fill","messages":{messages}}}"#))?.messages;
+        if filled == messages {
+            return Ok(peer);
+        }
+        Err(Error::Wrong(format!("{} holds {filled} messages, not {messages}", kind.name)))
+    }
+
+    /// One more fork of the session.
+    pub(crate) fn fork(&mut self) -> Result<Duration> {
+        self.time("fork")
+    }
+
+    /// One message more.
+    pub(crate) fn append(&mut self) -> Result<Duration> {
+        self.time("append")
+    }
+
+    /// Every message of the session.
+    pub(crate) fn load(&mut self) -> Result<Duration> {
+        self.time("load")
+    }
+
+    /// Goes on in a fork of a fork, so many deep, each with a turn of its own.
+    pub(crate) fn deepen(&mut self, links: usize) -> Result<()> {
+        self.ask(&format!(r#"{{"do":"deepen","links":{links}}}"#)).map(drop)
+    }
+
+    /// The bytes of its file.
+    pub(crate) fn size(&mut self) -> Result<u64> {
+        Ok(self.ask(r#"{"do":"size"}"#)?.bytes)
+    }
+
+    fn time(&mut self, what: &str) -> Result<Duration> {
+        let nanos = self.ask(&format!(r#"{{"do":"{what}"}}"#))?.nanos;
+        if nanos > 0 { Ok(Duration::from_nanos(nanos)) } else { Err(self.failed("no time")) }
+    }
+
+    fn ask(&mut self, request: &str) -> Result<Answer> {
+        let mut line = String::new();
+        let asked = self.requests.as_mut().map_or(Ok(()), |pipe| writeln!(pipe, "{request}"));
+        // A peer that ended has said why on standard error.
+        let read = asked.and_then(|()| self.answers.read_line(&mut line));
+        match read {
+            Ok(1..) => serde_json::from_str(&line).map_err(|_| self.failed(&line)),
+            Ok(0) => Err(self.failed("nothing")),
+            Err(error) => Err(self.failed(&error.to_string())),
+        }
+    }
+
+    fn failed(&self, answered: &str) -> Error {
+        let said = std::fs::read_to_string(&self.errors).unwrap_or_default();
+        Error::Wrong(format!("{} answered {answered}\n{said}", self.kind.name))
+    }
+}
+
+impl Drop for Peer {
+    /// At the end of its input a peer ends by itself.
+    fn drop(&mut self) {
+        drop(self.requests.take());
+        drop(self.child.wait());
+    }
+}

@@ -1,0 +1,35 @@
+//! What forklore is compared with: Python libraries, installed once into `target/peers`.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::command::{Failure, program, root, run};
+use crate::tools::target;
+
+/// The Python in which they are installed, in the versions that the benchmark names.
+pub(crate) fn python() -> Result<PathBuf, Failure> {
+    let peers = root().join("crates").join("forklore-bench").join("peers");
+    let wanted = peers.join("requirements.txt");
+    let folder = target().join("peers");
+    let python = match env::consts::FAMILY {
+        "windows" => folder.join("Scripts").join("python.exe"),
+        _ => folder.join("bin").join("python"),
+    };
+    // Written last, so that a killed installation is begun anew.
+    let installed = folder.join("requirements.txt");
+    if fs::read(&wanted).ok() != fs::read(&installed).ok() {
+        install(&wanted, &folder, &python)?;
+        fs::copy(&wanted, &installed)
+            .map_err(|source| Failure::Folder { path: installed, source })?;
+    }
+    Ok(python)
+}
+
+fn install(wanted: &Path, folder: &Path, python: &Path) -> Result<(), Failure> {
+    run(program("python3").args(["-m", "venv", "--clear"]).arg(folder))?;
+    run(program(python)
+        .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
+        .args(["--only-binary", ":all:", "--requirement"])
+        .arg(wanted))
+}
