@@ -48,7 +48,12 @@ impl Sqlite {
 impl Subject for Sqlite {
     fn open(&self, dir: &Path, drive: &Arc<Drive>) -> Result<Box<dyn Whole>> {
         self.0.mount(drive);
-        let options = forklore_sqlite::Options { vfs: Some(self.0.name()), ..Default::default() };
+        // Few events make a chunk, so that the workload seals some.
+        let options = forklore_sqlite::Options {
+            vfs: Some(self.0.name()),
+            chunk_events: 3,
+            ..Default::default()
+        };
         Ok(Box::new(SqliteStore::open(&dir.join("store.db"), options)?))
     }
 

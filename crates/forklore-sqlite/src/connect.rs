@@ -23,6 +23,9 @@ const STATEMENTS: usize = 96;
 const PAGE_BYTES: u32 = 8 << 10;
 /// The writer's page cache in KiB: what one step writes fits, else pages go to the WAL twice.
 const CACHE_KIB: u32 = 16 << 10;
+/// How much of the file readers map, in bytes: what lies there is read without a call and without
+/// a cache of their own. Only checkpoints cut the file, and never behind what a reader sees.
+const MAPPED_BYTES: i64 = 1 << 30;
 /// How far the WAL may stay grown, in bytes.
 const WAL_BYTES: i64 = 64 << 20;
 
@@ -118,6 +121,9 @@ pub(crate) fn open(path: &Path, access: Access, options: Options) -> Result<Conn
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         if options.read_only {
             migrate::read_older(&conn)?;
+        }
+        if access != Access::Write {
+            conn.execute_batch(&format!("PRAGMA mmap_size = {MAPPED_BYTES};"))?;
         }
         if access == Access::Write {
             conn.execute_batch(&format!(

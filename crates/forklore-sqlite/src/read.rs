@@ -1,7 +1,7 @@
 //! Reading an assembled history, a page at a time.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use forklore_model::lineage::Unit;
 use forklore_model::{OpenCalls, Origin, SessionId};
@@ -15,8 +15,9 @@ use crate::row::{self, Row};
 use crate::segment::{self, Next, Range, Segment};
 use crate::session::{self, Identity};
 
-/// The most bytes of `data` in a page, but for its first event.
-const PAGE_BYTES: usize = 8 << 20;
+/// The most bytes of `data` in a page, but for its first event: whoever reads on and on uses the
+/// same memory again, which a processor keeps at hand.
+const PAGE_BYTES: usize = 1 << 20;
 
 /// The page that `query` asks for.
 pub(crate) fn page(conn: &Connection, id: &SessionId, query: &Query) -> Result<Page> {
@@ -242,7 +243,7 @@ impl<'a> Reader<'a> {
 
 /// Who wrote segments, each looked up once.
 #[derive(Default)]
-pub(crate) struct Writers(HashMap<Segment, Identity>);
+pub(crate) struct Writers(BTreeMap<Segment, Identity>);
 
 impl Writers {
     /// Where the event was first written.

@@ -4,7 +4,7 @@
 //! at most the last block of a segment in rows of their own, and events that come many at a time
 //! are never written as single rows at all.
 
-use crate::chunk::{Codec, POSITIONS, Sealed};
+use crate::chunk::{Codec, Sealed};
 use crate::fault::Result;
 use crate::row::{self, Row};
 use crate::segment::{self, position};
@@ -20,7 +20,7 @@ const CHUNK_BYTES: usize = 256 << 10;
 pub(crate) fn add(tx: &WriteTx<'_>, rows: &[Row]) -> Result<()> {
     let mut rest = rows;
     while let Some(first) = rest.first() {
-        let free = POSITIONS - position(first.k) % POSITIONS;
+        let free = tx.chunk_events - position(first.k) % tx.chunk_events;
         let Some((filling, behind)) = rest.split_at_checked(usize::try_from(free).unwrap_or(1))
         else {
             break;
@@ -65,7 +65,7 @@ fn fill(tx: &WriteTx<'_>, rows: &[Row]) -> Result<()> {
 fn waiting(tx: &WriteTx<'_>, rows: &[Row]) -> Result<Vec<Row>> {
     let Some(first) = rows.first().map(|row| row.k) else { return Ok(Vec::new()) };
     let (segment, to) = (segment::of(first), position(first));
-    let block = segment::key(segment, to - to % POSITIONS);
+    let block = segment::key(segment, to - to % tx.chunk_events);
     row::between(tx, block, first)
 }
 

@@ -39,11 +39,14 @@ pub struct Options {
     /// SQLite's own. What the store itself does to files while it makes a new one, which is to
     /// give it its place when it is whole, passes it by.
     pub vfs: Option<&'static str>,
+    /// How many events are sealed into one row, at most 64. Fewer make a slower store; they are for
+    /// tests of small ones.
+    pub chunk_events: u8,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { wait: Duration::from_secs(5), read_only: false, vfs: None }
+        Self { wait: Duration::from_secs(5), read_only: false, vfs: None, chunk_events: 64 }
     }
 }
 
@@ -172,7 +175,7 @@ impl SqliteStore {
         let mut writer = lock(&self.writer);
         let conn = self.writer(&mut writer, durable)?;
         let turn = self.gate.pass(Turn::Alone, self.options.wait)?;
-        let done = transaction(conn, &self.bound, durable, step);
+        let done = transaction(conn, &self.bound, self.options, durable, step);
         drop(turn);
         match done {
             Ok(value) => {
@@ -295,11 +298,12 @@ impl Writer {
 fn transaction<T>(
     conn: &mut Connection,
     bound: &AtomicU64,
+    options: Options,
     durable: Durable,
     step: impl FnOnce(&WriteTx<'_>) -> Result<T, Fault>,
 ) -> Result<T, Fault> {
     let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let tx = WriteTx::new(tx, bound);
+    let tx = WriteTx::new(tx, bound, options.chunk_events);
     let before = tx.total_changes();
     let value = step(&tx)?;
     if durable == Durable::Now && tx.total_changes() == before {

@@ -6,10 +6,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ToSql, Transaction};
 
+use crate::chunk::POSITIONS;
+
 /// A write transaction; it is rolled back unless committed. Reads go through it too.
 pub(crate) struct WriteTx<'c> {
     transaction: Transaction<'c>,
     bound: &'c AtomicU64,
+    /// How many events are sealed into one row.
+    pub(crate) chunk_events: u64,
 }
 
 impl Deref for WriteTx<'_> {
@@ -20,8 +24,12 @@ impl Deref for WriteTx<'_> {
 }
 
 impl<'c> WriteTx<'c> {
-    pub(crate) fn new(transaction: Transaction<'c>, bound: &'c AtomicU64) -> Self {
-        Self { transaction, bound }
+    pub(crate) fn new(
+        transaction: Transaction<'c>,
+        bound: &'c AtomicU64,
+        chunk_events: u8,
+    ) -> Self {
+        Self { transaction, bound, chunk_events: u64::from(chunk_events).clamp(1, POSITIONS) }
     }
 
     /// Runs a statement that writes, prepared once per connection; the answer is the number of

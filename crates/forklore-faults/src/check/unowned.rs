@@ -24,13 +24,14 @@ pub fn unowned(kind: Kind, dir: &Path) -> Result<Vec<String>, String> {
 
 fn events_of_nobody(store: &Path) -> rusqlite::Result<Vec<String>> {
     let conn = Connection::open_with_flags(store, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-    let sql = "SELECT k >> 32, count(*) FROM event WHERE k >> 32 NOT IN
+    let sql = "SELECT k >> 32, count(*) FROM (SELECT k FROM event UNION ALL SELECT k FROM chunk)
+        WHERE k >> 32 NOT IN
         (SELECT sid FROM session UNION SELECT id FROM private_segment WHERE heartbeat IS NULL)
         GROUP BY 1";
     let mut statement = conn.prepare(sql)?;
     let found = statement.query_map([], |row| {
-        let (segment, events): (i64, i64) = (row.get(0)?, row.get(1)?);
-        Ok(format!("{events} events of segment {segment}, which is nobody's"))
+        let (segment, rows): (i64, i64) = (row.get(0)?, row.get(1)?);
+        Ok(format!("{rows} rows of segment {segment}, which is nobody's"))
     })?;
     found.collect()
 }

@@ -1,0 +1,13 @@
+//! The same where almost every event is sealed: the cases are too short to fill chunks of 64.
+#![allow(clippy::unwrap_used, reason = "a store that cannot be opened ends the test")]
+
+use forklore_sqlite::{Options, SqliteStore};
+use forklore_store::conformance::{Directory, Handle, suite};
+
+suite!(
+    Directory::new(|path| {
+        let options = Options { chunk_events: 2, ..Options::default() };
+        Handle::with_upkeep(SqliteStore::open(&path.join("store.db"), options).unwrap())
+    });
+    durable, processes, upkeep
+);
