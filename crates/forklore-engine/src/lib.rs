@@ -25,6 +25,7 @@ mod lineage;
 mod list;
 mod load;
 mod log;
+mod pack;
 mod playback;
 mod reference;
 mod replay;

@@ -67,10 +67,10 @@ CREATE TABLE ancestry (
     spans BLOB NOT NULL,
     crc INTEGER NOT NULL
 );
--- 16 spans, shared by all descendants and never changed; the last entry of `spans` is no span but
--- the counts behind the page. `jump` leads further back than `prev`.
+-- 16 spans, shared by all descendants and changed only to name the same events in fewer; the last
+-- entry of `spans` is no span but the counts behind the page. `jump` leads further back than `prev`.
 CREATE TABLE ancestry_page (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, -- never used again, so that pages can be cached
+    id INTEGER PRIMARY KEY AUTOINCREMENT, -- never used again
     prev INTEGER,
     depth INTEGER NOT NULL,
     jump INTEGER,

@@ -45,6 +45,12 @@ impl Page {
         self.before.spans.first().map(|span| span.base).unwrap_or_default()
     }
 
+    /// The pages that a search may go to from here. Once a chain was joined, a jump may lead to one
+    /// that the chain itself no longer does.
+    pub(crate) fn others(&self) -> impl Iterator<Item = i64> + use<> {
+        self.before.page.into_iter().chain(self.jump.page)
+    }
+
     /// The page to look at next for where the count reaches `want`, which is before this one.
     pub(crate) fn towards(&self, unit: Unit, want: u64) -> Option<i64> {
         let [kept, index, turns] = self.jump.start;
@@ -157,6 +163,18 @@ pub(crate) fn add_page(
     let sum = i64::from(page_sum(id, prev, jump.page, &numbers, &bytes));
     tx.write("UPDATE ancestry_page SET crc = ? WHERE id = ?", &[&sum, &id])?;
     Ok(id)
+}
+
+/// Makes a page name one span, behind which the counts are what they were.
+pub(crate) fn replace_page(tx: &WriteTx<'_>, id: i64, span: Span, end: Counts) -> Result<()> {
+    let bytes = lineage::encode(&[span, Span { segment: 0, to: 0, base: end }]);
+    let sum = i64::from(page_sum(id, None, None, &[0; 5], &bytes));
+    tx.write(
+        "UPDATE ancestry_page SET prev = NULL, depth = 0, jump = NULL, jump_depth = 0,
+             jump_kept = 0, jump_index = 0, jump_turns = 0, spans = ?, crc = ? WHERE id = ?",
+        &[&bytes, &sum, &id],
+    )?;
+    Ok(())
 }
 
 /// The depth and jump of the page behind `prev`.

@@ -12,7 +12,9 @@ use forklore_store::port::Direction;
 
 pub(crate) use self::body::Codec;
 pub(crate) use self::outline::{Outline, POSITIONS};
-pub(crate) use self::table::{Sealed, end, erase_from, erase_own, first, overlap, prepare, read};
+pub(crate) use self::table::{
+    Sealed, end, erase_from, erase_own, first, one, overlap, plain, prepare, read,
+};
 
 use self::body::Body;
 use self::heads::Placed;

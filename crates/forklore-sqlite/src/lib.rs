@@ -21,6 +21,7 @@ mod locate;
 mod location;
 mod migrate;
 mod number;
+mod pack;
 mod port;
 mod private;
 mod read;

@@ -4,12 +4,14 @@ use forklore_model::{Header, SessionId, SessionKind, Strategy};
 use forklore_store::Result;
 use forklore_store::port::{
     Append, Appended, Change, Changed, Children, Collected, Cursor, Filter, Headers, NewSession,
-    Page, Query, Removed, Store, Upkeep, Verification,
+    Packed, Page, Query, Removed, Store, Upkeep, Verification,
 };
 use jiff::Timestamp;
 
 use crate::store::SqliteStore;
-use crate::{append, change, copy, create, detach, list, read, remove, session, upkeep, verify};
+use crate::{
+    append, change, copy, create, detach, list, pack, read, remove, session, upkeep, verify,
+};
 
 impl Store for SqliteStore {
     fn create(&self, new: NewSession) -> Result<Header> {
@@ -79,6 +81,10 @@ impl Store for SqliteStore {
 impl Upkeep for SqliteStore {
     fn gc(&self, _now: Timestamp) -> Result<Collected> {
         upkeep::gc(self)
+    }
+
+    fn pack(&self, cold: Timestamp) -> Result<Packed> {
+        pack::pack(self, cold)
     }
 
     fn store_bytes(&self) -> Result<u64> {

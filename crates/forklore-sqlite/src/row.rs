@@ -142,6 +142,13 @@ pub(crate) fn between(conn: &Connection, from: i64, to: i64) -> Result<Vec<Row>>
     Ok(found)
 }
 
+/// How many rows there are from one key to another, that one too.
+pub(crate) fn count(conn: &Connection, first: i64, last: i64) -> Result<usize> {
+    let sql = "SELECT count(*) FROM event WHERE k BETWEEN ? AND ?";
+    let count = conn.prepare_cached(sql)?.query_row([first, last], |row| row.get::<_, i64>(0))?;
+    Ok(usize::try_from(count).unwrap_or_default())
+}
+
 /// Erases the rows from one key to another, that one too.
 pub(crate) fn erase(tx: &WriteTx<'_>, first: i64, last: i64) -> Result<usize> {
     Ok(tx.write("DELETE FROM event WHERE k BETWEEN ? AND ?", &[&first, &last])?)

@@ -4,7 +4,7 @@
 //! at most the last block of a segment in rows of their own, and events that come many at a time
 //! are never written as single rows at all.
 
-use crate::chunk::{Codec, Sealed};
+use crate::chunk::{Codec, POSITIONS, Sealed};
 use crate::fault::Result;
 use crate::row::{self, Row};
 use crate::segment::{self, position};
@@ -43,22 +43,22 @@ fn fill(tx: &WriteTx<'_>, rows: &[Row]) -> Result<()> {
     };
     let new = rows.first().map_or(0, |row| row.k);
     let all: Vec<&Row> = earlier.iter().chain(rows).collect();
-    for run in runs(&all) {
-        match seal(run, Codec::Plain) {
-            Some(sealed) => {
-                if let (Some(first), Some(last)) = (run.first(), run.last())
-                    && first.k < new
-                {
-                    row::erase(tx, first.k, last.k)?;
-                }
-                sealed.insert(tx)?;
-            }
-            None => {
-                run.iter().filter(|row| row.k >= new).try_for_each(|row| row::insert(tx, row))?;
-            }
+    for run in runs(&all, LARGE) {
+        if run.len() < 2 || move_run(tx, run, Codec::Plain)? == 0 {
+            run.iter().filter(|row| row.k >= new).try_for_each(|row| row::insert(tx, row))?;
         }
     }
     Ok(())
+}
+
+/// Writes the events of a run as one chunk, and erases those that stood in rows of their own; how
+/// many it wrote, which are none where they cannot be sealed.
+pub(crate) fn move_run(tx: &WriteTx<'_>, run: &[&Row], codec: Codec) -> Result<u64> {
+    let (Some(first), Some(last)) = (run.first(), run.last()) else { return Ok(0) };
+    let Some(sealed) = Sealed::of(run, codec) else { return Ok(0) };
+    row::erase(tx, first.k, last.k)?;
+    sealed.insert(tx)?;
+    Ok(run.len() as u64)
 }
 
 /// The events of the block of `rows` that stand before them in rows of their own.
@@ -69,21 +69,22 @@ fn waiting(tx: &WriteTx<'_>, rows: &[Row]) -> Result<Vec<Row>> {
     row::between(tx, block, first)
 }
 
-/// The chunk of a run; none where one event stands alone.
-fn seal(run: &[&Row], codec: Codec) -> Option<Sealed> {
-    if run.len() < 2 { None } else { Sealed::of(run, codec) }
-}
-
-/// Divides rows into those that can lie in one chunk.
-fn runs<'r, 's>(rows: &'s [&'r Row]) -> impl Iterator<Item = &'s [&'r Row]> {
-    let mut bytes = 0;
+/// Divides rows into those that can lie in one chunk; a payload from `large` bytes on lies alone.
+pub(crate) fn runs<'r, 's>(
+    rows: &'s [&'r Row],
+    large: usize,
+) -> impl Iterator<Item = &'s [&'r Row]> {
+    let (mut bytes, mut events) = (0, 1);
     rows.chunk_by(move |row, next| {
         let (len, more) = (row.event.data.get().len(), next.event.data.get().len());
         bytes += len;
-        let together =
-            next.k == row.k + 1 && len < LARGE && more < LARGE && bytes + more <= CHUNK_BYTES;
+        events += 1;
+        let together = next.k == row.k + 1
+            && events <= POSITIONS
+            && len.max(more) < large
+            && bytes + more <= CHUNK_BYTES;
         if !together {
-            bytes = 0;
+            (bytes, events) = (0, 1);
         }
         together
     })

@@ -44,11 +44,13 @@ fn needs(conn: &Connection, family: &[Session]) -> Result<BTreeMap<Segment, u64>
     for session in family.iter().filter(|session| session.header.deleted.is_none()) {
         let ancestry = ancestry::of(conn, session)?;
         note(&mut needs, &ancestry);
-        let mut next = ancestry.page;
-        while let Some(id) = next.filter(|id| pages.insert(*id)) {
-            let page = ancestry::page(conn, id)?;
-            note(&mut needs, &page.before);
-            next = page.before.page;
+        let mut next: Vec<_> = ancestry.page.into_iter().collect();
+        while let Some(id) = next.pop() {
+            if pages.insert(id) {
+                let page = ancestry::page(conn, id)?;
+                note(&mut needs, &page.before);
+                next.extend(page.others());
+            }
         }
     }
     Ok(needs)

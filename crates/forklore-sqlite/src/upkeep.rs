@@ -41,7 +41,8 @@ fn collect(tx: &WriteTx<'_>) -> Result<(Collected, bool), Fault> {
         "DELETE FROM ancestry_page WHERE id NOT IN (
              WITH RECURSIVE used (id) AS (
                  SELECT page FROM ancestry WHERE page IS NOT NULL
-                 UNION SELECT prev FROM ancestry_page JOIN used USING (id) WHERE prev IS NOT NULL)
+                 UNION SELECT prev FROM ancestry_page JOIN used USING (id) WHERE prev IS NOT NULL
+                 UNION SELECT jump FROM ancestry_page JOIN used USING (id) WHERE jump IS NOT NULL)
              SELECT id FROM used)",
         &[],
     )?;
@@ -51,7 +52,7 @@ fn collect(tx: &WriteTx<'_>) -> Result<(Collected, bool), Fault> {
 
 /// Writes the file anew where something was erased: pages that a tree was rebalanced in may hold
 /// copies of moved rows that `secure_delete` does not see.
-fn compact(conn: &Connection, erased: bool) -> Result<(), Fault> {
+pub(crate) fn compact(conn: &Connection, erased: bool) -> Result<(), Fault> {
     if erased {
         conn.execute_batch("VACUUM")?;
     }

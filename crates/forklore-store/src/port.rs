@@ -367,6 +367,18 @@ pub trait Upkeep {
     /// `Locked`, `Io`.
     fn gc(&self, now: Timestamp) -> Result<Collected>;
 
+    /// Writes what is seldom read in less space, and joins histories that are made of very many
+    /// small pieces, so that they are read like short ones. Seldom read are the families of which
+    /// no session was updated since `cold`. No answer changes; a store that has nothing to pack
+    /// does nothing.
+    ///
+    /// # Errors
+    /// `Locked`, `Io`.
+    fn pack(&self, cold: Timestamp) -> Result<Packed> {
+        let _ = cold;
+        Ok(Packed::default())
+    }
+
     /// The size of the store's files, in bytes.
     ///
     /// # Errors
@@ -383,4 +395,15 @@ pub struct Collected {
     pub segments: u64,
     /// Events in them.
     pub events: u64,
+}
+
+/// What a pack came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Packed {
+    /// Bytes given back to the file system.
+    pub freed_bytes: u64,
+    /// Events that take less space now.
+    pub events: u64,
+    /// Histories of many small pieces that were joined.
+    pub histories: u64,
 }

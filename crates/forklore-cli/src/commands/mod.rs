@@ -20,6 +20,7 @@ mod log;
 mod man;
 mod new;
 mod new_file;
+mod pack;
 mod paging;
 mod replay;
 mod restore;
@@ -67,6 +68,7 @@ pub(crate) enum Command {
     Stats(stats::Args),
     Verify(verify::Args),
     Gc(gc::Args),
+    Pack(pack::Args),
     Doctor(doctor::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -109,6 +111,7 @@ pub(crate) fn run(command: Option<Command>, app: &App, output: &mut Output) -> R
         Command::Stats(args) => stats::run(&args, app, output),
         Command::Verify(args) => verify::run(&args, app, output),
         Command::Gc(args) => gc::run(&args, app, output),
+        Command::Pack(args) => pack::run(&args, app, output),
         Command::Doctor(args) => doctor::run(&args, app, output),
         Command::Completions(args) => completions::run(&args, output),
         Command::Man(args) => man::run(&args, output),

@@ -156,6 +156,7 @@ fn changes_say_what_they_did() {
         place.ok(&["delete", "plan-1", "--cascade", "--dry-run"]),
         place.ok(&["delete", "plan-b", "--detach-children"]),
         place.ok(&["gc"]),
+        place.ok(&["pack"]),
         place.ok(&["verify"]),
         place.ok(&["stats"]),
         place.ok(&["stats", "plan-d"]),

@@ -116,6 +116,7 @@ fn removal() {
         place.json(&["delete", "plan-1", "--dry-run"]),
         place.json(&["delete", "plan-1"]),
         place.json(&["gc"]),
+        place.json(&["pack"]),
     ];
     snapshot!(answers.iter().map(pretty).collect::<Vec<_>>().join("\n"));
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use forklore_model::Counts;
 use forklore_store::port::Direction;
-use rusqlite::{CachedStatement, Connection, Row as SqlRow};
+use rusqlite::{CachedStatement, Connection, Row as SqlRow, params};
 
 use super::Chunk;
 use super::body::{self, Body, Codec};
@@ -154,6 +154,19 @@ impl Sealed {
         Some(Self { outline, codec, heads, body })
     }
 
+    /// Writes it over the chunk at its place, if that still has this checksum; how many events it
+    /// has then.
+    pub(crate) fn replace(&self, tx: &WriteTx<'_>, earlier: u32) -> Result<u64> {
+        let k = self.outline.k;
+        let sql = "SELECT 1 FROM chunk WHERE k = ? AND crc = ?";
+        if !tx.prepare_cached(sql)?.exists([k, i64::from(earlier)])? {
+            return Ok(0);
+        }
+        self.insert(tx)?;
+        Ok(u64::from(self.outline.bits.there.count_ones()))
+    }
+
+    /// Writes it, over the chunk at its place if there is one.
     pub(crate) fn insert(&self, tx: &WriteTx<'_>) -> Result<()> {
         let numbers = numbers(&self.outline);
         let [k, positions, kept, index, turns, bytes, there, inherited, indexed, started] =
@@ -248,6 +261,24 @@ fn keep(tx: &WriteTx<'_>, k: i64, outline: Outline) -> Result<u64> {
         kept.ok_or_else(|| damaged(k, "it cannot be written again"))?.insert(tx)?;
     }
     Ok(u64::from(before.saturating_sub(after)))
+}
+
+/// The keys of some chunks between two keys that are stored as they are.
+pub(crate) fn plain(conn: &Connection, from: i64, to: i64, most: usize) -> Result<Vec<i64>> {
+    let sql = "SELECT k FROM chunk WHERE k >= ? AND k < ? AND codec = 0 ORDER BY k LIMIT ?";
+    let mut statement = conn.prepare_cached(sql)?;
+    let rows = statement.query_map(params![from, to, most as i64], |row| row.get(0))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+impl Chunk {
+    /// The same chunk with another codec, and the checksum by which this one is found unchanged.
+    pub(crate) fn recoded(self, codec: Codec) -> Result<Option<(u32, Sealed)>> {
+        let (outline, sum) = (self.outline, self.sum);
+        let rows = self.rows(Direction::Forward, |_| true).collect::<Result<Vec<_>>>()?;
+        let rows: Vec<_> = rows.iter().collect();
+        Ok(Sealed::with(outline, &rows, codec).map(|sealed| (sum, sealed)))
+    }
 }
 
 /// The chunk at `k`.

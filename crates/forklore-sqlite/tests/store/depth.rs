@@ -3,7 +3,8 @@
 use forklore_model::{Origin, Strategy};
 use forklore_store::conformance::Scene;
 use forklore_store::conformance::events::{asks, result, turns, usage, user};
-use forklore_store::port::{At, Direction, Query, Stored};
+use forklore_store::port::{At, Children, Direction, Query, Stored};
+use jiff::SignedDuration;
 
 use crate::place::{Place, handle};
 
@@ -88,6 +89,50 @@ fn a_chain_of_a_thousand_forks_reads_like_a_plain_list() {
             scene.log(&format!("copy-{kept}")).split_off(1)
         );
     }
+    scene.assert_sound();
+}
+
+#[test]
+fn a_chain_that_was_joined_is_one_piece_for_all_that_build_on_it() {
+    let place = Place::new();
+    let store = place.open();
+    let make = || handle(&store);
+    let scene = Scene::new(&make);
+    let Plain { inheritable, log } = chain(&scene);
+    let names = [DEPTH, 700, 40, 3].map(|depth| format!("s{depth}"));
+    let before = names.each_ref().map(|name| scene.log(name));
+    assert_eq!(before[0], log);
+    // A branch that leaves the chain in its middle, deep enough to have pages of its own.
+    scene.fork("s500", "b0", 600, turns(1));
+    for n in 1..40 {
+        scene.fork(&format!("b{}", n - 1), &format!("b{n}"), 600 + 2 * n, turns(1));
+    }
+    let branch = scene.log("b39");
+    let cold = scene.clock.now() - SignedDuration::from_hours(1);
+    let packed = scene.upkeep().pack(cold).unwrap();
+    assert_eq!((packed.events, packed.histories), (0, 1));
+    assert_eq!(names.each_ref().map(|name| scene.log(name)), before);
+    assert_eq!(scene.log("b39"), branch);
+    let joined = "SELECT count(*) FROM ancestry_page WHERE prev IS NULL";
+    let joined: i64 = place.sqlite().query_row(joined, [], |row| row.get(0)).unwrap();
+    assert_eq!(joined, 46);
+    scene.assert_sound();
+    // What is built on it from now on, far back too, and what is left when its makers are gone.
+    for (child, kept) in [("far", 5), ("near", inheritable.len() as u64)] {
+        scene.fork(&names[0], child, kept, turns(1));
+        let inherited = scene.log(child).split_off(1);
+        let origins = inherited.iter().map(|one| &one.origin);
+        assert!(origins.take(kept as usize).eq(&inheritable[..kept as usize]), "{child}");
+    }
+    let near = scene.log("near");
+    let gone: Vec<_> = (0..DEPTH).map(|depth| format!("s{depth}")).collect();
+    let gone: Vec<_> = gone.iter().map(String::as_str).collect();
+    scene.remove(&gone, Children::Keep).unwrap();
+    scene.upkeep().gc(scene.clock.now()).unwrap();
+    assert_eq!(scene.log("near"), near);
+    assert_eq!(scene.log("b39"), branch);
+    assert_eq!(scene.log(&names[0]), log);
+    assert_eq!(scene.upkeep().pack(cold).unwrap().histories, 0);
     scene.assert_sound();
 }
 

@@ -296,6 +296,9 @@ macro_rules! __forklore_cases {
                 1803 a52_gc_gives_back_what_stands_behind_the_last_cut
                 1804 a52_gc_keeps_what_a_grandchild_needs
                 1805 a_second_gc_finds_nothing
+                1806 a_pack_changes_no_answer
+                1807 a_second_pack_finds_nothing
+                1808 what_is_in_use_is_not_packed
             }
             durable durable {
                 1901 a57_everything_is_there_again

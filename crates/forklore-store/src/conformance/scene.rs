@@ -102,6 +102,13 @@ impl<'f> Scene<'f> {
         }
     }
 
+    /// Packs everything, where the store can.
+    pub(super) fn pack(&self) {
+        if let Some(upkeep) = &self.handle().upkeep {
+            upkeep.pack(self.clock.now() + jiff::SignedDuration::from_hours(1)).unwrap();
+        }
+    }
+
     /// Where the store lives.
     pub fn place(&self) -> &dyn Place {
         &**self.place.as_ref().expect("the process that made the store")

@@ -2,7 +2,8 @@
 
 use forklore_engine::{AppendRequest, Create, Delete, Deleted, Detached, Fork, Forked, Result};
 use forklore_model::{Header, Label, SessionId};
-use forklore_store::port::{Appended, Collected};
+use forklore_store::port::{Appended, Collected, Packed};
+use jiff::SignedDuration;
 
 use super::Forklore;
 
@@ -92,5 +93,14 @@ impl Forklore {
     /// `unsupported` for a store that keeps everything, `busy`.
     pub async fn gc(&self) -> Result<Collected> {
         self.step(forklore_engine::Engine::gc).await
+    }
+
+    /// Writes the families in less space of which no session was updated for `idle`, and joins
+    /// histories that are made of very many small pieces. No answer changes.
+    ///
+    /// # Errors
+    /// `unsupported` for a store that cannot, `busy`.
+    pub async fn pack(&self, idle: SignedDuration) -> Result<Packed> {
+        self.step(move |engine| engine.pack(idle)).await
     }
 }

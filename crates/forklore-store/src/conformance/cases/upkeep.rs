@@ -63,6 +63,44 @@ pub(super) fn a52_gc_keeps_what_a_grandchild_needs(scene: &Scene<'_>) {
     assert!(scene.upkeep().store_bytes().unwrap() < 1 << 20);
 }
 
+pub(super) fn a_pack_changes_no_answer(scene: &Scene<'_>) {
+    super::read::three_generations(scene);
+    scene.copy("c", "d", 20, turns(1));
+    scene.root("long", turns(150));
+    scene.root("large", vec![megabyte(), user("small"), megabyte()]);
+    scene.fork("long", "e", 170, turns(40));
+    let sessions = ["a", "b", "c", "d", "e", "long", "large"];
+    let before = sessions.map(|session| (scene.log(session), scene.header(session)));
+    scene.pack();
+    assert_eq!(sessions.map(|session| (scene.log(session), scene.header(session))), before);
+    for session in sessions {
+        scene.append(session, turns(70));
+    }
+    scene.pack();
+    scene.fork("long", "f", 400, turns(3));
+    scene.delete("long");
+    scene.detach("e");
+    collect(scene);
+    assert_eq!(scene.log("f").len(), 1 + 400 + 6);
+    assert_eq!(scene.log("e").len(), before[4].0.len() + 140);
+    scene.assert_sound();
+}
+
+pub(super) fn a_second_pack_finds_nothing(scene: &Scene<'_>) {
+    scene.root("a", turns(100));
+    scene.pack();
+    let again = scene.upkeep().pack(scene.clock.now()).unwrap();
+    assert_eq!((again.events, again.histories), (0, 0));
+}
+
+pub(super) fn what_is_in_use_is_not_packed(scene: &Scene<'_>) {
+    scene.root("a", turns(100));
+    let before = scene.clock.now();
+    scene.fork("a", "b", 20, turns(1));
+    let packed = scene.upkeep().pack(before).unwrap();
+    assert_eq!(packed.events, 0);
+}
+
 pub(super) fn a_second_gc_finds_nothing(scene: &Scene<'_>) {
     scene.root("a", turns(5));
     scene.fork("a", "b", 3, vec![]);

@@ -41,6 +41,7 @@ impl<'f> History<'f> {
     pub(super) fn take(&mut self, step: &Step) -> Result<(), String> {
         match step {
             Step::Gc => self.scene.collect(),
+            Step::Pack => self.scene.pack(),
             Step::Reopen => self.scene.reopen(),
             Step::Race(one, two) => return self.race(one, two),
             one => {

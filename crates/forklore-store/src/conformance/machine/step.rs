@@ -22,6 +22,7 @@ pub(super) enum Step {
     Hold { session: u8, owner: u8, millis: u8 },
     Release { session: u8, owner: u8 },
     Gc,
+    Pack,
     Reopen,
     Race(Box<Step>, Box<Step>),
 }
@@ -156,6 +157,7 @@ pub(super) fn plain_step() -> impl Strategy<Value = Step> {
         2 => remove(),
         6 => change(),
         1 => Just(Step::Gc),
+        1 => Just(Step::Pack),
     ]
 }
 

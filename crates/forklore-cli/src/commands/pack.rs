@@ -1,0 +1,40 @@
+//! `pack`: what is seldom read takes less space.
+
+use jiff::SignedDuration;
+
+use crate::app::App;
+use crate::failure::Result;
+use crate::output::{Output, Tone, bytes, count};
+
+const EXAMPLES: &str = "\
+Families of sessions that nobody went on with are compressed to about a third. They read the same,
+a little slower, and can be gone on with at any time. Histories that are made of very many small
+pieces, as chains of hundreds of forks are, are joined, so that they load like short ones.
+
+Examples:
+  forklore pack
+  forklore pack --idle-days 7
+  forklore pack --idle-days 0";
+
+/// Write what is seldom read in less space
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Compress families of which no session was updated for so many days
+    #[arg(long, value_name = "DAYS", default_value_t = 30)]
+    idle_days: u32,
+}
+
+pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
+    let idle = SignedDuration::from_hours(24 * i64::from(args.idle_days));
+    let packed = app.engine()?.pack(idle)?;
+    output.answer(&packed, |page| {
+        page.put(Tone::Good, "Freed ").put(Tone::Plain, bytes(packed.freed_bytes));
+        let what = format!(
+            "{} compressed, {} joined",
+            count(packed.events, "event"),
+            count(packed.histories, "chain")
+        );
+        page.put(Tone::Dim, format!("  {what}")).end();
+    })
+}

@@ -1,0 +1,140 @@
+//! Compressing the events of families that nobody goes on with.
+
+use forklore_store::Result as StoreResult;
+use forklore_store::port::Direction;
+use jiff::Timestamp;
+use rusqlite::Connection;
+
+use crate::chunk::{self, Codec, Sealed};
+use crate::fault::Result;
+use crate::row::{self, Row};
+use crate::seal;
+use crate::segment::{Segment, key};
+use crate::store::{Durable, SqliteStore};
+use crate::write::WriteTx;
+
+/// The payloads of the rows that are sealed in one step.
+const BATCH_BYTES: usize = 1 << 20;
+/// The chunks that are written anew in one step.
+const BATCH_CHUNKS: usize = 16;
+
+/// The segments of families that no session of was updated since, as far as they hold anything that
+/// is not compressed.
+const COLD: &str = "
+    WITH family (root) AS (SELECT root FROM session GROUP BY root HAVING max(updated) < ?),
+         segment (sid) AS (
+             SELECT sid FROM session WHERE root IN family
+             UNION ALL SELECT id FROM private_segment WHERE heartbeat IS NULL AND root IN family)
+    SELECT sid FROM segment WHERE
+        EXISTS (SELECT 1 FROM event WHERE k >= sid << 32 AND k < (sid + 1) << 32)
+        OR EXISTS (SELECT 1 FROM chunk
+                   WHERE k >= sid << 32 AND k < (sid + 1) << 32 AND codec = 0)";
+
+/// Compresses them; how many events that were.
+pub(super) fn compress(store: &SqliteStore, cold: Timestamp) -> StoreResult<u64> {
+    let segments = store.read_with("reading", |conn| {
+        let mut statement = conn.prepare(COLD)?;
+        let rows = statement.query_map([cold.as_microsecond()], |row| row.get(0))?;
+        Ok(rows.collect::<rusqlite::Result<Vec<Segment>>>()?)
+    })?;
+    let mut events = 0;
+    for segment in segments {
+        events += chunks(store, segment)? + rows(store, segment)?;
+    }
+    Ok(events)
+}
+
+/// A step of a batch: the place behind what it read, and what is to be written in its place.
+struct Batch<T> {
+    behind: Option<i64>,
+    found: Vec<T>,
+}
+
+/// Writes the chunks of a segment anew that are not compressed.
+fn chunks(store: &SqliteStore, segment: Segment) -> StoreResult<u64> {
+    let mut from = Some(key(segment, 0));
+    let mut events = 0;
+    while let Some(first) = from {
+        let to = key(segment + 1, 0);
+        let batch = store.read_with("reading", |conn| plain(conn, first, to))?;
+        from = batch.behind;
+        if !batch.found.is_empty() {
+            events += store.write_with(Durable::WithNext, "packing events in", |tx| {
+                let written = batch.found.iter().map(|(sum, sealed)| sealed.replace(tx, *sum));
+                written.sum::<Result<u64>>()
+            })?;
+        }
+    }
+    Ok(events)
+}
+
+/// Some plain chunks between two keys, compressed; each with the checksum by which it is found
+/// unchanged. What is damaged stays as it is.
+fn plain(conn: &Connection, first: i64, to: i64) -> Result<Batch<(u32, Sealed)>> {
+    let mut batch = Batch { behind: None, found: Vec::new() };
+    for k in chunk::plain(conn, first, to, BATCH_CHUNKS)? {
+        batch.behind = Some(k + 1);
+        let recoded = chunk::one(conn, k).and_then(|found| {
+            let Some(chunk) = found else { return Ok(None) };
+            Ok(chunk.recoded(Codec::Zstd)?)
+        });
+        match recoded {
+            Ok(recoded) => batch.found.extend(recoded),
+            Err(fault) if fault.is_of_one_row() => {}
+            Err(fault) => return Err(fault),
+        }
+    }
+    Ok(batch)
+}
+
+/// Seals and compresses what stands in rows of its own, unless it is damaged.
+fn rows(store: &SqliteStore, segment: Segment) -> StoreResult<u64> {
+    let mut from = Some(key(segment, 0));
+    let mut events = 0;
+    while let Some(first) = from {
+        let to = key(segment + 1, 0);
+        let batch = store.read_with("reading", |conn| single(conn, first, to))?;
+        from = batch.behind;
+        let found: Vec<&Row> = batch.found.iter().collect();
+        let runs: Vec<_> = seal::runs(&found, usize::MAX).collect();
+        if runs.is_empty() {
+            continue;
+        }
+        events += store.write_with(Durable::WithNext, "packing events in", |tx| {
+            let written = runs.iter().map(|run| move_unchanged(tx, run));
+            written.sum::<Result<u64>>()
+        })?;
+    }
+    Ok(events)
+}
+
+/// Moves a run into a chunk, unless some of it was erased since it was read.
+fn move_unchanged(tx: &WriteTx<'_>, run: &[&Row]) -> Result<u64> {
+    let (Some(first), Some(last)) = (run.first(), run.last()) else { return Ok(0) };
+    if row::count(tx, first.k, last.k)? != run.len() {
+        return Ok(0);
+    }
+    seal::move_run(tx, run, Codec::Zstd)
+}
+
+/// Some rows between two keys.
+fn single(conn: &Connection, first: i64, to: i64) -> Result<Batch<Row>> {
+    let mut batch = Batch { behind: None, found: Vec::new() };
+    let mut statement = row::prepare(conn, false, Direction::Forward, false)?;
+    let mut rows = statement.query([first, to])?;
+    let mut bytes = 0;
+    while bytes < BATCH_BYTES
+        && let Some(found) = rows.next()?
+    {
+        batch.behind = Some(found.get::<_, i64>(0)? + 1);
+        match row::read(found, false) {
+            Ok(row) => {
+                bytes += row.event.data.get().len();
+                batch.found.push(row);
+            }
+            Err(fault) if fault.is_of_one_row() => {}
+            Err(fault) => return Err(fault),
+        }
+    }
+    Ok(batch)
+}

@@ -1,0 +1,89 @@
+//! Joining histories that are made of very many small spans.
+//!
+//! A chain of a thousand forks with five events each is read in a thousand pieces. Its events are
+//! copied once, into a nameless segment, and every page of the chain then names a prefix of that
+//! copy: what is built on any of them reads it in one piece.
+
+use forklore_model::lineage::Span;
+use forklore_model::{Counts, SessionId};
+use forklore_store::Result as StoreResult;
+use rusqlite::Connection;
+
+use crate::ancestry;
+use crate::copy;
+use crate::fault::Result;
+use crate::segment::Segment;
+use crate::session;
+use crate::store::SqliteStore;
+
+/// The least number of spans worth the work.
+const SPANS: u64 = 64;
+/// Histories whose spans have as many events on average are read fast as they are.
+const EVENTS: u64 = 64;
+
+/// A chain of pages: each with the counts behind it, the last of the history first.
+struct Chain {
+    session: SessionId,
+    root: Segment,
+    pages: Vec<(i64, Counts)>,
+    kept: u64,
+}
+
+/// Joins the histories of which that is worth it; how many.
+pub(super) fn join(store: &SqliteStore) -> StoreResult<u64> {
+    let mut joined = 0;
+    for (page, sid) in store.read_with("reading", candidates)? {
+        let Some(found) = store.read_with("reading", |conn| chain(conn, page, sid))? else {
+            continue;
+        };
+        let staged = copy::stage(store, &found.session, found.kept)?;
+        let done = store.write("joining a history in", |tx| {
+            let now = chain(tx, page, sid)?;
+            if now.is_none_or(|now| now.pages != found.pages) {
+                return Ok(false);
+            }
+            for span in staged.publish(tx, found.root, found.kept)?.spans {
+                for (page, end) in &found.pages {
+                    ancestry::replace_page(tx, *page, Span { to: end.kept, ..span }, *end)?;
+                }
+            }
+            Ok(true)
+        });
+        if !done.as_ref().is_ok_and(|done| *done) {
+            staged.abandon(store);
+        }
+        joined += u64::from(done?);
+    }
+    Ok(joined)
+}
+
+/// The last pages of long histories, the longest first, each with a session that uses it.
+fn candidates(conn: &Connection) -> Result<Vec<(i64, Segment)>> {
+    let least = SPANS / ancestry::WIDTH as u64;
+    let mut statement = conn.prepare(
+        "SELECT page, min(ancestry.sid) FROM ancestry JOIN ancestry_page ON ancestry_page.id = page
+         WHERE depth + 1 >= ? GROUP BY page ORDER BY depth DESC, page",
+    )?;
+    let rows = statement.query_map([least.cast_signed()], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The pages of the history that ends with `page`, if it is worth joining.
+fn chain(conn: &Connection, page: i64, sid: Segment) -> Result<Option<Chain>> {
+    let session = session::numbered(conn, sid)?;
+    if session.header.deleted.is_some() || ancestry::load(conn, sid)?.page != Some(page) {
+        return Ok(None);
+    }
+    let mut chain =
+        Chain { session: session.header.id, root: session.root, pages: Vec::new(), kept: 0 };
+    let mut spans = 0;
+    let mut next = Some(page);
+    while let Some(id) = next {
+        let page = ancestry::page(conn, id)?;
+        chain.kept = chain.kept.max(page.end.kept);
+        chain.pages.push((id, page.end));
+        spans += page.before.spans.len() as u64;
+        next = page.before.page;
+    }
+    Ok((spans >= SPANS && chain.kept / spans < EVENTS).then_some(chain))
+}
