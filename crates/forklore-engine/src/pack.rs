@@ -1,7 +1,9 @@
 //! `pack`: what is seldom read takes less space, and deep histories are read like short ones.
 
+use std::time::Duration;
+
 use forklore_store::port::Packed;
-use jiff::SignedDuration;
+use jiff::Timestamp;
 
 use crate::{Engine, Error, Result};
 
@@ -11,11 +13,11 @@ impl Engine {
     ///
     /// # Errors
     /// `unsupported` for a store that cannot, `busy`.
-    pub fn pack(&self, idle: SignedDuration) -> Result<Packed> {
+    pub fn pack(&self, idle: Duration) -> Result<Packed> {
         let Some(upkeep) = &self.upkeep else {
             return Err(Error::Unsupported("this store packs nothing".into()));
         };
-        let cold = self.now().checked_sub(idle).unwrap_or(jiff::Timestamp::MIN);
+        let cold = self.now().checked_sub(idle).unwrap_or(Timestamp::MIN);
         Ok(upkeep.pack(cold)?)
     }
 }

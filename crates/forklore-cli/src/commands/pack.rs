@@ -1,6 +1,6 @@
 //! `pack`: what is seldom read takes less space.
 
-use jiff::SignedDuration;
+use std::time::Duration;
 
 use crate::app::App;
 use crate::failure::Result;
@@ -26,7 +26,7 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
-    let idle = SignedDuration::from_hours(24 * i64::from(args.idle_days));
+    let idle = Duration::from_secs(24 * 60 * 60 * u64::from(args.idle_days));
     let packed = app.engine()?.pack(idle)?;
     output.answer(&packed, |page| {
         page.put(Tone::Good, "Freed ").put(Tone::Plain, bytes(packed.freed_bytes));

@@ -1,9 +1,10 @@
 //! The verbs that write.
 
+use std::time::Duration;
+
 use forklore_engine::{AppendRequest, Create, Delete, Deleted, Detached, Fork, Forked, Result};
 use forklore_model::{Header, Label, SessionId};
 use forklore_store::port::{Appended, Collected, Packed};
-use jiff::SignedDuration;
 
 use super::Forklore;
 
@@ -100,7 +101,7 @@ impl Forklore {
     ///
     /// # Errors
     /// `unsupported` for a store that cannot, `busy`.
-    pub async fn pack(&self, idle: SignedDuration) -> Result<Packed> {
+    pub async fn pack(&self, idle: Duration) -> Result<Packed> {
         self.step(move |engine| engine.pack(idle)).await
     }
 }
