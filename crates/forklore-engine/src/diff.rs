@@ -1,22 +1,24 @@
 //! `diff`: what two histories share, and what each has alone (SPEC 7).
 
 use forklore_model::{Origin, SessionId, diff};
+use forklore_store::Error as StoreError;
 use forklore_store::port::At;
 use serde::Serialize;
 
-use crate::{Engine, Record, Result};
+use crate::{Engine, Record, Replay, Result};
 
-/// Two histories side by side, conversation events only.
+/// Two histories side by side, conversation events only. What each has alone is a list, or of a
+/// [`compare`](Engine::compare) read record by record.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Difference {
+pub struct Difference<Alone = Vec<Record>> {
     /// The last event in common; none when they share nothing.
     pub ancestor: Option<Ancestor>,
     /// How many events are in common.
     pub common: u64,
     /// What the first has alone.
-    pub only_a: Vec<Record>,
+    pub only_a: Alone,
     /// What the second has alone.
-    pub only_b: Vec<Record>,
+    pub only_b: Alone,
 }
 
 /// The last event in common, where it was first written.
@@ -31,31 +33,70 @@ pub struct Ancestor {
 }
 
 impl Engine {
-    /// Compares two sessions, of one family or of two (SPEC 7).
+    /// Compares two sessions, of one family or of two (SPEC 7). For histories that have so much
+    /// alone that it may not fit in memory see [`Engine::compare`].
     ///
     /// # Errors
     /// `not_found`, `corrupt`, `missing_ancestor`.
     pub fn diff(&self, a: &SessionId, b: &SessionId) -> Result<Difference> {
-        let (header_a, header_b) = (self.show(a)?, self.show(b)?);
-        let common = diff::common(self.origins(a), self.origins(b))?;
-        let rest = |header| self.replay_from(header, common.len, header.counts.index);
+        let Difference { ancestor, common, only_a, only_b } = self.compare(a, b)?;
+        let (only_a, only_b) = (only_a.collect::<Result<_>>()?, only_b.collect::<Result<_>>()?);
+        Ok(Difference { ancestor, common, only_a, only_b })
+    }
+
+    /// The same, in constant memory: what each has alone is read as it is taken. What they share
+    /// is not read, however long it is.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use forklore_engine::{Create, Engine, Fork, NewEvent};
+    /// # use forklore_model::workspace::Workspace;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let engine = Engine::new(Arc::new(forklore_store::memory::MemoryStore::default()));
+    /// # let main = engine.create(&Create::in_workspace(Workspace::new("/work/demo")))?.id;
+    /// engine.append(&main, &NewEvent::user("plan A or plan B?")?.into())?;
+    /// let fork = engine.fork(&Fork::of(main.clone()))?.child_session_id;
+    /// engine.append(&fork, &NewEvent::assistant("plan B")?.into())?;
+    ///
+    /// let compared = engine.compare(&main, &fork)?;
+    /// assert_eq!((compared.common, compared.only_a.left(), compared.only_b.left()), (1, 0, 1));
+    /// for record in compared.only_b {
+    ///     println!("{:?}", record?.content);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `not_found`, `corrupt`, `missing_ancestor`; of each record the last two.
+    pub fn compare(&self, a: &SessionId, b: &SessionId) -> Result<Difference<Replay>> {
+        let (a, b) = (self.show(a)?, self.show(b)?);
+        let (end_a, end_b) = (a.counts.index, b.counts.index);
+        let common = diff::common(end_a.min(end_b), |index| {
+            Ok::<_, crate::Error>(self.origin(&a.id, index)? == self.origin(&b.id, index)?)
+        })?;
+        let ancestor = match common.checked_sub(1) {
+            None => None,
+            Some(index) => {
+                let Origin { session_id, seq } = self.origin(&a.id, index)?;
+                Some(Ancestor { session_id, index, seq })
+            }
+        };
         Ok(Difference {
-            ancestor: common.last.map(|last| Ancestor {
-                session_id: last.session_id,
-                index: common.len.saturating_sub(1),
-                seq: last.seq,
-            }),
-            common: common.len,
-            only_a: rest(&header_a).collect::<Result<_>>()?,
-            only_b: rest(&header_b).collect::<Result<_>>()?,
+            ancestor,
+            common,
+            only_a: self.replay_from(&a, common, end_a),
+            only_b: self.replay_from(&b, common, end_b),
         })
     }
 
-    /// The identities of a session's conversation events.
-    fn origins(&self, session: &SessionId) -> impl Iterator<Item = Result<Origin>> {
-        self.bare_events(session, At::Seq(0)).filter_map(|stored| match stored {
-            Ok(stored) => stored.event.class.is_conversation().then_some(Ok(stored.origin)),
-            Err(error) => Some(Err(error)),
-        })
+    /// The identity of the conversation event of this index, which is there.
+    fn origin(&self, session: &SessionId, index: u64) -> Result<Origin> {
+        let found = self.event_at(session, At::Index(index))?;
+        let missing = || StoreError::MissingAncestor {
+            session: session.clone(),
+            missing: format!("the event at index {index}"),
+        };
+        Ok(found.ok_or_else(missing)?.origin)
     }
 }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use forklore_model::SessionId;
+use forklore_model::{ErrorKind, SessionId};
 use forklore_store::Store;
-use forklore_store::port::{At, Direction, Query, Stored};
+use forklore_store::port::{At, Direction, Page, Query, Stored};
 
 use crate::{Engine, Result};
 
@@ -18,33 +18,52 @@ pub struct Events {
     session: SessionId,
     /// What to read next; none at the end.
     next: Option<At>,
-    bare: bool,
     /// The most events of the next page.
     limit: usize,
+    /// Whether damage lies ahead.
+    near_damage: bool,
     page: std::vec::IntoIter<Stored>,
 }
 
 impl Engine {
-    /// The events of a session from `at` on.
+    /// The events of a session from `at` on, read a page at a time: in constant memory, however
+    /// long the history is.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use forklore_engine::{Create, Engine, NewEvent};
+    /// # use forklore_model::workspace::Workspace;
+    /// use forklore_store::port::At;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let engine = Engine::new(Arc::new(forklore_store::memory::MemoryStore::default()));
+    /// # let session = engine.create(&Create::in_workspace(Workspace::new("/work/demo")))?.id;
+    /// # engine.append(&session, &NewEvent::user("first")?.into())?;
+    /// # engine.append(&session, &NewEvent::assistant("second")?.into())?;
+    /// let mut bytes = 0;
+    /// for stored in engine.events(&session, At::Index(1)) {
+    ///     bytes += stored?.event.data.get().len();
+    /// }
+    /// assert_eq!(bytes, r#"{"content":"second"}"#.len());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// Each item may be an error: `not_found`, `corrupt`, `missing_ancestor`. The events before it
+    /// have come then, and nothing comes behind it.
     #[must_use]
     pub fn events(&self, session: &SessionId, at: At) -> Events {
         Events {
             store: self.store.clone(),
             session: session.clone(),
             next: Some(at),
-            bare: false,
             limit: FIRST_EVENTS,
+            near_damage: false,
             page: Vec::new().into_iter(),
         }
     }
 
-    /// The places and counts of a session's events from `at` on, without their `data`.
-    #[must_use]
-    pub(crate) fn bare_events(&self, session: &SessionId, at: At) -> Events {
-        Events { bare: true, ..self.events(session, at) }
-    }
-
-    /// One event, where there is one.
+    /// One event without its `data`, where there is one.
     pub(crate) fn event_at(&self, session: &SessionId, at: At) -> Result<Option<Stored>> {
         let query = Query { at, direction: Direction::Forward, limit: 1, bare: true };
         Ok(self.store().read(session, &query)?.events.pop())
@@ -54,10 +73,7 @@ impl Engine {
 impl Events {
     fn turn_page(&mut self) -> Result<()> {
         while let Some(at) = self.next.take() {
-            let query =
-                Query { at, direction: Direction::Forward, limit: self.limit, bare: self.bare };
-            self.limit = PAGE_EVENTS;
-            let page = self.store.read(&self.session, &query)?;
+            let page = self.read(at)?;
             if let Some(last) = page.events.last() {
                 self.next = page.more.then_some(At::Seq(last.seq + 1));
                 self.page = page.events.into_iter();
@@ -66,6 +82,31 @@ impl Events {
         }
         Ok(())
     }
+
+    /// One page, a small one where a larger one holds damage: what stands before it can be read.
+    fn read(&mut self, at: At) -> Result<Page> {
+        loop {
+            let limit = self.limit;
+            let query = Query { at: at.clone(), direction: Direction::Forward, limit, bare: false };
+            match self.store.read(&self.session, &query) {
+                Err(error) if limit > 1 && is_damage(error.kind()) => {
+                    self.near_damage = true;
+                    self.limit = limit / 2;
+                }
+                Err(error) => return Err(error.into()),
+                Ok(page) => {
+                    if !self.near_damage {
+                        self.limit = PAGE_EVENTS;
+                    }
+                    return Ok(page);
+                }
+            }
+        }
+    }
+}
+
+fn is_damage(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::Corrupt | ErrorKind::MissingAncestor)
 }
 
 impl Iterator for Events {

@@ -44,7 +44,8 @@ pub struct Replay {
     engine: Engine,
     events: Events,
     labels: Labels,
-    /// The index to stop before.
+    /// The index of the next record, and the one to stop before.
+    next: u64,
     end: u64,
 }
 
@@ -66,11 +67,17 @@ impl Engine {
     pub(crate) fn replay_from(&self, header: &Header, index: u64, end: u64) -> Replay {
         let at = if index == 0 { At::Seq(0) } else { At::Index(index) };
         let events = self.events(&header.id, at);
-        Replay { engine: self.clone(), events, labels: Labels::default(), end }
+        Replay { engine: self.clone(), events, labels: Labels::default(), next: index, end }
     }
 }
 
 impl Replay {
+    /// How many records are still to come.
+    #[must_use]
+    pub fn left(&self) -> u64 {
+        self.end.saturating_sub(self.next)
+    }
+
     fn record(&mut self, stored: Stored) -> Result<Record> {
         let message = self.engine.message(&stored.event);
         Ok(Record {
@@ -93,20 +100,19 @@ impl Iterator for Replay {
     type Item = Result<Record>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            let stored = match self.events.next()? {
-                Ok(stored) => stored,
-                Err(error) => return Some(Err(error)),
-            };
-            if stored.event.class.is_conversation() {
-                if stored.counts.index > self.end {
-                    return None;
+        while self.next < self.end {
+            match self.events.next()? {
+                Ok(stored) if stored.event.class.is_conversation() => {
+                    self.next = stored.counts.index;
+                    return (self.next <= self.end).then(|| self.record(stored));
                 }
-                return Some(self.record(stored));
-            }
-            if self.end == 0 || stored.counts.index > self.end {
-                return None;
+                Ok(_) => {}
+                Err(error) => {
+                    self.next = self.end;
+                    return Some(Err(error));
+                }
             }
         }
+        None
     }
 }

@@ -1,53 +1,79 @@
 //! The common beginning of two histories, by the identity of their events (SPEC 7).
 
-use crate::event::Origin;
-
-/// How much two histories share from the beginning.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Common {
-    /// The number of conversation events in the common run.
-    pub len: u64,
-    /// The origin of its last event.
-    pub last: Option<Origin>,
-}
-
-/// Follows two histories, given as the origins of their conversation events, while they agree.
+/// How many conversation events two histories have in common from the beginning. The shorter one
+/// has `len`, and `same` says whether both hold the same event at an index, by its origin.
+///
+/// A session inherits what its parent held up to a place, and nothing else from anybody. So
+/// histories that hold the same event hold the same events before it, and one search finds where
+/// they part, however long the common beginning is.
 ///
 /// # Errors
-/// The first error of either stream.
-pub fn common<E>(
-    a: impl IntoIterator<Item = Result<Origin, E>>,
-    b: impl IntoIterator<Item = Result<Origin, E>>,
-) -> Result<Common, E> {
-    let mut common = Common::default();
-    for (a, b) in a.into_iter().zip(b) {
-        let (a, b) = (a?, b?);
-        if a != b {
-            break;
+/// The first error of `same`.
+pub fn common<E>(len: u64, mut same: impl FnMut(u64) -> Result<bool, E>) -> Result<u64, E> {
+    let Some(last) = len.checked_sub(1) else { return Ok(0) };
+    // Often one history is the beginning of the other.
+    if same(last)? {
+        return Ok(len);
+    }
+    let (mut common, mut differs) = (0, last);
+    while common < differs {
+        let middle = common + (differs - common) / 2;
+        if same(middle)? {
+            common = middle + 1;
+        } else {
+            differs = middle;
         }
-        common.len += 1;
-        common.last = Some(a);
     }
     Ok(common)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use proptest::prelude::*;
 
-    fn origins(of: &[(&str, u64)]) -> Vec<Result<Origin, ()>> {
-        of.iter()
-            .map(|(id, seq)| Ok(Origin { session_id: id.parse().unwrap(), seq: *seq }))
-            .collect()
+    use super::*;
+    use crate::event::Origin;
+
+    /// Histories of one family: each takes over a beginning of an earlier one, and goes on.
+    fn family() -> impl Strategy<Value = Vec<Vec<Origin>>> {
+        let session = (any::<prop::sample::Index>(), any::<prop::sample::Index>(), 0..20_u64);
+        prop::collection::vec(session, 2..12).prop_map(|sessions| {
+            let mut family: Vec<Vec<Origin>> = Vec::new();
+            for (number, (parent, cut, own)) in sessions.into_iter().enumerate() {
+                let parent =
+                    if number == 0 { &[] } else { family[parent.index(number)].as_slice() };
+                let mut history = parent[..cut.index(parent.len() + 1)].to_vec();
+                let session_id = format!("s{number}").parse().unwrap();
+                let from = history.len() as u64;
+                let written = |seq| Origin { session_id: Clone::clone(&session_id), seq };
+                history.extend((from..from + own).map(written));
+                family.push(history);
+            }
+            family
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn the_search_finds_where_a_walk_parts(family in family()) {
+            for a in &family {
+                for b in &family {
+                    let walked = a.iter().zip(b).take_while(|(a, b)| a == b).count() as u64;
+                    let len = a.len().min(b.len()) as u64;
+                    let mut looks = 0;
+                    let found = common(len, |index| {
+                        looks += 1;
+                        Ok::<_, ()>(a[index as usize] == b[index as usize])
+                    });
+                    prop_assert_eq!(found, Ok(walked));
+                    prop_assert!(looks <= 2 + u64::BITS - len.leading_zeros());
+                }
+            }
+        }
     }
 
     #[test]
-    fn the_run_ends_at_the_first_difference() {
-        let a = origins(&[("p", 0), ("p", 1), ("a", 1), ("p", 3)]);
-        let b = origins(&[("p", 0), ("p", 1), ("b", 1), ("p", 3)]);
-        let found = common(a, b).unwrap();
-        assert_eq!(found.len, 2);
-        assert_eq!(found.last, Some(Origin { session_id: "p".parse().unwrap(), seq: 1 }));
-        assert_eq!(common(origins(&[("a", 0)]), origins(&[("b", 0)])).unwrap(), Common::default());
+    fn an_error_ends_the_search() {
+        assert_eq!(common(5, |index| if index == 4 { Ok(false) } else { Err(index) }), Err(2));
     }
 }

@@ -1,12 +1,12 @@
 //! `diff`: what two sessions share, and what each has alone.
 
-use forklore::engine::{Difference, Record};
+use forklore::engine::{Ancestor, Difference, Replay};
 use forklore::model::Header;
 
 use crate::app::App;
 use crate::failure::Result;
 use crate::output::transcript::Transcript;
-use crate::output::{Output, Page, Tone, count};
+use crate::output::{List, Output, Page, Tone, count};
 use crate::session_ref::SessionRef;
 
 /// Lines of a message that are shown unless all are wanted.
@@ -34,38 +34,49 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let (a, b) = (SessionRef::parse(&args.a)?, SessionRef::parse(&args.b)?);
     let (a, b) = (app.session(&a, output)?, app.session(&b, output)?);
-    let difference = app.engine()?.diff(&a.id, &b.id)?;
+    let Difference { ancestor, common, only_a, only_b } = app.engine()?.compare(&a.id, &b.id)?;
+    if output.is_json() {
+        let (only_a, only_b) = (List::of(only_a), List::of(only_b));
+        let answer = Difference { ancestor, common, only_a: &only_a, only_b: &only_b };
+        let printed = output.answer(&answer, |_| {});
+        only_a.outcome()?;
+        only_b.outcome()?;
+        return printed;
+    }
     let most = if args.full { usize::MAX } else { LINES };
-    output.answer(&difference, |page| {
-        common(page, &difference);
-        side(page, Tone::SideA, &a, &difference.only_a, most);
-        side(page, Tone::SideB, &b, &difference.only_b, most);
-    })
+    output.page(|page| shared(page, common, ancestor.as_ref()))?;
+    side(output, Tone::SideA, &a, only_a, most)?;
+    side(output, Tone::SideB, &b, only_b, most)
 }
 
-fn common(page: &mut Page, difference: &Difference) {
-    match &difference.ancestor {
+fn shared(page: &mut Page, common: u64, ancestor: Option<&Ancestor>) {
+    match ancestor {
         None => page.put(Tone::Plain, "Nothing in common").end(),
         Some(ancestor) => {
-            let shared = count(difference.common, "message");
-            page.put(Tone::Strong, format!("{shared} in common"));
+            page.put(Tone::Strong, format!("{} in common", count(common, "message")));
             let last = format!("  up to message:{} of {}", ancestor.index, ancestor.session_id);
             page.put(Tone::Dim, last).end()
         }
     };
 }
 
-fn side(page: &mut Page, tone: Tone, header: &Header, only: &[Record], most: usize) {
+fn side(output: &mut Output, tone: Tone, header: &Header, only: Replay, most: usize) -> Result<()> {
+    output.page(|page| heading(page, tone, header, only.left()))?;
+    let mut transcript = Transcript::in_branch(Some(header.label.clone()));
+    for record in only {
+        let record = record?;
+        output.page(|page| transcript.record(page, &record, most))?;
+    }
+    Ok(())
+}
+
+fn heading(page: &mut Page, tone: Tone, header: &Header, messages: u64) {
     page.end();
     page.put(tone, if tone == Tone::SideA { "A " } else { "B " }).put(tone, &header.label);
     page.put(Tone::Plain, "  ").put(Tone::Id, &header.id).put(Tone::Plain, "  ");
-    if only.is_empty() {
+    if messages == 0 {
         page.put(Tone::Dim, "nothing of its own").end();
-        return;
-    }
-    page.put(Tone::Plain, format!("{} alone", count(only.len() as u64, "message"))).end();
-    let mut transcript = Transcript::in_branch(Some(header.label.clone()));
-    for record in only {
-        transcript.record(page, record, most);
+    } else {
+        page.put(Tone::Plain, format!("{} alone", count(messages, "message"))).end();
     }
 }

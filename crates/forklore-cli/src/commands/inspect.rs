@@ -23,10 +23,12 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let header = app.session(&SessionRef::parse(&args.session)?, output)?;
     let inspection = app.engine()?.inspect(&header.id)?;
-    output.answer(&inspection, |page| {
+    if !output.is_json() {
         for (number, message) in inspection.messages.iter().enumerate() {
-            transcript::message(page, number, message);
+            output.page(|page| transcript::message(page, number, message))?;
         }
+    }
+    output.answer(&inspection, |page| {
         page.end();
         page.fact("sent", count(inspection.messages.len() as u64, "message"));
         let synthetic = count(inspection.synthetic_results as u64, "synthetic result");

@@ -1,10 +1,12 @@
 //! Answers as JSON.
 
+use std::cell::RefCell;
 use std::io::{self, Write};
 
 use forklore::model::SessionId;
 use forklore_guard::terminal;
-use serde::Serialize;
+use serde::ser::{Error as _, SerializeSeq};
+use serde::{Serialize, Serializer};
 
 #[derive(Serialize)]
 struct Envelope<'a, T> {
@@ -15,10 +17,51 @@ struct Envelope<'a, T> {
     also: &'a [SessionId],
 }
 
-/// `{"ok":true, ...}` with the fields of `answer`.
-pub(super) fn envelope<T: Serialize>(answer: &T, also: &[SessionId]) -> io::Result<String> {
-    Ok(serde_json::to_string(&Envelope { ok: true, answer, also })?)
+/// Writes `{"ok":true, ...}` with the fields of `answer`.
+pub(super) fn envelope<T: Serialize>(
+    out: &mut impl Write,
+    answer: &T,
+    also: &[SessionId],
+) -> io::Result<()> {
+    Ok(serde_json::to_writer(out, &Envelope { ok: true, answer, also })?)
 }
+
+/// A list inside an answer that is written while it is read.
+pub(crate) struct List<I, E>(RefCell<(I, Option<E>)>);
+
+impl<T, E, I: Iterator<Item = Result<T, E>>> List<I, E> {
+    pub(crate) fn of(items: I) -> Self {
+        Self(RefCell::new((items, None)))
+    }
+
+    /// Why the list was not read to its end; the items before were written.
+    ///
+    /// # Errors
+    /// The error that an item was.
+    pub(crate) fn outcome(self) -> Result<(), E> {
+        self.0.into_inner().1.map_or(Ok(()), Err)
+    }
+}
+
+impl<T: Serialize, E, I: Iterator<Item = Result<T, E>>> Serialize for List<I, E> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (items, failed) = &mut *self.0.borrow_mut();
+        let mut list = serializer.serialize_seq(None)?;
+        for item in items {
+            match item {
+                Ok(item) => list.serialize_element(&item)?,
+                Err(error) => {
+                    *failed = Some(error);
+                    return Err(S::Error::custom("the list could not be read to its end"));
+                }
+            }
+        }
+        list.end()
+    }
+}
+
+/// How much of a line waits for its end before it is escaped.
+const PENDING: usize = 64 << 10;
 
 /// Lines of JSON on their way out: verbatim into a pipe, escaped onto a terminal.
 pub(crate) struct Lines<'a> {
@@ -46,9 +89,14 @@ impl Write for Lines<'_> {
         if !self.is_terminal {
             return self.out.write(bytes);
         }
+        let waiting = self.pending.len();
         self.pending.extend_from_slice(bytes);
-        if let Some(end) = self.pending.iter().rposition(|byte| *byte == b'\n') {
-            self.escape(end + 1)?;
+        if let Some(end) = bytes.iter().rposition(|byte| *byte == b'\n') {
+            self.escape(waiting + end + 1)?;
+        }
+        if self.pending.len() > PENDING {
+            let begins = |byte: &u8| !(0x80..0xc0).contains(byte);
+            self.escape(self.pending.iter().rposition(begins).unwrap_or(0))?;
         }
         Ok(bytes.len())
     }

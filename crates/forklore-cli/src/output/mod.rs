@@ -24,7 +24,7 @@ use forklore::model::SessionId;
 use serde::Serialize;
 
 use crate::failure::Result;
-pub(crate) use json::Lines;
+pub(crate) use json::{Lines, List};
 pub(crate) use page::{Look, Page};
 pub(crate) use progress::Progress;
 pub(crate) use short::ShortIds;
@@ -108,12 +108,14 @@ impl Output {
         answer: &T,
         people: impl FnOnce(&mut Page),
     ) -> Result<()> {
-        if self.json {
-            let text = json::envelope(answer, &self.also)?;
-            self.json_line(&text)
-        } else {
-            self.page(people)
+        if !self.json {
+            return self.page(people);
         }
+        let mut lines = Lines::new(&mut *self.out, self.is_terminal);
+        let written = json::envelope(&mut lines, answer, &self.also);
+        // An answer that stopped midway has its line too: the error is told on the next one.
+        let ended = lines.write_all(b"\n");
+        Ok(written.and(ended)?)
     }
 
     /// Prints one record of many: as a JSON line, or as the page that `people` makes.

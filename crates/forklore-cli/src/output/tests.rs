@@ -76,6 +76,36 @@ fn s12_json_is_escaped_on_a_terminal_and_verbatim_in_a_pipe() {
 }
 
 #[test]
+fn a_list_is_written_up_to_its_error_which_has_a_line_of_its_own() {
+    for is_terminal in [true, false] {
+        let (mut output, out, _) = output(true, is_terminal);
+        let list = List::of([Ok(HOSTILE), Ok("b"), Err("damage"), Ok("c")].into_iter());
+        let answer = std::collections::BTreeMap::from([("list", &list)]);
+        assert!(output.answer(&answer, |_| {}).is_err());
+        assert_eq!(list.outcome(), Err("damage"));
+        let text = out.text();
+        let line = text.strip_suffix('\n').unwrap();
+        let whole: Value = serde_json::from_str(&format!("{line}]}}")).unwrap();
+        assert_eq!(whole, json!({"ok": true, "list": [HOSTILE, "b"]}));
+    }
+}
+
+#[test]
+fn s12_a_line_without_end_is_escaped_in_stretches() {
+    let (mut output, out, _) = output(true, true);
+    let text = format!("é{HOSTILE}").repeat(40_000);
+    let mut lines = output.lines();
+    // So that stretches end inside characters.
+    text.as_bytes().chunks(7).for_each(|bytes| lines.write_all(bytes).unwrap());
+    let before = out.text().len();
+    assert!(before > text.len() / 2, "{before} of {} bytes are out", text.len());
+    drop(lines);
+    let shown = out.text();
+    assert!(is_harmless(&shown));
+    assert_eq!(serde_json::from_str::<Value>(&format!("\"{shown}\"")).unwrap(), json!(text));
+}
+
+#[test]
 fn s12_pages_tables_hints_and_errors_are_escaped_everywhere() {
     let (mut output, out, err) = output(false, false);
     let record = Record {

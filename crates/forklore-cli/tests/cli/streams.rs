@@ -54,12 +54,16 @@ fn a_closed_pipe_ends_quietly() {
     // More than a pipe holds, so that writing meets the closed end.
     let line = format!("{{\"data\":{{\"content\":\"{}\"}}}}\n", "x".repeat(1_000));
     assert_eq!(place.append("plan-1", &line.repeat(500)).code, 0);
+    place.ok(&["fork", "plan-1", "--id", "plan-b", "--at", "turn:1"]);
     for words in [
         &["--json", "log", "plan-1"][..],
         &["replay", "plan-1"],
         &["log", "plan-1"],
         &["export", "plan-1", "--to", "plain"],
+        &["inspect", "plan-1"],
         &["inspect", "plan-1", "--json"],
+        &["diff", "plan-b", "plan-1", "--full"],
+        &["diff", "plan-b", "plan-1", "--json"],
     ] {
         let words = [&["--workspace", WORKSPACE], words].concat();
         let mut command = place.command(&words);
@@ -77,4 +81,29 @@ fn a_playback_says_the_same_as_a_replay() {
     let replay = place.ok(&["--json", "replay", "plan-1"]);
     assert_eq!(place.ok(&["--json", "replay", "plan-1", "--speed", "1000"]), replay);
     assert_eq!(replay.lines().count(), 6);
+}
+
+#[test]
+fn what_stands_before_damage_is_printed_before_the_error() {
+    let place = Place::with_a_plan();
+    place.ok(&["fork", "plan-1", "--id", "plan-b", "--at", "turn:1"]);
+    let damage = "UPDATE event SET payload = '{}' WHERE k = (SELECT max(k) FROM event
+                  WHERE k < (SELECT max(k) FROM event))";
+    let connection = rusqlite::Connection::open(place.store()).unwrap();
+    assert_eq!(connection.execute(damage, []).unwrap(), 1);
+    drop(connection);
+    for (words, lines) in [
+        (&["log", "plan-1"][..], 6),
+        (&["replay", "plan-1"], 5),
+        (&["diff", "plan-b", "plan-1"], 1),
+        (&["export", "plan-1", "--to", "plain"], 5),
+    ] {
+        let ran = place.run(&[&["--json"], words].concat());
+        let (printed, told) = ran.out.trim_end().rsplit_once('\n').unwrap();
+        let told: Value = serde_json::from_str(told).unwrap();
+        assert_eq!((ran.code, &told["error"]["kind"]), (6, &Value::from("corrupt")), "{ran:?}");
+        assert_eq!(printed.lines().count(), lines, "{words:?}: {printed}");
+        let diff = printed.contains("\"only_b\":[{") && !printed.contains("]}");
+        assert_eq!(diff, words[0] == "diff", "{printed}");
+    }
 }

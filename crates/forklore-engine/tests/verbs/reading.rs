@@ -1,7 +1,8 @@
 //! Replay, inspection, difference, log (SPEC 7).
 
-use forklore_engine::LogRange;
-use forklore_model::{Content, Role};
+use forklore_engine::{LogRange, Replay};
+use forklore_model::{Content, Origin, Role};
+use forklore_store::port::At;
 
 use crate::world::{World, cut, id, on_every_store};
 
@@ -11,6 +12,7 @@ on_every_store!(
     replay_shows_the_present_label_of_the_writer,
     diff_is_by_origin,
     diff_across_families,
+    a_comparison_finds_where_a_walk_parts,
     log_ranges,
     reasoning_of_another_model_is_left_out,
     a_finished_subagent_is_seen,
@@ -102,6 +104,45 @@ fn diff_across_families(world: &World) {
     let found = world.engine.diff(&id("p"), &id("q")).unwrap();
     assert_eq!((found.ancestor, found.common), (None, 0));
     assert_eq!((found.only_a.len(), found.only_b.len()), (1, 1));
+}
+
+fn a_comparison_finds_where_a_walk_parts(world: &World) {
+    world.session("p", "u1 a1 w $ u2 c:x r:x a2 u3 a3");
+    for (parent, at, child) in [
+        ("p", "", "end"),
+        ("p", "turn:1", "early"),
+        ("p", "message:4", "late"),
+        ("late", "turn:1", "back"),
+        ("end", "message:2", "again"),
+        ("p", "start", "anew"),
+    ] {
+        world.fork(parent, at, child);
+    }
+    for name in ["early", "late", "back", "anew"] {
+        world.write(name, "u8 a8 w u9");
+    }
+    world.session("q", "u1 a1");
+    let origins = |name: &str| -> Vec<Origin> {
+        let events = world.engine.events(&id(name), At::Seq(0)).map(Result::unwrap);
+        events.filter(|s| s.event.class.is_conversation()).map(|s| s.origin).collect()
+    };
+    let names = ["p", "end", "early", "late", "back", "again", "anew", "q"];
+    for (a, b) in names.iter().flat_map(|a| names.map(|b| (*a, b))) {
+        let (of_a, of_b) = (origins(a), origins(b));
+        let common = of_a.iter().zip(&of_b).take_while(|(a, b)| a == b).count();
+        let compared = world.engine.compare(&id(a), &id(b)).unwrap();
+        assert_eq!(compared.common, common as u64, "{a} {b}");
+        let last = compared.ancestor.as_ref().map(|last| (&last.session_id, last.seq));
+        let walked = common.checked_sub(1).map(|at| &of_a[at]);
+        assert_eq!(last, walked.map(|origin| (&origin.session_id, origin.seq)), "{a} {b}");
+        let left = [compared.only_a.left(), compared.only_b.left()];
+        assert_eq!(left, [&of_a, &of_b].map(|all| (all.len() - common) as u64), "{a} {b}");
+        let difference = world.engine.diff(&id(a), &id(b)).unwrap();
+        let all = |records: Replay| records.map(Result::unwrap).collect::<Vec<_>>();
+        assert_eq!(difference.only_a, all(compared.only_a));
+        assert_eq!(difference.only_b, all(compared.only_b));
+        assert_eq!((difference.common, difference.ancestor), (compared.common, compared.ancestor));
+    }
 }
 
 fn log_ranges(world: &World) {

@@ -142,13 +142,27 @@ impl Forklore {
         self.step(move |engine| engine.lineage(&session)).await
     }
 
-    /// Compares two sessions, of one family or of two (SPEC 7).
+    /// Compares two sessions, of one family or of two (SPEC 7). For histories that have so much
+    /// alone that it may not fit in memory see [`Forklore::compare`].
     ///
     /// # Errors
     /// `not_found`, `corrupt`, `missing_ancestor`.
     pub async fn diff(&self, a: &SessionId, b: &SessionId) -> Result<Difference> {
         let (a, b) = (a.clone(), b.clone());
         self.step(move |engine| engine.diff(&a, &b)).await
+    }
+
+    /// The same, in constant memory: what each has alone is read as it is taken. What they share
+    /// is not read, however long it is.
+    ///
+    /// # Errors
+    /// `not_found`, `corrupt`, `missing_ancestor`; of each row the last two.
+    pub async fn compare(&self, a: &SessionId, b: &SessionId) -> Result<Difference<Rows<Record>>> {
+        let (a, b) = (a.clone(), b.clone());
+        let compared = self.step(move |engine| engine.compare(&a, &b)).await?;
+        let rows = |alone| Rows::of(self.pool.clone(), alone);
+        let Difference { ancestor, common, only_a, only_b } = compared;
+        Ok(Difference { ancestor, common, only_a: rows(only_a), only_b: rows(only_b) })
     }
 
     /// Sums over one session, or over the whole store (SPEC 3).

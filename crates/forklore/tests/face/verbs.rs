@@ -100,6 +100,10 @@ fn reading_verbs_answer_as_the_engine_does() {
         let difference = store.diff(&main, &child).await.unwrap();
         assert_eq!(difference, engine.diff(&main, &child).unwrap());
         assert_eq!((difference.common, difference.only_b.len()), (3, 1));
+        let compared = store.compare(&main, &child).await.unwrap();
+        assert_eq!((compared.common, compared.ancestor), (3, difference.ancestor));
+        assert_eq!(compared.only_a.all().await.unwrap(), difference.only_a);
+        assert_eq!(compared.only_b.all().await.unwrap(), difference.only_b);
         let all = TreeRequest::default();
         assert_eq!(store.tree(all.clone()).await.unwrap(), engine.tree(&all).unwrap());
         let all = ListRequest::default();
