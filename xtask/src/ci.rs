@@ -3,17 +3,19 @@
 use std::time::Instant;
 
 use crate::command::{Failure, cargo, run};
+use crate::cost;
 use crate::test::{self, EVERYTHING};
 use crate::tools::DENY;
 
 type Check = fn() -> Result<(), Failure>;
 
-const CHECKS: [(&str, Check); 6] = [
+const CHECKS: [(&str, Check); 7] = [
     ("format", format),
     ("test", || test::nextest(&[])),
     ("examples", test::examples),
     ("lint", lint),
     ("documentation", documentation),
+    ("cost", || cost::run_all(&[])),
     ("dependencies", dependencies),
 ];
 

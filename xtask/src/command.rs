@@ -15,9 +15,11 @@ pub(crate) enum Failure {
     /// A program ended with an error of its own, which it has printed.
     Ended { command: String, status: ExitStatus },
     /// A tool is neither installed nor could it be fetched.
-    NoTool { tool: &'static str, source: Box<Failure> },
+    NoTool { tool: &'static str, by_hand: String, source: Box<Failure> },
     /// A folder could not be made ready.
     Folder { path: PathBuf, source: io::Error },
+    /// A verb takes more or fewer instructions than it did.
+    Cost { band: u64 },
     /// The arguments make no sense.
     Usage { hint: &'static str },
     /// Some of several checks failed.
@@ -29,10 +31,15 @@ impl fmt::Display for Failure {
         match self {
             Self::NotStarted { command, source } => write!(f, "cannot start `{command}`: {source}"),
             Self::Ended { command, status } => write!(f, "`{command}` failed: {status}"),
-            Self::NoTool { tool, source } => {
-                write!(f, "{source}\nhint: install it by hand: cargo install --locked {tool}")
+            Self::NoTool { tool, by_hand, source } => {
+                write!(f, "{source}\nhint: install {tool} by hand: {by_hand}")
             }
             Self::Folder { path, source } => write!(f, "{}: {source}", path.display()),
+            Self::Cost { band } => write!(
+                f,
+                "an instruction count changed by more than {band} %\n\
+                 hint: if that is meant, keep the new counts: cargo xtask cost --write"
+            ),
             Self::Usage { hint } => write!(f, "usage: {hint}"),
             Self::Checks { failed } => write!(f, "failed: {}", failed.join(", ")),
         }
@@ -44,7 +51,9 @@ impl Error for Failure {
         match self {
             Self::NotStarted { source, .. } | Self::Folder { source, .. } => Some(source),
             Self::NoTool { source, .. } => Some(source),
-            Self::Ended { .. } | Self::Usage { .. } | Self::Checks { .. } => None,
+            Self::Ended { .. } | Self::Cost { .. } | Self::Usage { .. } | Self::Checks { .. } => {
+                None
+            }
         }
     }
 }
@@ -74,6 +83,16 @@ pub(crate) fn run(command: &mut Command) -> Result<(), Failure> {
     match command.status() {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(Failure::Ended { command: shown, status }),
+        Err(source) => Err(Failure::NotStarted { command: shown, source }),
+    }
+}
+
+/// What a program answers, without showing it.
+pub(crate) fn output(command: &mut Command) -> Result<String, Failure> {
+    let shown = spelled(command);
+    match command.stderr(Stdio::inherit()).output() {
+        Ok(said) if said.status.success() => Ok(String::from_utf8_lossy(&said.stdout).into_owned()),
+        Ok(said) => Err(Failure::Ended { command: shown, status: said.status }),
         Err(source) => Err(Failure::NotStarted { command: shown, source }),
     }
 }

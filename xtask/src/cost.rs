@@ -1,0 +1,130 @@
+//! `cargo xtask cost`: what the verbs cost in instructions, against counts that are committed.
+//!
+//! Time depends on the machine and on what else it does; the instructions of one build on fixed
+//! input do not. Valgrind counts them on a processor of its own making, which knows AVX2 where the
+//! machine does and nothing newer, so that code which looks at the processor goes the same way.
+
+mod baseline;
+mod callgrind;
+
+use std::env;
+use std::fs;
+use std::path::PathBuf;
+
+use crate::command::{Failure, cargo, run};
+use crate::tools::target;
+use baseline::{Baseline, Counts, Toolchain};
+
+/// The things counted, as the functions of `forklore-cost` are named behind `counted_`.
+const COUNTED: [&str; 5] = ["open", "load", "replay", "fork", "append"];
+
+/// How far a count may be from the baseline, in percent.
+const BAND: u64 = 5;
+
+/// The same where another compiler built, or the C library copies memory another way.
+const BAND_ELSEWHERE: u64 = 25;
+
+/// Counts and compares, or with `--write` keeps the counts as the new baseline.
+pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
+    let write = match args {
+        [] => false,
+        [flag] if flag == "--write" => true,
+        _ => return Err(Failure::Usage { hint: "cargo xtask cost [--write]" }),
+    };
+    let toolchain = Toolchain::now()?;
+    if !toolchain.is_counted() {
+        eprintln!("Instructions are counted on {} only.", baseline::MACHINE);
+        return Ok(());
+    }
+    let counts = count()?;
+    if write {
+        return Baseline { toolchain, counts }.write();
+    }
+    compare(&Baseline::read()?, &toolchain, &counts)
+}
+
+/// Builds what does the work, optimised as for a release but for what takes the compiler long, and
+/// counts.
+fn count() -> Result<Counts, Failure> {
+    run(cargo().args(["build", "--profile", "cost", "-p", "forklore-cost"]))?;
+    let name = format!("forklore-cost{}", env::consts::EXE_SUFFIX);
+    callgrind::count(&target().join("cost").join(name), &fresh_folder()?, &COUNTED)
+}
+
+/// An empty folder for the store and what Valgrind writes.
+fn fresh_folder() -> Result<PathBuf, Failure> {
+    let folder = target().join("cost").join("run");
+    let made = fs::remove_dir_all(&folder).or_else(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => Ok(()),
+        _ => Err(error),
+    });
+    made.and_then(|()| fs::create_dir_all(&folder))
+        .map_err(|source| Failure::Folder { path: folder.clone(), source })?;
+    Ok(folder)
+}
+
+fn compare(baseline: &Baseline, toolchain: &Toolchain, counts: &Counts) -> Result<(), Failure> {
+    let same = baseline.toolchain == *toolchain;
+    let band = if same { BAND } else { BAND_ELSEWHERE };
+    if !same {
+        eprintln!(
+            "The baseline was counted with {}, this with {}: {band} % are let pass, not {BAND} %.",
+            baseline.toolchain, toolchain
+        );
+    }
+    let mut table = String::from("             instructions       baseline   change\n");
+    let mut all_within = true;
+    for name in COUNTED {
+        let (now, before) = (counts.of(name), baseline.counts.of(name));
+        let is_within = within(now, before, band);
+        all_within &= is_within;
+        let change = change(now, before);
+        let verdict = if is_within { "" } else { "  out of bounds" };
+        table.push_str(&format!("{name:>10} {now:>14} {before:>14} {change:>+7.1} %{verdict}\n"));
+    }
+    eprintln!("\n{table}");
+    if all_within { Ok(()) } else { Err(Failure::Cost { band }) }
+}
+
+/// Whether a count is close enough to the baseline, above and below: what became much cheaper is
+/// written down too, lest it be lost again unseen.
+fn within(now: u64, before: u64, band: u64) -> bool {
+    before > 0 && now.abs_diff(before) * 100 <= before * band
+}
+
+fn change(now: u64, before: u64) -> f64 {
+    100.0 * (now as f64 / before.max(1) as f64 - 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(load: u64) -> Counts {
+        COUNTED
+            .iter()
+            .map(|name| ((*name).to_owned(), if *name == "load" { load } else { 7 }))
+            .collect()
+    }
+
+    #[test]
+    fn a_tenth_more_or_less_fails() {
+        let toolchain = |compiler: &str| Toolchain {
+            compiler: compiler.into(),
+            machine: "m".into(),
+            libc: "2".into(),
+            avx2: true,
+        };
+        let baseline = Baseline { toolchain: toolchain("1.0"), counts: counts(1_000_000) };
+        let check =
+            |load, compiler: &str| compare(&baseline, &toolchain(compiler), &counts(load)).is_ok();
+        assert!(check(1_000_000, "1.0") && check(1_050_000, "1.0") && check(950_000, "1.0"));
+        assert!(!check(1_100_000, "1.0") && !check(900_000, "1.0") && !check(1_050_001, "1.0"));
+        assert!(check(1_250_000, "2.0") && !check(1_250_001, "2.0") && !check(0, "2.0"));
+    }
+
+    #[test]
+    fn what_the_baseline_lacks_is_out_of_bounds() {
+        assert!(!within(0, 0, BAND) && !within(5, 0, BAND));
+    }
+}

@@ -1,0 +1,58 @@
+//! A program run by Valgrind, which counts the instructions of the functions that are named.
+
+use std::fs;
+use std::path::Path;
+
+use super::baseline::Counts;
+use crate::command::{Failure, run};
+use crate::valgrind;
+
+/// What the names of the functions begin with.
+const FUNCTION: &str = "forklore_cost::counted::counted_";
+
+/// The instructions from the entry of each function `counted_NAME` to its return.
+pub(super) fn count(binary: &Path, folder: &Path, names: &[&str]) -> Result<Counts, Failure> {
+    let mut valgrind = valgrind::command()?;
+    valgrind.args(["--tool=callgrind", "--quiet"]);
+    valgrind.arg(format!("--callgrind-out-file={}", folder.join("counts").display()));
+    for name in names {
+        // Each of them leaves a file of its own, with what was counted since it was entered.
+        valgrind.args([
+            format!("--zero-before={FUNCTION}{name}"),
+            format!("--dump-after={FUNCTION}{name}"),
+        ]);
+    }
+    run(valgrind.arg(binary).arg(folder))?;
+    let mut counted = Vec::new();
+    let unreadable = |source| Failure::Folder { path: folder.to_owned(), source };
+    for file in fs::read_dir(folder).map_err(unreadable)? {
+        let path = file.map_err(unreadable)?.path();
+        if path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("counts.")) {
+            let text = fs::read_to_string(&path).map_err(unreadable)?;
+            counted.extend(total(&text, names));
+        }
+    }
+    Ok(counted.into_iter().collect())
+}
+
+/// What a file says was counted, and of which function.
+fn total(text: &str, names: &[&str]) -> Option<(String, u64)> {
+    let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name));
+    let trigger = field("desc: Trigger: --dump-after=")?.strip_prefix(FUNCTION)?;
+    let name = names.iter().find(|name| **name == trigger)?;
+    Some(((*name).to_owned(), field("totals: ")?.trim().parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_total_belongs_to_the_function_that_was_left() {
+        let text = "version: 1\ndesc: Trigger: --dump-after=forklore_cost::counted::counted_load\n\n\
+                    events: Ir\nsummary: 5\n\nfn=(1) x\n1 5\ntotals: 42\n";
+        assert_eq!(total(text, &["open", "load"]), Some(("load".into(), 42)));
+        assert_eq!(total(text, &["open"]), None);
+        assert_eq!(total("desc: Trigger: Program termination\ntotals: 42\n", &["load"]), None);
+    }
+}
