@@ -23,9 +23,9 @@ fuzz_target!(|bytes: &[u8]| {
             _ => Value::Blob(input.bytes().to_vec()),
         });
     }
-    RECORDS.with(
-        |records| {
-            if table % 2 == 0 { records.event(&values) } else { records.session(&values) }
-        },
-    );
+    RECORDS.with(|records| match table % 3 {
+        0 => records.event(&values),
+        1 => records.session(&values),
+        _ => records.chunk(&values),
+    });
 });

@@ -222,13 +222,10 @@ impl EventId {
         for uuid in uuids {
             text.push_str(uuid::Uuid::from_bytes(*uuid).hyphenated().encode_lower(&mut spelled));
         }
-        let mut rest = ByteString::from(text);
-        let next = |_: &[u8; 16]| {
-            let (id, others) = rest.split_at(Hyphenated::LENGTH);
-            rest = others;
-            Self(id)
-        };
-        uuids.iter().map(next).collect()
+        let text = ByteString::from(text);
+        let places = (0..text.len()).step_by(Hyphenated::LENGTH);
+        let ids = places.filter_map(|at| text.get(at..at + Hyphenated::LENGTH));
+        ids.map(|id| Self(text.slice_ref(id))).collect()
     }
 
     /// The id of an event that has none of its own: a UUIDv8 made from its session and a number

@@ -13,7 +13,7 @@ use forklore_store::port::Direction;
 pub(crate) use self::body::Codec;
 pub(crate) use self::outline::{Outline, POSITIONS};
 pub(crate) use self::table::{
-    Sealed, end, erase_from, erase_own, first, one, overlap, plain, prepare, read,
+    Sealed, end, erase_from, erase_own, first, one, overlap, plain, prepare, read, sum_of,
 };
 
 use self::body::Body;

@@ -5,13 +5,16 @@ use rusqlite::{Connection, ToSql, params_from_iter};
 
 pub use rusqlite::types::Value;
 
+use forklore_store::port::Direction;
+
 use crate::migrate;
-use crate::{row, session};
+use crate::{chunk, row, session};
 
 /// The columns of an event but its number and its checksum, as `row::COLUMNS` reads them.
 const EVENT: &str = "id, ts, type, class, dialect, kept, idx, turns, bytes, open, starts_turn, \
     calls, origin_session, origin_seq, payload";
 const SESSION_COLUMNS: usize = 53;
+const CHUNK_COLUMNS: usize = 14;
 
 /// A database in memory with the tables of a store, without what they demand of values.
 #[derive(Debug)]
@@ -73,6 +76,34 @@ impl Records {
         self.undone(read);
     }
 
+    /// Reads a row of chunks with these values, bare and whole.
+    pub fn chunk(&self, values: &[Value]) {
+        let marks = vec!["?"; CHUNK_COLUMNS].join(", ");
+        let sql = format!("INSERT INTO chunk VALUES ({marks})");
+        let read = |conn: &Connection| {
+            conn.prepare_cached(&sql)?.execute(padded(values, CHUNK_COLUMNS))?;
+            for direction in [Direction::Forward, Direction::Backward] {
+                let mut statement = chunk::prepare(conn, direction, false)?;
+                let everything = [i64::MIN, i64::MIN, i64::MAX];
+                let mut rows = statement.query(everything)?;
+                let Some(found) = rows.next()? else { return Ok(()) };
+                let sum = chunk::sum_of(found).unwrap_or_default();
+                drop(rows);
+                conn.execute("UPDATE chunk SET crc = ?", [sum])?;
+                let mut rows = statement.query(everything)?;
+                while let Some(found) = rows.next()? {
+                    for bare in [true, false] {
+                        if let Ok(chunk) = chunk::read(found, bare) {
+                            chunk.rows(direction, |_| true).for_each(drop);
+                        }
+                    }
+                }
+            }
+            Ok(())
+        };
+        self.undone(read);
+    }
+
     /// Does it, and takes it back.
     fn undone(&self, read: impl FnOnce(&Connection) -> rusqlite::Result<()>) {
         if let Ok(step) = self.0.unchecked_transaction() {
@@ -107,7 +138,9 @@ mod tests {
             records.0.query_row(sql, [table], |row| row.get(0)).unwrap()
         };
         assert_eq!((count("event"), count("session")), (17, SESSION_COLUMNS as i64));
+        assert_eq!(count("chunk"), CHUNK_COLUMNS as i64);
         records.event(&[]);
+        records.chunk(&[Value::Integer(1), Value::Integer(2)]);
         records.session(&[Value::Integer(1), Value::Text("a".into())]);
     }
 }

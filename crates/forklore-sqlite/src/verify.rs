@@ -278,7 +278,7 @@ impl<'s> Check<'s> {
             _ => inherited + position + 1,
         };
         let mut from = range.from;
-        let mut last = None;
+        let mut behind = Some((range.from, 0));
         while from < range.to {
             let batch = Range { from, to: range.to.min(from.saturating_add(BATCH)), ..range };
             let mut next = from;
@@ -286,10 +286,10 @@ impl<'s> Check<'s> {
             let read = self.store.read_with("reading", |conn| {
                 segment::visit(conn, batch, Direction::Forward, false, |row| {
                     let position = segment::position(row.k);
-                    if !follows(last, &row, living) {
+                    if !follows(behind, &row, living) {
                         gaps.push(position);
                     }
-                    last = Some((position, row.counts.kept));
+                    behind = Some((position + 1, row.counts.kept));
                     next = position + 1;
                     self.found.events += 1;
                     Ok(Next::Row)
@@ -303,8 +303,8 @@ impl<'s> Check<'s> {
                 let position = self.first(batch, next);
                 self.problem(owner.map(|header| &header.id), position.map(seq), &error);
                 from = position.map_or(range.to, |position| position + 1);
-                last = None;
-            } else if from == range.to && last.is_none_or(|(last, _)| last + 1 != range.to) {
+                behind = None;
+            } else if from == range.to && behind.is_none_or(|(behind, _)| behind != range.to) {
                 self.gap(owner, range.segment, seq(range.to));
             }
         }
@@ -328,14 +328,14 @@ impl<'s> Check<'s> {
     }
 }
 
-/// Whether a row comes right behind the last one, of which the position and the number of
-/// inheritable events are known. Only a living session's own events stand without gaps.
-fn follows(last: Option<(u64, u64)>, row: &Row, living: bool) -> bool {
-    let Some((position, kept)) = last else {
+/// Whether a row comes right behind what was read, where the position behind that and the number of
+/// inheritable events in it are known. Only a living session's own events stand without gaps.
+fn follows(behind: Option<(u64, u64)>, row: &Row, living: bool) -> bool {
+    let Some((position, kept)) = behind else {
         return true;
     };
     let one = u64::from(row.event.class.is_inherited());
-    row.counts.kept == kept + one && (!living || segment::position(row.k) == position + 1)
+    row.counts.kept == kept + one && (!living || segment::position(row.k) == position)
 }
 
 /// Checks that each span ends with the counts at which the next one begins, the last with `end`.

@@ -102,6 +102,15 @@ fn a_lost_event_is_never_a_shorter_history() {
 }
 
 #[test]
+fn the_first_event_is_missed_too() {
+    damaged("DELETE FROM event WHERE k = 4294967296", |scene| {
+        let problems = scene.store().verify(None).unwrap().problems;
+        let found: Vec<_> = problems.iter().map(|one| (one.session_id.clone(), one.kind)).collect();
+        assert_eq!(found, [(Some(id("a")), ErrorKind::MissingAncestor)]);
+    });
+}
+
+#[test]
 fn a_session_that_cannot_be_read_never_becomes_a_new_one() {
     damaged("UPDATE session SET kind = 9 WHERE sid = 1", |scene| {
         let error = scene.store().header(&id("a")).unwrap_err();

@@ -13,3 +13,4 @@ mod damage;
 mod depth;
 mod erasure;
 mod place;
+mod sealed;

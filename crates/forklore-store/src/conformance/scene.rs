@@ -103,7 +103,7 @@ impl<'f> Scene<'f> {
     }
 
     /// Packs everything, where the store can.
-    pub(super) fn pack(&self) {
+    pub fn pack(&self) {
         if let Some(upkeep) = &self.handle().upkeep {
             upkeep.pack(self.clock.now() + jiff::SignedDuration::from_hours(1)).unwrap();
         }

@@ -1,0 +1,174 @@
+//! Chunks: what is damaged in one, what stays out of one, and stores from before there were any.
+
+use std::fs;
+use std::path::Path;
+
+use forklore_model::{ErrorKind, SessionId};
+use forklore_sqlite::{Options, SqliteStore};
+use forklore_store::Error;
+use forklore_store::conformance::Scene;
+use forklore_store::conformance::events::{turns, user};
+use forklore_store::port::{At, Direction, Filter, Query, Store, Stored, Upkeep};
+use rusqlite::params;
+
+use crate::place::{Place, handle};
+
+fn query(from: u64, limit: usize) -> Query {
+    Query { at: At::Seq(from), direction: Direction::Forward, limit, bare: false }
+}
+
+fn id(text: &str) -> SessionId {
+    text.parse().unwrap()
+}
+
+/// Looks at a store of a root `a` of 140 events, 128 of them sealed, after `damage` was done to it.
+fn damaged(damage: impl FnOnce(&rusqlite::Connection), check: impl FnOnce(&Scene<'_>)) {
+    let place = Place::new();
+    let store = place.open();
+    let make = || handle(&store);
+    let scene = Scene::new(&make);
+    scene.root("a", turns(70));
+    let conn = place.sqlite();
+    let sealed = "SELECT count(*), sum(positions) FROM chunk";
+    let sealed: (i64, i64) =
+        conn.query_row(sealed, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    assert_eq!(sealed, (2, 128));
+    damage(&conn);
+    check(&scene);
+}
+
+#[test]
+fn a_changed_field_of_a_chunk_is_noticed() {
+    let flips = [
+        "positions = 63",
+        "kept = kept + 1",
+        "idx = idx + 1",
+        "turns = turns + 1",
+        "bytes = bytes + 1",
+        "there = there - 1",
+        "inherited = inherited - 1",
+        "indexed = indexed - 1",
+        "started = started + 2",
+        "codec = 1",
+        "crc = crc + 1",
+        "heads = x'00'",
+        "heads = 'text'",
+        "positions = 0",
+        "positions = -1",
+        "positions = 1 << 40",
+    ];
+    for flip in flips {
+        let sql = format!("UPDATE chunk SET {flip} WHERE k = 4294967296");
+        let damage = |conn: &rusqlite::Connection| assert_eq!(conn.execute(&sql, []).unwrap(), 1);
+        damaged(damage, |scene| {
+            let error = scene.store().read(&id("a"), &query(0, 100)).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Corrupt, "{flip}: {error}");
+            assert!(error.to_string().contains("segment 1"), "{flip}: {error}");
+            // What does not need these bytes is read.
+            assert_eq!(scene.store().read(&id("a"), &query(64, 100)).unwrap().events.len(), 76);
+            let problems = scene.store().verify(None).unwrap().problems;
+            assert!(problems.iter().all(|one| one.session_id == Some(id("a"))), "{flip}");
+            assert!(!problems.is_empty(), "{flip}");
+            assert!(problems.iter().all(|one| one.seq <= Some(64)), "{flip}: {problems:?}");
+        });
+    }
+}
+
+#[test]
+fn a_changed_payload_in_a_chunk_costs_that_event_alone() {
+    for byte in [b'X', 0xff] {
+        let damage = |conn: &rusqlite::Connection| {
+            let sql = "SELECT body FROM chunk WHERE k = 4294967296";
+            let mut body: Vec<u8> = conn.query_row(sql, [], |row| row.get(0)).unwrap();
+            // All payloads here have the same length.
+            let at = body.len() / 64 * 5 + 3;
+            body[at] = byte;
+            let sql = "UPDATE chunk SET body = ? WHERE k = 4294967296";
+            assert_eq!(conn.execute(sql, params![body]).unwrap(), 1);
+        };
+        damaged(damage, |scene| {
+            let error = scene.store().read(&id("a"), &query(0, 100)).unwrap_err();
+            let Error::Corrupt { session, seq, place, .. } = &error else { panic!("{error:?}") };
+            assert_eq!((session.as_ref(), *seq), (Some(&id("a")), Some(5)));
+            assert!(place.contains("segment 1, position 5"), "{place}");
+            assert_eq!(scene.store().read(&id("a"), &query(0, 5)).unwrap().events.len(), 5);
+            assert_eq!(scene.store().read(&id("a"), &query(6, 500)).unwrap().events.len(), 134);
+            let problems = scene.store().verify(None).unwrap().problems;
+            let places: Vec<_> = problems.iter().map(|one| (one.seq, one.kind)).collect();
+            assert_eq!(places, [(Some(5), ErrorKind::Corrupt)]);
+        });
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_not_sealed_and_hinders_nobody() {
+    let place = Place::new();
+    let store = place.open();
+    let make = || handle(&store);
+    let scene = Scene::new(&make);
+    scene.root("a", turns(30));
+    let sql = "UPDATE event SET ts = ts + 1 WHERE k = 4294967306";
+    assert_eq!(place.sqlite().execute(sql, []).unwrap(), 1);
+    scene.append("a", turns(40));
+    scene.pack();
+    let rows = "SELECT group_concat(k & 0xffffffff) FROM event";
+    let rows: String = place.sqlite().query_row(rows, [], |row| row.get(0)).unwrap();
+    assert_eq!(rows, "10");
+    let problems = scene.store().verify(None).unwrap().problems;
+    assert_eq!(problems.iter().map(|one| one.seq).collect::<Vec<_>>(), [Some(10)]);
+    assert_eq!(scene.store().read(&id("a"), &query(11, 500)).unwrap().events.len(), 129);
+}
+
+#[test]
+fn long_payloads_stay_out_of_chunks_until_they_are_packed() {
+    let place = Place::new();
+    let store = place.open();
+    let make = || handle(&store);
+    let scene = Scene::new(&make);
+    scene.root("a", turns(5));
+    scene.append("a", vec![user(&"long ".repeat(20_000))]);
+    scene.append("a", turns(60));
+    let counts = || -> (i64, i64) {
+        let sql = "SELECT (SELECT count(*) FROM event), (SELECT sum(positions) FROM chunk)";
+        place.sqlite().query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap()
+    };
+    assert_eq!(counts(), (4, 127));
+    let (log, bytes) = (scene.log("a"), scene.upkeep().store_bytes().unwrap());
+    scene.pack();
+    assert_eq!(counts(), (0, 131));
+    assert_eq!(scene.log("a"), log);
+    assert!(scene.upkeep().store_bytes().unwrap() < bytes);
+}
+
+/// A copy of a store that the first version wrote.
+fn first_version(place: &Place) {
+    let golden =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/stores/sqlite-v1/store");
+    fs::copy(golden.join("store.db"), place.file()).unwrap();
+    let conn = place.sqlite();
+    let version: i64 = conn.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+    assert_eq!(version, 1);
+}
+
+fn everything(store: &SqliteStore) -> Vec<Vec<Stored>> {
+    let sessions = store.sessions(&Filter::default(), None, 0).unwrap().all().unwrap();
+    let log = |id| store.read(id, &query(0, usize::MAX)).unwrap().events;
+    sessions.iter().map(|header| log(&header.id)).collect()
+}
+
+#[test]
+fn a_store_of_the_first_version_is_read_as_it_is_and_then_brought_up() {
+    let place = Place::new();
+    first_version(&place);
+    let bytes = fs::read(place.file()).unwrap();
+    let read_only = Options { read_only: true, ..Options::default() };
+    let before = everything(&SqliteStore::open(&place.file(), read_only).unwrap());
+    assert!(before.iter().map(Vec::len).sum::<usize>() > 20);
+    assert_eq!(fs::read(place.file()).unwrap(), bytes, "it was written to");
+    let store = SqliteStore::open(&place.file(), Options::default()).unwrap();
+    assert_eq!(everything(&store), before);
+    let now = jiff::Timestamp::now();
+    assert!(store.pack(now).unwrap().events > 0);
+    assert_eq!(everything(&store), before);
+    assert_eq!(store.verify(None).unwrap().problems, []);
+}
