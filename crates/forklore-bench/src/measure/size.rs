@@ -1,29 +1,59 @@
 //! The space that a session takes, against its payloads alone.
 
-use forklore::model::Data;
-use forklore::model::EventType;
+use std::time::Duration;
+
 use forklore::model::limits::BATCH_EVENTS;
 use forklore::prelude::*;
 
 use super::grouped;
+use super::load::stream;
 use crate::error::{Error, Result};
 use crate::figure::{Figure, Goal, Unit};
 use crate::prose::Prose;
-use crate::scene::{Scene, workspace};
+use crate::raw::Seen;
+use crate::samples::{pair, timed};
+use crate::scene::{Bed, Scene, workspace};
 
 /// The bytes of a payload.
 const PAYLOAD: usize = 1_024;
 
+const ROUNDS: usize = 10;
+
 pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
     let events = scene.sizes.stored;
-    let (bed, _) = scene.store(|engine| write(engine, events))?;
+    let (plain, id) = scene.store(|engine| write(engine, events))?;
+    let (cold, cold_id) = scene.store(|engine| write(engine, events))?;
+    cold.engine.pack(Duration::ZERO)?;
+    let read = |bed: &Bed, id: &SessionId| timed(|| check(stream(&bed.engine, id)?, events));
+    let (warm_took, cold_took) =
+        pair(scene.rounds(ROUNDS), || read(&plain, &id), || read(&cold, &cold_id))?;
     // As a file of lines: no ids, no times, no types.
     let raw = (events * (PAYLOAD + 1)) as f64;
-    let stored = bed.close().size()? as f64;
     let megabytes = |bytes: f64| format!("{:.1} MB", bytes / 1e6);
-    let what = format!("store of {} events of 1 KB against their payloads", grouped(events));
-    let figure = Figure::alone(what, Goal::AtMost(1.1), stored / raw, Unit::Times);
-    Ok(vec![figure.from(megabytes(stored), megabytes(raw))])
+    let space = |bed: Bed, what: &str, most| -> Result<Figure> {
+        let stored = bed.close().size()? as f64;
+        let figure = Figure::alone(what, Goal::AtMost(most), stored / raw, Unit::Times);
+        Ok(figure.from(megabytes(stored), megabytes(raw)))
+    };
+    let what = format!("store of {} events of 1 KB", grouped(events));
+    Ok(vec![
+        space(plain, &format!("{what} against their payloads"), 1.1)?,
+        space(cold, &format!("{what}, cold, packed, against their payloads"), 0.4)?,
+        Figure::ratio(
+            "load of the packed against the same unpacked",
+            Goal::None,
+            &warm_took,
+            &cold_took,
+        ),
+    ])
+}
+
+/// Nothing is small that lost something.
+fn check(seen: Seen, events: usize) -> Result<()> {
+    if seen == (Seen { events, bytes: events * PAYLOAD }) {
+        return Ok(());
+    }
+    Err(Error::Wrong(format!("{seen:?} read of {events} events")))
 }
 
 /// A session of prose and code.

@@ -15,18 +15,31 @@ use crate::scene::{Bed, Scene, extend, session};
 
 const ROUNDS: usize = 100;
 
-/// How deep the chains are, and what is promised of loads there.
-const CHAINS: [(usize, Goal); 4] =
-    [(8, Goal::None), (32, Goal::AtMost(2.0)), (200, Goal::None), (1_000, Goal::None)];
+/// A chain of forks, and what is promised of loads at its end.
+struct Chain {
+    depth: usize,
+    as_forked: Goal,
+    packed: Goal,
+}
+
+const CHAINS: [Chain; 4] = [
+    Chain { depth: 8, as_forked: Goal::None, packed: Goal::None },
+    Chain { depth: 32, as_forked: Goal::AtMost(2.0), packed: Goal::None },
+    Chain { depth: 200, as_forked: Goal::None, packed: Goal::None },
+    Chain { depth: 1_000, as_forked: Goal::None, packed: Goal::AtMost(1.3) },
+];
 
 pub(super) fn measure(scene: &Scene) -> Result<Findings> {
     let events = scene.sizes.spanned;
-    let chains: Vec<_> = CHAINS.into_iter().filter(|(depth, _)| *depth <= events / 5).collect();
+    let chains: Vec<_> = CHAINS.into_iter().filter(|chain| chain.depth <= events / 5).collect();
     let (bed, ids) = scene.store(|engine| {
-        let depths = std::iter::once(0).chain(chains.iter().map(|(depth, _)| *depth));
+        let depths = std::iter::once(0).chain(chains.iter().map(|chain| chain.depth));
         depths.map(|depth| pieces(engine, events, depth)).collect::<Result<Vec<_>>>()
     })?;
-    let samples = load(scene, &bed, &ids, events)?;
+    let before = load(scene, &bed, &ids, events)?;
+    // Nothing is so old that it would be compressed; deep histories are joined whatever their age.
+    bed.engine.pack(Duration::MAX)?;
+    let after = load(scene, &bed, &ids, events)?;
     let mut chart = Chart {
         name: "load-depth",
         title: "5,000 events read whole, against the number of forks they are spread over",
@@ -35,20 +48,22 @@ pub(super) fn measure(scene: &Scene) -> Result<Findings> {
         unit: Scale::Time,
         lines: Vec::new(),
     };
-    let depths = std::iter::once(1).chain(chains.iter().map(|(depth, _)| *depth));
-    for (depth, took) in depths.zip(&samples) {
-        chart.took("forklore", depth, took);
-    }
     let mut figures = Vec::new();
-    if let [whole, others @ ..] = samples.as_slice() {
-        figures.extend(chains.iter().zip(others).map(|((depth, goal), took)| {
-            let what = format!(
-                "load of {} events, {} forks deep, against one session",
-                grouped(events),
-                grouped(*depth)
-            );
-            Figure::ratio(what, *goal, whole, took)
-        }));
+    for (how, samples) in [("as forked", before), ("after `pack`", after)] {
+        let depths = std::iter::once(1).chain(chains.iter().map(|chain| chain.depth));
+        for (depth, took) in depths.zip(&samples) {
+            chart.took(how, depth, took);
+        }
+        if let [whole, others @ ..] = samples.as_slice() {
+            figures.extend(chains.iter().zip(others).map(|(chain, took)| {
+                let (events, depth) = (grouped(events), grouped(chain.depth));
+                let what = format!(
+                    "load of {events} events, {depth} forks deep, {how}, against one session"
+                );
+                let goal = if how == "as forked" { chain.as_forked } else { chain.packed };
+                Figure::ratio(what, goal, whole, took)
+            }));
+        }
     }
     Ok(Findings::from(figures).with(chart))
 }
