@@ -11,6 +11,7 @@ mod operation;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 pub use fault::{Fault, Mode};
 pub use journal::{Entry, Mark};
@@ -25,6 +26,9 @@ const NEW_NODES: u32 = 1 << 20;
 #[derive(Debug, Default)]
 pub struct Drive {
     state: Mutex<State>,
+    busy: Mutex<()>,
+    /// How long a sync takes beside what it does.
+    linger: Duration,
 }
 
 #[derive(Debug, Default)]
@@ -34,6 +38,7 @@ struct State {
     /// The operations so far.
     shapes: Vec<Shape>,
     hit: Option<Shape>,
+    fail_sync: bool,
     journal: Option<Vec<Entry>>,
     names: BTreeMap<PathBuf, Node>,
     nodes: u32,
@@ -67,6 +72,24 @@ impl Drive {
         drive
     }
 
+    /// The same, where what else happens has the time to happen while a sync ends.
+    #[must_use]
+    pub fn noting_slowly(linger: Duration) -> Arc<Self> {
+        let drive = Self { linger, ..Self::default() };
+        drive.state().journal = Some(Vec::new());
+        Arc::new(drive)
+    }
+
+    /// Lets the next sync of a file fail, whichever operation that is.
+    pub fn fail_next_sync(&self) {
+        self.state().fail_sync = true;
+    }
+
+    /// Waits as long as a sync of this drive takes.
+    pub fn linger(&self) {
+        std::thread::sleep(self.linger);
+    }
+
     /// A drive that notes down what follows on what another noted, under these names.
     #[must_use]
     pub fn noting_on(names: BTreeMap<PathBuf, Node>) -> Arc<Self> {
@@ -82,6 +105,13 @@ impl Drive {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Waits for the operation of another thread to end. From before an operation is asked for
+    /// until it is noted down there is no other one: else a sync could be noted behind a write that
+    /// it does not make durable.
+    pub fn turn(&self) -> MutexGuard<'_, ()> {
+        self.busy.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Says what becomes of an operation that is about to be done.
     pub fn ask(&self, operation: &Operation<'_>) -> Verdict {
         let mut state = self.state();
@@ -94,6 +124,10 @@ impl Drive {
             let (verdict, after) = fault.strike(operation);
             state.condition = after;
             return verdict;
+        }
+        if shape == Shape::Sync && std::mem::take(&mut state.fail_sync) {
+            state.hit = Some(shape);
+            return Verdict::Fail(Failure::Broken);
         }
         state.condition.verdict(operation)
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use forklore_files::FilesStore;
-use forklore_sqlite::SqliteStore;
+use forklore_sqlite::{Checkpoints, Options, SqliteStore};
 use forklore_store::port::Upkeep;
 use forklore_store::sources::Sources;
 use forklore_store::{Result, Store};
@@ -35,24 +35,40 @@ pub trait Subject: Sync {
 
 /// The SQLite store, over a VFS of its own. One test uses it at a time.
 #[derive(Debug)]
-pub struct Sqlite(&'static Vfs);
+pub struct Sqlite {
+    vfs: &'static Vfs,
+    checkpoints: Checkpoints,
+}
 
 impl Sqlite {
-    /// The store over a VFS that is registered under this name, which no other may have.
+    /// Pages in the WAL after which it is written back: few, so that a workload meets many
+    /// checkpoints.
+    pub const PAGES: u32 = 32;
+
+    /// The store over a VFS that is registered under this name, which no other may have. A step
+    /// does the checkpoints, so that the operations are the same in each run.
     #[must_use]
     pub fn over_vfs(name: &'static str) -> Self {
-        Self(Vfs::register(name))
+        let checkpoints = Checkpoints { every_pages: Self::PAGES, in_step: true };
+        Self { vfs: Vfs::register(name), checkpoints }
+    }
+
+    /// The same with the thread that does the checkpoints else.
+    #[must_use]
+    pub fn with_thread(self) -> Self {
+        Self { checkpoints: Checkpoints { in_step: false, ..self.checkpoints }, ..self }
     }
 }
 
 impl Subject for Sqlite {
     fn open(&self, dir: &Path, drive: &Arc<Drive>) -> Result<Box<dyn Whole>> {
-        self.0.mount(drive);
-        // Few events make a chunk, so that the workload seals some.
-        let options = forklore_sqlite::Options {
-            vfs: Some(self.0.name()),
+        self.vfs.mount(drive);
+        let options = Options {
+            vfs: Some(self.vfs.name()),
+            // Few events make a chunk, so that the workload seals some.
             chunk_events: 3,
-            ..Default::default()
+            checkpoints: self.checkpoints,
+            ..Options::default()
         };
         Ok(Box::new(SqliteStore::open(&dir.join("store.db"), options)?))
     }

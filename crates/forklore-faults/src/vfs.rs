@@ -109,6 +109,8 @@ unsafe extern "C" fn open(
     // SAFETY: SQLite names files by strings of C.
     let path = unsafe { path(name) };
     let drive = registered.vfs.drive();
+    let of_all = Arc::clone(&drive);
+    let _turn = of_all.turn();
     let made = path.as_deref().is_some_and(|path| !path.exists());
     // SAFETY: SQLite allocated `szOsFile` bytes: our header and a file of the real VFS behind it.
     unsafe { file::blank(handle) };
@@ -148,6 +150,7 @@ unsafe extern "C" fn delete(
         return ffi::SQLITE_IOERR_DELETE;
     };
     let drive = registered.vfs.drive();
+    let _turn = drive.turn();
     let remove = Operation::Remove { path: &path };
     if let Verdict::Fail(failure) = drive.ask(&remove) {
         return code(failure, ffi::SQLITE_IOERR_DELETE);

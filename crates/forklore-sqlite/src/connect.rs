@@ -2,19 +2,17 @@
 
 use std::fs::File;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use forklore_store::disk::{self, Gate, Turn, beside, os};
 use forklore_store::{Error, Result};
+use forklore_wal::File as Synced;
 use rusqlite::config::DbConfig;
-use rusqlite::hooks::Wal;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::fault::Fault;
 use crate::location;
 use crate::migrate::{self, VERSION};
-use crate::store::{Durable, Options};
+use crate::store::Options;
 
 /// Prepared statements kept by each connection.
 const STATEMENTS: usize = 96;
@@ -26,6 +24,8 @@ const CACHE_KIB: u32 = 16 << 10;
 /// How much of the file readers map, in bytes: what lies there is read without a call and without
 /// a cache of their own. Only checkpoints cut the file, and never behind what a reader sees.
 const MAPPED_BYTES: i64 = 1 << 30;
+/// The journal mode of a store, as SQLite spells it.
+const WAL: &str = "wal";
 /// How far the WAL may stay grown, in bytes.
 const WAL_BYTES: i64 = 64 << 20;
 
@@ -55,12 +55,35 @@ pub(crate) fn prepare(path: &Path, gate: &Gate, options: Options) -> Result<()> 
 pub(crate) fn upgrade(path: &Path, gate: &Gate, options: Options) -> Result<()> {
     let mut conn = open(path, Access::Write, options)?;
     let _turn = gate.pass(Turn::Alone, options.wait)?;
+    let failed = |fault: Fault| fault.about("bringing the store to a new version", path);
+    begin_wal(&conn).map_err(failed)?;
     let version = migrate::version(&conn, path)?;
     if version < VERSION {
-        let failed = |fault: Fault| fault.about("bringing the store to a new version", path);
         migrate::migrate(&mut conn, version).map_err(failed)?;
     }
-    Ok(())
+    forklore_wal::sync(&conn, Synced::Wal).map_err(Fault::Sql).map_err(failed)
+}
+
+/// Lets commits go to a WAL.
+fn begin_wal(conn: &Connection) -> Result<(), Fault> {
+    // SQLite says which way it keeps where it cannot, and whether it could behind that row only.
+    let mut statement = conn.prepare("PRAGMA journal_mode = WAL")?;
+    let (mut rows, mut kept) = (statement.query([])?, String::new());
+    while let Some(row) = rows.next()? {
+        kept = row.get(0)?;
+    }
+    if kept == WAL {
+        return Ok(());
+    }
+    let kept = std::io::Error::other(format!("SQLite keeps the journal mode {kept}"));
+    Err(Error::io("beginning a WAL", kept).into())
+}
+
+/// Whether commits go to a WAL, as in every store that was made without a failure.
+pub(crate) fn has_wal(conn: &Connection, path: &Path) -> Result<bool> {
+    let mode = conn.pragma_query_value(None, "journal_mode", |row| row.get::<_, String>(0));
+    let mode = mode.map_err(|error| Fault::Sql(error).about("opening the store", path))?;
+    Ok(mode == WAL)
 }
 
 /// Makes a store beside its place and moves it there when it is whole, so that no one ever finds
@@ -77,7 +100,7 @@ fn make(path: &Path, vfs: Option<&str>) -> Result<()> {
     let made = connect(&new, flags(Access::Write), vfs).map_err(Fault::Sql).and_then(|mut conn| {
         conn.pragma_update(None, "page_size", PAGE_BYTES)?;
         migrate::migrate(&mut conn, 0)?;
-        conn.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
+        begin_wal(&conn)?;
         conn.close().map_err(|(_, error)| Fault::Sql(error))
     });
     made.map_err(|fault| fault.about(doing, &new))?;
@@ -108,7 +131,7 @@ fn connect(path: &Path, flags: OpenFlags, vfs: Option<&str>) -> rusqlite::Result
     }
 }
 
-/// A connection to the store at `path`.
+/// A connection to the store at `path`. Its commits are durable with the next sync of the WAL.
 pub(crate) fn open(path: &Path, access: Access, options: Options) -> Result<Connection> {
     let opened = match access {
         Access::Frozen => connect(Path::new(&frozen(path)?), flags(access), options.vfs),
@@ -127,7 +150,7 @@ pub(crate) fn open(path: &Path, access: Access, options: Options) -> Result<Conn
         }
         if access == Access::Write {
             conn.execute_batch(&format!(
-                "PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;
+                "PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON;
                  PRAGMA cache_size = -{CACHE_KIB}; PRAGMA wal_autocheckpoint = 0;
                  PRAGMA journal_size_limit = {WAL_BYTES};"
             ))?;
@@ -135,24 +158,6 @@ pub(crate) fn open(path: &Path, access: Access, options: Options) -> Result<Conn
         Ok(conn)
     };
     opened.and_then(set).map_err(|error| Fault::Sql(error).about("opening the store", path))
-}
-
-/// Keeps the number of pages in the WAL up to date behind every commit.
-pub(crate) fn tell_pages(conn: &mut Connection, pages: &Arc<AtomicU32>) -> Result<(), Fault> {
-    let pages = Arc::clone(pages);
-    Ok(conn.wal_hook(Some(move |_: &mut Wal, now: i32| {
-        pages.store(now.unsigned_abs(), Ordering::Relaxed);
-        Ok(())
-    }))?)
-}
-
-/// Says whether commits are synced, or left to the next one that is: the WAL is synced as a whole.
-pub(crate) fn set_durable(conn: &Connection, durable: Durable) -> Result<(), Fault> {
-    let synchronous = match durable {
-        Durable::Now => "FULL",
-        Durable::WithNext => "NORMAL",
-    };
-    Ok(conn.pragma_update(None, "synchronous", synchronous)?)
 }
 
 /// A name under which SQLite reads the file without the files beside it, which it could not make.
@@ -195,7 +200,7 @@ mod tests {
             conn.pragma_query_value(None, name, |row| row.get(0)).unwrap()
         };
         assert_eq!(pragma("journal_mode"), "wal".to_owned().into());
-        assert_eq!(pragma("synchronous"), 2.into());
+        assert_eq!(pragma("synchronous"), 1.into());
         assert_eq!(pragma("secure_delete"), 1.into());
         assert_eq!(pragma("mmap_size"), 0.into());
         assert_eq!(pragma("busy_timeout"), 5_000.into());

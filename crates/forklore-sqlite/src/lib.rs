@@ -41,4 +41,4 @@ mod verify;
 mod write;
 
 pub use health::sqlite_version;
-pub use store::{Options, SqliteStore};
+pub use store::{Checkpoints, Options, SqliteStore};

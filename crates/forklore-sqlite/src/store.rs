@@ -1,18 +1,23 @@
 //! The store itself: one connection that writes, some that read, and how a step uses them.
 
+mod checkpoint;
+mod failed_sync;
+mod options;
 #[cfg(test)]
 mod plans;
 #[cfg(test)]
 mod poison;
+mod readers;
+mod tickets;
+mod writer;
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
+use forklore_store::Result;
 use forklore_store::disk::{Gate, Turn, os};
-use forklore_store::{Error, Result};
-use rusqlite::config::DbConfig;
+use forklore_wal::File;
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::connect::{self, Access};
@@ -21,62 +26,29 @@ use crate::held::Held;
 use crate::migrate::{self, VERSION};
 use crate::write::WriteTx;
 
-/// Connections for reading that are kept for later.
-const READERS: usize = 8;
-/// Steps after which a writer writes the WAL back, outside the gate.
-const CHECKPOINT_EVERY: u32 = 512;
-/// Pages in the WAL after which it does so whatever the number of steps.
-const CHECKPOINT_PAGES: u32 = 8_000;
+pub use options::{Checkpoints, Options};
 
-/// How to open a store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// How long a step waits for other processes.
-    pub wait: Duration,
-    /// Whether to open an existing store for reading only.
-    pub read_only: bool,
-    /// The VFS through which SQLite reaches its files, by the name it is registered under; none is
-    /// SQLite's own. What the store itself does to files while it makes a new one, which is to
-    /// give it its place when it is whole, passes it by.
-    pub vfs: Option<&'static str>,
-    /// How many events are sealed into one row, at most 64. Fewer make a slower store; they are for
-    /// tests of small ones.
-    pub chunk_events: u8,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self { wait: Duration::from_secs(5), read_only: false, vfs: None, chunk_events: 64 }
-    }
-}
+use failed_sync::FailedSync;
+use readers::Readers;
+use tickets::{Ticket, Tickets};
+use writer::Writer;
 
 /// Keeps sessions in one SQLite file that several processes may use at once.
 #[derive(Debug)]
 pub struct SqliteStore {
     path: PathBuf,
     options: Options,
-    read_access: Access,
     gate: Gate,
+    bound: AtomicU64,
+    tickets: Tickets,
+    failed: Arc<FailedSync>,
     // Fields are dropped in this order, and the connection closed last writes the WAL back: one
     // that reads cannot, and each later opening would read a WAL left behind from end to end.
-    readers: Mutex<Vec<Connection>>,
+    checkpoints: checkpoint::Checkpoints,
+    readers: Readers,
     writer: Mutex<Writer>,
-    bound: AtomicU64,
     // Last: until the connections are closed.
     _held: Held,
-}
-
-/// The connection that writes; opened by the first step, and again after one that failed in a way
-/// that leaves open what reached the disk.
-#[derive(Debug, Default)]
-struct Writer {
-    conn: Option<Connection>,
-    durable: Durable,
-    steps: u32,
-    /// Pages in the WAL behind the last commit.
-    pages: Arc<AtomicU32>,
-    /// How a sync failed; nothing is written any more (CRAFT D2).
-    failed_sync: Option<String>,
 }
 
 /// When a step has to be durable.
@@ -109,37 +81,43 @@ impl SqliteStore {
             connect::prepare(path, &gate, options)?;
         }
         let held = crate::location::hold(path)?;
-        let (reader, read_access) = first_reader(path, options)?;
-        if migrate::version(&reader, path)? < VERSION && !options.read_only {
+        let mut readers = Readers::open(path, options)?;
+        let reader = readers.take(path, options)?;
+        if is_current(&reader, path, options)? {
+            readers.keep(reader);
+        } else {
+            drop(reader);
             connect::upgrade(path, &gate, options)?;
+            readers = Readers::open(path, options)?;
         }
-        Ok(Self {
-            path: path.to_owned(),
-            options,
-            read_access,
-            gate,
-            readers: Mutex::new(vec![reader]),
-            writer: Mutex::default(),
-            bound: AtomicU64::new(0),
-            _held: held,
-        })
+        Ok(Self::over(path, options, gate, readers, held))
     }
 
     /// The store at `path` to look at through `reader`: nothing is made or brought to this version.
-    pub(crate) fn as_it_is(
-        path: &Path,
-        held: Held,
-        reader: Connection,
-        read_access: Access,
-    ) -> Self {
+    pub(crate) fn as_it_is(path: &Path, held: Held, reader: Connection, access: Access) -> Self {
+        let options = Options { read_only: true, ..Options::default() };
+        Self::over(path, options, Gate::beside(path), Readers::new(reader, access), held)
+    }
+
+    fn over(path: &Path, options: Options, gate: Gate, readers: Readers, held: Held) -> Self {
+        let (failed, pages) = (Arc::default(), Arc::default());
+        let path = path.to_owned();
         Self {
-            path: path.to_owned(),
-            options: Options { read_only: true, ..Options::default() },
-            read_access,
-            gate: Gate::beside(path),
-            readers: Mutex::new(vec![reader]),
-            writer: Mutex::default(),
+            checkpoints: checkpoint::Checkpoints::new(
+                path.clone(),
+                options,
+                gate.clone(),
+                &failed,
+                &pages,
+            ),
+            writer: Mutex::new(Writer::new(&failed, &pages)),
+            path,
+            options,
+            gate,
             bound: AtomicU64::new(0),
+            tickets: Tickets::default(),
+            failed,
+            readers,
             _held: held,
         }
     }
@@ -172,16 +150,42 @@ impl SqliteStore {
         doing: &str,
         step: impl FnOnce(&WriteTx<'_>) -> Result<T, Fault>,
     ) -> Result<T> {
+        let (value, ticket) =
+            self.commit(doing, |conn| transaction(conn, &self.bound, self.options, step))?;
+        if durable == Durable::Now {
+            self.sync(doing, ticket)?;
+        }
+        self.checkpoints.look();
+        Ok(value)
+    }
+
+    /// Runs what cannot run inside a transaction, while no other process writes; durable when it
+    /// returns.
+    pub(crate) fn exclusive<T>(
+        &self,
+        doing: &str,
+        step: impl FnOnce(&Connection) -> Result<T, Fault>,
+    ) -> Result<T> {
+        self.checkpoints.settle();
+        let (value, ticket) = self.commit(doing, |conn| step(conn))?;
+        self.sync(doing, ticket)?;
+        Ok(value)
+    }
+
+    /// Takes a step that commits, while nobody else takes one.
+    fn commit<T>(
+        &self,
+        doing: &str,
+        step: impl FnOnce(&mut Connection) -> Result<T, Fault>,
+    ) -> Result<(T, Ticket)> {
         let mut writer = lock(&self.writer);
-        let conn = self.writer(&mut writer, durable)?;
+        let access = if self.options.read_only { self.readers.access() } else { Access::Write };
+        let conn = writer.ready(&self.path, access, self.options)?;
         let turn = self.gate.pass(Turn::Alone, self.options.wait)?;
-        let done = transaction(conn, &self.bound, self.options, durable, step);
+        let done = step(conn);
         drop(turn);
         match done {
-            Ok(value) => {
-                writer.checkpoint();
-                Ok(value)
-            }
+            Ok(value) => Ok((value, self.tickets.draw())),
             Err(fault) => {
                 writer.distrust(&fault);
                 Err(fault.about(doing, &self.path))
@@ -189,20 +193,18 @@ impl SqliteStore {
         }
     }
 
-    /// Runs what cannot run inside a transaction, while no other process writes.
-    pub(crate) fn exclusive<T>(
-        &self,
-        doing: &str,
-        step: impl FnOnce(&Connection) -> Result<T, Fault>,
-    ) -> Result<T> {
-        let mut writer = lock(&self.writer);
-        let conn = self.writer(&mut writer, Durable::Now)?;
-        let turn = self.gate.pass(Turn::Alone, self.options.wait)?;
-        let done = step(conn);
-        drop(turn);
-        done.map_err(|fault| {
-            writer.distrust(&fault);
-            fault.about(doing, &self.path)
+    /// Makes durable what was committed before the ticket was drawn, and what the step found there:
+    /// it may be from a process that was killed before it was durable.
+    fn sync(&self, doing: &str, ticket: Ticket) -> Result<()> {
+        let may = || self.failed.check(&self.path);
+        self.tickets.wait(ticket, may, || {
+            let conn = self.readers.take(&self.path, self.options)?;
+            forklore_wal::sync(&conn, File::Wal).map_err(Fault::Sql).map_err(|fault| {
+                self.failed.note(&fault);
+                fault.about(doing, &self.path)
+            })?;
+            self.readers.keep(conn);
+            Ok(())
         })
     }
 
@@ -212,122 +214,32 @@ impl SqliteStore {
         doing: &str,
         step: impl FnOnce(&Connection) -> Result<T, Fault>,
     ) -> Result<T> {
-        let kept = lock(&self.readers).pop();
-        let conn = match kept {
-            Some(conn) => conn,
-            None => connect::open(&self.path, self.read_access, self.options)?,
-        };
+        let conn = self.readers.take(&self.path, self.options)?;
         let read = conn.unchecked_transaction().map_err(Fault::Sql).and_then(|tx| step(&tx));
-        match &read {
-            Err(fault) if fault.spoils() => {}
-            _ => {
-                let mut readers = lock(&self.readers);
-                if readers.len() < READERS {
-                    readers.push(conn);
-                }
-            }
+        if !read.as_ref().is_err_and(Fault::spoils) {
+            self.readers.keep(conn);
         }
         read.map_err(|fault| fault.about(doing, &self.path))
     }
-
-    fn writer<'w>(&self, writer: &'w mut Writer, durable: Durable) -> Result<&'w mut Connection> {
-        if let Some(failure) = writer.failed_sync.clone() {
-            return Err(Error::Poisoned { place: self.path.display().to_string(), failure });
-        }
-        let conn = match writer.conn.take() {
-            Some(conn) => conn,
-            None => {
-                writer.durable = Durable::Now;
-                let mut conn = connect::open(&self.path, self.write_access(), self.options)?;
-                connect::tell_pages(&mut conn, &writer.pages)
-                    .map_err(|fault| fault.about("opening the store", &self.path))?;
-                conn
-            }
-        };
-        if writer.durable != durable {
-            connect::set_durable(&conn, durable)
-                .map_err(|fault| fault.about("preparing a step", &self.path))?;
-            writer.durable = durable;
-        }
-        Ok(writer.conn.insert(conn))
-    }
-
-    fn write_access(&self) -> Access {
-        if self.options.read_only { self.read_access } else { Access::Write }
-    }
 }
 
-impl Writer {
-    /// Writes the WAL back now and then, while others pass the gate.
-    fn checkpoint(&mut self) {
-        self.steps += 1;
-        let pages = self.pages.load(Ordering::Relaxed);
-        if self.steps < CHECKPOINT_EVERY && pages < CHECKPOINT_PAGES {
-            return;
-        }
-        self.steps = 0;
-        let Some(conn) = &self.conn else { return };
-        // The step is durable in the WAL. What cannot be written back now stays there for the
-        // next time; but where a sync failed, there is none.
-        let done = conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
-        if let Err(fault) = done.map_err(Fault::Sql) {
-            self.distrust(&fault);
-        }
-    }
-
-    /// Gives the connection up after a step that failed in a way that leaves open what reached the
-    /// disk; after a failed sync there is no other.
-    fn distrust(&mut self, fault: &Fault) {
-        if let Fault::Sql(failure) = fault
-            && fault.is_failed_sync()
-        {
-            self.failed_sync = Some(failure.to_string());
-            if let Some(conn) = &self.conn {
-                // Closing would write the WAL back, and then delete it. It is all there is to go
-                // by, so whoever opens the store next shall find it. A connection refuses this
-                // only when it is closed.
-                let _ = conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
-            }
-        }
-        if fault.spoils() || self.conn.as_ref().is_some_and(|conn| !conn.is_autocommit()) {
-            self.conn = None;
-        }
-    }
+/// Whether the store is of this version and has a WAL; one that is only read may be older.
+fn is_current(conn: &Connection, path: &Path, options: Options) -> Result<bool> {
+    let version = migrate::version(conn, path)?;
+    Ok(options.read_only || (version == VERSION && connect::has_wal(conn, path)?))
 }
 
 fn transaction<T>(
     conn: &mut Connection,
     bound: &AtomicU64,
     options: Options,
-    durable: Durable,
     step: impl FnOnce(&WriteTx<'_>) -> Result<T, Fault>,
 ) -> Result<T, Fault> {
     let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let tx = WriteTx::new(tx, bound, options.chunk_events);
-    let before = tx.total_changes();
     let value = step(&tx)?;
-    if durable == Durable::Now && tx.total_changes() == before {
-        // What it found there may be from a process that was killed before it was durable. Only a
-        // commit that writes syncs, so the first page is written as it is.
-        tx.pragma_update(None, "application_id", migrate::APPLICATION_ID)?;
-    }
     tx.commit()?;
     Ok(value)
-}
-
-/// The first connection for reading, in the way the folder allows it.
-fn first_reader(path: &Path, options: Options) -> Result<(Connection, Access)> {
-    let readable = |access| {
-        let conn = connect::open(path, access, options)?;
-        // SQLite opens files at the first read only.
-        conn.query_row("SELECT count(*) FROM upkeep", [], |_| Ok(()))
-            .map_err(|error| Fault::Sql(error).about("opening the store", path))?;
-        Ok((conn, access))
-    };
-    match readable(Access::Read) {
-        Err(_) if options.read_only => readable(Access::Frozen),
-        opened => opened,
-    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

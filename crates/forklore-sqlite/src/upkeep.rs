@@ -1,6 +1,7 @@
 //! Giving space back, so that no file holds what was deleted.
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use forklore_store::disk::{beside, os};
 use forklore_store::port::Collected;
@@ -15,11 +16,17 @@ use crate::store::SqliteStore;
 use crate::trim::trim;
 use crate::write::WriteTx;
 
+/// How long to wait for a checkpoint of another process, and how long between two looks.
+const WAIT: Duration = Duration::from_secs(5);
+const AGAIN: Duration = Duration::from_millis(10);
+
 /// Erases what nobody needs and gives its space back.
 pub(crate) fn gc(store: &SqliteStore) -> Result<Collected> {
     let before = store_bytes(store.path())?;
     let (mut collected, erased) = store.write("collecting garbage in", collect)?;
-    store.exclusive("giving back the space of", |conn| compact(conn, erased))?;
+    store.exclusive("giving back the space of", |conn| {
+        compact(conn, erased, store.options().wait)
+    })?;
     let after = store_bytes(store.path())?;
     collected.freed_bytes = before.saturating_sub(after);
     Ok(collected)
@@ -56,13 +63,28 @@ pub(crate) fn compact(conn: &Connection, erased: bool) -> Result<(), Fault> {
     if erased {
         conn.execute_batch("VACUUM")?;
     }
-    let busy: bool = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
-    if busy {
-        let message = "somebody still reads an older state of it; run gc again later";
-        return Err(Error::Locked(message.into()).into());
-    }
+    empty_wal(conn)?;
     conn.execute("UPDATE upkeep SET erased = 0 WHERE erased", [])?;
     Ok(())
+}
+
+/// Writes the whole WAL back and leaves nothing in it.
+fn empty_wal(conn: &Connection) -> Result<(), Fault> {
+    let begun = Instant::now();
+    loop {
+        let (busy, pages) = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| {
+            Ok((row.get::<_, bool>(0)?, row.get::<_, i64>(1)?))
+        })?;
+        if !busy {
+            return Ok(());
+        }
+        // SQLite waits for readers, but not for another checkpoint, of which it knows no pages.
+        if pages >= 0 || begun.elapsed() > WAIT {
+            let message = "somebody still reads an older state of it; run gc again later";
+            return Err(Error::Locked(message.into()).into());
+        }
+        std::thread::sleep(AGAIN);
+    }
 }
 
 /// The size of the store's files.

@@ -45,7 +45,11 @@ fn is_inherited(value: Option<&Value>) -> bool {
 
 /// The leaves that speak C to SQLite and that map a file into memory: what the others must not do,
 /// they have to allow where they do.
-const UNSAFE: [&str; 2] = ["crates/forklore-bench/Cargo.toml", "crates/forklore-faults/Cargo.toml"];
+const UNSAFE: [&str; 3] = [
+    "crates/forklore-bench/Cargo.toml",
+    "crates/forklore-faults/Cargo.toml",
+    "crates/forklore-wal/Cargo.toml",
+];
 
 fn may_be_unsafe(manifest: &Manifest, lints: Option<&Value>) -> bool {
     let lint = lints.and_then(|lints| lints.get("rust")?.get("unsafe_code")?.as_str());

@@ -147,6 +147,8 @@ unsafe extern "C" fn write(
     let bytes =
         unsafe { std::slice::from_raw_parts(from.cast::<u8>(), len.unsigned_abs() as usize) };
     let place = at.unsigned_abs();
+    let drive = Arc::clone(&open.drive);
+    let _turn = drive.turn();
     match open.drive.ask(&Operation::Write(open.node, bytes, place)) {
         Verdict::Go => {
             let code = pass!(file, xWrite, from, len, at);
@@ -174,6 +176,8 @@ unsafe extern "C" fn truncate(file: *mut sqlite3_file, len: sqlite3_int64) -> c_
     // SAFETY: the file is open.
     let open = unsafe { known(file) };
     let operation = Operation::SetLen(open.node, len.unsigned_abs());
+    let drive = Arc::clone(&open.drive);
+    let _turn = drive.turn();
     match open.drive.ask(&operation) {
         Verdict::Go => {
             let code = pass!(file, xTruncate, len);
@@ -189,6 +193,15 @@ unsafe extern "C" fn truncate(file: *mut sqlite3_file, len: sqlite3_int64) -> c_
 unsafe extern "C" fn sync(file: *mut sqlite3_file, flags: c_int) -> c_int {
     // SAFETY: the file is open.
     let open = unsafe { known(file) };
+    let drive = Arc::clone(&open.drive);
+    let turn = drive.turn();
+    let code = sync_now(file, open, flags);
+    drop(turn);
+    drive.linger();
+    code
+}
+
+fn sync_now(file: *mut sqlite3_file, open: &mut Open, flags: c_int) -> c_int {
     let operation = Operation::Sync(open.node);
     if let Verdict::Fail(failure) = open.drive.ask(&operation) {
         return code(failure, ffi::SQLITE_IOERR_FSYNC);

@@ -63,10 +63,10 @@ fn sqlite_survives_writes_that_are_cut_short_by_the_end_2() {
 /// The step is durable in the WAL, so it is acknowledged; the next one is refused.
 #[test]
 fn sqlite_writes_nothing_after_a_failed_sync_of_what_a_checkpoint_wrote() {
-    const CHECKPOINT: usize = 512;
     let sqlite = Sqlite::over_vfs("checkpoint");
     let memory = || forklore_store::conformance::Handle::new(MemoryStore::default());
-    let run = |nth: Option<usize>| {
+    // Appends so often; the operations of the last time, and how often there was one.
+    let run = |appends: u64, nth: Option<usize>| {
         let (dir, drive) = (folder(), Drive::sound());
         let store = sqlite.open(dir.path(), &drive).unwrap();
         let scene = Scene::new(&memory);
@@ -74,7 +74,7 @@ fn sqlite_writes_nothing_after_a_failed_sync_of_what_a_checkpoint_wrote() {
             store.append(&id("a"), scene.appending(vec![user(text)])).map(|done| done.head_seq)
         };
         store.create(scene.draft("a", Vec::new())).unwrap();
-        for step in 2..CHECKPOINT {
+        for step in 1..appends {
             append(&step.to_string()).unwrap();
         }
         let before = drive.shapes().len();
@@ -87,7 +87,8 @@ fn sqlite_writes_nothing_after_a_failed_sync_of_what_a_checkpoint_wrote() {
         if nth.is_some() {
             assert_eq!(drive.hit(), Some(Shape::Sync));
             assert!(matches!(next, Err(Error::Poisoned { .. })), "{next:?}");
-            assert_eq!(log(&*store, &id("a")).unwrap().len(), CHECKPOINT - 1);
+            let there = usize::try_from(appends).unwrap();
+            assert_eq!(log(&*store, &id("a")).unwrap().len(), there);
             drop(store);
             let store = sqlite.open(dir.path(), &drive).unwrap();
             assert_eq!(store.verify(None).unwrap().problems, []);
@@ -96,12 +97,17 @@ fn sqlite_writes_nothing_after_a_failed_sync_of_what_a_checkpoint_wrote() {
         }
         shapes
     };
-    let shapes = run(None);
-    let syncs: Vec<_> = (0..shapes.len()).filter(|at| shapes[*at] == Shape::Sync).collect();
-    // The first is the commit's, which fails with its step.
-    assert!(syncs.len() > 1, "no checkpoint in {shapes:?}");
+    let syncs_of = |shapes: &[Shape]| {
+        (0..shapes.len()).filter(|at| shapes[*at] == Shape::Sync).collect::<Vec<_>>()
+    };
+    let many = u64::from(Sqlite::PAGES);
+    let with_checkpoint = (2..many).find(|appends| syncs_of(&run(*appends, None)).len() > 1);
+    let appends = with_checkpoint.expect("a checkpoint");
+    let syncs = syncs_of(&run(appends, None));
+    // The first is the step's own, which fails with it; then there are the WAL and the file.
+    assert!(syncs.len() > 2, "{syncs:?}");
     for nth in &syncs[1..] {
-        run(Some(*nth));
+        run(appends, Some(*nth));
     }
 }
 

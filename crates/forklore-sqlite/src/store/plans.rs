@@ -44,7 +44,7 @@ fn a_fork_and_an_append_scan_nothing() {
     for depth in 1..60 {
         scene.fork(&format!("s{}", depth - 1), &format!("s{depth}"), 3 + depth, turns(1));
     }
-    let ran = watch(lock(&store.writer).conn.as_mut().unwrap());
+    let ran = watch(lock(&store.writer).connection().unwrap());
     // At the end, inside its own events, inside a page far back.
     for (child, kept) in [("end", 62), ("own", 61), ("far", 5), ("start", 0)] {
         scene.fork("s59", child, kept, turns(1));
@@ -69,7 +69,7 @@ fn a_short_list_of_many_sessions_reads_few_of_them() {
         scene.root(&format!("s{n}"), vec![]);
         scene.append(&format!("s{n}"), turns(1));
     }
-    let ran = watch(&mut lock(&store.readers)[0]);
+    let ran = store.readers.with_first(watch);
     let filter = Filter::default();
     let listed = store.sessions(&filter, None, 20).unwrap().sound;
     let ids: Vec<_> = listed.iter().map(|header| header.id.to_string()).collect();

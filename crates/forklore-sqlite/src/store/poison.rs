@@ -22,14 +22,14 @@ fn a_full_disk_refuses_the_append_and_the_next_one_works() {
         let pages: i64 = conn.query_row("PRAGMA page_count", [], |row| row.get(0))?;
         conn.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()))
     };
-    limit(lock(&store.writer).conn.as_ref().unwrap()).unwrap();
+    limit(lock(&store.writer).connection().unwrap()).unwrap();
     let much = vec![user(&"x".repeat(200_000))];
     let error = scene.store().append(&id("a"), scene.appending(much.clone())).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Internal);
     let said = error.to_string();
     assert!(said.starts_with("appending to /") && said.contains("store.db: "), "{said}");
     assert!(said.contains("full"), "{said}");
-    assert!(lock(&store.writer).conn.is_none(), "the connection is still trusted");
+    assert!(lock(&store.writer).connection().is_none(), "the connection is still trusted");
     assert_eq!(scene.log("a"), before);
     // The new connection has no limit.
     scene.append("a", much);

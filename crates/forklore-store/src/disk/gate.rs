@@ -8,11 +8,14 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 
 use super::os;
 use crate::{Error, Result};
+
+/// Pairs of open files that a gate keeps: one for those who pass, one for a checkpoint beside them.
+const KEPT: usize = 2;
 
 /// Where a gate stands: the files whose locks it is made of.
 #[derive(Clone, Debug)]
@@ -20,7 +23,13 @@ pub struct Gate {
     queue: PathBuf,
     gate: PathBuf,
     make: bool,
+    kept: Kept,
 }
+
+/// Open files of a gate that nobody uses. Those who pass at the same time have files of their own:
+/// the lock belongs to the open file, not to a thread.
+#[derive(Clone, Debug, Default)]
+struct Kept(Arc<Mutex<Vec<Pair>>>);
 
 /// How a gate is passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,20 +44,39 @@ pub enum Turn {
 #[derive(Debug)]
 #[must_use]
 pub struct Passed {
-    _lock: File,
+    kept: Kept,
+    locked: Option<Pair>,
+}
+
+/// The files of a gate, open.
+#[derive(Debug)]
+struct Pair {
+    queue: Open,
+    gate: Open,
+}
+
+/// An open file, and which one it is.
+#[derive(Debug)]
+struct Open {
+    file: File,
+    id: (u64, u64),
 }
 
 impl Gate {
     /// A gate of two files of its own beside `path`, made where they are not there.
     #[must_use]
     pub fn beside(path: &Path) -> Self {
-        Self { queue: beside(path, "-queue"), gate: beside(path, "-lock"), make: true }
+        Self::over(beside(path, "-queue"), beside(path, "-lock"), true)
     }
 
     /// A gate of two files that are there for another purpose.
     #[must_use]
     pub fn of(queue: PathBuf, gate: PathBuf) -> Self {
-        Self { queue, gate, make: false }
+        Self::over(queue, gate, false)
+    }
+
+    fn over(queue: PathBuf, gate: PathBuf, make: bool) -> Self {
+        Self { queue, gate, make, kept: Kept::default() }
     }
 
     /// Waits for its turn, at most so long.
@@ -77,46 +105,97 @@ impl Gate {
         }
     }
 
+    /// Passes if nobody is in the way; not either when a file was replaced, in which case others
+    /// lock another one.
     fn try_pass(&self, turn: Turn) -> io::Result<Option<Passed>> {
-        let Some(queue) = self.lock(&self.queue, |file| tried(file.try_lock()))? else {
+        let pair = self.pair()?;
+        if !tried(pair.queue.file.try_lock())? {
+            self.kept.put(pair);
             return Ok(None);
+        }
+        let taken = match turn {
+            Turn::Alone => pair.gate.file.try_lock(),
+            Turn::Together => pair.gate.file.try_lock_shared(),
         };
-        let gate = self.lock(&self.gate, |file| match turn {
-            Turn::Alone => tried(file.try_lock()),
-            Turn::Together => tried(file.try_lock_shared()),
-        })?;
-        drop(queue);
-        Ok(gate.map(|lock| Passed { _lock: lock }))
+        let taken = tried(taken)?;
+        pair.queue.file.unlock()?;
+        if taken {
+            return Ok(self.passed(pair));
+        }
+        self.kept.put(pair);
+        Ok(None)
     }
 
     fn wait(&self, turn: Turn) -> io::Result<Passed> {
         loop {
-            let queue = self.lock(&self.queue, |file| file.lock().map(|()| true))?;
-            let gate = self.lock(&self.gate, |file| match turn {
-                Turn::Alone => file.lock().map(|()| true),
-                Turn::Together => file.lock_shared().map(|()| true),
-            })?;
-            if let (Some(_), Some(lock)) = (queue, gate) {
-                return Ok(Passed { _lock: lock });
+            let pair = self.pair()?;
+            pair.queue.file.lock()?;
+            match turn {
+                Turn::Alone => pair.gate.file.lock()?,
+                Turn::Together => pair.gate.file.lock_shared()?,
+            }
+            pair.queue.file.unlock()?;
+            if let Some(passed) = self.passed(pair) {
+                return Ok(passed);
             }
         }
     }
 
-    /// Locks the file at `path`; none when `take` did not, or when the file was replaced
-    /// meanwhile, in which case others lock another one.
-    fn lock(
-        &self,
-        path: &Path,
-        take: impl FnOnce(&File) -> io::Result<bool>,
-    ) -> io::Result<Option<File>> {
+    /// Whoever locked both files has passed, if they are still those that others lock.
+    fn passed(&self, pair: Pair) -> Option<Passed> {
+        let there = pair.queue.is_at(&self.queue) && pair.gate.is_at(&self.gate);
+        there.then(|| Passed { kept: self.kept.clone(), locked: Some(pair) })
+    }
+
+    /// Files that nobody else in this process uses.
+    fn pair(&self) -> io::Result<Pair> {
+        if let Some(pair) = self.kept.take() {
+            return Ok(pair);
+        }
+        Ok(Pair { queue: self.open(&self.queue)?, gate: self.open(&self.gate)? })
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Open> {
         let mut options = OpenOptions::new();
         let file = options.create(self.make).truncate(false).write(true).mode(0o600).open(path)?;
-        if !take(&file)? {
-            return Ok(None);
+        let found = file.metadata()?;
+        Ok(Open { file, id: (found.dev(), found.ino()) })
+    }
+}
+
+impl Kept {
+    fn all(&self) -> MutexGuard<'_, Vec<Pair>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn take(&self) -> Option<Pair> {
+        self.all().pop()
+    }
+
+    /// Keeps files that are not locked.
+    fn put(&self, pair: Pair) {
+        let mut all = self.all();
+        if all.len() < KEPT {
+            all.push(pair);
         }
-        let (mine, there) = (file.metadata()?, std::fs::metadata(path));
-        let same = there.is_ok_and(|there| (there.dev(), there.ino()) == (mine.dev(), mine.ino()));
-        Ok(same.then_some(file))
+    }
+}
+
+impl Open {
+    /// Whether the file at `path` is this one and not another that took its place.
+    fn is_at(&self, path: &Path) -> bool {
+        std::fs::metadata(path).is_ok_and(|there| (there.dev(), there.ino()) == self.id)
+    }
+}
+
+impl Drop for Passed {
+    fn drop(&mut self) {
+        // Files that cannot be unlocked are closed, which unlocks them.
+        if let Some(pair) = self.locked.take()
+            && pair.gate.file.unlock().is_ok()
+        {
+            self.kept.put(pair);
+        }
     }
 }
 

@@ -1,0 +1,69 @@
+//! Connections that read, kept for later.
+
+use std::path::Path;
+use std::sync::Mutex;
+
+use forklore_store::Result;
+use rusqlite::Connection;
+
+use super::{Options, lock};
+use crate::connect::{self, Access};
+use crate::fault::Fault;
+
+/// How many are kept.
+const KEPT: usize = 8;
+
+#[derive(Debug)]
+pub(super) struct Readers {
+    access: Access,
+    kept: Mutex<Vec<Connection>>,
+}
+
+impl Readers {
+    pub(super) fn new(first: Connection, access: Access) -> Self {
+        Self { access, kept: Mutex::new(vec![first]) }
+    }
+
+    /// Opens the first one, in the way the folder allows it.
+    pub(super) fn open(path: &Path, options: Options) -> Result<Self> {
+        let readable = |access| Ok(Self::new(begun(path, access, options)?, access));
+        match readable(Access::Read) {
+            Err(_) if options.read_only => readable(Access::Frozen),
+            opened => opened,
+        }
+    }
+
+    /// How they reach the file.
+    pub(super) fn access(&self) -> Access {
+        self.access
+    }
+
+    /// One that has read, so that all its files are open.
+    pub(super) fn take(&self, path: &Path, options: Options) -> Result<Connection> {
+        match lock(&self.kept).pop() {
+            Some(conn) => Ok(conn),
+            None => begun(path, self.access, options),
+        }
+    }
+
+    /// Keeps one that is still good for the next who needs one.
+    pub(super) fn keep(&self, conn: Connection) {
+        let mut kept = lock(&self.kept);
+        if kept.len() < KEPT {
+            kept.push(conn);
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn with_first<T>(&self, look: impl FnOnce(&mut Connection) -> T) -> T {
+        look(&mut lock(&self.kept)[0])
+    }
+}
+
+/// SQLite opens files at the first read only.
+fn begun(path: &Path, access: Access, options: Options) -> Result<Connection> {
+    let conn = connect::open(path, access, options)?;
+    conn.query_row("SELECT count(*) FROM upkeep", [], |_| Ok(()))
+        .map_err(|error| Fault::Sql(error).about("opening the store", path))?;
+    Ok(conn)
+}

@@ -1,0 +1,82 @@
+//! The connection that writes.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use forklore_store::Result;
+use rusqlite::Connection;
+use rusqlite::hooks::Wal;
+
+use super::Options;
+use super::failed_sync::FailedSync;
+use crate::connect::{self, Access};
+use crate::fault::Fault;
+
+/// The connection that writes; opened by the first step, and again after one that failed in a way
+/// that leaves open what reached the disk.
+#[derive(Debug)]
+pub(super) struct Writer {
+    conn: Option<Connection>,
+    failed: Arc<FailedSync>,
+    /// Pages in the WAL behind the last commit.
+    pages: Arc<AtomicU32>,
+}
+
+impl Writer {
+    pub(super) fn new(failed: &Arc<FailedSync>, pages: &Arc<AtomicU32>) -> Self {
+        Self { conn: None, failed: Arc::clone(failed), pages: Arc::clone(pages) }
+    }
+
+    /// The connection, ready for a step.
+    pub(super) fn ready(
+        &mut self,
+        path: &Path,
+        access: Access,
+        options: Options,
+    ) -> Result<&mut Connection> {
+        self.failed.check(path)?;
+        let conn = match self.conn.take() {
+            Some(conn) => conn,
+            None => self.open(path, access, options)?,
+        };
+        Ok(self.conn.insert(conn))
+    }
+
+    fn open(&self, path: &Path, access: Access, options: Options) -> Result<Connection> {
+        let mut conn = connect::open(path, access, options)?;
+        let pages = Arc::clone(&self.pages);
+        let told = conn.wal_hook(Some(move |_: &mut Wal, now: i32| {
+            pages.store(now.unsigned_abs(), Ordering::Relaxed);
+            Ok(())
+        }));
+        told.map_err(|error| Fault::Sql(error).about("opening the store", path))?;
+        Ok(conn)
+    }
+
+    /// Gives the connection up after a step that failed in a way that leaves open what reached the
+    /// disk; after a failed sync there is no other.
+    pub(super) fn distrust(&mut self, fault: &Fault) {
+        self.failed.note(fault);
+        if fault.spoils() || self.conn.as_ref().is_some_and(|conn| !conn.is_autocommit()) {
+            self.close();
+        }
+    }
+
+    fn close(&mut self) {
+        if let Some(conn) = self.conn.take() {
+            self.failed.close(conn);
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn connection(&mut self) -> Option<&mut Connection> {
+        self.conn.as_mut()
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
