@@ -1,6 +1,7 @@
 //! Cuts the power under a workload, at every sync and in between, and judges what is left.
 
 mod kill;
+mod together;
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -15,6 +16,8 @@ use crate::soak::Chance;
 use crate::subject::{Subject, Whole};
 use crate::sweep::{folder, sound};
 use crate::workload::Workload;
+
+pub use together::Together;
 
 /// Steps after which the work closes the store and opens it again.
 const REOPEN_EVERY: usize = 13;
@@ -90,9 +93,7 @@ impl<'a> PowerCut<'a> {
 
     /// The places of the syncs in the journal.
     fn syncs(&self) -> impl Iterator<Item = usize> {
-        self.journal.iter().enumerate().filter_map(|(at, entry)| {
-            matches!(entry, Entry::Synced(_) | Entry::SyncedDir(_)).then_some(at)
-        })
+        syncs(&self.journal)
     }
 
     /// So many cuts by chance, in order.
@@ -175,4 +176,11 @@ impl<'a> PowerCut<'a> {
         });
         shown.collect()
     }
+}
+
+/// The places of the syncs in a journal.
+fn syncs(journal: &[Entry]) -> impl Iterator<Item = usize> {
+    journal.iter().enumerate().filter_map(|(at, entry)| {
+        matches!(entry, Entry::Synced(_) | Entry::SyncedDir(_)).then_some(at)
+    })
 }

@@ -24,9 +24,7 @@ const AGAIN: Duration = Duration::from_millis(10);
 pub(crate) fn gc(store: &SqliteStore) -> Result<Collected> {
     let before = store_bytes(store.path())?;
     let (mut collected, erased) = store.write("collecting garbage in", collect)?;
-    store.exclusive("giving back the space of", |conn| {
-        compact(conn, erased, store.options().wait)
-    })?;
+    store.exclusive("giving back the space of", |conn| compact(conn, erased))?;
     let after = store_bytes(store.path())?;
     collected.freed_bytes = before.saturating_sub(after);
     Ok(collected)

@@ -4,6 +4,8 @@
 //! as it was, the store is sound, and the next step works; after a failed sync through a handle
 //! opened anew only (CRAFT D2).
 
+use std::time::Duration;
+
 use forklore_faults::drive::{Drive, Fault, Mode, Shape};
 use forklore_faults::picture::log;
 use forklore_faults::soak::{Chance, seed, times};
@@ -108,6 +110,52 @@ fn sqlite_writes_nothing_after_a_failed_sync_of_what_a_checkpoint_wrote() {
     assert!(syncs.len() > 2, "{syncs:?}");
     for nth in &syncs[1..] {
         run(appends, Some(*nth));
+    }
+}
+
+/// Threads share syncs, so they share one that fails: nobody is told of a step that it should have
+/// made durable, and nobody of one behind it.
+#[test]
+fn sqlite_tells_no_thread_of_a_step_behind_a_failed_sync() {
+    const THREADS: usize = 6;
+    let sqlite = Sqlite::over_vfs("shared-sync").with_thread();
+    for round in 0..times(10) {
+        let (dir, drive) = (folder(), Drive::noting_slowly(Duration::from_micros(300)));
+        let store = sqlite.open(dir.path(), &drive).unwrap();
+        let memory = || forklore_store::conformance::Handle::new(MemoryStore::default());
+        for thread in 0..THREADS {
+            store.create(Scene::new(&memory).draft(&format!("s{thread}"), Vec::new())).unwrap();
+        }
+        // How often it was told, and the error that ended it.
+        let work = |thread: usize| {
+            let (scene, session) = (Scene::new(&memory), id(&format!("s{thread}")));
+            for told in 0.. {
+                if thread == 0 && told == 5 + round {
+                    drive.fail_next_sync();
+                }
+                let failed = drive.hit().is_some();
+                match store.append(&session, scene.appending(vec![user("one more")])) {
+                    Ok(_) => assert!(!failed, "told behind a failed sync"),
+                    Err(error) => return (usize::try_from(told).unwrap(), error),
+                }
+            }
+            unreachable!("until it fails");
+        };
+        let work = &work;
+        let ended: Vec<_> = std::thread::scope(|scope| {
+            let threads: Vec<_> =
+                (0..THREADS).map(|thread| scope.spawn(move || work(thread))).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        let others = ended.iter().filter(|(_, error)| matches!(error, Error::Poisoned { .. }));
+        assert!(others.count() >= THREADS - 1, "{ended:?}");
+        drop(store);
+        let store = sqlite.open(dir.path(), &drive).unwrap();
+        for (thread, (told, _)) in ended.iter().enumerate() {
+            let there = log(&*store, &id(&format!("s{thread}"))).unwrap().len();
+            assert!((*told..=told + 1).contains(&there), "{there} events, {told} told");
+        }
+        assert_eq!(store.verify(None).unwrap().problems, []);
     }
 }
 

@@ -1,7 +1,7 @@
 //! The power is cut before every sync of a workload and in between; what was acknowledged is
 //! there, and nothing is half there.
 
-use forklore_faults::power::{PowerCut, Tally};
+use forklore_faults::power::{PowerCut, Tally, Together};
 use forklore_faults::soak::{Chance, seed, times};
 use forklore_faults::subject::{Files, Sqlite, Subject};
 
@@ -73,4 +73,23 @@ fn sqlite_builds_on_nothing_that_a_killed_process_did_not_sync() {
 #[test]
 fn files_build_on_nothing_that_a_killed_process_did_not_sync() {
     kill_and_cut_power(&Files, 250);
+}
+
+/// As by a step, but a thread writes the WAL back while the next steps are taken.
+#[test]
+fn sqlite_keeps_what_it_acknowledged_while_a_thread_writes_back() {
+    cut_power(&Sqlite::over_vfs("thread-power").with_thread(), 300, 0, 1);
+}
+
+#[test]
+fn sqlite_keeps_what_threads_were_told_that_share_syncs() {
+    let sqlite = Sqlite::over_vfs("together-power").with_thread();
+    for round in 0..times(1) {
+        let threads = Together::append(&sqlite);
+        let sharing = threads.sharing();
+        let tally = threads.run(300, &mut Chance::new(seed(), 3_000 + round));
+        println!("{sharing:.1} appends for each sync, images by what was lost: {tally:?}");
+        assert!(sharing > 1.1, "nothing was shared");
+        assert_eq!(tally.len(), sqlite.losses().len());
+    }
 }

@@ -81,3 +81,90 @@ impl Drop for Syncing<'_> {
         self.0.ended.notify_all();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::sync::Barrier;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use forklore_store::Error;
+
+    use super::*;
+
+    fn always() -> Result<()> {
+        Ok(())
+    }
+
+    fn failed() -> Result<()> {
+        Err(Error::Locked("no".into()))
+    }
+
+    #[test]
+    fn one_sync_serves_every_ticket_drawn_before() {
+        let (tickets, syncs) = (Tickets::default(), Cell::new(0));
+        let sync = || {
+            syncs.set(syncs.get() + 1);
+            Ok(())
+        };
+        let [first, second, third] = std::array::from_fn(|_| tickets.draw());
+        for ticket in [second, first, third] {
+            tickets.wait(ticket, always, sync).unwrap();
+        }
+        assert_eq!(syncs.get(), 1);
+    }
+
+    #[test]
+    fn a_ticket_drawn_during_a_sync_needs_the_next_one() {
+        let (tickets, late, syncs) = (Tickets::default(), Cell::new(None), Cell::new(0));
+        let first = tickets.draw();
+        let sync = || {
+            late.set(Some(tickets.draw()));
+            Ok(())
+        };
+        tickets.wait(first, always, sync).unwrap();
+        let again = || {
+            syncs.set(syncs.get() + 1);
+            Ok(())
+        };
+        tickets.wait(late.take().unwrap(), always, again).unwrap();
+        assert_eq!(syncs.get(), 1);
+    }
+
+    #[test]
+    fn a_sync_that_fails_serves_nobody() {
+        let tickets = Tickets::default();
+        let (first, second) = (tickets.draw(), tickets.draw());
+        tickets.wait(first, always, failed).unwrap_err();
+        tickets.wait(second, failed, || panic!("not any more")).unwrap_err();
+        tickets.wait(first, always, always).unwrap();
+        tickets.wait(second, failed, failed).unwrap();
+    }
+
+    #[test]
+    fn threads_share_syncs_and_each_is_served() {
+        const THREADS: u64 = 8;
+        const EACH: u64 = 50;
+        let (tickets, begin) = (Tickets::default(), Barrier::new(8));
+        let (written, durable, syncs) = <(AtomicU64, AtomicU64, AtomicU64)>::default();
+        let work = || {
+            begin.wait();
+            for _ in 0..EACH {
+                let mine = written.fetch_add(1, Ordering::SeqCst) + 1;
+                let ticket = tickets.draw();
+                let sync = || {
+                    let all = written.load(Ordering::SeqCst);
+                    std::thread::sleep(std::time::Duration::from_micros(100));
+                    durable.store(all, Ordering::SeqCst);
+                    syncs.fetch_add(1, Ordering::SeqCst);
+                    Ok(())
+                };
+                tickets.wait(ticket, always, sync).unwrap();
+                assert!(durable.load(Ordering::SeqCst) >= mine);
+            }
+        };
+        std::thread::scope(|scope| (0..THREADS).for_each(|_| drop(scope.spawn(work))));
+        let syncs = syncs.into_inner();
+        assert!((1..THREADS * EACH).contains(&syncs), "{syncs} syncs");
+    }
+}

@@ -14,3 +14,4 @@ mod depth;
 mod erasure;
 mod place;
 mod sealed;
+mod wal;

@@ -25,7 +25,11 @@ impl Place {
     }
 
     pub(crate) fn open(&self) -> Arc<SqliteStore> {
-        Arc::new(SqliteStore::open(&self.file(), Options::default()).unwrap())
+        self.open_with(Options::default())
+    }
+
+    pub(crate) fn open_with(&self, options: Options) -> Arc<SqliteStore> {
+        Arc::new(SqliteStore::open(&self.file(), options).unwrap())
     }
 
     /// The file as any other tool sees it.

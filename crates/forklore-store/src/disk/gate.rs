@@ -129,6 +129,10 @@ impl Gate {
     fn wait(&self, turn: Turn) -> io::Result<Passed> {
         loop {
             let pair = self.pair()?;
+            // Whoever holds the lock of a file that is no more here may never give it up.
+            if !self.stands(&pair) {
+                continue;
+            }
             pair.queue.file.lock()?;
             match turn {
                 Turn::Alone => pair.gate.file.lock()?,
@@ -143,8 +147,11 @@ impl Gate {
 
     /// Whoever locked both files has passed, if they are still those that others lock.
     fn passed(&self, pair: Pair) -> Option<Passed> {
-        let there = pair.queue.is_at(&self.queue) && pair.gate.is_at(&self.gate);
-        there.then(|| Passed { kept: self.kept.clone(), locked: Some(pair) })
+        self.stands(&pair).then(|| Passed { kept: self.kept.clone(), locked: Some(pair) })
+    }
+
+    fn stands(&self, pair: &Pair) -> bool {
+        pair.queue.is_at(&self.queue) && pair.gate.is_at(&self.gate)
     }
 
     /// Files that nobody else in this process uses.

@@ -1,0 +1,170 @@
+//! Cuts the power while threads append at once, each to a session of its own.
+//!
+//! They share syncs: one that another thread began may make a step durable, or may have begun too
+//! early for it.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::Path;
+use std::time::Duration;
+
+use forklore_store::conformance::events::user;
+use forklore_store::conformance::scene::id;
+use forklore_store::conformance::{Handle, Scene};
+use forklore_store::memory::MemoryStore;
+use tempfile::TempDir;
+
+use super::{Tally, syncs};
+use crate::drive::{Drive, Entry, Mark};
+use crate::image::Disk;
+use crate::picture::log;
+use crate::soak::Chance;
+use crate::subject::{Subject, Whole};
+use crate::sweep::folder;
+
+const THREADS: usize = 6;
+/// Appends of each thread.
+const APPENDS: usize = 40;
+/// How long a sync takes: the others commit meanwhile.
+const SYNC: Duration = Duration::from_micros(300);
+
+/// Threads that appended to one store, as its drive noted it down.
+pub struct Together<'a> {
+    subject: &'a dyn Subject,
+    journal: Vec<Entry>,
+    dir: TempDir,
+}
+
+/// How many appends of each thread had begun, and how many were acknowledged.
+#[derive(Clone, Copy, Debug, Default)]
+struct Done {
+    begun: usize,
+    acknowledged: usize,
+}
+
+impl<'a> Together<'a> {
+    /// Lets the threads append.
+    ///
+    /// # Panics
+    /// When the store does not do it.
+    #[must_use]
+    pub fn append(subject: &'a dyn Subject) -> Self {
+        let (dir, drive) = (folder(), Drive::noting_slowly(SYNC));
+        let store = subject.open(dir.path(), &drive).expect("the store opens");
+        let memory = || Handle::new(MemoryStore::default());
+        let scene = Scene::new(&memory);
+        for thread in 0..THREADS {
+            store.create(scene.draft(&name(thread), Vec::new())).expect("a session");
+        }
+        let work = |thread: usize| {
+            let memory = || Handle::new(MemoryStore::default());
+            let scene = Scene::new(&memory);
+            for append in 0..APPENDS {
+                let step = thread * APPENDS + append;
+                drive.mark(Mark::Begun(step));
+                let events = scene.appending(vec![user(&text(thread, append))]);
+                store.append(&id(&name(thread)), events).expect("an append");
+                drive.mark(Mark::Acknowledged(step));
+            }
+        };
+        std::thread::scope(|scope| {
+            for thread in 0..THREADS {
+                let work = &work;
+                scope.spawn(move || work(thread));
+            }
+        });
+        drop(store);
+        Self { subject, journal: drive.journal(), dir }
+    }
+
+    /// How many steps there were for each sync.
+    #[must_use]
+    pub fn sharing(&self) -> f64 {
+        (THREADS * APPENDS) as f64 / syncs(&self.journal).count() as f64
+    }
+
+    /// Judges images of the disk, so many as there are syncs and losses at most.
+    ///
+    /// # Panics
+    /// When something acknowledged is lost, or anything else is not as it must be.
+    #[must_use]
+    pub fn run(&self, most: usize, chance: &mut Chance) -> Tally {
+        let losses = self.subject.losses();
+        let cuts = syncs(&self.journal).flat_map(|at| {
+            // Right before and right behind the sync.
+            losses.iter().flat_map(move |loss| [(at, *loss), (at + 1, *loss)])
+        });
+        let mut cuts: Vec<_> = cuts.collect();
+        while cuts.len() > most {
+            let one = chance.below(cuts.len() as u64);
+            cuts.swap_remove(usize::try_from(one).unwrap_or(0));
+        }
+        cuts.sort_by_key(|(at, _)| *at);
+        let (mut tally, mut disk, mut followed) = (BTreeMap::new(), Disk::default(), 0);
+        for (at, loss) in cuts {
+            // What was told up to the next change of the disk was told before the power is cut.
+            let at = self.told_up_to(at);
+            self.journal[followed..at].iter().for_each(|entry| disk.follow(entry));
+            followed = at;
+            let image = folder();
+            disk.restore(self.dir.path(), image.path(), loss, chance).expect("an image");
+            let judged = self.judge(image.path(), &self.done(0..at));
+            judged.unwrap_or_else(|wrong| panic!("{at}, {loss:?}: {wrong}"));
+            *tally.entry(loss).or_default() += 1;
+        }
+        tally
+    }
+
+    fn told_up_to(&self, at: usize) -> usize {
+        let rest = self.journal.iter().skip(at);
+        at + rest.take_while(|entry| matches!(entry, Entry::Mark(_))).count()
+    }
+
+    fn done(&self, entries: Range<usize>) -> [Done; THREADS] {
+        let mut done = [Done::default(); THREADS];
+        for entry in &self.journal[entries] {
+            match entry {
+                Entry::Mark(Mark::Begun(step)) => done[step / APPENDS].begun += 1,
+                Entry::Mark(Mark::Acknowledged(step)) => done[step / APPENDS].acknowledged += 1,
+                _ => {}
+            }
+        }
+        done
+    }
+
+    fn judge(&self, dir: &Path, done: &[Done; THREADS]) -> Result<(), String> {
+        let opened = self.subject.open(dir, &Drive::sound());
+        let store = opened.map_err(|error| format!("it does not open: {error}"))?;
+        let found = store.verify(None).map_err(|error| format!("verify: {error}"))?;
+        if !found.problems.is_empty() {
+            return Err(format!("verify finds {:?}", found.problems));
+        }
+        let mut threads = done.iter().enumerate();
+        threads.try_for_each(|(thread, done)| of_thread(&*store, thread, *done))
+    }
+}
+
+/// Whether a thread's session holds what it was told, and nothing but what it began.
+fn of_thread(store: &dyn Whole, thread: usize, done: Done) -> Result<(), String> {
+    // The sessions themselves come one by one, before the threads.
+    if done.begun == 0 {
+        return Ok(());
+    }
+    let session = name(thread);
+    let events = log(store, &id(&session)).map_err(|error| format!("reading: {error}"))?;
+    if !(done.acknowledged..=done.begun).contains(&events.len()) {
+        return Err(format!("{session} has {} events: {done:?}", events.len()));
+    }
+    let wrong = events.iter().enumerate().find(|(append, event)| {
+        !event.event.data.get().contains(&format!("\"{}\"", text(thread, *append)))
+    });
+    wrong.map_or(Ok(()), |(append, _)| Err(format!("event {append} of {session} is another's")))
+}
+
+fn name(thread: usize) -> String {
+    format!("thread{thread}")
+}
+
+fn text(thread: usize, append: usize) -> String {
+    format!("{thread}.{append}")
+}

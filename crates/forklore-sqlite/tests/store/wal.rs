@@ -1,0 +1,99 @@
+//! The WAL is written back beside the steps, and begun anew.
+
+use std::time::{Duration, Instant};
+
+use forklore_sqlite::{Checkpoints, Options};
+use forklore_store::conformance::Scene;
+use forklore_store::conformance::events::turns;
+use rusqlite::Connection;
+
+use crate::place::{Place, handle};
+
+const PAGES: u32 = 64;
+/// Bytes of a page in the WAL.
+const PAGE: u64 = 8 << 10;
+
+fn options(in_step: bool) -> Options {
+    let checkpoints = Checkpoints { every_pages: PAGES, in_step };
+    Options { checkpoints, ..Options::default() }
+}
+
+fn wal(place: &Place) -> u64 {
+    place.file().with_file_name("store.db-wal").metadata().unwrap().len()
+}
+
+#[test]
+fn it_stays_short_however_much_is_appended() {
+    for in_step in [false, true] {
+        let place = Place::new();
+        let store = place.open_with(options(in_step));
+        let make = || handle(&store);
+        let scene = Scene::new(&make);
+        scene.root("a", turns(1));
+        for _ in 0..1_000 {
+            scene.append("a", turns(1));
+        }
+        let (bytes, most) = (wal(&place), 8 * u64::from(PAGES) * PAGE);
+        assert!(bytes < most, "{bytes} of at most {most}, in_step {in_step}");
+        scene.assert_sound();
+    }
+}
+
+#[test]
+fn a_long_reader_keeps_it_and_only_for_as_long() {
+    let place = Place::new();
+    let store = place.open_with(options(false));
+    let make = || handle(&store);
+    let scene = Scene::new(&make);
+    scene.root("a", turns(1));
+    let reader = Connection::open(place.file()).unwrap();
+    reader.execute_batch("BEGIN; SELECT count(*) FROM session;").unwrap();
+    reader.query_row("SELECT count(*) FROM session", [], |_| Ok(())).unwrap();
+    for _ in 0..300 {
+        scene.append("a", turns(1));
+    }
+    let kept = wal(&place);
+    assert!(kept > 2 * u64::from(PAGES) * PAGE, "{kept}");
+    reader.execute_batch("COMMIT").unwrap();
+    // Within few steps it is begun anew, and what follows fits into it.
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(5) {
+        scene.append("a", turns(1));
+        if pages(&place) < PAGES {
+            scene.assert_sound();
+            return;
+        }
+    }
+    panic!("{} pages are left", pages(&place));
+}
+
+/// Pages in the WAL that count, as another program finds them.
+fn pages(place: &Place) -> u32 {
+    let conn = Connection::open(place.file()).unwrap();
+    conn.query_row("PRAGMA wal_checkpoint(NOOP)", [], |row| row.get(1)).unwrap()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn no_thread_is_left_behind() {
+    let threads = || {
+        let tasks = std::fs::read_dir("/proc/self/task").unwrap();
+        let names = tasks
+            .filter_map(|task| std::fs::read_to_string(task.unwrap().path().join("comm")).ok());
+        names.filter(|name| name.starts_with("forklore-check")).count()
+    };
+    let place = Place::new();
+    let store = place.open_with(options(false));
+    let make = || handle(&store);
+    let scene = Scene::new(&make);
+    scene.root("a", turns(1));
+    let mut seen = 0;
+    for _ in 0..500 {
+        scene.append("a", turns(1));
+        seen = seen.max(threads());
+    }
+    assert!(seen > 0, "no checkpoint was seen");
+    drop(scene);
+    drop(store);
+    assert_eq!(threads(), 0);
+}
