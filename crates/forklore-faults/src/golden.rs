@@ -134,7 +134,8 @@ pub fn write(engine: &Engine) -> Result<()> {
     scene.family()?;
     scene.depth()?;
     scene.deletions()?;
-    scene.imports()
+    scene.imports()?;
+    scene.pack()
 }
 
 struct Scene {
@@ -233,6 +234,19 @@ impl Scene {
             }
         }
         Ok(())
+    }
+
+    /// What is packed, and what is written behind it: enough to be sealed, and some that is not.
+    fn pack(&self) -> Result<()> {
+        let long = id("golden-long")?;
+        let workspace = Workspace::new("/golden");
+        let create = Create { id: Some(long.clone()), ..Create::in_workspace(workspace) };
+        self.engine.create(&create)?;
+        self.say(&long, 40)?;
+        self.engine.pack(Duration::ZERO)?;
+        self.say(&long, 40)?;
+        let heir = self.fork("golden-long", "golden-long-heir", "turn:35", |_| {})?;
+        self.say(&heir, 1)
     }
 
     fn fork(

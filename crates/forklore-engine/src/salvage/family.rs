@@ -64,7 +64,11 @@ impl Family {
                 (!self.headers.contains_key(parent)).then(|| (child.clone(), parent.clone()))
             });
             let Some((child, parent)) = missing else { return Ok(()) };
-            let header = guess(from, &child, &parent)?;
+            // The child may be deleted; then one that descends from it tells.
+            let heirs = self.heirs(&parent);
+            let witness = heirs.into_iter().max_by_key(|(_, reach)| *reach);
+            let witness = witness.map(|(heir, reach)| (&heir.id, reach));
+            let header = guess(from, &child, &parent, witness)?;
             let reason = format!(
                 "its header is gone; what {} inherits from it is saved under its name, with a \
                  label, times and a parent that are made up",
@@ -161,8 +165,14 @@ impl Family {
     }
 }
 
-/// A header for a parent of which only a child is known.
-fn guess(from: &Engine, child: &Header, id: &SessionId) -> Result<Header> {
+/// A header for a parent of which only a child is known, and a session that can be read with so
+/// many events of what that child inherits.
+fn guess(
+    from: &Engine,
+    child: &Header,
+    id: &SessionId,
+    witness: Option<(&SessionId, u64)>,
+) -> Result<Header> {
     let mut header = Header {
         id: id.clone(),
         title: None,
@@ -189,14 +199,16 @@ fn guess(from: &Engine, child: &Header, id: &SessionId) -> Result<Header> {
     // is whoever wrote the event before.
     let mut before: Option<Stored> = None;
     let mut reached = false;
-    slots(from.store(), &child.id, 1, child.inherited.kept + 1, &mut |_, slot| {
-        match slot {
-            Slot::Whole(stored) if stored.origin.session_id == *id => reached = true,
-            Slot::Whole(stored) if !reached => before = Some(stored),
-            _ => {}
-        }
-        Ok(())
-    })?;
+    if let Some((witness, reach)) = witness {
+        slots(from.store(), witness, 1, reach + 1, &mut |_, slot| {
+            match slot {
+                Slot::Whole(stored) if stored.origin.session_id == *id => reached = true,
+                Slot::Whole(stored) if !reached => before = Some(stored),
+                _ => {}
+            }
+            Ok(())
+        })?;
+    }
     let before = before.as_ref();
     header.parent_id =
         Some(before.map_or(&child.root_id, |stored| &stored.origin.session_id).clone());
