@@ -1,6 +1,8 @@
 //! Payloads like those that agents write: prose, code, paths and output of commands, the same on
-//! every run. Words come as often as in English (the nth about 1/n as often as the first), so that
-//! compressing them is neither easier nor harder than the real thing.
+//! every run. Words come as often as in English (the nth about 1/n as often as the first), and some
+//! lines come again, so that they shrink as little as the texts of real sessions that shrink least.
+
+use std::collections::VecDeque;
 
 use crate::numbers::Numbers;
 
@@ -25,12 +27,17 @@ const NAMES: &str = "parse_header read_page next_event cut_at fork_plan retry_co
 const FOLDERS: &str = "src/main.rs src/store/read.rs tests/fork.rs lib/session.py app/models.ts \
     docs/semantics.md crates/engine/src/cut.rs web/components/Tree.tsx Cargo.toml package.json";
 
+/// The lines that quotes are taken from.
+const BEFORE: usize = 100;
+
 /// Payloads without end.
 pub(crate) struct Prose {
     numbers: Numbers,
     words: Vec<&'static str>,
     names: Vec<&'static str>,
     paths: Vec<&'static str>,
+    /// Lines that were written before, to quote.
+    before: VecDeque<String>,
 }
 
 impl Prose {
@@ -41,6 +48,7 @@ impl Prose {
             words: list(WORDS),
             names: list(NAMES),
             paths: list(FOLDERS),
+            before: VecDeque::new(),
         }
     }
 
@@ -49,7 +57,8 @@ impl Prose {
         let mut text = String::from("{\"content\":\"");
         let end = bytes - 2;
         while text.len() < end {
-            match self.numbers.below(10) {
+            match self.numbers.below(11) {
+                10 => self.quote(&mut text),
                 0..=5 => self.sentence(&mut text),
                 6 | 7 => self.code(&mut text),
                 8 => self.output(&mut text),
@@ -64,6 +73,7 @@ impl Prose {
         while text.len() < end {
             text.push('.');
         }
+        self.remember(text.get(12..).unwrap_or_default());
         text.push_str("\"}");
         text
     }
@@ -115,6 +125,21 @@ impl Prose {
         text.push_str(&format!(
             "{path}:{line}:{column}: {word} ({hash:07x}) ok in {line}.{column}s\\n"
         ));
+    }
+
+    /// A line that was written before, as agents repeat what they have read.
+    fn quote(&mut self, text: &mut String) {
+        let at = self.numbers.below(self.before.len());
+        if let Some(line) = self.before.get(at) {
+            text.push_str(line);
+            text.push_str("\\n");
+        }
+    }
+
+    fn remember(&mut self, text: &str) {
+        self.before.extend(text.split("\\n").map(str::to_owned));
+        let surplus = self.before.len().saturating_sub(BEFORE);
+        self.before.drain(..surplus);
     }
 
     fn reference(&mut self, text: &mut String) {

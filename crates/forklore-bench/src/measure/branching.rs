@@ -119,7 +119,7 @@ fn beyond(scene: &Scene, events: usize, chart: &mut Chart) -> Result<()> {
     let plain = Plain::session(scene, events)?;
     let mut forks = Forks::of(bed, id, &Selector::End);
     // A long file takes seconds to copy, and needs no more than that to be told from a fork.
-    let rounds = (10_000_000 / events).clamp(5, scene.rounds(FORKS).max(5));
+    let rounds = (2_000_000 / events).clamp(5, FORKS);
     let mut rivals: [Rival<'_>; 2] = [Box::new(|| forks.make()), Box::new(|| plain.fork())];
     let samples = in_turns(rounds, &mut rivals)?;
     for (name, took) in [FORKLORE, COPY].into_iter().zip(&samples) {
