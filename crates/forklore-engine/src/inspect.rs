@@ -1,21 +1,29 @@
 //! `inspect`: exactly what the model would receive (SPEC 7).
+//!
+//! It is worked out from an outline of the session, in which each message is a few bytes however
+//! long it is; the messages themselves are read when they are taken.
 
 mod messages;
+mod outline;
 mod repair;
+mod sent;
 
 use std::collections::BTreeMap;
 
 use forklore_model::{Message, SessionId};
+use forklore_store::port::At;
 use serde::Serialize;
 
+pub use self::sent::Messages;
 use crate::{Engine, Result};
-use messages::Draft;
+use outline::Outline;
 
-/// A session as its model sees it.
+/// A session as its model sees it. The messages are a list, or of an
+/// [`inspect_lazily`](Engine::inspect_lazily) read one by one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Inspection {
+pub struct Inspection<Sent = Vec<Message>> {
     /// The messages, in order.
-    pub messages: Vec<Message>,
+    pub messages: Sent,
     /// Whether every call had its result without repair.
     pub balanced: bool,
     /// Calls that the view had to answer.
@@ -27,16 +35,35 @@ pub struct Inspection {
 }
 
 impl Engine {
-    /// What the model of a session would receive now (SPEC 7).
+    /// What the model of a session would receive now (SPEC 7). For sessions that may not fit in
+    /// memory see [`Engine::inspect_lazily`].
     ///
     /// # Errors
     /// `not_found`, `corrupt`, `missing_ancestor`.
     pub fn inspect(&self, session: &SessionId) -> Result<Inspection> {
+        let Inspection { messages, balanced, open_results, synthetic_results, excluded } =
+            self.inspect_lazily(session)?;
+        let messages = messages.collect::<Result<_>>()?;
+        Ok(Inspection { messages, balanced, open_results, synthetic_results, excluded })
+    }
+
+    /// The same, without holding the messages: each is read when it is taken.
+    ///
+    /// # Errors
+    /// `not_found`, `corrupt`, `missing_ancestor`; of each message the last two.
+    pub fn inspect_lazily(&self, session: &SessionId) -> Result<Inspection<Messages>> {
         self.show(session)?;
-        let mut draft = Draft::default();
-        for stored in self.events(session, forklore_store::port::At::Seq(0)) {
-            draft.add(self, stored?);
+        let mut outline = Outline::default();
+        for stored in self.events(session, At::Seq(0)) {
+            outline.add(self, session, &stored?)?;
         }
-        Ok(repair::finish(draft))
+        let (open_results, synthetic_results) = repair::settle(&mut outline);
+        Ok(Inspection {
+            balanced: open_results == 0,
+            open_results,
+            synthetic_results,
+            excluded: outline.excluded,
+            messages: Messages::of(self, session, outline.items, open_results),
+        })
     }
 }

@@ -58,7 +58,7 @@ pub use import::{
     ImportOptions, ImportReport, ImportedFile, ImportedSession, Problem as ImportProblem,
     ProblemKind, Progressed, Restored,
 };
-pub use inspect::Inspection;
+pub use inspect::{Inspection, Messages};
 pub use lease::LEASE;
 pub use lineage::{Lineage, Relative};
 pub use list::{ListRequest, Listing};

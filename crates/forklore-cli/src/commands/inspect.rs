@@ -1,8 +1,10 @@
 //! `inspect`: what the model would receive.
 
+use forklore::engine::Inspection;
+
 use crate::app::App;
 use crate::failure::Result;
-use crate::output::{Output, Tone, count, transcript};
+use crate::output::{List, Output, Tone, count, transcript};
 use crate::session_ref::SessionRef;
 
 const EXAMPLES: &str = "\
@@ -22,24 +24,33 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let header = app.session(&SessionRef::parse(&args.session)?, output)?;
-    let inspection = app.engine()?.inspect(&header.id)?;
-    if !output.is_json() {
-        for (number, message) in inspection.messages.iter().enumerate() {
-            output.page(|page| transcript::message(page, number, message))?;
-        }
+    let Inspection { messages, balanced, open_results, synthetic_results, excluded } =
+        app.engine()?.inspect_lazily(&header.id)?;
+    let sent = messages.left() as u64;
+    if output.is_json() {
+        let messages = List::of(messages);
+        let answer =
+            Inspection { messages: &messages, balanced, open_results, synthetic_results, excluded };
+        let printed = output.answer(&answer, |_| {});
+        messages.outcome()?;
+        return printed;
     }
-    output.answer(&inspection, |page| {
+    for (number, message) in messages.enumerate() {
+        let message = message?;
+        output.page(|page| transcript::message(page, number, &message))?;
+    }
+    output.page(|page| {
         page.end();
-        page.fact("sent", count(inspection.messages.len() as u64, "message"));
-        let synthetic = count(inspection.synthetic_results as u64, "synthetic result");
-        if inspection.balanced {
+        page.fact("sent", count(sent, "message"));
+        let synthetic = count(synthetic_results as u64, "synthetic result");
+        if balanced {
             page.fact("calls", format!("balanced, {synthetic}"));
         } else {
-            let open = count(inspection.open_results as u64, "open call");
+            let open = count(open_results as u64, "open call");
             page.put(Tone::Warn, format!("{:<11}{open} answered, {synthetic}", "calls")).end();
         }
         let left: Vec<_> =
-            inspection.excluded.iter().map(|(kind, number)| format!("{number} {kind}")).collect();
+            excluded.iter().map(|(kind, number)| format!("{number} {kind}")).collect();
         page.fact("left out", left.join(", "));
     })
 }

@@ -5,148 +5,121 @@
 
 use std::collections::{HashMap, HashSet};
 
-use forklore_model::{Content, Data, Message, Part, Role};
+use forklore_model::Role;
 
-use super::Inspection;
-use super::messages::Draft;
+use super::outline::{Item, Outline, What};
 
-pub(super) fn finish(mut draft: Draft) -> Inspection {
-    drop_foreign_reasoning(&mut draft);
-    drop_dangling_reasoning(&mut draft);
-    let answered = pair_results(&mut draft);
-    let mut messages: Vec<Message> = Vec::with_capacity(draft.items.len());
-    let mut open_results = 0;
-    let mut waiting: Vec<Part> = Vec::new();
-    for (at, item) in draft.items.into_iter().enumerate() {
-        if item.emptied {
-            continue;
-        }
-        if item.message.role != Role::Tool {
-            flush(&mut messages, &mut waiting);
-        }
-        for part in item.message.to_parts() {
-            if let Part::ToolCall { id, name, .. } = part
-                && !answered.contains(&(at, id.clone()))
-            {
-                open_results += 1;
-                waiting.push(view_result(id, name));
-            }
-        }
-        messages.push(item.message);
-    }
-    flush(&mut messages, &mut waiting);
-    let synthetic = |m: &Message| {
-        m.to_parts()
-            .iter()
-            .filter(|p| matches!(p, Part::ToolResult { synthetic: true, .. }))
-            .count()
+/// Leaves out what may not be sent. Returns how many calls have no result, and how many results
+/// will stand in for ones that never came.
+pub(super) fn settle(outline: &mut Outline) -> (usize, usize) {
+    drop_foreign_reasoning(outline);
+    drop_dangling_reasoning(outline);
+    pair_results(outline);
+    let count = |is: fn(&What) -> bool| {
+        let sent = outline.items.iter().filter(|item| !item.emptied);
+        sent.flat_map(|item| item.parts.iter().flatten()).filter(|part| is(&part.what)).count()
     };
-    Inspection {
-        synthetic_results: messages.iter().map(synthetic).sum(),
-        balanced: open_results == 0,
-        open_results,
-        messages,
-        excluded: draft.excluded,
-    }
+    let open = count(|what| matches!(what, What::Call { answered: false, .. }));
+    let synthetic = count(|what| matches!(what, What::Result { synthetic: true, .. }));
+    (open, open + synthetic)
 }
 
-fn flush(messages: &mut Vec<Message>, waiting: &mut Vec<Part>) {
-    messages.extend(
-        waiting
-            .drain(..)
-            .map(|part| Message { role: Role::Tool, content: Content::Parts(vec![part]) }),
-    );
-}
-
-fn view_result(call_id: String, name: String) -> Part {
-    Part::ToolResult {
-        call_id,
-        name: Some(name),
-        content: Data::from_checked("\"No result: the call was interrupted.\""),
-        is_error: true,
-        synthetic: true,
-    }
-}
-
-/// Calls by the place of their message and their id: ids recur.
-type Answered = HashSet<(usize, String)>;
-
-/// Leaves out results that pair with no open call, and says which calls are answered.
-fn pair_results(draft: &mut Draft) -> Answered {
-    let mut open: HashMap<String, usize> = HashMap::new();
-    let mut answered = Answered::new();
+/// Leaves out results that pair with no open call, and marks the calls that are answered.
+fn pair_results(outline: &mut Outline) {
+    // Open calls by id, each with the place of its message.
+    let mut open: HashMap<Box<str>, usize> = HashMap::new();
     let mut orphans = 0;
-    for (at, item) in draft.items.iter_mut().enumerate() {
+    for at in 0..outline.items.len() {
+        let Some(item) = outline.items.get_mut(at) else { break };
         if item.starts_turn {
             open.clear();
         }
-        let Content::Parts(parts) = &mut item.message.content else { continue };
+        let Some(parts) = &mut item.parts else { continue };
         let before = parts.len();
-        parts.retain(|part| match part {
-            Part::ToolCall { id, .. } => {
+        let mut answered = Vec::new();
+        parts.retain(|part| match &part.what {
+            What::Call { id, .. } => {
                 open.insert(id.clone(), at);
                 true
             }
-            Part::ToolResult { call_id, .. } => match open.remove(call_id) {
-                Some(call_at) => answered.insert((call_at, call_id.clone())),
+            What::Result { call, .. } => match open.remove(call) {
+                Some(call_at) => {
+                    answered.push((call_at, call.clone()));
+                    true
+                }
                 None => false,
             },
             _ => true,
         });
         orphans += before - parts.len();
         item.emptied = before > 0 && parts.is_empty();
+        for (at, id) in answered {
+            outline.items.get_mut(at).into_iter().for_each(|item| item.answer(&id));
+        }
     }
     for _ in 0..orphans {
-        draft.exclude("tool_result");
+        outline.exclude("tool_result");
     }
-    answered
+}
+
+impl Item {
+    /// Marks the calls of this id as answered.
+    fn answer(&mut self, call: &str) {
+        for part in self.parts.iter_mut().flatten() {
+            if let What::Call { id, answered } = &mut part.what
+                && **id == *call
+            {
+                *answered = true;
+            }
+        }
+    }
+
+    fn is_reasoning(&self) -> bool {
+        self.parts.as_ref().is_some_and(|parts| {
+            !parts.is_empty() && parts.iter().all(|p| matches!(p.what, What::Reasoning { .. }))
+        })
+    }
 }
 
 /// Reasoning goes only to the model that wrote it.
-fn drop_foreign_reasoning(draft: &mut Draft) {
-    let Some(target) = draft.model.clone() else { return };
-    drop_reasoning(draft, |model| model.is_some_and(|model| *model != target));
-}
-
-fn drop_reasoning(draft: &mut Draft, foreign: impl Fn(Option<&String>) -> bool) {
+fn drop_foreign_reasoning(outline: &mut Outline) {
+    let Some(target) = outline.model.clone() else { return };
+    let foreign = |what: &What| match what {
+        What::Reasoning { model: Some(model) } => **model != *target,
+        _ => false,
+    };
     let mut dropped = 0;
-    draft.items.retain_mut(|item| {
-        let Content::Parts(parts) = &mut item.message.content else { return true };
+    outline.items.retain_mut(|item| {
+        let Some(parts) = &mut item.parts else { return true };
         let before = parts.len();
-        parts.retain(
-            |part| !matches!(part, Part::Reasoning { model, .. } if foreign(model.as_ref())),
-        );
+        parts.retain(|part| !foreign(&part.what));
         dropped += before - parts.len();
         before == 0 || !parts.is_empty()
     });
     for _ in 0..dropped {
-        draft.exclude("reasoning");
+        outline.exclude("reasoning");
     }
 }
 
 /// A reasoning item that nothing of the model follows is refused by providers.
-fn drop_dangling_reasoning(draft: &mut Draft) {
-    let is_reasoning = |m: &Message| {
-        matches!(&m.content, Content::Parts(p)
-            if !p.is_empty() && p.iter().all(|part| matches!(part, Part::Reasoning { .. })))
-    };
+fn drop_dangling_reasoning(outline: &mut Outline) {
     let mut followed = false;
     let mut dangling = HashSet::new();
-    for (at, item) in draft.items.iter().enumerate().rev() {
-        if is_reasoning(&item.message) {
+    for (at, item) in outline.items.iter().enumerate().rev() {
+        if item.is_reasoning() {
             if !followed {
                 dangling.insert(at);
             }
         } else {
-            followed = item.message.role == Role::Assistant;
+            followed = item.role == Role::Assistant;
         }
     }
     let mut at = 0;
-    draft.items.retain(|_| {
+    outline.items.retain(|_| {
         at += 1;
         !dangling.contains(&(at - 1))
     });
     for _ in dangling {
-        draft.exclude("reasoning");
+        outline.exclude("reasoning");
     }
 }

@@ -57,6 +57,12 @@ fn a51_inspect_reports_balance_and_what_is_left_out(world: &World) {
         left_out,
         ["provider_usage 1", "tool_result 1", "turn_failed 1", "workflow_event 1"]
     );
+    let mut lazily = world.engine.inspect_lazily(&id("p")).unwrap();
+    for (at, message) in seen.messages.into_iter().enumerate() {
+        assert_eq!(lazily.messages.left(), roles.len() - at);
+        assert_eq!(lazily.messages.next().unwrap().unwrap(), message);
+    }
+    assert_eq!((lazily.messages.left(), lazily.messages.next().is_none()), (0, true));
     world.session("q", "u1 c:x r:x a1");
     let seen = world.engine.inspect(&id("q")).unwrap();
     assert_eq!((seen.balanced, seen.synthetic_results, seen.messages.len()), (true, 0, 4));

@@ -6,7 +6,7 @@ use forklore_engine::{
     Branches, Difference, Engine, Inspection, Lineage, ListRequest, Listing, Loaded, LogRange,
     Pace, Record, Result, Scope, Stats, TreeRequest, Trees,
 };
-use forklore_model::{Cut, Header, Selector, SessionId};
+use forklore_model::{Cut, Header, Message, Selector, SessionId};
 use forklore_store::port::{At, Stored, Verification};
 
 use super::{Forklore, Rows};
@@ -98,13 +98,26 @@ impl Forklore {
         Ok(Rows::of(self.pool.clone(), paced))
     }
 
-    /// What the model of a session would receive now (SPEC 7).
+    /// What the model of a session would receive now (SPEC 7). For sessions that may not fit in
+    /// memory see [`Forklore::inspect_lazily`].
     ///
     /// # Errors
     /// `not_found`, `corrupt`, `missing_ancestor`.
     pub async fn inspect(&self, session: &SessionId) -> Result<Inspection> {
         let session = session.clone();
         self.step(move |engine| engine.inspect(&session)).await
+    }
+
+    /// The same, without holding the messages: each is read when it is taken.
+    ///
+    /// # Errors
+    /// `not_found`, `corrupt`, `missing_ancestor`; of each row the last two.
+    pub async fn inspect_lazily(&self, session: &SessionId) -> Result<Inspection<Rows<Message>>> {
+        let session = session.clone();
+        let Inspection { messages, balanced, open_results, synthetic_results, excluded } =
+            self.step(move |engine| engine.inspect_lazily(&session)).await?;
+        let messages = Rows::of(self.pool.clone(), messages);
+        Ok(Inspection { messages, balanced, open_results, synthetic_results, excluded })
     }
 
     /// The cut that `selector` names in the session of `header` (SPEC 5).

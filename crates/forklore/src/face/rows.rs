@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use forklore_engine::{Record, Result};
-use forklore_model::{Content, Part};
+use forklore_model::{Content, Message, Part};
 use forklore_store::port::Stored;
 use futures_lite::{Stream, StreamExt};
 
@@ -136,9 +136,21 @@ impl Weigh for Stored {
 
 impl Weigh for Record {
     fn bytes(&self) -> usize {
-        match &self.content {
-            Content::Text(text) => text.len(),
-            Content::Parts(parts) => parts.iter().map(Weigh::bytes).sum(),
+        self.content.bytes()
+    }
+}
+
+impl Weigh for Message {
+    fn bytes(&self) -> usize {
+        self.content.bytes()
+    }
+}
+
+impl Weigh for Content {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Text(text) => text.len(),
+            Self::Parts(parts) => parts.iter().map(Weigh::bytes).sum(),
         }
     }
 }

@@ -94,7 +94,10 @@ fn reading_verbs_answer_as_the_engine_does() {
         let cut: Selector = "turn:-1".parse().unwrap();
         assert_eq!(store.cut(&header, &cut).await.unwrap(), engine.cut(&header, &cut).unwrap());
         assert_eq!(store.load(&child).await.unwrap(), engine.load(&child).unwrap());
-        assert_eq!(store.inspect(&child).await.unwrap(), engine.inspect(&child).unwrap());
+        let inspection = store.inspect(&child).await.unwrap();
+        assert_eq!(inspection, engine.inspect(&child).unwrap());
+        let lazily = store.inspect_lazily(&child).await.unwrap();
+        assert_eq!(lazily.messages.all().await.unwrap(), inspection.messages);
         assert_eq!(store.branches(&main).await.unwrap(), engine.branches(&main).unwrap());
         assert_eq!(store.lineage(&child).await.unwrap(), engine.lineage(&child).unwrap());
         let difference = store.diff(&main, &child).await.unwrap();

@@ -1,0 +1,200 @@
+//! From events to an outline of the messages of a request, before calls are paired: compactions
+//! applied, summaries and finished sub-agents included, what the model does not see left out.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use forklore_model::dialect::Covers;
+use forklore_model::{Class, Content, Event, EventId, EventType, Message, Part, Role, SessionId};
+use forklore_store::port::{At, Direction, Query, Stored};
+use serde::Deserialize;
+
+use super::messages;
+use crate::view::compacted_range;
+use crate::{Engine, Result};
+
+/// The messages so far, without what they say.
+#[derive(Debug, Default)]
+pub(super) struct Outline {
+    pub(super) items: Vec<Item>,
+    pub(super) excluded: BTreeMap<String, u64>,
+    /// The model named last: reasoning of another one is not sent to it.
+    pub(super) model: Option<String>,
+}
+
+/// A message with its place.
+#[derive(Debug)]
+pub(super) struct Item {
+    /// The event that says it, and which of that event's messages it is.
+    pub(super) seq: u64,
+    pub(super) number: u32,
+    /// Whether it is a compaction's, in place of what it covers.
+    pub(super) instead: bool,
+    /// Its index; none for what stands between conversation events.
+    index: Option<u64>,
+    pub(super) role: Role,
+    /// Whether a turn begins here.
+    pub(super) starts_turn: bool,
+    /// Whether nothing is left of it.
+    pub(super) emptied: bool,
+    /// What is left of its parts; none where it is a text.
+    pub(super) parts: Option<Vec<Sketch>>,
+}
+
+/// A part without what it says.
+#[derive(Debug)]
+pub(super) struct Sketch {
+    /// Which part of the message it is.
+    pub(super) at: usize,
+    pub(super) what: What,
+}
+
+/// What decides whether a part is sent.
+#[derive(Debug)]
+pub(super) enum What {
+    Call { id: Box<str>, answered: bool },
+    Result { call: Box<str>, synthetic: bool },
+    Reasoning { model: Option<Box<str>> },
+    Other,
+}
+
+impl Outline {
+    pub(super) fn add(
+        &mut self,
+        engine: &Engine,
+        session: &SessionId,
+        stored: &Stored,
+    ) -> Result<()> {
+        let event = &stored.event;
+        self.note_model(event);
+        let said = messages::of_event(engine, event);
+        if event.class == Class::Context && event.kind == EventType::HISTORY_COMPACTION {
+            match self.covered(engine, session, stored)? {
+                Some(covered) => self.compact(stored.seq, &said, &covered),
+                None => self.exclude(event.kind.as_str()),
+            }
+            return Ok(());
+        }
+        if said.is_empty() {
+            self.exclude(event.kind.as_str());
+        }
+        let conversation = event.class.is_conversation();
+        let index = conversation.then(|| stored.counts.index.saturating_sub(1));
+        for (number, message) in (0..).zip(&said) {
+            let starts_turn = event.effect.starts_turn;
+            let item = Item::of(message, (stored.seq, number), index);
+            self.items.push(Item { starts_turn, ..item });
+        }
+        Ok(())
+    }
+
+    pub(super) fn exclude(&mut self, kind: &str) {
+        *self.excluded.entry(kind.to_owned()).or_default() += 1;
+    }
+
+    /// The indexes that a compaction covers.
+    fn covered(
+        &self,
+        engine: &Engine,
+        session: &SessionId,
+        stored: &Stored,
+    ) -> Result<Option<Range<u64>>> {
+        let (event, index) = (&stored.event, stored.counts.index);
+        let Some(name) = &event.dialect else { return Ok(compacted_range(&event.data)) };
+        let dialect = engine.dialects().named(name);
+        Ok(match dialect.and_then(|dialect| dialect.compaction(&event.data)) {
+            None => None,
+            Some(Covers::AllBefore) => Some(0..index),
+            Some(Covers::Before(id)) => {
+                let end = self.index_of(engine, session, &id, stored.seq)?;
+                Some(0..end.unwrap_or(index))
+            }
+        })
+    }
+
+    /// Puts a compaction's messages in place of those it covers.
+    fn compact(&mut self, seq: u64, said: &[Message], covered: &Range<u64>) {
+        let is_covered = |item: &Item| item.index.is_some_and(|at| covered.contains(&at));
+        let place =
+            self.items.iter().position(|item| is_covered(item) || item.index >= Some(covered.end));
+        let rest = self.items.split_off(place.unwrap_or(self.items.len()));
+        self.items.extend((0..).zip(said).map(|(number, message)| {
+            let item = Item::of(message, (seq, number), Some(covered.start));
+            Item { instead: true, ..item }
+        }));
+        for item in rest {
+            if is_covered(&item) {
+                self.exclude(kind_of(item.role));
+            } else {
+                self.items.push(item);
+            }
+        }
+    }
+
+    /// The index of the latest message before `seq` whose event has this id, if it is still there.
+    fn index_of(
+        &self,
+        engine: &Engine,
+        session: &SessionId,
+        id: &str,
+        seq: u64,
+    ) -> Result<Option<u64>> {
+        let Ok(id) = id.parse::<EventId>() else { return Ok(None) };
+        let query =
+            Query { at: At::Id(id), direction: Direction::Forward, limit: 10_000, bare: true };
+        let found = engine.store().read(session, &query)?.events;
+        let before = found.iter().rev().map(|stored| stored.seq).filter(|found| *found < seq);
+        let mut items = before.filter_map(|seq| self.items.iter().rev().find(|i| i.seq == seq));
+        Ok(items.next().and_then(|item| item.index))
+    }
+
+    fn note_model(&mut self, event: &Event) {
+        #[derive(Deserialize)]
+        struct Named {
+            model: Option<String>,
+        }
+        let names_one =
+            event.kind == EventType::REASONING || event.kind == EventType::PROVIDER_USAGE;
+        if names_one && let Ok(Named { model: Some(model) }) = event.data.read() {
+            self.model = Some(model);
+        }
+    }
+}
+
+impl Item {
+    fn of(message: &Message, (seq, number): (u64, u32), index: Option<u64>) -> Self {
+        let parts = match &message.content {
+            Content::Text(_) => None,
+            Content::Parts(parts) => Some(parts.iter().enumerate().map(Sketch::of).collect()),
+        };
+        let role = message.role;
+        let (instead, starts_turn, emptied) = (false, false, false);
+        Self { seq, number, instead, index, role, starts_turn, emptied, parts }
+    }
+}
+
+impl Sketch {
+    fn of((at, part): (usize, &Part)) -> Self {
+        let what = match part {
+            Part::ToolCall { id, .. } => What::Call { id: id.as_str().into(), answered: false },
+            Part::ToolResult { call_id, synthetic, .. } => {
+                What::Result { call: call_id.as_str().into(), synthetic: *synthetic }
+            }
+            Part::Reasoning { model, .. } => {
+                What::Reasoning { model: model.as_deref().map(Into::into) }
+            }
+            Part::Text { .. } | Part::Attachment { .. } | Part::Other { .. } => What::Other,
+        };
+        Self { at, what }
+    }
+}
+
+/// What an excluded message counts as.
+fn kind_of(role: Role) -> &'static str {
+    match role {
+        Role::System => "system_message",
+        Role::User => "user_message",
+        Role::Assistant => "assistant_message",
+        Role::Tool => "tool_result",
+    }
+}

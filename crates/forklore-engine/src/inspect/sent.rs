@@ -1,0 +1,140 @@
+//! The messages of an outline, read once more as they are taken, with a result beside each call
+//! that has none.
+
+use std::collections::VecDeque;
+
+use forklore_model::{Content, Data, Message, Part, Role, SessionId};
+use forklore_store::Error as StoreError;
+use forklore_store::port::{At, Direction, Query, Stored};
+
+use super::messages;
+use super::outline::{Item, What};
+use crate::events::Events;
+use crate::{Engine, Result};
+
+/// What the model of a session would receive, message by message. After an error it ends.
+pub struct Messages {
+    engine: Engine,
+    session: SessionId,
+    items: std::vec::IntoIter<Item>,
+    /// The session from its first message that is not covered.
+    events: Events,
+    /// The compaction read last, whose messages stand one behind the other.
+    compaction: Option<(u64, Vec<Message>)>,
+    ready: VecDeque<Message>,
+    /// Results for calls that have none, to be put before whatever is no result.
+    waiting: VecDeque<Message>,
+    left: usize,
+}
+
+impl Messages {
+    pub(super) fn of(engine: &Engine, session: &SessionId, items: Vec<Item>, open: usize) -> Self {
+        let first = items.iter().find(|item| !item.instead).map_or(0, |item| item.seq);
+        Self {
+            engine: engine.clone(),
+            session: session.clone(),
+            left: items.iter().filter(|item| !item.emptied).count() + open,
+            items: items.into_iter(),
+            events: engine.events(session, At::Seq(first)),
+            compaction: None,
+            ready: VecDeque::new(),
+            waiting: VecDeque::new(),
+        }
+    }
+
+    /// How many messages are still to come.
+    #[must_use]
+    pub fn left(&self) -> usize {
+        self.left
+    }
+
+    fn add(&mut self, item: &Item) -> Result<()> {
+        let mut message = self.read(item)?;
+        if item.role != Role::Tool {
+            self.ready.append(&mut self.waiting);
+        }
+        if let (Content::Parts(parts), Some(sketches)) = (&mut message.content, &item.parts) {
+            for sketch in sketches {
+                if let What::Call { answered: false, .. } = sketch.what
+                    && let Some(Part::ToolCall { id, name, .. }) = parts.get(sketch.at)
+                {
+                    self.waiting.push_back(no_result(id, name));
+                }
+            }
+            let mut at = 0;
+            parts.retain(|_| {
+                at += 1;
+                sketches.binary_search_by_key(&(at - 1), |sketch| sketch.at).is_ok()
+            });
+        }
+        self.ready.push_back(message);
+        Ok(())
+    }
+
+    fn read(&mut self, item: &Item) -> Result<Message> {
+        let number = usize::try_from(item.number).unwrap_or(usize::MAX);
+        if !item.instead {
+            let said = loop {
+                match self.events.next().transpose()? {
+                    Some(stored) if stored.seq < item.seq => {}
+                    found => break self.said(found, item.seq)?,
+                }
+            };
+            return said.into_iter().nth(number).ok_or_else(|| self.missing(item.seq));
+        }
+        if self.compaction.as_ref().is_none_or(|(seq, _)| *seq != item.seq) {
+            let at = At::Seq(item.seq);
+            let query = Query { at, direction: Direction::Forward, limit: 1, bare: false };
+            let found = self.engine.store().read(&self.session, &query)?.events.pop();
+            self.compaction = Some((item.seq, self.said(found, item.seq)?));
+        }
+        let said = self.compaction.as_ref().and_then(|(_, said)| said.get(number));
+        said.cloned().ok_or_else(|| self.missing(item.seq))
+    }
+
+    /// The messages of the event of this seq, which was there before.
+    fn said(&self, found: Option<Stored>, seq: u64) -> Result<Vec<Message>> {
+        let found = found.filter(|stored| stored.seq == seq).ok_or_else(|| self.missing(seq))?;
+        Ok(messages::of_event(&self.engine, &found.event))
+    }
+
+    fn missing(&self, seq: u64) -> crate::Error {
+        let missing = format!("the event at {seq}");
+        StoreError::MissingAncestor { session: self.session.clone(), missing }.into()
+    }
+}
+
+impl Iterator for Messages {
+    type Item = Result<Message>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while self.ready.is_empty() {
+            match self.items.next() {
+                Some(item) if item.emptied => {}
+                Some(item) => {
+                    if let Err(error) = self.add(&item) {
+                        self.items = Vec::new().into_iter();
+                        self.waiting.clear();
+                        self.left = 0;
+                        return Some(Err(error));
+                    }
+                }
+                None if self.waiting.is_empty() => break,
+                None => self.ready.append(&mut self.waiting),
+            }
+        }
+        self.left = self.left.saturating_sub(1);
+        self.ready.pop_front().map(Ok)
+    }
+}
+
+fn no_result(call: &str, name: &str) -> Message {
+    let result = Part::ToolResult {
+        call_id: call.to_owned(),
+        name: Some(name.to_owned()),
+        content: Data::from_checked("\"No result: the call was interrupted.\""),
+        is_error: true,
+        synthetic: true,
+    };
+    Message { role: Role::Tool, content: Content::Parts(vec![result]) }
+}
