@@ -73,7 +73,7 @@ impl Engine {
 impl Events {
     fn turn_page(&mut self) -> Result<()> {
         while let Some(at) = self.next.take() {
-            let page = self.read(at)?;
+            let page = self.read(&at)?;
             if let Some(last) = page.events.last() {
                 self.next = page.more.then_some(At::Seq(last.seq + 1));
                 self.page = page.events.into_iter();
@@ -84,7 +84,7 @@ impl Events {
     }
 
     /// One page, a small one where a larger one holds damage: what stands before it can be read.
-    fn read(&mut self, at: At) -> Result<Page> {
+    fn read(&mut self, at: &At) -> Result<Page> {
         loop {
             let limit = self.limit;
             let query = Query { at: at.clone(), direction: Direction::Forward, limit, bare: false };
