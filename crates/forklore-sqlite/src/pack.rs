@@ -3,26 +3,36 @@
 //! Everything is copied in small batches, read and compressed outside the gate; the short step that
 //! replaces what was read finds it unchanged or leaves it.
 
+mod budget;
 mod cold;
 mod join;
 
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
 use forklore_store::Result;
 use forklore_store::port::Packed;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use rusqlite::Connection;
 
+use self::budget::Budget;
 use crate::fault::Fault;
-use crate::store::SqliteStore;
+use crate::store::{Checkpoints, Options, SqliteStore};
 use crate::upkeep::{compact, store_bytes};
 
 /// The part of the file that may lie empty before it is written anew: a fourth.
 const EMPTY: i64 = 4;
+/// How long a family is left alone before it is packed beside the steps of a store.
+const IDLE: SignedDuration = SignedDuration::from_hours(30 * 24);
+/// The events that are packed each time.
+const SOME: u64 = 1 << 14;
 
 /// Packs the families that no session of was updated since `cold`, and joins histories.
 pub(crate) fn pack(store: &SqliteStore, cold: Timestamp) -> Result<Packed> {
     let before = store_bytes(store.path())?;
-    let histories = join::join(store)?;
-    let events = cold::compress(store, cold)?;
+    let mut budget = Budget::all();
+    let histories = join::join(store, &mut budget)?;
+    let events = cold::compress(store, cold, &mut budget)?;
     if events > 0 || histories > 0 {
         store.exclusive("giving back the space of", |conn| {
             let empty = is_empty(conn)?;
@@ -31,6 +41,18 @@ pub(crate) fn pack(store: &SqliteStore, cold: Timestamp) -> Result<Packed> {
     }
     let freed_bytes = before.saturating_sub(store_bytes(store.path())?);
     Ok(Packed { freed_bytes, events, histories })
+}
+
+/// Packs some of what is idle in the store at `path`, until that is `ending`; the rest has its turn
+/// another time. The file stays as long as it is: what comes next is written where it became empty.
+pub(crate) fn some(path: &Path, options: Options, ending: &AtomicBool) -> Result<()> {
+    let checkpoints = Checkpoints { in_step: true, ..options.checkpoints };
+    let store = SqliteStore::open(path, Options { checkpoints, ..options })?;
+    let mut budget = Budget::of(SOME, ending);
+    join::join(&store, &mut budget)?;
+    // Whether somebody may come back to a family is a matter of the machine's time.
+    cold::compress(&store, Timestamp::now() - IDLE, &mut budget)?;
+    Ok(())
 }
 
 /// Whether much of the file holds nothing any more.

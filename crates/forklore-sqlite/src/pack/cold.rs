@@ -5,6 +5,7 @@ use forklore_store::port::Direction;
 use jiff::Timestamp;
 use rusqlite::Connection;
 
+use super::budget::Budget;
 use crate::chunk::{self, Codec, Sealed};
 use crate::fault::Result;
 use crate::row::{self, Row};
@@ -31,7 +32,11 @@ const COLD: &str = "
                    WHERE k >= sid << 32 AND k < (sid + 1) << 32 AND codec = 0)";
 
 /// Compresses them; how many events that were.
-pub(super) fn compress(store: &SqliteStore, cold: Timestamp) -> StoreResult<u64> {
+pub(super) fn compress(
+    store: &SqliteStore,
+    cold: Timestamp,
+    budget: &mut Budget<'_>,
+) -> StoreResult<u64> {
     let segments = store.read_with("reading", |conn| {
         let mut statement = conn.prepare(COLD)?;
         let rows = statement.query_map([cold.as_microsecond()], |row| row.get(0))?;
@@ -39,7 +44,7 @@ pub(super) fn compress(store: &SqliteStore, cold: Timestamp) -> StoreResult<u64>
     })?;
     let mut events = 0;
     for segment in segments {
-        events += chunks(store, segment)? + rows(store, segment)?;
+        events += chunks(store, segment, budget)? + rows(store, segment, budget)?;
     }
     Ok(events)
 }
@@ -51,18 +56,20 @@ struct Batch<T> {
 }
 
 /// Writes the chunks of a segment anew that are not compressed.
-fn chunks(store: &SqliteStore, segment: Segment) -> StoreResult<u64> {
+fn chunks(store: &SqliteStore, segment: Segment, budget: &mut Budget<'_>) -> StoreResult<u64> {
     let mut from = Some(key(segment, 0));
     let mut events = 0;
-    while let Some(first) = from {
+    while let Some(first) = from.filter(|_| budget.allows(1)) {
         let to = key(segment + 1, 0);
         let batch = store.read_with("reading", |conn| plain(conn, first, to))?;
         from = batch.behind;
         if !batch.found.is_empty() {
-            events += store.write_with(Durable::WithNext, "packing events in", |tx| {
+            let packed = store.write_with(Durable::WithNext, "packing events in", |tx| {
                 let written = batch.found.iter().map(|(sum, sealed)| sealed.replace(tx, *sum));
                 written.sum::<Result<u64>>()
             })?;
+            budget.spend(packed);
+            events += packed;
         }
     }
     Ok(events)
@@ -88,10 +95,10 @@ fn plain(conn: &Connection, first: i64, to: i64) -> Result<Batch<(u32, Sealed)>>
 }
 
 /// Seals and compresses what stands in rows of its own, unless it is damaged.
-fn rows(store: &SqliteStore, segment: Segment) -> StoreResult<u64> {
+fn rows(store: &SqliteStore, segment: Segment, budget: &mut Budget<'_>) -> StoreResult<u64> {
     let mut from = Some(key(segment, 0));
     let mut events = 0;
-    while let Some(first) = from {
+    while let Some(first) = from.filter(|_| budget.allows(1)) {
         let to = key(segment + 1, 0);
         let batch = store.read_with("reading", |conn| single(conn, first, to))?;
         from = batch.behind;
@@ -100,10 +107,12 @@ fn rows(store: &SqliteStore, segment: Segment) -> StoreResult<u64> {
         if runs.is_empty() {
             continue;
         }
-        events += store.write_with(Durable::WithNext, "packing events in", |tx| {
+        let packed = store.write_with(Durable::WithNext, "packing events in", |tx| {
             let written = runs.iter().map(|run| move_unchanged(tx, run));
             written.sum::<Result<u64>>()
         })?;
+        budget.spend(packed);
+        events += packed;
     }
     Ok(events)
 }

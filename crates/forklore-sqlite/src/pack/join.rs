@@ -9,6 +9,7 @@ use forklore_model::{Counts, SessionId};
 use forklore_store::Result as StoreResult;
 use rusqlite::Connection;
 
+use super::budget::Budget;
 use crate::ancestry;
 use crate::copy;
 use crate::fault::Result;
@@ -30,12 +31,16 @@ struct Chain {
 }
 
 /// Joins the histories of which that is worth it; how many.
-pub(super) fn join(store: &SqliteStore) -> StoreResult<u64> {
+pub(super) fn join(store: &SqliteStore, budget: &mut Budget<'_>) -> StoreResult<u64> {
     let mut joined = 0;
     for (page, sid) in store.read_with("reading", candidates)? {
         let Some(found) = store.read_with("reading", |conn| chain(conn, page, sid))? else {
             continue;
         };
+        if !budget.allows(found.kept) {
+            continue;
+        }
+        budget.spend(found.kept);
         let staged = copy::stage(store, &found.session, found.kept)?;
         let done = store.write("joining a history in", |tx| {
             let now = chain(tx, page, sid)?;

@@ -18,6 +18,7 @@ use super::failed_sync::FailedSync;
 use super::{Options, lock};
 use crate::connect::{self, Access};
 use crate::fault::Fault;
+use crate::pack;
 
 /// How often the bulk is written back before the gate is asked for.
 const ROUNDS: usize = 4;
@@ -115,10 +116,15 @@ impl Work {
     fn run(&self) {
         let options = Options { wait: PATIENCE, ..self.options };
         let Ok(conn) = connect::open(&self.path, Access::Write, options) else { return };
-        if let Err(fault) = self.write_back(&conn) {
-            self.failed.note(&fault);
+        let done = self.write_back(&conn);
+        if let Err(fault) = &done {
+            self.failed.note(fault);
         }
         self.failed.close(conn);
+        if done.is_ok() && !self.options.checkpoints.in_step {
+            // Where it fails, somebody is in the way, or the disk is and the next step will tell.
+            let _ = pack::some(&self.path, self.options, &self.ending);
+        }
     }
 
     fn write_back(&self, conn: &Connection) -> Result<(), Fault> {

@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use forklore_model::{ErrorKind, SessionId};
-use forklore_sqlite::{Options, SqliteStore};
+use forklore_sqlite::{Checkpoints, Options, SqliteStore};
 use forklore_store::Error;
 use forklore_store::conformance::Scene;
 use forklore_store::conformance::events::{turns, user};
@@ -138,6 +139,33 @@ fn long_payloads_stay_out_of_chunks_until_they_are_packed() {
     assert_eq!(counts(), (0, 131));
     assert_eq!(scene.log("a"), log);
     assert!(scene.upkeep().store_bytes().unwrap() < bytes);
+}
+
+#[test]
+fn what_is_idle_is_packed_beside_the_steps() {
+    let place = Place::new();
+    let checkpoints = Checkpoints { every_pages: 60, in_step: false };
+    let options = Options { checkpoints, ..Options::default() };
+    let store = Arc::new(SqliteStore::open(&place.file(), options).unwrap());
+    let make = || handle(&store);
+    let scene = Scene::new(&make);
+    // The scene's clock stands long before the machine's.
+    scene.root("idle", turns(200));
+    let log = scene.log("idle");
+    scene.root("busy", turns(1));
+    let packed = || -> i64 {
+        let sql = "SELECT count(*) FROM chunk WHERE codec = 1 AND k >> 32 = 1";
+        place.sqlite().query_row(sql, [], |row| row.get(0)).unwrap()
+    };
+    let mut appends = 1;
+    while packed() == 0 {
+        scene.append("busy", turns(10));
+        appends += 10;
+        assert!(appends < 20_000, "nothing was packed");
+    }
+    assert_eq!(scene.log("idle"), log);
+    assert_eq!(scene.log("busy").len(), 2 * appends);
+    scene.assert_sound();
 }
 
 /// A copy of a store that the first version wrote.
