@@ -53,6 +53,12 @@ impl Sqlite {
         Self { vfs: Vfs::register(name), checkpoints }
     }
 
+    /// The same without checkpoints.
+    #[must_use]
+    pub fn without_checkpoints(self) -> Self {
+        Self { checkpoints: Checkpoints { every_pages: u32::MAX, ..self.checkpoints }, ..self }
+    }
+
     /// The same with the thread that does the checkpoints else.
     #[must_use]
     pub fn with_thread(self) -> Self {

@@ -118,7 +118,7 @@ fn sqlite_writes_nothing_after_a_failed_sync_of_what_a_checkpoint_wrote() {
 #[test]
 fn sqlite_tells_no_thread_of_a_step_behind_a_failed_sync() {
     const THREADS: usize = 6;
-    let sqlite = Sqlite::over_vfs("shared-sync").with_thread();
+    let sqlite = Sqlite::over_vfs("shared-sync").without_checkpoints();
     for round in 0..times(10) {
         let (dir, drive) = (folder(), Drive::noting_slowly(Duration::from_micros(300)));
         let store = sqlite.open(dir.path(), &drive).unwrap();
