@@ -1,6 +1,9 @@
 //! Deep histories: pages of spans and their jumps, and what a fork writes.
 
+use std::sync::Arc;
+
 use forklore_model::{Origin, Strategy};
+use forklore_sqlite::{Checkpoints, Options, SqliteStore};
 use forklore_store::conformance::Scene;
 use forklore_store::conformance::events::{asks, result, turns, usage, user};
 use forklore_store::port::{At, Children, Direction, Query, Stored};
@@ -95,7 +98,10 @@ fn a_chain_of_a_thousand_forks_reads_like_a_plain_list() {
 #[test]
 fn a_chain_that_was_joined_is_one_piece_for_all_that_build_on_it() {
     let place = Place::new();
-    let store = place.open();
+    // Nothing is packed beside the steps.
+    let checkpoints = Checkpoints { in_step: true, ..Checkpoints::default() };
+    let options = Options { checkpoints, ..Options::default() };
+    let store = Arc::new(SqliteStore::open(&place.file(), options).unwrap());
     let make = || handle(&store);
     let scene = Scene::new(&make);
     let Plain { inheritable, log } = chain(&scene);
