@@ -115,6 +115,7 @@ impl Unit {
         match self {
             Self::Times => format!("{value:.2}x"),
             Self::Bytes => format!("{value:.0} B"),
+            Self::Kilobytes if value >= 1e3 => format!("{:.1} MB", value / 1e3),
             Self::Kilobytes => format!("{value:.1} KB"),
             Self::Megabytes => format!("{value:.1} MB"),
             Self::Milliseconds => format!("{value:.2} ms"),

@@ -33,6 +33,7 @@ pub(super) fn measure(scene: &Scene) -> Result<Findings> {
         unit: Scale::Time,
         lines: Vec::new(),
     };
+    own(scene, &mut chart)?;
     let mut figures = Vec::new();
     let longest = scene.sizes.messages.last().copied().unwrap_or_default();
     for messages in scene.sizes.messages {
@@ -62,8 +63,8 @@ fn everybody(
     rivals.insert(1, Box::new(|| plain.fork()));
     let samples = in_turns(scene.rounds(FORKS), &mut rivals)?;
     drop(rivals);
-    let names = [FORKLORE, COPY].into_iter().chain(KINDS.map(|kind| kind.name));
-    for (name, took) in names.zip(&samples) {
+    let names = std::iter::once(COPY).chain(KINDS.map(|kind| kind.name));
+    for (name, took) in names.zip(samples.iter().skip(1)) {
         chart.took(name, messages, took);
     }
     let mut figures = times(messages, judged, &samples);
@@ -112,18 +113,32 @@ fn space(messages: usize, count: usize, data: u64, grown: Vec<Grown>) -> Vec<Fig
     std::iter::once(data).chain(grown).collect()
 }
 
-/// Longer sessions than a peer would be patient with: forklore and the copy alone.
+/// Forklore's own line: all lengths in turns, so that what the machine does meets all of them.
+fn own(scene: &Scene, chart: &mut Chart) -> Result<()> {
+    let lengths = scene.sizes.messages.into_iter().chain(scene.sizes.beyond);
+    let sessions = lengths.map(|events| Ok((events, scene.session(events)?)));
+    let sessions = sessions.collect::<Result<Vec<_>>>()?;
+    let mut forks: Vec<_> =
+        sessions.iter().map(|(_, made)| Forks::of(&made.0, &made.1, &Selector::End)).collect();
+    let mut rivals: Vec<Rival<'_>> = Vec::new();
+    for forks in &mut forks {
+        rivals.push(Box::new(|| forks.make()));
+    }
+    let samples = in_turns(scene.rounds(FORKS), &mut rivals)?;
+    for ((events, _), took) in sessions.iter().zip(&samples) {
+        chart.took(FORKLORE, *events, took);
+    }
+    Ok(())
+}
+
+/// Copies of longer sessions than a peer would be patient with.
 fn beyond(scene: &Scene, events: usize, chart: &mut Chart) -> Result<()> {
-    let long = scene.session(events)?;
-    let (bed, id) = &*long;
     let plain = Plain::session(scene, events)?;
-    let mut forks = Forks::of(bed, id, &Selector::End);
     // A long file takes seconds to copy, and needs no more than that to be told from a fork.
     let rounds = (2_000_000 / events).clamp(5, FORKS);
-    let mut rivals: [Rival<'_>; 2] = [Box::new(|| forks.make()), Box::new(|| plain.fork())];
-    let samples = in_turns(rounds, &mut rivals)?;
-    for (name, took) in [FORKLORE, COPY].into_iter().zip(&samples) {
-        chart.took(name, events, took);
+    let mut rivals: [Rival<'_>; 1] = [Box::new(|| plain.fork())];
+    for took in in_turns(rounds, &mut rivals)? {
+        chart.took(COPY, events, &took);
     }
     Ok(())
 }

@@ -49,7 +49,7 @@ pub(super) fn measure(scene: &Scene) -> Result<Findings> {
         lines: Vec::new(),
     };
     let mut figures = Vec::new();
-    for (how, samples) in [("as forked", before), ("after `pack`", after)] {
+    for (how, samples) in [("as forked", before), ("after pack", after)] {
         let depths = std::iter::once(1).chain(chains.iter().map(|chain| chain.depth));
         for (depth, took) in depths.zip(&samples) {
             chart.took(how, depth, took);
