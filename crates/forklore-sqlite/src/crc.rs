@@ -5,15 +5,22 @@ use rusqlite::types::ValueRef;
 
 /// Takes fields one by one, each with its length, so that no byte can move from one to the next.
 #[derive(Default)]
-pub(crate) struct Fields(Hasher);
+pub(crate) struct Fields {
+    hasher: Hasher,
+    /// What is to be hashed next: many short pieces cost much more than a long one.
+    held: Vec<u8>,
+}
+
+/// A piece from this length on is not copied to be hashed with others.
+const LONG: usize = 256;
 
 impl Fields {
     pub(crate) fn number(mut self, number: Option<i64>) -> Self {
         match number {
-            None => self.0.update(&[0]),
+            None => self.held.push(0),
             Some(number) => {
-                self.0.update(&[1]);
-                self.0.update(&number.to_le_bytes());
+                self.held.push(1);
+                self.held.extend_from_slice(&number.to_le_bytes());
             }
         }
         self
@@ -24,13 +31,18 @@ impl Fields {
     }
 
     pub(crate) fn bytes(mut self, bytes: Option<&[u8]>) -> Self {
-        match bytes {
-            None => self.0.update(&[0]),
-            Some(bytes) => {
-                self.0.update(&[2]);
-                self.0.update(&(bytes.len() as u64).to_le_bytes());
-                self.0.update(bytes);
-            }
+        let Some(bytes) = bytes else {
+            self.held.push(0);
+            return self;
+        };
+        self.held.push(2);
+        self.held.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
+        if bytes.len() < LONG {
+            self.held.extend_from_slice(bytes);
+        } else {
+            self.hasher.update(&self.held);
+            self.held.clear();
+            self.hasher.update(bytes);
         }
         self
     }
@@ -43,19 +55,20 @@ impl Fields {
             ValueRef::Text(bytes) => self.bytes(Some(bytes)),
             ValueRef::Real(real) => {
                 // SQLite keeps no sign of a zero.
-                self.0.update(&[3]);
-                self.0.update(&(real + 0.0).to_bits().to_le_bytes());
+                self.held.push(3);
+                self.held.extend_from_slice(&(real + 0.0).to_bits().to_le_bytes());
                 self
             }
             ValueRef::Blob(bytes) => {
-                self.0.update(&[4]);
+                self.held.push(4);
                 self.bytes(Some(bytes))
             }
         }
     }
 
-    pub(crate) fn sum(self) -> u32 {
-        self.0.finalize()
+    pub(crate) fn sum(mut self) -> u32 {
+        self.hasher.update(&self.held);
+        self.hasher.finalize()
     }
 }
 
