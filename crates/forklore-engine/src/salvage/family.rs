@@ -8,6 +8,7 @@ use forklore_model::{
 use forklore_store::Error as StoreError;
 use forklore_store::port::{Filter, Stored};
 
+use super::copies::Copies;
 use super::read::{Slot, is_damage, slots};
 use super::report::{Piece, Salvage};
 use crate::{Engine, Result};
@@ -113,25 +114,21 @@ impl Family {
         })
     }
 
-    /// What descendants have of a session's own events, by seq there.
-    pub(super) fn inherited_from(
-        &self,
-        from: &Engine,
-        id: &SessionId,
-    ) -> Result<BTreeMap<u64, Stored>> {
+    /// Where descendants have a session's own events.
+    pub(super) fn copies_of(&self, from: &Engine, id: &SessionId) -> Result<Copies> {
         let mut heirs = self.heirs(id);
         heirs.sort_by_key(|(_, reach)| std::cmp::Reverse(*reach));
-        let mut found = BTreeMap::new();
+        let mut found = Copies::default();
         let mut covered = 0;
         for (heir, reach) in heirs {
             if reach <= covered {
                 continue;
             }
             let mut whole = true;
-            slots(from.store(), &heir.id, 1, reach + 1, &mut |_, slot| {
+            slots(from.store(), &heir.id, 1, reach + 1, &mut |at, slot| {
                 match slot {
                     Slot::Whole(stored) if stored.origin.session_id == *id => {
-                        found.entry(stored.origin.seq).or_insert(stored);
+                        found.add(stored.origin.seq, &heir.id, at);
                     }
                     Slot::Whole(_) => {}
                     Slot::Bare(..) | Slot::Lost(_) => whole = false,

@@ -1,12 +1,11 @@
 //! Making one session anew.
 
-use std::collections::BTreeMap;
-
 use forklore_model::{Event, Header, Label, SessionId, Strategy, ToolCallPolicy};
 use forklore_store::Error as StoreError;
-use forklore_store::port::{Append, Beginning, NewSession, Stored};
+use forklore_store::port::{Append, Beginning, NewSession};
 
 use super::Salvaging;
+use super::copies::Copies;
 use super::gap::without_data;
 use super::read::{Slot, own_seqs, slots};
 use super::report::Piece;
@@ -94,30 +93,31 @@ impl Salvaging<'_> {
         let mut tail = Tail::new(header, &mut self.report, write);
         if self.family.is_readable(header) {
             let (first, end) = own_seqs(header);
-            let mut copies: Option<BTreeMap<u64, Stored>> = None;
+            let mut copies: Option<Copies> = None;
             let family = &self.family;
             slots(from.store(), &header.id, first, end, &mut |seq, slot| {
                 if matches!(slot, Slot::Whole(_)) {
                     return tail.put(seq, slot);
                 }
                 // Somebody may have a copy of it.
-                if copies.is_none() {
-                    copies = Some(family.inherited_from(from, &header.id)?);
-                }
-                let copy = copies.as_mut().and_then(|copies| copies.remove(&seq));
+                let copies = match &mut copies {
+                    Some(copies) => copies,
+                    none => none.insert(family.copies_of(from, &header.id)?),
+                };
+                let copy = copies.get(from, seq)?;
                 tail.put(seq, copy.map_or(slot, Slot::Whole))
             })?;
             return tail.end(Some(header.counts));
         }
         let mut next = own_seqs(header).0;
-        for (seq, stored) in self.family.inherited_from(from, &header.id)? {
+        self.family.copies_of(from, &header.id)?.read(from, &mut |seq, stored| {
             while next < seq {
                 tail.put(next, Slot::Lost("no descendant has it".into()))?;
                 next += 1;
             }
-            tail.put(seq, Slot::Whole(stored))?;
             next = seq + 1;
-        }
+            tail.put(seq, Slot::Whole(stored))
+        })?;
         tail.fill(next, self.family.begun_at(&header.id))
     }
 }

@@ -4,6 +4,7 @@
 //! event that cannot be read leaves a marker in its place, of a class that keeps every number
 //! behind it, so that seqs, indexes and the cuts of forks stay what they were.
 
+mod copies;
 mod family;
 mod gap;
 mod make;
