@@ -83,7 +83,7 @@ fn plain(conn: &Connection, first: i64, to: i64) -> Result<Batch<(u32, Sealed)>>
         batch.behind = Some(k + 1);
         let recoded = chunk::one(conn, k).and_then(|found| {
             let Some(chunk) = found else { return Ok(None) };
-            Ok(chunk.recoded(Codec::Zstd)?)
+            chunk.recoded(Codec::Zstd)
         });
         match recoded {
             Ok(recoded) => batch.found.extend(recoded),
