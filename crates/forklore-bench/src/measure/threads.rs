@@ -15,7 +15,7 @@ use crate::samples::{Rival, Samples, in_turns};
 use crate::scene::{Bed, Scene, message, session};
 
 const THREADS: [usize; 7] = [1, 2, 4, 8, 16, 32, 64];
-const ROUNDS: usize = 7;
+const ROUNDS: usize = 11;
 
 pub(super) fn measure(scene: &Scene) -> Result<Findings> {
     let most = THREADS.into_iter().max().unwrap_or(1);

@@ -21,7 +21,7 @@ const WRITERS: usize = 4;
 
 /// How many processes write at once for the picture; the first and the third are compared.
 const PROCESSES: [usize; 4] = [1, 2, WRITERS, 8];
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 7;
 
 /// Long enough for every writer to have opened the store before the first writes.
 const HEAD_START: Duration = Duration::from_millis(400);
