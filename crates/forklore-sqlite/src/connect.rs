@@ -26,8 +26,9 @@ const CACHE_KIB: u32 = 16 << 10;
 const MAPPED_BYTES: i64 = 1 << 30;
 /// The journal mode of a store, as SQLite spells it.
 const WAL: &str = "wal";
-/// How far the WAL may stay grown, in bytes.
-const WAL_BYTES: i64 = 64 << 20;
+/// How far the WAL may stay grown, in bytes: as far as it gets until a checkpoint has ended, so that
+/// it is overwritten in its place.
+const WAL_BYTES: i64 = 96 << 20;
 
 /// How a connection may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

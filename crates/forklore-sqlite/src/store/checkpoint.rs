@@ -132,8 +132,13 @@ impl Work {
         let few = every / FEW;
         let mut before = 0;
         for _ in 0..ROUNDS {
+            if self.ending.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            self.failed.check(&self.path)?;
             let Some(back) = checkpoint(conn, "PASSIVE")? else { return Ok(()) };
-            if back.pages < every || self.ending.load(Ordering::Relaxed) {
+            if back.pages < every {
+                // Another process was at it.
                 return Ok(());
             }
             // Else the few pages behind the gate would be synced together with all of these.
@@ -148,6 +153,7 @@ impl Work {
             before = back.written;
         }
         let _turn = self.gate.pass(Turn::Alone, self.options.wait)?;
+        self.failed.check(&self.path)?;
         checkpoint(conn, "RESTART").map(|_| ())
     }
 }
