@@ -55,14 +55,16 @@ fn collect(tx: &WriteTx<'_>) -> Result<(Collected, bool), Fault> {
     Ok((collected, erased))
 }
 
-/// Writes the file anew where something was erased: pages that a tree was rebalanced in may hold
-/// copies of moved rows that `secure_delete` does not see.
-pub(crate) fn compact(conn: &Connection, erased: bool) -> Result<(), Fault> {
-    if erased {
+/// Leaves nothing in the WAL, and writes the file `anew` where something was erased: pages that a
+/// tree was rebalanced in may hold copies of moved rows that `secure_delete` does not see.
+pub(crate) fn compact(conn: &Connection, anew: bool) -> Result<(), Fault> {
+    if anew {
         conn.execute_batch("VACUUM")?;
     }
     empty_wal(conn)?;
-    conn.execute("UPDATE upkeep SET erased = 0 WHERE erased", [])?;
+    if anew {
+        conn.execute("UPDATE upkeep SET erased = 0 WHERE erased", [])?;
+    }
     Ok(())
 }
 

@@ -45,3 +45,24 @@ fn what_was_deleted_is_in_no_file() {
     assert_eq!(scene.texts("kept"), ["session_fork", "q1", "a1", "q1", "a1"]);
     scene.assert_sound();
 }
+
+#[test]
+fn packing_leaves_it_to_gc_to_write_the_file_anew() {
+    let place = Place::new();
+    let store = place.open();
+    let make = || handle(&store);
+    let scene = Scene::new(&make);
+    scene.root("cold", turns(2));
+    let cold = scene.clock.now();
+    scene.root("a", turns(2));
+    scene.root("b", turns(200));
+    scene.delete("a");
+    let erased = || -> bool {
+        place.sqlite().query_row("SELECT erased FROM upkeep", [], |row| row.get(0)).unwrap()
+    };
+    assert!(erased());
+    assert_eq!(store.pack(cold).unwrap().events, 4);
+    assert!(erased(), "nothing was written anew, and gc would leave it at that");
+    store.gc(scene.clock.now()).unwrap();
+    assert!(!erased());
+}
