@@ -42,25 +42,27 @@ pub(crate) fn stage(store: &SqliteStore, of: &SessionId, kept: u64) -> StoreResu
         Ok(private::begin(tx, root, kept, now())?.segment)
     })?;
     let staged = Staged { segment, of: of.clone() };
-    let mut copied = 0;
-    while kept - copied > BATCH {
-        let batch = copied..copied + BATCH;
-        // Read outside the write transaction: the events before a cut never change.
-        let rows = store.read_with("reading", |conn| staged.rows(conn, batch.clone()))?;
-        let written = store.write("copying events in", |tx| {
-            staged.still_there(tx)?;
-            seal::add(tx, &rows)
-        });
-        if let Err(error) = written {
-            staged.abandon(store);
-            return Err(error);
-        }
-        copied += BATCH;
-    }
+    staged.copy(store, kept).inspect_err(|_| staged.abandon(store))?;
     Ok(staged)
 }
 
 impl Staged {
+    /// Copies all but the last few.
+    fn copy(&self, store: &SqliteStore, kept: u64) -> StoreResult<()> {
+        let mut copied = 0;
+        while kept - copied > BATCH {
+            let batch = copied..copied + BATCH;
+            // Read outside the write transaction: the events before a cut never change.
+            let rows = store.read_with("reading", |conn| self.rows(conn, batch.clone()))?;
+            store.write("copying events in", |tx| {
+                self.still_there(tx)?;
+                seal::add(tx, &rows)
+            })?;
+            copied += BATCH;
+        }
+        Ok(())
+    }
+
     /// Completes the copy, checks it, and gives the one span that names it.
     pub(crate) fn publish(&self, tx: &WriteTx<'_>, root: Segment, kept: u64) -> Result<Ancestry> {
         let private = self.still_there(tx)?;

@@ -6,7 +6,7 @@
 
 use forklore_model::lineage::Span;
 use forklore_model::{Counts, SessionId};
-use forklore_store::Result as StoreResult;
+use forklore_store::{Error, Result as StoreResult};
 use rusqlite::Connection;
 
 use super::budget::Budget;
@@ -34,32 +34,46 @@ struct Chain {
 pub(super) fn join(store: &SqliteStore, budget: &mut Budget<'_>) -> StoreResult<u64> {
     let mut joined = 0;
     for (page, sid) in store.read_with("reading", candidates)? {
-        let Some(found) = store.read_with("reading", |conn| chain(conn, page, sid))? else {
-            continue;
+        joined += match one(store, page, sid, budget) {
+            Ok(done) => u64::from(done),
+            // What is damaged, or gone meanwhile, stays as it is and hinders no other.
+            Err(
+                Error::Corrupt { .. }
+                | Error::MissingAncestor { .. }
+                | Error::Deleted(_)
+                | Error::Stale { .. },
+            ) => 0,
+            Err(error) => return Err(error),
         };
-        if !budget.allows(found.kept) {
-            continue;
-        }
-        budget.spend(found.kept);
-        let staged = copy::stage(store, &found.session, found.kept)?;
-        let done = store.write("joining a history in", |tx| {
-            let now = chain(tx, page, sid)?;
-            if now.is_none_or(|now| now.pages != found.pages) {
-                return Ok(false);
-            }
-            for span in staged.publish(tx, found.root, found.kept)?.spans {
-                for (page, end) in &found.pages {
-                    ancestry::replace_page(tx, *page, Span { to: end.kept, ..span }, *end)?;
-                }
-            }
-            Ok(true)
-        });
-        if !done.as_ref().is_ok_and(|done| *done) {
-            staged.abandon(store);
-        }
-        joined += u64::from(done?);
     }
     Ok(joined)
+}
+
+/// Joins the history that ends with `page`, if that is worth it and still as it was when it was
+/// copied.
+fn one(store: &SqliteStore, page: i64, sid: Segment, budget: &mut Budget<'_>) -> StoreResult<bool> {
+    let found = store.read_with("reading", |conn| chain(conn, page, sid))?;
+    let Some(found) = found.filter(|found| budget.allows(found.kept)) else {
+        return Ok(false);
+    };
+    budget.spend(found.kept);
+    let staged = copy::stage(store, &found.session, found.kept)?;
+    let done = store.write("joining a history in", |tx| {
+        let now = chain(tx, page, sid)?;
+        if now.is_none_or(|now| now.pages != found.pages) {
+            return Ok(false);
+        }
+        for span in staged.publish(tx, found.root, found.kept)?.spans {
+            for (page, end) in &found.pages {
+                ancestry::replace_page(tx, *page, Span { to: end.kept, ..span }, *end)?;
+            }
+        }
+        Ok(true)
+    });
+    if !done.as_ref().is_ok_and(|done| *done) {
+        staged.abandon(store);
+    }
+    done
 }
 
 /// The last pages of long histories, the longest first, each with a session that uses it.

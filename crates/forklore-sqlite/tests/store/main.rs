@@ -12,6 +12,7 @@ mod close;
 mod damage;
 mod depth;
 mod erasure;
+mod joined;
 mod place;
 mod sealed;
 mod wal;

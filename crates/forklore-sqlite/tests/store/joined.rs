@@ -1,0 +1,88 @@
+//! Joined histories: what is damaged stays as it is, and what a jump alone leads to is looked at.
+
+use std::sync::Arc;
+
+use forklore_model::{ErrorKind, SessionId};
+use forklore_sqlite::{Checkpoints, Options, SqliteStore};
+use forklore_store::conformance::Scene;
+use forklore_store::conformance::events::turns;
+use forklore_store::port::{At, Children, Direction, Query, Store, Upkeep};
+
+use crate::place::{Place, handle};
+
+/// A store in which nothing is packed beside the steps.
+fn open(place: &Place) -> Arc<SqliteStore> {
+    let checkpoints = Checkpoints { in_step: true, ..Checkpoints::default() };
+    Arc::new(
+        SqliteStore::open(&place.file(), Options { checkpoints, ..Options::default() }).unwrap(),
+    )
+}
+
+/// Forks, each at the end of the one before, the first of `parent` there.
+fn chain(scene: &Scene<'_>, parent: &str, name: &str, forks: usize, own: usize) {
+    let mut parent = parent.to_owned();
+    for n in 0..forks {
+        let child = format!("{name}{n}");
+        let kept = scene.header(&parent).counts.kept;
+        scene.fork(&parent, &child, kept, turns(own));
+        parent = child;
+    }
+}
+
+fn number(place: &Place, sql: &str) -> i64 {
+    place.sqlite().query_row(sql, [], |row| row.get(0)).unwrap()
+}
+
+#[test]
+fn a_history_with_a_damaged_event_is_not_joined_and_hinders_no_other() {
+    let place = Place::new();
+    let store = open(&place);
+    let make = || handle(&store);
+    let scene = Scene::new(&make);
+    scene.root("s", turns(1));
+    chain(&scene, "s", "s", 100, 10);
+    scene.root("t", turns(1));
+    chain(&scene, "t", "t", 90, 1);
+    let log = scene.log("t89");
+    // The second of a fork in its middle, behind more than is copied at once.
+    let sql = "UPDATE event SET ts = ts + 1 WHERE k =
+                   (SELECT sid << 32 | 1 FROM session WHERE id = 's40')";
+    assert_eq!(place.sqlite().execute(sql, []).unwrap(), 1);
+    let packed = store.pack(scene.clock.now()).unwrap();
+    assert_eq!(packed.histories, 1);
+    assert!(packed.events > 300, "{packed:?}");
+    assert_eq!(number(&place, "SELECT count(*) FROM private_segment"), 1, "a copy was left");
+    assert_eq!(scene.log("t89"), log);
+}
+
+#[test]
+fn a_page_that_only_a_jump_leads_to_is_looked_at() {
+    let place = Place::new();
+    let store = open(&place);
+    let make = || handle(&store);
+    let scene = Scene::new(&make);
+    scene.root("s", turns(1));
+    chain(&scene, "s", "s", 320, 1);
+    chain(&scene, "s200", "b", 40, 1);
+    assert_eq!(store.pack(jiff::Timestamp::MIN).unwrap().histories, 1);
+    let gone: Vec<_> = (0..320).map(|n| format!("s{n}")).collect();
+    let gone: Vec<_> = gone.iter().map(String::as_str).chain(["s"]).collect();
+    scene.remove(&gone, Children::Keep).unwrap();
+    let gone: Vec<_> = (0..39).map(|n| format!("b{n}")).collect();
+    let gone: Vec<_> = gone.iter().map(String::as_str).collect();
+    scene.remove(&gone, Children::Keep).unwrap();
+    scene.upkeep().gc(scene.clock.now()).unwrap();
+    scene.assert_sound();
+    let sql = "UPDATE ancestry_page SET crc = crc + 1 WHERE
+                   id IN (SELECT jump FROM ancestry_page)
+                   AND id NOT IN (SELECT prev FROM ancestry_page WHERE prev IS NOT NULL)
+                   AND id NOT IN (SELECT page FROM ancestry WHERE page IS NOT NULL)";
+    assert!(place.sqlite().execute(sql, []).unwrap() > 0, "there is none");
+    let (at, direction) = (At::Seq(1), Direction::Forward);
+    let query = Query { at, direction, limit: 1, bare: false };
+    let id: SessionId = "b39".parse().unwrap();
+    assert_eq!(store.read(&id, &query).unwrap_err().kind(), ErrorKind::Corrupt);
+    let problems = store.verify(None).unwrap().problems;
+    assert!(!problems.is_empty());
+    assert!(problems.iter().all(|one| one.kind == ErrorKind::Corrupt), "{problems:?}");
+}
