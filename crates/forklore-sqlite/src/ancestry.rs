@@ -122,6 +122,9 @@ pub(crate) fn page(conn: &Connection, id: i64) -> Result<Page> {
     let expected = page_sum(id, prev, jump, &numbers, &bytes);
     let mut list =
         spans(&bytes, expected, sum).map_err(|message| Fault::damaged(place(), &message))?;
+    if prev.into_iter().chain(jump).any(|earlier| earlier >= id) {
+        return Err(Fault::damaged(place(), "it leads to one that was made later"));
+    }
     let end = list.pop().ok_or_else(|| Fault::damaged(place(), "it is empty"))?.base;
     let [depth, jump_depth, kept, index, turns] = numbers;
     Ok(Page {
@@ -220,4 +223,32 @@ fn spans(bytes: &[u8], expected: u32, stored: i64) -> Result<Vec<Span>, String> 
         return Err("it does not fit its checksum".into());
     }
     lineage::decode(bytes).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Options, SqliteStore};
+
+    #[test]
+    fn pages_that_lead_in_a_circle_are_damaged() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(&dir.path().join("store.db"), Options::default()).unwrap();
+        let span = Span { segment: 1, to: 1, base: Counts::default() };
+        let circle = |first: i64| {
+            store.write("testing", |tx| {
+                let end = Counts { kept: 1, ..Counts::default() };
+                let last = add_page(tx, Some(first), &[span], end)?;
+                let bytes = lineage::encode(&[span, Span { segment: 0, to: 0, base: end }]);
+                let sum = i64::from(page_sum(first, Some(last), None, &[0; 5], &bytes));
+                tx.write(
+                    "UPDATE ancestry_page SET prev = ?, spans = ?, crc = ? WHERE id = ?",
+                    &[&last, &bytes, &sum, &first],
+                )?;
+                Ok((page(tx, last).is_ok(), page(tx, first).is_err()))
+            })
+        };
+        let first = store.write("testing", |tx| add_page(tx, None, &[span], Counts::default()));
+        assert_eq!(circle(first.unwrap()).unwrap(), (true, true));
+    }
 }

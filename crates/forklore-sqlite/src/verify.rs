@@ -64,6 +64,7 @@ pub(crate) fn all(store: &SqliteStore) -> Result<Verification> {
             for private in found.iter().filter(|private| private.heartbeat.is_none()) {
                 let (segment, to) = (private.segment, private.kept_to);
                 check.range(Range { segment, from: 0, to, inherited: false }, None, 0);
+                check.nothing_behind(segment, to, None);
             }
         }
     }
@@ -158,6 +159,7 @@ impl<'s> Check<'s> {
         if deleted {
             let to = session.kept_to.unwrap_or_default();
             self.range(Range { to, ..own }, Some(&session.header), session.header.inherited.kept);
+            self.nothing_behind(session.sid, to, Some(&session.header.id));
             return;
         }
         self.found.sessions += 1;
@@ -220,17 +222,32 @@ impl<'s> Check<'s> {
         }
     }
 
+    /// That a nameless segment ends where it was cut: what stands behind was to be erased.
+    fn nothing_behind(&mut self, segment: Segment, to: u64, owner: Option<&SessionId>) {
+        let checked = self.store.read_with("reading", |conn| {
+            let end = segment::end(conn, segment)?;
+            let message = format!("it was cut at position {to} and has events up to {end}");
+            let left = || Fault::damaged(format!("segment {segment}"), &message);
+            (end <= to).then_some(()).ok_or_else(left)
+        });
+        if let Err(error) = checked {
+            self.problem(owner, None, &error);
+        }
+    }
+
     /// The spans of its history, those of pages that others share once.
     fn ancestry(&mut self, session: &Session) {
         let mut seen = std::mem::take(&mut self.pages);
         let checked = self.store.read_with("reading", |conn| {
             let list = History::of(conn, session)?.ancestry;
             keep_promises(conn, &list.spans, session.header.inherited)?;
-            let mut next = list.page;
-            while let Some(id) = next.filter(|id| seen.insert(*id)) {
-                let page = ancestry::page(conn, id)?;
-                keep_promises(conn, &page.before.spans, page.end)?;
-                next = page.before.page;
+            let mut next: Vec<_> = list.page.into_iter().collect();
+            while let Some(id) = next.pop() {
+                if seen.insert(id) {
+                    let page = ancestry::page(conn, id)?;
+                    keep_promises(conn, &page.before.spans, page.end)?;
+                    next.extend(page.others());
+                }
             }
             Ok(())
         });
