@@ -43,6 +43,28 @@ pub(crate) fn version(conn: &Connection, path: &Path) -> Result<usize> {
     }
 }
 
+/// Refuses to write to a store that a newer program took over since it was opened.
+///
+/// # Errors
+/// `Unsupported`.
+pub(crate) fn check(conn: &Connection, path: &Path) -> Result<(), Fault> {
+    let mut statement = conn.prepare_cached("PRAGMA user_version")?;
+    let found: i64 = statement.query_row([], |row| row.get(0))?;
+    if usize::try_from(found) != Ok(VERSION) {
+        version(conn, path)?;
+    }
+    Ok(())
+}
+
+/// Whether a store that a connection reads as it was, by [`read_older`], is of a later version now.
+pub(crate) fn is_outdated(conn: &Connection) -> rusqlite::Result<bool> {
+    let holds = |sql| conn.prepare_cached(sql)?.query_row([], |row| row.get::<_, bool>(0));
+    Ok(holds("SELECT EXISTS (SELECT 1 FROM temp.sqlite_schema)")?
+        && holds(
+            "SELECT EXISTS (SELECT 1 FROM temp.sqlite_schema JOIN main.sqlite_schema USING (name))",
+        )?)
+}
+
 /// Lets a connection read a store of an older version as it is: what later versions added is there
 /// for this connection alone, and empty.
 pub(crate) fn read_older(conn: &Connection) -> rusqlite::Result<()> {

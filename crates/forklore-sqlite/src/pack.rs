@@ -7,7 +7,6 @@ mod budget;
 mod cold;
 mod join;
 
-use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use forklore_store::Result;
@@ -17,7 +16,7 @@ use rusqlite::Connection;
 
 use self::budget::Budget;
 use crate::fault::Fault;
-use crate::store::{Checkpoints, Options, SqliteStore};
+use crate::store::SqliteStore;
 use crate::upkeep::{compact, store_bytes};
 
 /// The part of the file that may lie empty before it is written anew: a fourth.
@@ -43,15 +42,13 @@ pub(crate) fn pack(store: &SqliteStore, cold: Timestamp) -> Result<Packed> {
     Ok(Packed { freed_bytes, events, histories })
 }
 
-/// Packs some of what is idle in the store at `path`, until that is `ending`; the rest has its turn
-/// another time. The file stays as long as it is: what comes next is written where it became empty.
-pub(crate) fn some(path: &Path, options: Options, ending: &AtomicBool) -> Result<()> {
-    let checkpoints = Checkpoints { in_step: true, ..options.checkpoints };
-    let store = SqliteStore::open(path, Options { checkpoints, ..options })?;
+/// Packs some of what is idle, until somebody waits for the end; the rest has its turn another time.
+/// The file stays as long as it is: what comes next is written where it became empty.
+pub(crate) fn some(store: &SqliteStore, ending: &AtomicBool) -> Result<()> {
     let mut budget = Budget::of(SOME, ending);
-    join::join(&store, &mut budget)?;
+    join::join(store, &mut budget)?;
     // Whether somebody may come back to a family is a matter of the machine's time.
-    cold::compress(&store, Timestamp::now() - IDLE, &mut budget)?;
+    cold::compress(store, Timestamp::now() - IDLE, &mut budget)?;
     Ok(())
 }
 

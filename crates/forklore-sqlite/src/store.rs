@@ -70,6 +70,11 @@ impl SqliteStore {
     /// `Unsupported` when the file is no store, a newer program made it, or it stands on a network
     /// file system; `Io`, `Locked`.
     pub fn open(path: &Path, options: Options) -> Result<Self> {
+        Self::open_for(path, options, Arc::default())
+    }
+
+    /// The same for one that shares what it knows of failed syncs.
+    fn open_for(path: &Path, options: Options, failed: Arc<FailedSync>) -> Result<Self> {
         let path = &crate::location::resolve(path)?;
         let gate = Gate::beside(path);
         if options.read_only {
@@ -90,17 +95,25 @@ impl SqliteStore {
             connect::upgrade(path, &gate, options)?;
             readers = Readers::open(path, options)?;
         }
-        Ok(Self::over(path, options, gate, readers, held))
+        Ok(Self::over(path, options, gate, readers, failed, held))
     }
 
     /// The store at `path` to look at through `reader`: nothing is made or brought to this version.
     pub(crate) fn as_it_is(path: &Path, held: Held, reader: Connection, access: Access) -> Self {
         let options = Options { read_only: true, ..Options::default() };
-        Self::over(path, options, Gate::beside(path), Readers::new(reader, access), held)
+        let readers = Readers::new(reader, access);
+        Self::over(path, options, Gate::beside(path), readers, Arc::default(), held)
     }
 
-    fn over(path: &Path, options: Options, gate: Gate, readers: Readers, held: Held) -> Self {
-        let (failed, pages) = (Arc::default(), Arc::default());
+    fn over(
+        path: &Path,
+        options: Options,
+        gate: Gate,
+        readers: Readers,
+        failed: Arc<FailedSync>,
+        held: Held,
+    ) -> Self {
+        let pages = Arc::default();
         let path = path.to_owned();
         Self {
             checkpoints: checkpoint::Checkpoints::new(
@@ -150,8 +163,7 @@ impl SqliteStore {
         doing: &str,
         step: impl FnOnce(&WriteTx<'_>) -> Result<T, Fault>,
     ) -> Result<T> {
-        let (value, ticket) =
-            self.commit(doing, |conn| transaction(conn, &self.bound, self.options, step))?;
+        let (value, ticket) = self.commit(doing, |conn| self.transaction(conn, step))?;
         if durable == Durable::Now {
             self.sync(doing, ticket)?;
         }
@@ -193,6 +205,19 @@ impl SqliteStore {
         }
     }
 
+    fn transaction<T>(
+        &self,
+        conn: &mut Connection,
+        step: impl FnOnce(&WriteTx<'_>) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        migrate::check(&tx, &self.path)?;
+        let tx = WriteTx::new(tx, &self.bound, self.options.chunk_events);
+        let value = step(&tx)?;
+        tx.commit()?;
+        Ok(value)
+    }
+
     /// Makes durable what was committed before the ticket was drawn, and what the step found there:
     /// it may be from a process that was killed before it was durable.
     fn sync(&self, doing: &str, ticket: Ticket) -> Result<()> {
@@ -227,19 +252,6 @@ impl SqliteStore {
 fn is_current(conn: &Connection, path: &Path, options: Options) -> Result<bool> {
     let version = migrate::version(conn, path)?;
     Ok(options.read_only || (version == VERSION && connect::has_wal(conn, path)?))
-}
-
-fn transaction<T>(
-    conn: &mut Connection,
-    bound: &AtomicU64,
-    options: Options,
-    step: impl FnOnce(&WriteTx<'_>) -> Result<T, Fault>,
-) -> Result<T, Fault> {
-    let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let tx = WriteTx::new(tx, bound, options.chunk_events);
-    let value = step(&tx)?;
-    tx.commit()?;
-    Ok(value)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -11,11 +11,12 @@ use std::sync::{Arc, Mutex, TryLockError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use forklore_store::Result;
 use forklore_store::disk::{Gate, Turn};
 use rusqlite::Connection;
 
 use super::failed_sync::FailedSync;
-use super::{Options, lock};
+use super::{Options, SqliteStore, lock};
 use crate::connect::{self, Access};
 use crate::fault::Fault;
 use crate::pack;
@@ -123,8 +124,16 @@ impl Work {
         self.failed.close(conn);
         if done.is_ok() && !self.options.checkpoints.in_step {
             // Where it fails, somebody is in the way, or the disk is and the next step will tell.
-            let _ = pack::some(&self.path, self.options, &self.ending);
+            let _ = self.pack();
         }
+    }
+
+    /// Packs through a store of its own, which is told of failed syncs and tells of them.
+    fn pack(&self) -> Result<()> {
+        let checkpoints = super::options::Checkpoints { in_step: true, ..self.options.checkpoints };
+        let options = Options { checkpoints, ..self.options };
+        let store = SqliteStore::open_for(&self.path, options, Arc::clone(&self.failed))?;
+        pack::some(&store, &self.ending)
     }
 
     fn write_back(&self, conn: &Connection) -> Result<(), Fault> {

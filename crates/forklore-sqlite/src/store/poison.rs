@@ -8,6 +8,7 @@ use forklore_store::conformance::scene::id;
 use forklore_store::conformance::{Handle, Scene};
 
 use super::{Options, SqliteStore, lock};
+use crate::fault::Fault;
 
 #[test]
 fn a_full_disk_refuses_the_append_and_the_next_one_works() {
@@ -35,4 +36,21 @@ fn a_full_disk_refuses_the_append_and_the_next_one_works() {
     scene.append("a", much);
     assert_eq!(scene.log("a").len(), before.len() + 1);
     scene.assert_sound();
+}
+
+#[test]
+fn a_sync_that_fails_while_packing_ends_the_writing_of_the_store() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store.db");
+    let store = Arc::new(SqliteStore::open(&path, Options::default()).unwrap());
+    let factory = || Handle { store: store.clone(), upkeep: Some(store.clone()) };
+    let scene = Scene::new(&factory);
+    scene.root("a", turns(2));
+    let packing =
+        SqliteStore::open_for(&path, Options::default(), Arc::clone(&store.failed)).unwrap();
+    let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_IOERR_FSYNC);
+    packing.failed.note(&Fault::Sql(rusqlite::Error::SqliteFailure(code, None)));
+    let error = scene.store().append(&id("a"), scene.appending(turns(1))).unwrap_err();
+    assert!(matches!(error, forklore_store::Error::Poisoned { .. }), "{error:?}");
+    assert_eq!(scene.log("a").len(), 4);
 }

@@ -9,6 +9,7 @@ use rusqlite::Connection;
 use super::{Options, lock};
 use crate::connect::{self, Access};
 use crate::fault::Fault;
+use crate::migrate;
 
 /// How many are kept.
 const KEPT: usize = 8;
@@ -40,9 +41,14 @@ impl Readers {
 
     /// One that has read, so that all its files are open.
     pub(super) fn take(&self, path: &Path, options: Options) -> Result<Connection> {
-        match lock(&self.kept).pop() {
-            Some(conn) => Ok(conn),
-            None => begun(path, self.access, options),
+        loop {
+            let Some(conn) = lock(&self.kept).pop() else {
+                return begun(path, self.access, options);
+            };
+            // One that cannot tell will say why when it is used.
+            if !options.read_only || !migrate::is_outdated(&conn).unwrap_or_default() {
+                return Ok(conn);
+            }
         }
     }
 

@@ -168,3 +168,20 @@ fn a_store_that_was_half_made_is_made_anew() {
     Scene::new(&make).root("a", turns(1));
     assert!(!place.dir().join("store.db-new").exists());
 }
+
+#[test]
+fn a_store_that_a_newer_program_takes_over_is_written_no_more() {
+    let place = Place::new();
+    let store = place.open();
+    let make = || handle(&store);
+    let scene = Scene::new(&make);
+    scene.root("a", turns(1));
+    let log = scene.log("a");
+    place.sqlite().pragma_update(None, "user_version", 1_000).unwrap();
+    let append = scene.appending(turns(1));
+    let error = scene.store().append(&"a".parse().unwrap(), append).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
+    assert!(error.to_string().contains("1000"), "{error}");
+    assert_eq!(scene.upkeep().gc(scene.clock.now()).unwrap_err().kind(), ErrorKind::Unsupported);
+    assert_eq!(scene.log("a"), log);
+}
