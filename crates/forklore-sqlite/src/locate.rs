@@ -87,6 +87,8 @@ impl<'s> History<'s> {
         };
         let row = segment::at(conn, stretch.range.segment, position)
             .map_err(|fault| fault.of(&header.id, None))?;
+        // What counts wrongly leads a search astray.
+        let row = row.filter(|row| row.counts.based_on(stretch.base).kept == kept);
         let row = row.ok_or_else(|| self.missing(&stretch, kept))?;
         let seq = match spans {
             Some(_) => kept,

@@ -31,6 +31,7 @@ pub(crate) fn page(conn: &Connection, id: &SessionId, query: &Query) -> Result<P
         return Ok(Page::default());
     };
     reader.from(start)?;
+    reader.check_first()?;
     let more = match (query.direction, reader.events.last()) {
         (_, None) => false,
         (Direction::Forward, Some(last)) => last.seq < session.header.head_seq().unsigned_abs(),
@@ -131,6 +132,23 @@ impl<'a> Reader<'a> {
             At::Id(_) => return Ok(None),
         };
         self.history.seq_of(self.conn, unit, want)
+    }
+
+    /// Checks that the first event is the one asked for: what counts wrongly leads a search astray.
+    fn check_first(&self) -> Result<()> {
+        let Some(Stored { seq, counts, .. }) = self.events.first() else { return Ok(()) };
+        let found = match self.query.at {
+            At::Kept(kept) => counts.kept == kept,
+            At::Index(index) => counts.index == index.saturating_add(1),
+            At::Turn(turn) => counts.turns == turn,
+            At::Seq(_) | At::Id(_) => true,
+        };
+        if found {
+            return Ok(());
+        }
+        let id = &self.history.session.header.id;
+        let place = format!("what leads to {:?}", self.query.at);
+        Err(Fault::damaged(place, "it leads to another event").of(id, Some(*seq)))
     }
 
     /// Reads stretch by stretch from the event with this seq on.

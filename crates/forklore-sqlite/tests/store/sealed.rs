@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use forklore_model::{ErrorKind, SessionId};
+use forklore_model::{ErrorKind, SessionId, Strategy};
 use forklore_sqlite::{Checkpoints, Options, SqliteStore};
 use forklore_store::Error;
 use forklore_store::conformance::Scene;
@@ -199,4 +199,55 @@ fn a_store_of_the_first_version_is_read_as_it_is_and_then_brought_up() {
     assert!(store.pack(now).unwrap().events > 0);
     assert_eq!(everything(&store), before);
     assert_eq!(store.verify(None).unwrap().problems, []);
+}
+
+#[test]
+fn whoever_reads_a_store_of_the_first_version_sees_what_becomes_of_it() {
+    let place = Place::new();
+    first_version(&place);
+    let read_only = Options { read_only: true, ..Options::default() };
+    let reader = SqliteStore::open(&place.file(), read_only).unwrap();
+    let before = everything(&reader);
+    let store = SqliteStore::open(&place.file(), Options::default()).unwrap();
+    assert!(store.pack(jiff::Timestamp::now()).unwrap().events > 0);
+    assert_eq!(everything(&reader), before);
+}
+
+#[test]
+fn a_chunk_that_lies_about_its_counts_leads_nobody_astray() {
+    let place = Place::new();
+    let store = place.open();
+    let make = || handle(&store);
+    let scene = Scene::new(&make);
+    scene.root("a", turns(130));
+    let fork = scene.child_draft("a", "b", 100, Strategy::ShareV1, vec![]);
+    let log = scene.log("a");
+    let sql = "UPDATE chunk SET kept = 0, idx = 0, turns = 0 WHERE k = (1 << 32) + 64";
+    assert_eq!(place.sqlite().execute(sql, []).unwrap(), 1);
+    let made = scene.store().create(fork);
+    assert!(made.is_err(), "{:?}", made.map(|header| header.inherited));
+    for at in [At::Kept(100), At::Index(100), At::Turn(50)] {
+        let query = Query { at, direction: Direction::Forward, limit: 1, bare: false };
+        let read = scene.store().read(&id("a"), &query);
+        assert!(read.is_err(), "{:?}: {read:?}", query.at);
+    }
+    assert_eq!(scene.store().read(&id("a"), &query(128, 500)).unwrap().events, log[128..]);
+}
+
+#[test]
+fn what_a_deleted_session_ought_not_to_have_any_more_is_noticed() {
+    let place = Place::new();
+    let store = place.open();
+    let make = || handle(&store);
+    let scene = Scene::new(&make);
+    scene.root("a", turns(70));
+    scene.root("b", turns(1));
+    let conn = place.sqlite();
+    conn.execute_batch("CREATE TEMP TABLE kept AS SELECT * FROM chunk").unwrap();
+    scene.delete("a");
+    scene.assert_sound();
+    conn.execute_batch("INSERT INTO chunk SELECT * FROM kept").unwrap();
+    let problems = scene.store().verify(None).unwrap().problems;
+    let found: Vec<_> = problems.iter().map(|one| (one.session_id.clone(), one.kind)).collect();
+    assert_eq!(found, [(Some(id("a")), ErrorKind::Corrupt)]);
 }
