@@ -10,10 +10,11 @@ mod table;
 
 use forklore_store::port::Direction;
 
-pub(crate) use self::body::Codec;
+pub(crate) use self::body::{Bodies, Codec};
 pub(crate) use self::outline::{Outline, POSITIONS};
 pub(crate) use self::table::{
-    Sealed, end, erase_from, erase_own, first, one, overlap, plain, prepare, read, sum_of,
+    Sealed, end, erase_from, erase_own, first, one, overlap, plain, prepare, read, read_whole,
+    sum_of,
 };
 
 use self::body::Body;
@@ -27,20 +28,27 @@ pub(crate) struct Chunk {
     pub(crate) codec: Codec,
     /// Its checksum, by which it is found unchanged.
     pub(crate) sum: u32,
+    /// Those that were asked for.
     events: Vec<Placed>,
+    /// The length of the payloads of all.
+    len: usize,
     body: Option<Body>,
 }
 
 impl Chunk {
-    /// The events that are asked for, in the order of `direction`, with their payloads if it was
-    /// read with them.
-    pub(crate) fn rows(
-        self,
-        direction: Direction,
-        asked: impl Fn(&Row) -> bool,
-    ) -> impl Iterator<Item = Result<Row>> {
+    /// Reads the payloads of its events.
+    pub(crate) fn with_payloads(mut self, bodies: &mut Bodies<'_>) -> Result<Self> {
+        if let (Some(first), Some(last)) = (self.events.first(), self.events.last()) {
+            let range = first.at..last.at.saturating_add(last.len);
+            let body = Body::read(bodies, self.outline.k, self.codec, range, self.len)?;
+            self.body = Some(body.map_err(|message| table::damaged(self.outline.k, &message))?);
+        }
+        Ok(self)
+    }
+
+    /// Its events in the order of `direction`, with their payloads if those were read.
+    pub(crate) fn rows(self, direction: Direction) -> impl Iterator<Item = Result<Row>> {
         let mut events = self.events;
-        events.retain(|placed| asked(&placed.row));
         if direction == Direction::Backward {
             events.reverse();
         }

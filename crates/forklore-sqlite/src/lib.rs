@@ -39,6 +39,7 @@ mod trim;
 mod upkeep;
 mod verify;
 mod write;
+mod writers;
 
 pub use health::sqlite_version;
 pub use store::{Checkpoints, Options, SqliteStore};

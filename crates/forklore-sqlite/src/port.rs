@@ -42,7 +42,7 @@ impl Store for SqliteStore {
     }
 
     fn read(&self, session: &SessionId, query: &Query) -> Result<Page> {
-        self.read_with("reading", |conn| read::page(conn, session, query))
+        self.read_with("reading", |conn| read::page(conn, session, query, self.known()))
     }
 
     fn sessions(&self, filter: &Filter, after: Option<&Cursor>, limit: usize) -> Result<Headers> {

@@ -1,29 +1,33 @@
 //! Reading an assembled history, a page at a time.
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
-
 use forklore_model::lineage::Unit;
-use forklore_model::{OpenCalls, Origin, SessionId};
+use forklore_model::{OpenCalls, SessionId};
 use forklore_store::Error;
 use forklore_store::port::{At, Direction, Page, Query, Stored};
 use rusqlite::Connection;
 
-use crate::fault::{Damage, Fault, Result};
+use crate::fault::{Fault, Result};
 use crate::locate::{History, Stretch};
-use crate::row::{self, Row};
-use crate::segment::{self, Next, Range, Segment};
-use crate::session::{self, Identity};
+use crate::row::Row;
+use crate::segment::{self, Next, Range, Wanted};
+use crate::session;
+use crate::writers::{Known, Writers};
 
 /// The most bytes of `data` in a page, but for its first event: whoever reads on and on uses the
 /// same memory again, which a processor keeps at hand.
 const PAGE_BYTES: usize = 1 << 20;
 
 /// The page that `query` asks for.
-pub(crate) fn page(conn: &Connection, id: &SessionId, query: &Query) -> Result<Page> {
+pub(crate) fn page(
+    conn: &Connection,
+    id: &SessionId,
+    query: &Query,
+    known: &Known,
+) -> Result<Page> {
     let session = session::living(conn, id)?;
     let history = History::of(conn, &session)?;
     let mut reader = Reader::new(conn, &history, query);
+    reader.writers = Writers::of(known);
     if let At::Id(event) = &query.at {
         return reader.named(event);
     }
@@ -74,7 +78,7 @@ pub(crate) fn inheritable(
         let position = history.position(conn, &stretch, seq)?;
         let range = Range { from: position, inherited: true, ..stretch.range };
         let mut writers = Writers::default();
-        segment::visit(conn, range, Direction::Forward, false, |row| {
+        segment::visit(conn, range, Direction::Forward, Wanted::ALL, |row| {
             let counts = row.counts.based_on(stretch.base);
             if counts.kept > to {
                 return Ok(Next::Stop);
@@ -103,7 +107,7 @@ struct Reader<'a> {
     until_closed: bool,
     events: Vec<Stored>,
     bytes: usize,
-    writers: Writers,
+    writers: Writers<'a>,
 }
 
 impl<'a> Reader<'a> {
@@ -169,7 +173,9 @@ impl<'a> Reader<'a> {
     }
 
     fn stretch(&mut self, stretch: &Stretch, start: u64) -> Result<Next> {
-        let (conn, direction, bare) = (self.conn, self.query.direction, self.query.bare);
+        let (conn, direction) = (self.conn, self.query.direction);
+        let most = self.query.limit.max(1).saturating_sub(self.events.len());
+        let wanted = Wanted { most, bare: self.query.bare };
         let backward = direction == Direction::Backward;
         let (edge, last) = if backward { (stretch.seqs.1, stretch.seqs.0) } else { stretch.seqs };
         let mut range = stretch.range;
@@ -183,7 +189,7 @@ impl<'a> Reader<'a> {
         }
         let mut expected = start;
         let id = self.history.session.header.id.clone();
-        let next = segment::visit(conn, range, direction, bare, |row| {
+        let next = segment::visit(conn, range, direction, wanted, |row| {
             let seq = self.seq(stretch, &row);
             if seq != expected {
                 return Ok(Next::Stop);
@@ -256,45 +262,5 @@ impl<'a> Reader<'a> {
             return Error::MissingAncestor { session: id.clone(), missing }.into();
         }
         Fault::damaged(format!("segment {segment}"), "an event is missing").of(id, Some(seq))
-    }
-}
-
-/// Who wrote segments, each looked up once.
-#[derive(Default)]
-pub(crate) struct Writers(BTreeMap<Segment, Identity>);
-
-impl Writers {
-    /// Where the event was first written.
-    pub(crate) fn origin(&mut self, conn: &Connection, row: &Row) -> Result<Origin> {
-        let (segment, seq) = self.numbered(conn, row)?;
-        let session_id = self.writer(conn, segment, row)?.id.clone();
-        Ok(Origin { session_id, seq })
-    }
-
-    /// The same with the number of the session.
-    fn numbered(&mut self, conn: &Connection, row: &Row) -> Result<(Segment, u64)> {
-        if let Some(origin) = row.origin {
-            return Ok(origin);
-        }
-        let (segment, position) = (segment::of(row.k), segment::position(row.k));
-        let writer = self.writer(conn, segment, row)?;
-        let tail = writer.parent.is_some() && position > 0;
-        Ok((segment, if tail { writer.inherited + position } else { position }))
-    }
-
-    fn writer(&mut self, conn: &Connection, segment: Segment, row: &Row) -> Result<&Identity> {
-        match self.0.entry(segment) {
-            Entry::Occupied(known) => Ok(known.into_mut()),
-            Entry::Vacant(unknown) => {
-                let found = session::identity(conn, segment).map_err(|fault| match fault {
-                    Fault::Damaged(Damage { place, message, .. }) => {
-                        let message = format!("{message}, so nobody knows who wrote it");
-                        Fault::damaged(format!("{place}, and {}", row::place(row.k)), &message)
-                    }
-                    other => other,
-                })?;
-                Ok(unknown.insert(found))
-            }
-        }
     }
 }

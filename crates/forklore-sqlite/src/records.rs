@@ -83,7 +83,7 @@ impl Records {
         let read = |conn: &Connection| {
             conn.prepare_cached(&sql)?.execute(padded(values, CHUNK_COLUMNS))?;
             for direction in [Direction::Forward, Direction::Backward] {
-                let mut statement = chunk::prepare(conn, direction, false)?;
+                let mut statement = chunk::prepare(conn, direction, true)?;
                 let everything = [i64::MIN, i64::MIN, i64::MAX];
                 let mut rows = statement.query(everything)?;
                 let Some(found) = rows.next()? else { return Ok(()) };
@@ -92,10 +92,10 @@ impl Records {
                 conn.execute("UPDATE chunk SET crc = ?", [sum])?;
                 let mut rows = statement.query(everything)?;
                 while let Some(found) = rows.next()? {
-                    for bare in [true, false] {
-                        if let Ok(chunk) = chunk::read(found, bare) {
-                            chunk.rows(direction, |_| true).for_each(drop);
-                        }
+                    let some = chunk::read(found, |_| 0x0f0f)
+                        .and_then(|chunk| chunk.with_payloads(&mut chunk::Bodies::of(conn)));
+                    for chunk in [some, chunk::read_whole(found, |_| u64::MAX)] {
+                        chunk.into_iter().for_each(|chunk| chunk.rows(direction).for_each(drop));
                     }
                 }
             }

@@ -9,7 +9,7 @@ use forklore_store::port::Direction;
 use rusqlite::fallible_streaming_iterator::FallibleStreamingIterator;
 use rusqlite::{Connection, Rows, params};
 
-use crate::chunk;
+use crate::chunk::{self, Outline};
 use crate::fault::Result;
 use crate::number::{signed, unsigned};
 use crate::row::{self, Row};
@@ -49,6 +49,25 @@ pub(crate) struct Range {
     pub(crate) inherited: bool,
 }
 
+/// What a visitor wants of rows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted {
+    /// It will stop after so many; it is shown at least these.
+    pub(crate) most: usize,
+    /// Payloads are left out.
+    pub(crate) bare: bool,
+}
+
+impl Wanted {
+    /// All of them, whole.
+    pub(crate) const ALL: Self = Self { most: usize::MAX, bare: false };
+    /// All of them without their payloads.
+    pub(crate) const BARE: Self = Self { most: usize::MAX, bare: true };
+}
+
+/// So few events of a chunk are read apart from the others.
+const FEW: usize = 16;
+
 /// What a visitor of rows wants next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
@@ -61,25 +80,29 @@ pub(crate) fn visit(
     conn: &Connection,
     range: Range,
     direction: Direction,
-    bare: bool,
+    wanted: Wanted,
     mut visit: impl FnMut(Row) -> Result<Next>,
 ) -> Result<Next> {
+    let Wanted { most, bare } = wanted;
     let mut statement = row::prepare(conn, range.inherited, direction, bare)?;
     let keys = [key(range.segment, range.from), key(range.segment, range.to)];
     let mut single = Single { rows: statement.query(keys)?, direction, bare };
     single.rows.advance()?;
-    let mut chunks = chunk::prepare(conn, direction, bare)?;
+    let mut bodies = chunk::Bodies::of(conn);
+    let few = most < FEW;
+    let mut chunks = chunk::prepare(conn, direction, !bare && !few)?;
     let mut chunks = chunks.query(chunk::overlap(range))?;
     while let Some(found) = chunks.next()? {
         if single.before(Some(found.get(0)?), &mut visit)? == Next::Stop {
             return Ok(Next::Stop);
         }
-        let asked = |row: &Row| {
-            keys.first().is_some_and(|from| *from <= row.k)
-                && keys.last().is_some_and(|to| row.k < *to)
-                && (!range.inherited || row.event.class.is_inherited())
+        let asked = |outline: &Outline| outline.asked(range, direction, most);
+        let chunk = match (bare, few) {
+            (true, _) => chunk::read(found, asked)?,
+            (false, true) => chunk::read(found, asked)?.with_payloads(&mut bodies)?,
+            (false, false) => chunk::read_whole(found, asked)?,
         };
-        for row in chunk::read(found, bare)?.rows(direction, asked) {
+        for row in chunk.rows(direction) {
             if visit(row?)? == Next::Stop {
                 return Ok(Next::Stop);
             }
@@ -123,7 +146,7 @@ impl Single<'_> {
 /// The events of the range that have this id, in order.
 pub(crate) fn named(conn: &Connection, range: Range, id: &EventId, bare: bool) -> Result<Vec<Row>> {
     let mut places = Vec::new();
-    visit(conn, range, Direction::Forward, true, |row| {
+    visit(conn, range, Direction::Forward, Wanted::BARE, |row| {
         if row.event.id == *id {
             places.push(position(row.k));
         }
@@ -131,7 +154,8 @@ pub(crate) fn named(conn: &Connection, range: Range, id: &EventId, bare: bool) -
     })?;
     let mut found = Vec::with_capacity(places.len());
     for from in places {
-        visit(conn, Range { from, to: from + 1, ..range }, Direction::Forward, bare, |row| {
+        let (range, wanted) = (Range { from, to: from + 1, ..range }, Wanted { most: 1, bare });
+        visit(conn, range, Direction::Forward, wanted, |row| {
             found.push(row);
             Ok(Next::Stop)
         })?;
@@ -143,7 +167,7 @@ pub(crate) fn named(conn: &Connection, range: Range, id: &EventId, bare: bool) -
 pub(crate) fn at(conn: &Connection, segment: Segment, position: u64) -> Result<Option<Row>> {
     let range = Range { segment, from: position, to: position + 1, inherited: false };
     let mut found = None;
-    visit(conn, range, Direction::Forward, true, |row| {
+    visit(conn, range, Direction::Forward, Wanted { most: 1, bare: true }, |row| {
         found = Some(row);
         Ok(Next::Stop)
     })?;
@@ -225,7 +249,7 @@ pub(crate) fn ids(
 ) -> Result<Vec<EventId>> {
     let range = Range { segment, from, to: from.saturating_add(n as u64), inherited: false };
     let mut ids = Vec::new();
-    visit(conn, range, Direction::Forward, true, |row| {
+    visit(conn, range, Direction::Forward, Wanted::BARE, |row| {
         ids.push(row.event.id);
         Ok(Next::Row)
     })?;

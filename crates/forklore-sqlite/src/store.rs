@@ -25,6 +25,7 @@ use crate::fault::Fault;
 use crate::held::Held;
 use crate::migrate::{self, VERSION};
 use crate::write::WriteTx;
+use crate::writers::Known;
 
 pub use options::{Checkpoints, Options};
 
@@ -47,6 +48,7 @@ pub struct SqliteStore {
     checkpoints: checkpoint::Checkpoints,
     readers: Readers,
     writer: Mutex<Writer>,
+    known: Known,
     // Last: until the connections are closed.
     _held: Held,
 }
@@ -131,8 +133,14 @@ impl SqliteStore {
             tickets: Tickets::default(),
             failed,
             readers,
+            known: Known::default(),
             _held: held,
         }
+    }
+
+    /// Who wrote segments, as far as this handle met them.
+    pub(crate) fn known(&self) -> &Known {
+        &self.known
     }
 
     /// The file.

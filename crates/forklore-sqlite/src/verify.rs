@@ -15,7 +15,7 @@ use crate::locate::{History, Stretch};
 use crate::number::signed;
 use crate::private;
 use crate::row::Row;
-use crate::segment::{self, Next, Range, Segment};
+use crate::segment::{self, Next, Range, Segment, Wanted};
 use crate::session::{self, Session};
 use crate::sources;
 use crate::store::SqliteStore;
@@ -301,7 +301,7 @@ impl<'s> Check<'s> {
             let mut next = from;
             let mut gaps = Vec::new();
             let read = self.store.read_with("reading", |conn| {
-                segment::visit(conn, batch, Direction::Forward, false, |row| {
+                segment::visit(conn, batch, Direction::Forward, Wanted::ALL, |row| {
                     let position = segment::position(row.k);
                     if !follows(behind, &row, living) {
                         gaps.push(position);

@@ -1,11 +1,15 @@
 //! The body of a chunk: the payloads of its events, one behind the other, as they are or compressed.
 
 use std::io::Read;
+use std::ops::Range;
 
 use bytestring::ByteString;
 use forklore_model::Data;
+use rusqlite::blob::Blob;
+use rusqlite::{Connection, MAIN_DB};
 
 use crate::crc;
+use crate::fault;
 use crate::row::Row;
 
 /// How a body is stored.
@@ -17,6 +21,9 @@ pub(crate) enum Codec {
     Zstd,
 }
 
+/// More than SQLite lets a row have, and so any chunk or payload: who reads one promised to be
+/// longer would fill the memory.
+const LONGEST: usize = 1_000_000_000;
 /// Higher levels take much longer for a few bytes less.
 const LEVEL: i32 = 3;
 
@@ -46,38 +53,73 @@ pub(super) fn write(codec: Codec, rows: &[&Row]) -> std::io::Result<Vec<u8>> {
     }
 }
 
-/// A body that was read.
-pub(super) enum Body {
+/// Part of a body that was read.
+pub(super) struct Body {
+    /// Where in the body it begins.
+    from: usize,
+    bytes: Bytes,
+}
+
+enum Bytes {
     Text(ByteString),
     /// Somewhere in it a payload is damaged.
     NoText(Vec<u8>),
 }
 
 impl Body {
-    /// What `stored` holds, of which the payloads take `len` bytes.
-    pub(super) fn read(codec: Codec, stored: &[u8], len: usize) -> Result<Self, String> {
-        let bytes = match codec {
-            Codec::Plain => stored.to_vec(),
-            Codec::Zstd => decompressed(stored, len).map_err(|error| error.to_string())?,
+    /// The whole of a body, in which all payloads take `len` bytes.
+    pub(super) fn of(codec: Codec, stored: &[u8], len: usize) -> Result<Self, String> {
+        Ok(Self::from(
+            0,
+            match codec {
+                Codec::Plain => stored.to_vec(),
+                Codec::Zstd => decompressed(stored, len).map_err(|error| error.to_string())?,
+            },
+        ))
+    }
+
+    /// The same of the chunk at `k`; of one that is not compressed only `range` is read.
+    pub(super) fn read(
+        bodies: &mut Bodies<'_>,
+        k: i64,
+        codec: Codec,
+        range: Range<usize>,
+        len: usize,
+    ) -> fault::Result<Result<Self, String>> {
+        let blob = bodies.at(k)?;
+        let range = match codec {
+            Codec::Plain => range.start.min(blob.len())..range.end.min(blob.len()),
+            Codec::Zstd => 0..blob.len(),
         };
-        Ok(match String::from_utf8(bytes) {
-            Ok(text) => Self::Text(text.into()),
-            Err(error) => Self::NoText(error.into_bytes()),
+        let mut bytes = vec![0; range.len()];
+        blob.read_at_exact(&mut bytes, range.start)?;
+        Ok(match codec {
+            Codec::Plain => Ok(Self::from(range.start, bytes)),
+            Codec::Zstd => Self::of(codec, &bytes, len),
         })
+    }
+
+    fn from(from: usize, bytes: Vec<u8>) -> Self {
+        let bytes = match String::from_utf8(bytes) {
+            Ok(text) => Bytes::Text(text.into()),
+            Err(error) => Bytes::NoText(error.into_bytes()),
+        };
+        Self { from, bytes }
     }
 
     /// A payload, which must fit its checksum.
     pub(super) fn payload(&self, at: usize, len: usize, sum: u32) -> Result<Data, String> {
-        let range = at..at.saturating_add(len);
-        let bytes = match self {
-            Self::Text(text) => str::as_bytes(text),
-            Self::NoText(bytes) => bytes,
+        let range = at.checked_sub(self.from).map(|from| from..from.saturating_add(len));
+        let bytes = match &self.bytes {
+            Bytes::Text(text) => str::as_bytes(text),
+            Bytes::NoText(bytes) => bytes,
         };
-        let bytes = bytes.get(range.clone()).ok_or("its payload is not there")?;
+        let bytes = range.clone().and_then(|range| bytes.get(range));
+        let bytes = bytes.ok_or("its payload is not there")?;
         if crc::payload(bytes) != sum {
             return Err("its payload does not fit its checksum".into());
         }
-        if let Self::Text(text) = self
+        if let (Bytes::Text(text), Some(range)) = (&self.bytes, range)
             && let Some(part) = text.get(range)
         {
             return Ok(Data::from_checked(text.slice_ref(part)));
@@ -87,8 +129,35 @@ impl Body {
     }
 }
 
+/// The bodies of chunks, of which parts are read.
+pub(crate) struct Bodies<'c> {
+    conn: &'c Connection,
+    open: Option<Blob<'c>>,
+}
+
+impl<'c> Bodies<'c> {
+    pub(crate) fn of(conn: &'c Connection) -> Self {
+        Self { conn, open: None }
+    }
+
+    /// The body of the chunk at `k`.
+    fn at(&mut self, k: i64) -> rusqlite::Result<&Blob<'c>> {
+        let blob = match self.open.take() {
+            Some(mut blob) => {
+                blob.reopen(k)?;
+                blob
+            }
+            None => self.conn.blob_open(MAIN_DB, c"chunk", c"body", k, true)?,
+        };
+        Ok(self.open.insert(blob))
+    }
+}
+
 /// No more than `len` bytes, whatever the compressed ones promise.
 fn decompressed(stored: &[u8], len: usize) -> std::io::Result<Vec<u8>> {
+    if len > LONGEST {
+        return Err(std::io::Error::other(format!("no chunk holds {len} bytes")));
+    }
     let mut bytes = Vec::with_capacity(len.min(stored.len().saturating_mul(64)));
     let decoder = zstd::stream::read::Decoder::with_buffer(stored)?;
     decoder.take(len as u64).read_to_end(&mut bytes)?;

@@ -87,21 +87,32 @@ pub(super) fn write(rows: &[&Row]) -> Option<Vec<u8>> {
     postcard::to_allocvec(&Stored { names, events }).ok()
 }
 
-/// The events of a chunk.
-pub(super) fn read(outline: &Outline, bytes: &[u8]) -> Result<Vec<Placed>, String> {
+/// The events of a chunk that `asked` names by their bits, and the length of all payloads.
+pub(super) fn read(
+    outline: &Outline,
+    bytes: &[u8],
+    asked: u64,
+) -> Result<(Vec<Placed>, usize), String> {
     let stored: Stored<'_> = postcard::from_bytes(bytes).map_err(|error| error.to_string())?;
     if stored.events.len() != outline.bits.there.count_ones() as usize {
         return Err("it does not hold as many events as it says".into());
     }
     let names = Names::of(&stored.names);
-    let mut ids = ids(&stored.events)?.into_iter();
-    let mut placed = Vec::with_capacity(stored.events.len());
+    let places: Vec<_> = outline.places().map(|place| (place, asked >> place & 1 == 1)).collect();
+    let heads = stored.events.iter().zip(&places);
+    let mut ids = ids(heads.filter(|(_, (_, asked))| *asked).map(|(head, _)| head))?.into_iter();
+    let mut placed = Vec::with_capacity(asked.count_ones() as usize);
     let (mut at, mut ts, mut kept_bytes) = (0_usize, 0_i64, outline.start.bytes);
-    for (head, place) in stored.events.into_iter().zip(outline.places()) {
+    for (head, (place, is_asked)) in stored.events.into_iter().zip(places) {
         let len = head.len as usize;
         let inherited = outline.bits.inherited >> place & 1;
         kept_bytes += inherited * u64::from(head.len);
         ts = ts.wrapping_add(head.after);
+        let begins = at;
+        at = at.checked_add(len).ok_or("it is too long")?;
+        if !is_asked {
+            continue;
+        }
         let event = Event {
             id: ids.next().ok_or("an id is missing")?,
             ts: timestamp(ts).map_err(|_| "a time is none")?,
@@ -117,25 +128,24 @@ pub(super) fn read(outline: &Outline, bytes: &[u8]) -> Result<Vec<Placed>, Strin
         let counts = outline.counts(place, kept_bytes, head.open);
         let k = outline.k.saturating_add_unsigned(place);
         let row = Row { k, counts, origin: head.origin, event };
-        placed.push(Placed { row, at, len, sum: head.sum });
-        at = at.checked_add(len).ok_or("it is too long")?;
+        placed.push(Placed { row, at: begins, len, sum: head.sum });
     }
-    Ok(placed)
+    Ok((placed, at))
 }
 
 /// The ids in their order; those that are UUIDs share one text.
-fn ids(events: &[Head<'_>]) -> Result<Vec<EventId>, String> {
+fn ids<'h>(events: impl Iterator<Item = &'h Head<'h>> + Clone) -> Result<Vec<EventId>, String> {
     let uuid = |head: &Head<'_>| match head.id {
         Id::Uuid(bytes) => bytes.try_into().ok(),
         Id::Other(_) => None,
     };
-    let uuids: Vec<[u8; 16]> = events.iter().filter_map(uuid).collect();
+    let uuids: Vec<[u8; 16]> = events.clone().filter_map(uuid).collect();
     let mut spelled = EventId::of_uuids(&uuids).into_iter();
     let id = |head: &Head<'_>| match head.id {
         Id::Uuid(_) => spelled.next().ok_or_else(|| "an id is no UUID".to_owned()),
         Id::Other(text) => text.parse().map_err(|_| "an id is none".to_owned()),
     };
-    events.iter().map(id).collect()
+    events.map(id).collect()
 }
 
 /// The names of a chunk, each taken apart once.

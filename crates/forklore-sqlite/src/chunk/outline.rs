@@ -2,9 +2,10 @@
 
 use forklore_model::Counts;
 use forklore_model::lineage::Unit;
+use forklore_store::port::Direction;
 
 use crate::row::Row;
-use crate::segment::position;
+use crate::segment::{Range, position};
 
 /// The most positions that a chunk covers: one bit each.
 pub(crate) const POSITIONS: u64 = 64;
@@ -71,6 +72,21 @@ impl Outline {
     pub(crate) fn places(&self) -> impl DoubleEndedIterator<Item = u64> + use<> {
         let there = self.bits.there;
         (0..self.positions.min(POSITIONS)).filter(move |place| there >> place & 1 == 1)
+    }
+
+    /// The bits of the events in a range, at most so many from where `direction` begins.
+    pub(crate) fn asked(&self, range: Range, direction: Direction, most: usize) -> u64 {
+        let stays = |place: &u64| {
+            let position = self.first() + place;
+            let inherited = !range.inherited || self.bits.inherited >> place & 1 == 1;
+            (range.from..range.to).contains(&position) && inherited
+        };
+        let places = self.places().filter(stays);
+        let bits = |bits: u64, place: u64| bits | 1 << place;
+        match direction {
+            Direction::Forward => places.take(most).fold(0, bits),
+            Direction::Backward => places.rev().take(most).fold(0, bits),
+        }
     }
 
     /// The counts up to and including the event at a place, where those that are not counted by

@@ -1,14 +1,12 @@
 //! Chunks as SQLite keeps them.
 
-use std::collections::HashSet;
-
 use forklore_model::Counts;
 use forklore_store::port::Direction;
 use rusqlite::{CachedStatement, Connection, Row as SqlRow, params};
 
 use super::Chunk;
 use super::body::{self, Body, Codec};
-use super::heads::{self, Placed};
+use super::heads;
 use super::outline::{Bits, Outline, POSITIONS};
 use crate::crc::Fields;
 use crate::fault::{Fault, Result};
@@ -31,11 +29,11 @@ const OVERLAP: &str = "k >= ?1 AND k < ?3 AND k + positions > ?2";
 pub(crate) fn prepare(
     conn: &Connection,
     direction: Direction,
-    bare: bool,
+    with_bodies: bool,
 ) -> rusqlite::Result<CachedStatement<'_>> {
     conn.prepare_cached(&format!(
         "SELECT {OUTLINE}, codec, crc, heads{} FROM chunk WHERE {OVERLAP} ORDER BY k{}",
-        if bare { "" } else { ", body" },
+        if with_bodies { ", body" } else { "" },
         if direction == Direction::Backward { " DESC" } else { "" },
     ))
 }
@@ -85,8 +83,9 @@ fn outline(row: &SqlRow<'_>) -> Result<Outline> {
     })
 }
 
-/// Checks and reads a row of [`prepare`]: with its body unless `bare`.
-pub(crate) fn read(row: &SqlRow<'_>, bare: bool) -> Result<Chunk> {
+/// Checks and reads a row of [`prepare`]: the events that `asked` names by their bits, without
+/// their payloads.
+pub(crate) fn read(row: &SqlRow<'_>, asked: impl FnOnce(&Outline) -> u64) -> Result<Chunk> {
     let outline = outline(row)?;
     let damaged = |message: String| damaged(outline.k, &message);
     let (code, stored_sum): (i64, i64) = (row.get(CODEC)?, row.get(SUM)?);
@@ -95,16 +94,19 @@ pub(crate) fn read(row: &SqlRow<'_>, bare: bool) -> Result<Chunk> {
     if i64::from(sum) != stored_sum {
         return Err(damaged("its fields do not fit their checksum".into()));
     }
-    let events = heads::read(&outline, heads).map_err(damaged)?;
+    let (events, len) = heads::read(&outline, heads, asked(&outline)).map_err(damaged)?;
     let codec = Codec::of(code).map_err(damaged)?;
-    let body = if bare {
-        None
-    } else {
-        let len = events.last().map_or(0, |last: &Placed| last.at.saturating_add(last.len));
-        let stored = row.get_ref(BODY)?.as_bytes().map_err(|error| damaged(error.to_string()))?;
-        Some(Body::read(codec, stored, len).map_err(damaged)?)
-    };
-    Ok(Chunk { outline, codec, sum, events, body })
+    Ok(Chunk { outline, codec, sum, events, len, body: None })
+}
+
+/// Checks and reads a row of [`prepare`] with its body.
+pub(crate) fn read_whole(row: &SqlRow<'_>, asked: impl FnOnce(&Outline) -> u64) -> Result<Chunk> {
+    let mut chunk = read(row, asked)?;
+    let damaged = |message: String| damaged(chunk.outline.k, &message);
+    let stored = row.get_ref(BODY)?.as_bytes().map_err(|error| damaged(error.to_string()))?;
+    let body = Body::of(chunk.codec, stored, chunk.len).map_err(damaged)?;
+    chunk.body = Some(body);
+    Ok(chunk)
 }
 
 /// The checksum that a row of [`prepare`] ought to have.
@@ -128,7 +130,7 @@ fn numbers(outline: &Outline) -> [i64; 10] {
 }
 
 /// The place of a chunk, as errors name it.
-fn damaged(k: i64, message: &str) -> Fault {
+pub(super) fn damaged(k: i64, message: &str) -> Fault {
     let (segment, position) = (segment::of(k), segment::position(k));
     Fault::damaged(format!("chunk row {k} (segment {segment}, from position {position})"), message)
 }
@@ -208,9 +210,9 @@ pub(crate) fn erase_from(tx: &WriteTx<'_>, segment: Segment, from: u64) -> Resul
         let mut rows = statement.query(overlap(range))?;
         while let Some(row) = rows.next()? {
             // What is erased as a whole need not be sound.
-            let there: i64 = row.get(6)?;
+            let (k, there): (i64, i64) = (row.get(0)?, row.get(6)?);
             match outline(row) {
-                Ok(found) if found.first() < from => cut = Some(found),
+                found if k < key(segment, from) => cut = Some(found?),
                 _ => erased += u64::from(there.cast_unsigned().count_ones()),
             }
         }
@@ -245,13 +247,10 @@ pub(crate) fn erase_own(tx: &WriteTx<'_>, segment: Segment) -> Result<u64> {
 
 /// Keeps of the chunk at `k` only the events that `outline` says are there.
 fn keep(tx: &WriteTx<'_>, k: i64, outline: Outline) -> Result<u64> {
-    let chunk = one(tx, k)?.ok_or_else(|| damaged(k, "it is missing"))?;
+    let chunk = one(tx, k, outline.bits.there)?.ok_or_else(|| damaged(k, "it is missing"))?;
     let before = chunk.outline.bits.there.count_ones();
     let codec = chunk.codec;
-    let places: HashSet<i64> =
-        outline.places().map(|place| k.saturating_add_unsigned(place)).collect();
-    let stays = |row: &Row| places.contains(&row.k);
-    let rows = chunk.rows(Direction::Forward, stays).collect::<Result<Vec<_>>>()?;
+    let rows = chunk.rows(Direction::Forward).collect::<Result<Vec<_>>>()?;
     let rows: Vec<_> = rows.iter().collect();
     let after = outline.bits.there.count_ones();
     if rows.is_empty() {
@@ -275,15 +274,15 @@ impl Chunk {
     /// The same chunk with another codec, and the checksum by which this one is found unchanged.
     pub(crate) fn recoded(self, codec: Codec) -> Result<Option<(u32, Sealed)>> {
         let (outline, sum) = (self.outline, self.sum);
-        let rows = self.rows(Direction::Forward, |_| true).collect::<Result<Vec<_>>>()?;
+        let rows = self.rows(Direction::Forward).collect::<Result<Vec<_>>>()?;
         let rows: Vec<_> = rows.iter().collect();
         Ok(Sealed::with(outline, &rows, codec).map(|sealed| (sum, sealed)))
     }
 }
 
-/// The chunk at `k`.
-pub(crate) fn one(conn: &Connection, k: i64) -> Result<Option<Chunk>> {
-    let mut statement = prepare(conn, Direction::Forward, false)?;
+/// The chunk at `k`, of it the events that `asked` names by their bits.
+pub(crate) fn one(conn: &Connection, k: i64, asked: u64) -> Result<Option<Chunk>> {
+    let mut statement = prepare(conn, Direction::Forward, true)?;
     let mut rows = statement.query([k, k, k + 1])?;
-    rows.next()?.map(|row| read(row, false)).transpose()
+    rows.next()?.map(|row| read_whole(row, |_| asked)).transpose()
 }
