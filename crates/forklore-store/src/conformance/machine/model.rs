@@ -1,5 +1,7 @@
 //! The plain model: whole logs in lists, everything else worked out from them when asked.
 
+use std::collections::BTreeMap;
+
 use forklore_model::header::Usage;
 use forklore_model::{
     Counts, Event, Header, Lease, OpenCalls, Origin, SessionId, SessionKind, Strategy, Tombstone,
@@ -31,6 +33,15 @@ struct Line {
     event: Event,
     /// Whose stored events a sharing store would refer to.
     kept_by: SessionId,
+}
+
+impl Model {
+    /// Whose stored events the prefix of each session refers to in a sharing store.
+    pub(super) fn references(&self) -> BTreeMap<&SessionId, Vec<&SessionId>> {
+        let all = self.sessions.iter();
+        all.map(|told| (told.id(), told.prefix.iter().map(|line| &line.kept_by).collect()))
+            .collect()
+    }
 }
 
 /// The counts behind each line.
