@@ -14,7 +14,7 @@ use crate::write::WriteTx;
 /// writing it twice is not.
 const LARGE: usize = 32 << 10;
 /// The payloads of one chunk together: so much is read for any one of them.
-const CHUNK_BYTES: usize = 256 << 10;
+pub(crate) const CHUNK_BYTES: usize = 256 << 10;
 
 /// Adds events that follow each other behind the last of their segment.
 pub(crate) fn add(tx: &WriteTx<'_>, rows: &[Row]) -> Result<()> {

@@ -163,3 +163,17 @@ fn decompressed(stored: &[u8], len: usize) -> std::io::Result<Vec<u8>> {
     decoder.take(len as u64).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_promises_more_than_a_row_holds_is_not_read() {
+        let stored = zstd::bulk::compress(&[b' '; 1_000], LEVEL).unwrap();
+        assert_eq!(decompressed(&stored, 1_000).unwrap().len(), 1_000);
+        assert_eq!(decompressed(&stored, 10).unwrap().len(), 10);
+        let refused = decompressed(&stored, LONGEST + 1).unwrap_err();
+        assert!(refused.to_string().contains("1000000001 bytes"), "{refused}");
+    }
+}

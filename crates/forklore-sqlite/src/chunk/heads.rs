@@ -10,6 +10,7 @@ use super::outline::Outline;
 use crate::crc;
 use crate::number::timestamp;
 use crate::row::Row;
+use crate::seal::CHUNK_BYTES;
 
 /// As they are stored, in the wire format of postcard.
 #[derive(Serialize, Deserialize)]
@@ -130,6 +131,9 @@ pub(super) fn read(
         let row = Row { k, counts, origin: head.origin, event };
         placed.push(Placed { row, at: begins, len, sum: head.sum });
     }
+    if outline.bits.there.count_ones() > 1 && at > CHUNK_BYTES {
+        return Err(format!("no chunk of several events holds {at} bytes"));
+    }
     Ok((placed, at))
 }
 
@@ -169,5 +173,37 @@ impl Names {
 
     fn dialect(&self, at: u32) -> Result<Arc<str>, String> {
         self.dialects.get(at as usize).cloned().ok_or_else(|| "a dialect has no name".into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::chunk::outline::Bits;
+
+    use super::*;
+
+    #[test]
+    fn several_events_that_promise_more_than_a_chunk_holds_are_not_read() {
+        let of = |len| {
+            let head = || Head {
+                id: Id::Other("e"),
+                after: 0,
+                class: 0,
+                kind: 0,
+                dialect: None,
+                open: 0,
+                calls: Cow::Borrowed(&[]),
+                origin: None,
+                len,
+                sum: 0,
+            };
+            let stored = Stored { names: vec!["user"], events: vec![head(), head()] };
+            let bits = Bits { there: 3, ..Bits::default() };
+            let outline = Outline { positions: 2, bits, ..Outline::default() };
+            let bytes = postcard::to_allocvec(&stored).unwrap();
+            read(&outline, &bytes, u64::MAX).map(|(events, len)| (events.len(), len))
+        };
+        assert_eq!(of(1_000), Ok((2, 2_000)));
+        assert_eq!(of(u32::MAX).unwrap_err(), "no chunk of several events holds 8589934590 bytes");
     }
 }

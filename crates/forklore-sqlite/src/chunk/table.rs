@@ -12,7 +12,7 @@ use crate::crc::Fields;
 use crate::fault::{Fault, Result};
 use crate::number::{signed, unsigned};
 use crate::row::Row;
-use crate::segment::{self, LAST_POSITION, Range, Segment, key};
+use crate::segment::{self, Range, Segment, key};
 use crate::write::WriteTx;
 
 /// The columns of an outline.
@@ -201,26 +201,30 @@ impl Sealed {
 
 /// Erases what chunks hold at or behind a position; how many events that were.
 pub(crate) fn erase_from(tx: &WriteTx<'_>, segment: Segment, from: u64) -> Result<u64> {
-    let range = Range { segment, from, to: LAST_POSITION, inherited: false };
-    let sql = format!("SELECT {OUTLINE} FROM chunk WHERE {OVERLAP}");
-    let mut erased = 0;
-    let mut cut = None;
+    let (first, behind) = (key(segment, from), key(segment + 1, 0));
+    // One that begins before it may reach beyond it, whatever it says unchecked.
+    let near = key(segment, from.saturating_sub(POSITIONS - 1));
+    let (mut erased, mut before) = (0, Vec::new());
     {
-        let mut statement = tx.prepare_cached(&sql)?;
-        let mut rows = statement.query(overlap(range))?;
+        let mut statement =
+            tx.prepare_cached("SELECT k, there FROM chunk WHERE k >= ? AND k < ?")?;
+        let mut rows = statement.query([near, behind])?;
         while let Some(row) = rows.next()? {
-            // What is erased as a whole need not be sound.
-            let (k, there): (i64, i64) = (row.get(0)?, row.get(6)?);
-            match outline(row) {
-                found if k < key(segment, from) => cut = Some(found?),
-                _ => erased += u64::from(there.cast_unsigned().count_ones()),
+            let (k, there): (i64, i64) = (row.get(0)?, row.get(1)?);
+            if k < first {
+                before.push(k);
+            } else {
+                // What is erased as a whole need not be sound.
+                erased += u64::from(there.cast_unsigned().count_ones());
             }
         }
     }
-    let (from_key, behind) = (key(segment, from), key(segment + 1, 0));
-    tx.write("DELETE FROM chunk WHERE k >= ? AND k < ?", &[&from_key, &behind])?;
-    if let Some(cut) = cut {
-        erased += keep(tx, cut.k, cut.up_to(from))?;
+    tx.write("DELETE FROM chunk WHERE k >= ? AND k < ?", &[&first, &behind])?;
+    for k in before {
+        let outline = one(tx, k, 0)?.ok_or_else(|| damaged(k, "it has no positions"))?.outline;
+        if outline.end() > from {
+            erased += keep(tx, k, outline.up_to(from))?;
+        }
     }
     Ok(erased)
 }

@@ -9,7 +9,7 @@ use forklore_sqlite::{Checkpoints, Options, SqliteStore};
 use forklore_store::Error;
 use forklore_store::conformance::Scene;
 use forklore_store::conformance::events::{turns, user};
-use forklore_store::port::{At, Direction, Filter, Query, Store, Stored, Upkeep};
+use forklore_store::port::{At, Children, Direction, Filter, Query, Store, Stored, Upkeep};
 use rusqlite::params;
 
 use crate::place::{Place, handle};
@@ -250,4 +250,21 @@ fn what_a_deleted_session_ought_not_to_have_any_more_is_noticed() {
     let problems = scene.store().verify(None).unwrap().problems;
     let found: Vec<_> = problems.iter().map(|one| (one.session_id.clone(), one.kind)).collect();
     assert_eq!(found, [(Some(id("a")), ErrorKind::Corrupt)]);
+}
+
+#[test]
+fn a_chunk_that_lies_about_its_length_is_not_passed_over_by_a_delete() {
+    let place = Place::new();
+    let store = place.open();
+    let make = || handle(&store);
+    let scene = Scene::new(&make);
+    scene.root("a", turns(70));
+    scene.fork("a", "b", 32, turns(1));
+    for positions in [0, 1, 100] {
+        let sql = "UPDATE chunk SET positions = ? WHERE k = 1 << 32";
+        assert_eq!(place.sqlite().execute(sql, [positions]).unwrap(), 1);
+        let refused = scene.remove(&["a"], Children::Keep).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Corrupt, "{positions}: {refused}");
+        assert_eq!(scene.store().header(&id("a")).unwrap().deleted, None);
+    }
 }
