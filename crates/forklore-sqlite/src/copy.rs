@@ -23,7 +23,7 @@ use crate::session;
 use crate::write::WriteTx;
 
 /// Events copied in one transaction: whole blocks.
-const BATCH: u64 = 512;
+pub(crate) const BATCH: u64 = 512;
 
 /// How long after its last sign of life a copy counts as abandoned, in microseconds.
 pub(crate) const ABANDONED: i64 = 10_000_000;

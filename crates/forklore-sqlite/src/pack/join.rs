@@ -13,6 +13,7 @@ use super::budget::Budget;
 use crate::ancestry;
 use crate::copy;
 use crate::fault::Result;
+use crate::read;
 use crate::segment::Segment;
 use crate::session;
 use crate::store::SqliteStore;
@@ -57,6 +58,16 @@ fn one(store: &SqliteStore, page: i64, sid: Segment, budget: &mut Budget<'_>) ->
         return Ok(false);
     };
     budget.spend(found.kept);
+    // Else one that is damaged would be copied and erased again each time.
+    let mut from = 0;
+    while from < found.kept {
+        let to = found.kept.min(from + copy::BATCH);
+        store.read_with("reading", |conn| read::inheritable(conn, &found.session, from, to))?;
+        if !budget.allows(0) {
+            return Ok(false);
+        }
+        from = to;
+    }
     let staged = copy::stage(store, &found.session, found.kept)?;
     let done = store.write("joining a history in", |tx| {
         let now = chain(tx, page, sid)?;
