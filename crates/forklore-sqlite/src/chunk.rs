@@ -46,6 +46,17 @@ impl Chunk {
         Ok(self)
     }
 
+    /// Its events and the checksums of their payloads, which need not fit.
+    fn unchecked(self) -> impl Iterator<Item = Result<(Row, u32)>> {
+        let body = self.body;
+        self.events.into_iter().map(move |Placed { mut row, at, len, sum }| {
+            let payload = body.as_ref().and_then(|body| body.unchecked(at, len));
+            let missing = || Fault::damaged(row::place(row.k), "its payload is not there");
+            row.event.data = payload.ok_or_else(missing)?;
+            Ok((row, sum))
+        })
+    }
+
     /// Its events in the order of `direction`, with their payloads if those were read.
     pub(crate) fn rows(self, direction: Direction) -> impl Iterator<Item = Result<Row>> {
         let mut events = self.events;

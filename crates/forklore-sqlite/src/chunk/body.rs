@@ -107,19 +107,33 @@ impl Body {
         Self { from, bytes }
     }
 
-    /// A payload, which must fit its checksum.
-    pub(super) fn payload(&self, at: usize, len: usize, sum: u32) -> Result<Data, String> {
-        let range = at.checked_sub(self.from).map(|from| from..from.saturating_add(len));
+    fn part(&self, at: usize, len: usize) -> Option<(Range<usize>, &[u8])> {
+        let from = at.checked_sub(self.from)?;
+        let range = from..from.saturating_add(len);
         let bytes = match &self.bytes {
             Bytes::Text(text) => str::as_bytes(text),
             Bytes::NoText(bytes) => bytes,
         };
-        let bytes = range.clone().and_then(|range| bytes.get(range));
-        let bytes = bytes.ok_or("its payload is not there")?;
+        Some((range.clone(), bytes.get(range)?))
+    }
+
+    /// A payload as it is, for who only moves it; of damaged text what can be told.
+    pub(super) fn unchecked(&self, at: usize, len: usize) -> Option<Data> {
+        let (_, bytes) = self.part(at, len)?;
+        let told = |byte: &u8| if byte.is_ascii() { char::from(*byte) } else { '?' };
+        Some(match std::str::from_utf8(bytes) {
+            Ok(text) => Data::from_checked(text),
+            Err(_) => Data::from_checked(bytes.iter().map(told).collect::<String>()),
+        })
+    }
+
+    /// A payload, which must fit its checksum.
+    pub(super) fn payload(&self, at: usize, len: usize, sum: u32) -> Result<Data, String> {
+        let (range, bytes) = self.part(at, len).ok_or("its payload is not there")?;
         if crc::payload(bytes) != sum {
             return Err("its payload does not fit its checksum".into());
         }
-        if let (Bytes::Text(text), Some(range)) = (&self.bytes, range)
+        if let Bytes::Text(text) = &self.bytes
             && let Some(part) = text.get(range)
         {
             return Ok(Data::from_checked(text.slice_ref(part)));

@@ -54,8 +54,8 @@ pub(super) struct Placed {
     pub(super) sum: u32,
 }
 
-/// The heads of these rows; none where a payload is too long for a chunk.
-pub(super) fn write(rows: &[&Row]) -> Option<Vec<u8>> {
+/// The heads of these rows, with checksums of payloads that are kept whatever they hold; none where a payload is too long for a chunk.
+pub(super) fn write(rows: &[&Row], sums: &[u32]) -> Option<Vec<u8>> {
     let mut names = Vec::new();
     let mut name = |text| {
         let known = names.iter().position(|known| *known == text);
@@ -68,6 +68,7 @@ pub(super) fn write(rows: &[&Row]) -> Option<Vec<u8>> {
     let uuids: Vec<_> = rows.iter().map(|row| row.event.id.uuid()).collect();
     let mut events = Vec::with_capacity(rows.len());
     let mut last = 0;
+    let mut sums = sums.iter();
     for (row, uuid) in rows.iter().zip(&uuids) {
         let Event { id, ts, kind, class, dialect, effect, data } = &row.event;
         let now = ts.as_microsecond();
@@ -81,7 +82,7 @@ pub(super) fn write(rows: &[&Row]) -> Option<Vec<u8>> {
             calls: Cow::Borrowed(&effect.calls),
             origin: row.origin,
             len: u32::try_from(data.get().len()).ok()?,
-            sum: crc::payload(data.get().as_bytes()),
+            sum: sums.next().copied().unwrap_or_else(|| crc::payload(data.get().as_bytes())),
         });
         last = now;
     }

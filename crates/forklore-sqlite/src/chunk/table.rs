@@ -147,12 +147,12 @@ impl Sealed {
     /// The chunk of these rows, which follow each other; none where their counts do not, so that
     /// they cannot be told from their bits.
     pub(crate) fn of(rows: &[&Row], codec: Codec) -> Option<Self> {
-        Self::with(Outline::of(rows)?, rows, codec)
+        Self::with(Outline::of(rows)?, rows, &[], codec)
     }
 
     /// The chunk of this outline, which these rows are what is left of.
-    fn with(outline: Outline, rows: &[&Row], codec: Codec) -> Option<Self> {
-        let (heads, body) = (heads::write(rows)?, body::write(codec, rows).ok()?);
+    fn with(outline: Outline, rows: &[&Row], sums: &[u32], codec: Codec) -> Option<Self> {
+        let (heads, body) = (heads::write(rows, sums)?, body::write(codec, rows).ok()?);
         Some(Self { outline, codec, heads, body })
     }
 
@@ -254,13 +254,15 @@ fn keep(tx: &WriteTx<'_>, k: i64, outline: Outline) -> Result<u64> {
     let chunk = one(tx, k, outline.bits.there)?.ok_or_else(|| damaged(k, "it is missing"))?;
     let before = chunk.outline.bits.there.count_ones();
     let codec = chunk.codec;
-    let rows = chunk.rows(Direction::Forward).collect::<Result<Vec<_>>>()?;
+    // A damaged payload hinders nobody to erase others, and stays as damaged as it is.
+    let (rows, sums): (Vec<_>, Vec<_>) =
+        chunk.unchecked().collect::<Result<Vec<_>>>()?.into_iter().unzip();
     let rows: Vec<_> = rows.iter().collect();
     let after = outline.bits.there.count_ones();
     if rows.is_empty() {
         tx.write("DELETE FROM chunk WHERE k = ?", &[&k])?;
     } else {
-        let kept = Sealed::with(outline, &rows, codec);
+        let kept = Sealed::with(outline, &rows, &sums, codec);
         kept.ok_or_else(|| damaged(k, "it cannot be written again"))?.insert(tx)?;
     }
     Ok(u64::from(before.saturating_sub(after)))
@@ -280,7 +282,7 @@ impl Chunk {
         let (outline, sum) = (self.outline, self.sum);
         let rows = self.rows(Direction::Forward).collect::<Result<Vec<_>>>()?;
         let rows: Vec<_> = rows.iter().collect();
-        Ok(Sealed::with(outline, &rows, codec).map(|sealed| (sum, sealed)))
+        Ok(Sealed::with(outline, &rows, &[], codec).map(|sealed| (sum, sealed)))
     }
 }
 

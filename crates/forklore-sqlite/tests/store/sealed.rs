@@ -268,3 +268,29 @@ fn a_chunk_that_lies_about_its_length_is_not_passed_over_by_a_delete() {
         assert_eq!(scene.store().header(&id("a")).unwrap().deleted, None);
     }
 }
+
+#[test]
+fn a_damaged_payload_hinders_nobody_to_erase_what_stands_beside_it() {
+    for byte in [b'X', 0xff] {
+        let place = Place::new();
+        let store = place.open();
+        let make = || handle(&store);
+        let scene = Scene::new(&make);
+        scene.root("a", turns(70));
+        scene.fork("a", "b", 32, turns(1));
+        let log = scene.log("b");
+        let sql = "SELECT body FROM chunk WHERE k = 1 << 32";
+        let mut body: Vec<u8> = place.sqlite().query_row(sql, [], |row| row.get(0)).unwrap();
+        let at = body.len() / 64 * 5 + 3;
+        body[at] = byte;
+        let sql = "UPDATE chunk SET body = ? WHERE k = 1 << 32";
+        assert_eq!(place.sqlite().execute(sql, params![body]).unwrap(), 1);
+        scene.delete("a");
+        let sql = "SELECT sum(positions) FROM chunk";
+        let left: i64 = place.sqlite().query_row(sql, [], |row| row.get(0)).unwrap();
+        assert_eq!(left, 32);
+        let error = scene.store().read(&id("b"), &query(0, 100)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
+        assert_eq!(scene.store().read(&id("b"), &query(7, 100)).unwrap().events, log[7..]);
+    }
+}
