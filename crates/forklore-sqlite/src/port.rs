@@ -9,9 +9,7 @@ use forklore_store::port::{
 use jiff::Timestamp;
 
 use crate::store::SqliteStore;
-use crate::{
-    append, change, copy, create, detach, list, pack, read, remove, session, upkeep, verify,
-};
+use crate::{change, copy, create, detach, list, pack, read, remove, session, upkeep, verify};
 
 impl Store for SqliteStore {
     fn create(&self, new: NewSession) -> Result<Header> {
@@ -34,7 +32,7 @@ impl Store for SqliteStore {
     }
 
     fn append(&self, session: &SessionId, append: Append) -> Result<Appended> {
-        self.write("appending to", |tx| append::append(tx, session, &append))
+        self.append_together(session, append)
     }
 
     fn header(&self, session: &SessionId) -> Result<Header> {

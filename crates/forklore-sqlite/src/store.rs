@@ -7,8 +7,10 @@ mod options;
 mod plans;
 #[cfg(test)]
 mod poison;
+mod queue;
 mod readers;
 mod tickets;
+mod together;
 mod writer;
 
 use std::path::{Path, PathBuf};
@@ -30,6 +32,7 @@ use crate::writers::Known;
 pub use options::{Checkpoints, Options};
 
 use failed_sync::FailedSync;
+use queue::Queue;
 use readers::Readers;
 use tickets::{Ticket, Tickets};
 use writer::Writer;
@@ -41,6 +44,7 @@ pub struct SqliteStore {
     options: Options,
     gate: Gate,
     bound: AtomicU64,
+    queue: Queue,
     tickets: Tickets,
     failed: Arc<FailedSync>,
     // Fields are dropped in this order, and the connection closed last writes the WAL back: one
@@ -130,6 +134,7 @@ impl SqliteStore {
             options,
             gate,
             bound: AtomicU64::new(0),
+            queue: Queue::default(),
             tickets: Tickets::default(),
             failed,
             readers,

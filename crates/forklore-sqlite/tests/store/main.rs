@@ -9,6 +9,7 @@
 
 mod access;
 mod close;
+mod crowd;
 mod damage;
 mod depth;
 mod erasure;
