@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, TryLockError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use forklore_store::Result;
 use forklore_store::disk::{Gate, Turn};
@@ -46,6 +46,8 @@ struct Work {
     gate: Gate,
     failed: Arc<FailedSync>,
     ending: AtomicBool,
+    /// When something was packed last, or the handle was opened.
+    packed: Mutex<Instant>,
 }
 
 impl Checkpoints {
@@ -58,7 +60,14 @@ impl Checkpoints {
     ) -> Self {
         let (failed, ending) = (Arc::clone(failed), AtomicBool::new(false));
         Self {
-            work: Arc::new(Work { path, options, gate, failed, ending }),
+            work: Arc::new(Work {
+                path,
+                options,
+                gate,
+                failed,
+                ending,
+                packed: Mutex::new(Instant::now()),
+            }),
             pages: Arc::clone(pages),
             due: AtomicU32::new(options.checkpoints.every_pages),
             thread: Mutex::default(),
@@ -122,10 +131,20 @@ impl Work {
             self.failed.note(fault);
         }
         self.failed.close(conn);
-        if done.is_ok() && !self.options.checkpoints.in_step {
+        if done.is_ok() && !self.options.checkpoints.in_step && self.is_time_to_pack() {
             // Where it fails, somebody is in the way, or the disk is and the next step will tell.
             let _ = self.pack();
         }
+    }
+
+    /// Whether the handle has lived long enough since something was packed; then it begins anew.
+    fn is_time_to_pack(&self) -> bool {
+        let mut last = lock(&self.packed);
+        let is_time = last.elapsed() >= self.options.pack_every;
+        if is_time {
+            *last = Instant::now();
+        }
+        is_time
     }
 
     /// Packs through a store of its own, which is told of failed syncs and tells of them.

@@ -18,6 +18,9 @@ pub struct Options {
     pub chunk_events: u8,
     /// When the WAL is written back into the file, and by whom.
     pub checkpoints: Checkpoints,
+    /// How long a handle lives before some of what is idle is packed behind a checkpoint, and again
+    /// each time: a program that soon ends has better things to do.
+    pub pack_every: Duration,
 }
 
 impl Default for Options {
@@ -28,6 +31,7 @@ impl Default for Options {
             vfs: None,
             chunk_events: 64,
             checkpoints: Checkpoints::default(),
+            pack_every: Duration::from_secs(10 * 60),
         }
     }
 }

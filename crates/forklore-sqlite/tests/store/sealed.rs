@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use forklore_model::{ErrorKind, SessionId, Strategy};
 use forklore_sqlite::{Checkpoints, Options, SqliteStore};
@@ -145,7 +146,7 @@ fn long_payloads_stay_out_of_chunks_until_they_are_packed() {
 fn what_is_idle_is_packed_beside_the_steps() {
     let place = Place::new();
     let checkpoints = Checkpoints { every_pages: 60, in_step: false };
-    let options = Options { checkpoints, ..Options::default() };
+    let options = Options { checkpoints, pack_every: Duration::ZERO, ..Options::default() };
     let store = Arc::new(SqliteStore::open(&place.file(), options).unwrap());
     let make = || handle(&store);
     let scene = Scene::new(&make);
