@@ -1,7 +1,8 @@
 //! Packing: what is seldom read takes less space, and histories of many small pieces become one.
 //!
-//! Everything is copied in small batches, read and compressed outside the gate; the short step that
-//! replaces what was read finds it unchanged or leaves it.
+//! Everything is read outside the gate in small batches, and chunks are compressed there too; the
+//! short step that replaces what was read finds it unchanged or leaves it. Events in rows of their
+//! own, of which there are few, are sealed in that step.
 
 mod budget;
 mod cold;
