@@ -1,5 +1,7 @@
 //! Adding events behind a session's head.
 
+use std::borrow::Cow;
+
 use forklore_model::{Counts, Event, OpenCalls, SessionId};
 use forklore_store::Error;
 use forklore_store::port::{Append, Appended};
@@ -38,7 +40,8 @@ pub(crate) fn append(tx: &WriteTx<'_>, id: &SessionId, append: &Append) -> Resul
     let (counts, position) = (header.counts, header.own_events);
     let mut tail = Tail::new(session.sid, header.inherited, counts, position);
     if counts.open > 0 && append.events.iter().any(changes_calls) {
-        tail.open = Open::Known(open_calls(tx, &History::of(tx, &session)?, head)?);
+        let history = History::of(tx, Cow::Borrowed(&session))?;
+        tail.open = Open::Known(open_calls(tx, &history, head)?);
     }
     append.events.iter().try_for_each(|event| tail.push(event))?;
     session.header.usage += append.usage;

@@ -30,7 +30,8 @@ pub(crate) struct Chunk {
     pub(crate) sum: u32,
     /// Those that were asked for.
     events: Vec<Placed>,
-    /// The length of the payloads of all.
+    /// The length of all payloads, which those need to know that are compressed together; else
+    /// that of the payloads up to the last that was asked for.
     len: usize,
     body: Option<Body>,
 }

@@ -1,5 +1,7 @@
 //! Making a session: a root, or a child that refers to its parent's events.
 
+use std::borrow::Cow;
+
 use forklore_model::lineage::Span;
 use forklore_model::{Counts, Header, Label, OpenCalls, SessionKind};
 use forklore_store::Error;
@@ -122,7 +124,7 @@ fn inherit(
     if kept == 0 {
         return Ok(Inheritance::default());
     }
-    let history = History::of(tx, parent)?;
+    let history = History::of(tx, Cow::Borrowed(parent))?;
     let last = history.last_kept(tx, kept)?;
     let counts = last.row.counts.based_on(last.stretch.base);
     let open = match counts.open {
@@ -141,7 +143,7 @@ fn inherit(
 /// The parent's spans and one more, of its own events before position `to`. A span that
 /// contributes nothing is left out, so there is none where the cut lies in what it inherited.
 fn with_own(tx: &WriteTx<'_>, parent: &History<'_>, to: u64) -> Result<Ancestry> {
-    let Session { sid, header, .. } = parent.session;
+    let Session { sid, header, .. } = &*parent.session;
     let mut ancestry = parent.ancestry.clone();
     if ancestry.spans.len() >= WIDTH {
         let page = ancestry::add_page(tx, ancestry.page, &ancestry.spans, header.inherited)?;

@@ -27,6 +27,7 @@ mod private;
 mod read;
 #[doc(hidden)]
 pub mod records;
+mod remembered;
 mod remove;
 mod row;
 mod seal;

@@ -1,5 +1,6 @@
 //! Finding a place in an assembled history without reading it.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 
 use forklore_model::Counts;
@@ -15,8 +16,9 @@ use crate::segment::{self, Range, Segment};
 use crate::session::Session;
 
 /// A session and where its inherited events lie.
+#[derive(Debug)]
 pub(crate) struct History<'s> {
-    pub(crate) session: &'s Session,
+    pub(crate) session: Cow<'s, Session>,
     pub(crate) ancestry: Ancestry,
     /// The page found last: neighbouring events are mostly in the same one.
     last_page: RefCell<Option<Page>>,
@@ -53,8 +55,8 @@ pub(crate) struct LastKept {
 }
 
 impl<'s> History<'s> {
-    pub(crate) fn of(conn: &Connection, session: &'s Session) -> Result<Self> {
-        let ancestry = ancestry::of(conn, session)?;
+    pub(crate) fn of(conn: &Connection, session: Cow<'s, Session>) -> Result<Self> {
+        let ancestry = ancestry::of(conn, &session)?;
         Ok(Self { session, ancestry, last_page: RefCell::default() })
     }
 

@@ -40,7 +40,9 @@ impl Store for SqliteStore {
     }
 
     fn read(&self, session: &SessionId, query: &Query) -> Result<Page> {
-        self.read_with("reading", |conn| read::page(conn, session, query, self.known()))
+        self.read_remembering("reading", |conn, remembered| {
+            read::page(conn, session, query, self.known(), remembered)
+        })
     }
 
     fn sessions(&self, filter: &Filter, after: Option<&Cursor>, limit: usize) -> Result<Headers> {

@@ -1,5 +1,7 @@
 //! Reading an assembled history, a page at a time.
 
+use std::borrow::Cow;
+
 use forklore_model::lineage::Unit;
 use forklore_model::{OpenCalls, SessionId};
 use forklore_store::Error;
@@ -8,6 +10,7 @@ use rusqlite::Connection;
 
 use crate::fault::{Fault, Result};
 use crate::locate::{History, Stretch};
+use crate::remembered::Remembered;
 use crate::row::Row;
 use crate::segment::{self, Next, Range, Wanted};
 use crate::session;
@@ -23,10 +26,20 @@ pub(crate) fn page(
     id: &SessionId,
     query: &Query,
     known: &Known,
+    remembered: &mut Remembered,
 ) -> Result<Page> {
-    let session = session::living(conn, id)?;
-    let history = History::of(conn, &session)?;
-    let mut reader = Reader::new(conn, &history, query);
+    remembered.look(conn)?;
+    let history = match remembered.take(id) {
+        Some(history) => history,
+        None => History::of(conn, Cow::Owned(session::living(conn, id)?))?,
+    };
+    let page = page_of(conn, &history, query, known)?;
+    remembered.keep(history);
+    Ok(page)
+}
+
+fn page_of(conn: &Connection, history: &History<'_>, query: &Query, known: &Known) -> Result<Page> {
+    let mut reader = Reader::new(conn, history, query);
     reader.writers = Writers::of(known);
     if let At::Id(event) = &query.at {
         return reader.named(event);
@@ -38,7 +51,9 @@ pub(crate) fn page(
     reader.check_first()?;
     let more = match (query.direction, reader.events.last()) {
         (_, None) => false,
-        (Direction::Forward, Some(last)) => last.seq < session.header.head_seq().unsigned_abs(),
+        (Direction::Forward, Some(last)) => {
+            last.seq < history.session.header.head_seq().unsigned_abs()
+        }
         (Direction::Backward, Some(last)) => last.seq > 0,
     };
     Ok(Page { events: reader.events, more })
@@ -67,8 +82,7 @@ pub(crate) fn inheritable(
     from: u64,
     to: u64,
 ) -> Result<Vec<Row>> {
-    let session = session::living(conn, id)?;
-    let history = History::of(conn, &session)?;
+    let history = History::of(conn, Cow::Owned(session::living(conn, id)?))?;
     let mut rows = Vec::new();
     let Some(mut seq) = history.seq_of(conn, Unit::Kept, from + 1)? else {
         return Ok(rows);

@@ -26,6 +26,7 @@ use crate::connect::{self, Access};
 use crate::fault::Fault;
 use crate::held::Held;
 use crate::migrate::{self, VERSION};
+use crate::remembered::Remembered;
 use crate::write::WriteTx;
 use crate::writers::Known;
 
@@ -33,7 +34,7 @@ pub use options::{Checkpoints, Options};
 
 use failed_sync::FailedSync;
 use queue::Queue;
-use readers::Readers;
+use readers::{Reader, Readers};
 use tickets::{Ticket, Tickets};
 use writer::Writer;
 
@@ -94,7 +95,7 @@ impl SqliteStore {
         let held = crate::location::hold(path)?;
         let mut readers = Readers::open(path, options)?;
         let reader = readers.take(path, options)?;
-        if is_current(&reader, path, options)? {
+        if is_current(&reader.conn, path, options)? {
             readers.keep(reader);
         } else {
             drop(reader);
@@ -236,12 +237,12 @@ impl SqliteStore {
     fn sync(&self, doing: &str, ticket: Ticket) -> Result<()> {
         let may = || self.failed.check(&self.path);
         self.tickets.wait(ticket, may, || {
-            let conn = self.readers.take(&self.path, self.options)?;
-            forklore_wal::sync(&conn, File::Wal).map_err(Fault::Sql).map_err(|fault| {
+            let reader = self.readers.take(&self.path, self.options)?;
+            forklore_wal::sync(&reader.conn, File::Wal).map_err(Fault::Sql).map_err(|fault| {
                 self.failed.note(&fault);
                 fault.about(doing, &self.path)
             })?;
-            self.readers.keep(conn);
+            self.readers.keep(reader);
             Ok(())
         })
     }
@@ -252,10 +253,21 @@ impl SqliteStore {
         doing: &str,
         step: impl FnOnce(&Connection) -> Result<T, Fault>,
     ) -> Result<T> {
-        let conn = self.readers.take(&self.path, self.options)?;
-        let read = conn.unchecked_transaction().map_err(Fault::Sql).and_then(|tx| step(&tx));
+        self.read_remembering(doing, |conn, _| step(conn))
+    }
+
+    /// The same for one that reads a session again and again.
+    pub(crate) fn read_remembering<T>(
+        &self,
+        doing: &str,
+        step: impl FnOnce(&Connection, &mut Remembered) -> Result<T, Fault>,
+    ) -> Result<T> {
+        let mut reader = self.readers.take(&self.path, self.options)?;
+        let Reader { conn, remembered } = &mut reader;
+        let tx = conn.unchecked_transaction().map_err(Fault::Sql);
+        let read = tx.and_then(|tx| step(&tx, remembered));
         if !read.as_ref().is_err_and(Fault::spoils) {
-            self.readers.keep(conn);
+            self.readers.keep(reader);
         }
         read.map_err(|fault| fault.about(doing, &self.path))
     }

@@ -1,12 +1,12 @@
 //! Reading everything, to say what is wrong with it.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use forklore_model::lineage::{Span, Unit};
 use forklore_model::{Counts, ErrorKind, Header, SessionId};
 use forklore_store::port::{Direction, Problem, Verification};
 use forklore_store::{Error, Result};
-
 use rusqlite::Connection;
 
 use crate::ancestry;
@@ -239,7 +239,7 @@ impl<'s> Check<'s> {
     fn ancestry(&mut self, session: &Session) {
         let mut seen = std::mem::take(&mut self.pages);
         let checked = self.store.read_with("reading", |conn| {
-            let list = History::of(conn, session)?.ancestry;
+            let list = History::of(conn, Cow::Borrowed(session))?.ancestry;
             keep_promises(conn, &list.spans, session.header.inherited)?;
             let mut next: Vec<_> = list.page.into_iter().collect();
             while let Some(id) = next.pop() {
@@ -264,7 +264,7 @@ impl<'s> Check<'s> {
         let mut seq = 0;
         while i64::try_from(seq).is_ok_and(|seq| seq <= header.head_seq()) {
             let found = self.store.read_with("reading", |conn| {
-                let history = History::of(conn, session)?;
+                let history = History::of(conn, Cow::Borrowed(session))?;
                 let stretch = history.stretch(conn, seq)?;
                 if stretch.range.inherited {
                     // Both ends are there; what lies between has been or will be read.

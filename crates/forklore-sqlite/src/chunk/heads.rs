@@ -13,12 +13,10 @@ use crate::row::Row;
 use crate::seal::CHUNK_BYTES;
 
 /// As they are stored, in the wire format of postcard.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize)]
 struct Stored<'a> {
     /// Names of types and dialects, each once.
-    #[serde(borrow)]
     names: Vec<&'a str>,
-    #[serde(borrow)]
     events: Vec<Head<'a>>,
 }
 
@@ -89,32 +87,27 @@ pub(super) fn write(rows: &[&Row], sums: &[u32]) -> Option<Vec<u8>> {
     postcard::to_allocvec(&Stored { names, events }).ok()
 }
 
-/// The events of a chunk that `asked` names by their bits, and the length of all payloads.
+/// Payloads of a chunk, one behind the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// All of them: how long they are together is told.
+    Whole,
+    /// Those up to the last event that is asked for; heads behind it are not read.
+    UpToAsked,
+}
+
+/// The events of a chunk that `asked` names by their bits, and the length of the payloads in the
+/// extent.
 pub(super) fn read(
     outline: &Outline,
     bytes: &[u8],
     asked: u64,
+    extent: Extent,
 ) -> Result<(Vec<Placed>, usize), String> {
-    let stored: Stored<'_> = postcard::from_bytes(bytes).map_err(|error| error.to_string())?;
-    if stored.events.len() != outline.bits.there.count_ones() as usize {
-        return Err("it does not hold as many events as it says".into());
-    }
-    let names = Names::of(&stored.names);
-    let places: Vec<_> = outline.places().map(|place| (place, asked >> place & 1 == 1)).collect();
-    let heads = stored.events.iter().zip(&places);
-    let mut ids = ids(heads.filter(|(_, (_, asked))| *asked).map(|(head, _)| head))?.into_iter();
-    let mut placed = Vec::with_capacity(asked.count_ones() as usize);
-    let (mut at, mut ts, mut kept_bytes) = (0_usize, 0_i64, outline.start.bytes);
-    for (head, (place, is_asked)) in stored.events.into_iter().zip(places) {
-        let len = head.len as usize;
-        let inherited = outline.bits.inherited >> place & 1;
-        kept_bytes += inherited * u64::from(head.len);
-        ts = ts.wrapping_add(head.after);
-        let begins = at;
-        at = at.checked_add(len).ok_or("it is too long")?;
-        if !is_asked {
-            continue;
-        }
+    let (names, heads, len) = asked_heads(outline, bytes, asked, extent)?;
+    let mut ids = ids(&heads)?.into_iter();
+    let mut placed = Vec::with_capacity(heads.len());
+    for Asked { place, at, ts, kept_bytes, head } in heads {
         let event = Event {
             id: ids.next().ok_or("an id is missing")?,
             ts: timestamp(ts).map_err(|_| "a time is none")?,
@@ -130,27 +123,72 @@ pub(super) fn read(
         let counts = outline.counts(place, kept_bytes, head.open);
         let k = outline.k.saturating_add_unsigned(place);
         let row = Row { k, counts, origin: head.origin, event };
-        placed.push(Placed { row, at: begins, len, sum: head.sum });
+        placed.push(Placed { row, at, len: head.len as usize, sum: head.sum });
+    }
+    Ok((placed, len))
+}
+
+/// A head that is asked for, and what only those before it tell.
+struct Asked<'a> {
+    place: u64,
+    at: usize,
+    ts: i64,
+    kept_bytes: u64,
+    head: Head<'a>,
+}
+
+/// Takes the heads apart one by one, each of which is known only behind the one before it.
+fn asked_heads<'a>(
+    outline: &Outline,
+    bytes: &'a [u8],
+    asked: u64,
+    extent: Extent,
+) -> Result<(Names, Vec<Asked<'a>>, usize), String> {
+    let (names, bytes) = next::<Vec<&str>>(bytes)?;
+    let (count, mut bytes) = next::<u32>(bytes)?;
+    if count != outline.bits.there.count_ones() {
+        return Err("it does not hold as many events as it says".into());
+    }
+    let mut heads = Vec::with_capacity(asked.count_ones() as usize);
+    let (mut at, mut ts, mut kept_bytes) = (0_usize, 0_i64, outline.start.bytes);
+    for place in outline.places() {
+        if extent == Extent::UpToAsked && asked >> place == 0 {
+            break;
+        }
+        let (head, rest) = next::<Head<'_>>(bytes)?;
+        bytes = rest;
+        let begins = at;
+        at = at.checked_add(head.len as usize).ok_or("it is too long")?;
+        ts = ts.wrapping_add(head.after);
+        kept_bytes += (outline.bits.inherited >> place & 1) * u64::from(head.len);
+        if asked >> place & 1 == 1 {
+            heads.push(Asked { place, at: begins, ts, kept_bytes, head });
+        }
     }
     if outline.bits.there.count_ones() > 1 && at > CHUNK_BYTES {
         return Err(format!("no chunk of several events holds {at} bytes"));
     }
-    Ok((placed, at))
+    Ok((Names::of(&names), heads, at))
+}
+
+/// The value at the beginning, and what is behind it.
+fn next<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<(T, &'a [u8]), String> {
+    postcard::take_from_bytes(bytes).map_err(|error| error.to_string())
 }
 
 /// The ids in their order; those that are UUIDs share one text.
-fn ids<'h>(events: impl Iterator<Item = &'h Head<'h>> + Clone) -> Result<Vec<EventId>, String> {
-    let uuid = |head: &Head<'_>| match head.id {
+fn ids(heads: &[Asked<'_>]) -> Result<Vec<EventId>, String> {
+    let uuid = |asked: &Asked<'_>| match asked.head.id {
         Id::Uuid(bytes) => bytes.try_into().ok(),
         Id::Other(_) => None,
     };
-    let uuids: Vec<[u8; 16]> = events.clone().filter_map(uuid).collect();
+    let uuids: Vec<[u8; 16]> = heads.iter().filter_map(uuid).collect();
     let mut spelled = EventId::of_uuids(&uuids).into_iter();
-    let id = |head: &Head<'_>| match head.id {
+    let id = |asked: &Asked<'_>| match asked.head.id {
         Id::Uuid(_) => spelled.next().ok_or_else(|| "an id is no UUID".to_owned()),
         Id::Other(text) => text.parse().map_err(|_| "an id is none".to_owned()),
     };
-    events.map(id).collect()
+    heads.iter().map(id).collect()
 }
 
 /// The names of a chunk, each taken apart once.
@@ -202,7 +240,7 @@ mod tests {
             let bits = Bits { there: 3, ..Bits::default() };
             let outline = Outline { positions: 2, bits, ..Outline::default() };
             let bytes = postcard::to_allocvec(&stored).unwrap();
-            read(&outline, &bytes, u64::MAX).map(|(events, len)| (events.len(), len))
+            read(&outline, &bytes, u64::MAX, Extent::Whole).map(|(events, len)| (events.len(), len))
         };
         assert_eq!(of(1_000), Ok((2, 2_000)));
         assert_eq!(of(u32::MAX).unwrap_err(), "no chunk of several events holds 8589934590 bytes");

@@ -6,7 +6,7 @@ use rusqlite::{CachedStatement, Connection, Row as SqlRow, params};
 
 use super::Chunk;
 use super::body::{self, Body, Codec};
-use super::heads;
+use super::heads::{self, Extent};
 use super::outline::{Bits, Outline, POSITIONS};
 use crate::crc::Fields;
 use crate::fault::{Fault, Result};
@@ -94,8 +94,12 @@ pub(crate) fn read(row: &SqlRow<'_>, asked: impl FnOnce(&Outline) -> u64) -> Res
     if i64::from(sum) != stored_sum {
         return Err(damaged("its fields do not fit their checksum".into()));
     }
-    let (events, len) = heads::read(&outline, heads, asked(&outline)).map_err(damaged)?;
     let codec = Codec::of(code).map_err(damaged)?;
+    let extent = match codec {
+        Codec::Plain => Extent::UpToAsked,
+        Codec::Zstd => Extent::Whole,
+    };
+    let (events, len) = heads::read(&outline, heads, asked(&outline), extent).map_err(damaged)?;
     Ok(Chunk { outline, codec, sum, events, len, body: None })
 }
 

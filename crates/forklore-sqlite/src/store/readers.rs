@@ -10,19 +10,33 @@ use super::{Options, lock};
 use crate::connect::{self, Access};
 use crate::fault::Fault;
 use crate::migrate;
+use crate::remembered::Remembered;
 
 /// How many are kept.
 const KEPT: usize = 8;
 
+/// A connection that reads, and what it found out.
+#[derive(Debug)]
+pub(super) struct Reader {
+    pub(super) conn: Connection,
+    pub(super) remembered: Remembered,
+}
+
 #[derive(Debug)]
 pub(super) struct Readers {
     access: Access,
-    kept: Mutex<Vec<Connection>>,
+    kept: Mutex<Vec<Reader>>,
+}
+
+impl Reader {
+    fn of(conn: Connection) -> Self {
+        Self { conn, remembered: Remembered::default() }
+    }
 }
 
 impl Readers {
     pub(super) fn new(first: Connection, access: Access) -> Self {
-        Self { access, kept: Mutex::new(vec![first]) }
+        Self { access, kept: Mutex::new(vec![Reader::of(first)]) }
     }
 
     /// Opens the first one, in the way the folder allows it.
@@ -40,29 +54,29 @@ impl Readers {
     }
 
     /// One that has read, so that all its files are open.
-    pub(super) fn take(&self, path: &Path, options: Options) -> Result<Connection> {
+    pub(super) fn take(&self, path: &Path, options: Options) -> Result<Reader> {
         loop {
-            let Some(conn) = lock(&self.kept).pop() else {
-                return begun(path, self.access, options);
+            let Some(reader) = lock(&self.kept).pop() else {
+                return begun(path, self.access, options).map(Reader::of);
             };
             // One that cannot tell will say why when it is used.
-            if !options.read_only || !migrate::is_outdated(&conn).unwrap_or_default() {
-                return Ok(conn);
+            if !options.read_only || !migrate::is_outdated(&reader.conn).unwrap_or_default() {
+                return Ok(reader);
             }
         }
     }
 
     /// Keeps one that is still good for the next who needs one.
-    pub(super) fn keep(&self, conn: Connection) {
+    pub(super) fn keep(&self, reader: Reader) {
         let mut kept = lock(&self.kept);
         if kept.len() < KEPT {
-            kept.push(conn);
+            kept.push(reader);
         }
     }
 
     #[cfg(test)]
     pub(super) fn with_first<T>(&self, look: impl FnOnce(&mut Connection) -> T) -> T {
-        look(&mut lock(&self.kept)[0])
+        look(&mut lock(&self.kept)[0].conn)
     }
 }
 

@@ -1,0 +1,109 @@
+//! What a connection that reads found out about sessions, for as long as nothing is written.
+
+use std::collections::BTreeMap;
+
+use forklore_model::SessionId;
+use rusqlite::Connection;
+
+use crate::fault::Result;
+use crate::locate::History;
+
+/// The most sessions that a connection remembers.
+const MOST: usize = 64;
+
+/// Sessions and where their inherited events lie, as they are in one state of the store.
+#[derive(Debug, Default)]
+pub(crate) struct Remembered {
+    /// The state, as the connection numbers those that it meets.
+    state: i64,
+    histories: BTreeMap<SessionId, History<'static>>,
+}
+
+impl Remembered {
+    /// Forgets everything if another connection has committed something; to be called first in a
+    /// transaction, which then sees the same state to its end.
+    pub(crate) fn look(&mut self, conn: &Connection) -> Result<()> {
+        let mut statement = conn.prepare_cached("PRAGMA data_version")?;
+        let state = statement.query_row([], |row| row.get(0))?;
+        if state != self.state {
+            self.histories.clear();
+            self.state = state;
+        }
+        Ok(())
+    }
+
+    /// A living session, to be kept again once it was read without a failure.
+    pub(crate) fn take(&mut self, id: &SessionId) -> Option<History<'static>> {
+        self.histories.remove(id)
+    }
+
+    pub(crate) fn keep(&mut self, history: History<'static>) {
+        if self.histories.len() >= MOST {
+            self.histories.clear();
+        }
+        self.histories.insert(history.session.header.id.clone(), history);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use forklore_model::SessionId;
+    use forklore_store::Store;
+    use forklore_store::conformance::events::turns;
+    use forklore_store::conformance::{Handle, Scene};
+    use forklore_store::port::{At, Direction, Query};
+
+    use crate::{Options, SqliteStore};
+
+    fn id(text: &str) -> SessionId {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn what_another_handle_did_is_seen_by_the_next_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("store.db");
+        let open = || Arc::new(SqliteStore::open(&path, Options::default()).unwrap());
+        let (writing, reading) = (open(), open());
+        let factory = || Handle { store: writing.clone(), upkeep: None };
+        let scene = Scene::new(&factory);
+        scene.root("a", turns(2));
+        scene.fork("a", "b", 3, turns(1));
+        let query = Query { at: At::Seq(0), direction: Direction::Forward, limit: 99, bare: false };
+        let read = |session| reading.read(&id(session), &query).map(|page| page.events);
+        // Twice, so that the second time it is remembered.
+        assert_eq!(read("b").unwrap(), scene.log("b"));
+        assert_eq!(read("b").unwrap(), scene.log("b"));
+        scene.append("b", turns(1));
+        assert_eq!(read("b").unwrap(), scene.log("b"));
+        scene.detach("b");
+        assert_eq!(read("b").unwrap(), scene.log("b"));
+        scene.delete("b");
+        read("b").unwrap_err();
+        scene.delete("a");
+        read("a").unwrap_err();
+    }
+
+    #[test]
+    fn a_session_is_remembered_until_something_is_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(&dir.path().join("store.db"), Options::default()).unwrap();
+        let store = Arc::new(store);
+        let factory = || Handle { store: store.clone(), upkeep: None };
+        let scene = Scene::new(&factory);
+        scene.root("a", turns(2));
+        let remembered = |session: &str| {
+            store.read_remembering("testing", |conn, remembered| {
+                remembered.look(conn)?;
+                Ok(remembered.histories.contains_key(&id(session)))
+            })
+        };
+        assert!(!remembered("a").unwrap());
+        scene.log("a");
+        assert!(remembered("a").unwrap());
+        scene.append("a", turns(1));
+        assert!(!remembered("a").unwrap());
+    }
+}
