@@ -9,13 +9,16 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::os;
 use crate::{Error, Result};
 
 /// Pairs of open files that a gate keeps: one for those who pass, one for a checkpoint beside them.
 const KEPT: usize = 2;
+
+/// How long a gate is tried again and again.
+const SOON: Duration = Duration::from_micros(500);
 
 /// Where a gate stands: the files whose locks it is made of.
 #[derive(Clone, Debug)]
@@ -84,11 +87,9 @@ impl Gate {
     /// # Errors
     /// `Locked` when the wait was too long; `Denied`, `Io`.
     pub fn pass(&self, turn: Turn, wait: Duration) -> Result<Passed> {
-        let failed = os("locking", &self.gate);
-        match self.try_pass(turn) {
-            Ok(Some(passed)) => return Ok(passed),
-            Ok(None) => {}
-            Err(error) => return Err(failed(error)),
+        let failed = |error| os("locking", &self.gate)(error);
+        if let Some(passed) = self.pass_soon(turn).map_err(failed)? {
+            return Ok(passed);
         }
         // A thread waits, because a wait for a file lock cannot be given a limit. If nobody takes
         // its lock any more, it is dropped as soon as it is there.
@@ -102,6 +103,21 @@ impl Gate {
                 let (path, seconds) = (self.gate.display(), wait.as_secs());
                 Err(Error::Locked(format!("another process held {path} for {seconds} s")))
             }
+        }
+    }
+
+    /// Passes if nobody is in the way for long. A step takes less than putting a thread to sleep
+    /// and waking it.
+    fn pass_soon(&self, turn: Turn) -> io::Result<Option<Passed>> {
+        let start = Instant::now();
+        loop {
+            if let Some(passed) = self.try_pass(turn)? {
+                return Ok(Some(passed));
+            }
+            if start.elapsed() > SOON {
+                return Ok(None);
+            }
+            std::thread::yield_now();
         }
     }
 
