@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::call::Effect;
 use crate::data::Data;
+use crate::export::Export;
 use crate::header::Usage;
 use crate::id::SessionId;
 use crate::kind::{Class, EventType};
@@ -35,6 +36,11 @@ pub trait Dialect: Send + Sync {
     /// What a stored `history_compaction` stands in for; its view is what is put there.
     fn compaction(&self, data: &Data) -> Option<Covers> {
         let _ = data;
+        None
+    }
+
+    /// How the agent's session files are written; none when forklore cannot.
+    fn export(&self) -> Option<&dyn Export> {
         None
     }
 }

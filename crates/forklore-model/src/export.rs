@@ -1,0 +1,130 @@
+//! What forklore asks of an agent whose session files it writes.
+//!
+//! A file is written as a stream: records of the agent's own as they were stored, changed only
+//! where a new file must differ, and messages of everybody else in the agent's form.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+
+use crate::event::Event;
+use crate::id::{EventId, SessionId};
+use crate::message::Message;
+
+/// How session files of one agent are written, and where the agent looks for them.
+pub trait Export: Send + Sync {
+    /// A writer for one file.
+    fn writer(&self, file: &NewFile) -> Box<dyn FileWriter>;
+
+    /// The agent's own folder; none when it reads session files from anywhere.
+    fn home(&self) -> Option<Home>;
+
+    /// Where the file goes. `read` gives what stands in a small file of the agent's folder.
+    fn place(&self, file: &NewFile, read: &dyn Fn(&Path) -> Option<String>) -> Placement;
+
+    /// The commands that start the agent with the file, which lies at `path` by then.
+    fn start(&self, file: &NewFile, path: &str) -> Vec<Vec<String>>;
+}
+
+/// The folder in which an agent keeps its files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Home {
+    /// The environment variable that names it.
+    pub variable: &'static str,
+    /// Whether the variable names the folder that holds `folder`, like a home directory.
+    pub holds: bool,
+    /// Where it lies below the home directory otherwise, with `/`.
+    pub folder: &'static str,
+}
+
+/// Where a session file goes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Placement {
+    /// The file, below the agent's folder.
+    pub path: PathBuf,
+    /// Small files that the agent wants to find there too, with what they say. They are made where
+    /// they are missing and never changed.
+    pub beside: Vec<(PathBuf, String)>,
+}
+
+/// A session file to be written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewFile {
+    /// A UUID, from which the agent's own id of the session is made.
+    pub id: SessionId,
+    /// The folder that the agent is to work in.
+    pub cwd: String,
+    /// What time it is.
+    pub now: Timestamp,
+    /// What the session is called.
+    pub title: Option<String>,
+    /// The file that the session was read from.
+    pub original: Option<Original>,
+}
+
+/// The file that a session goes on from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Original {
+    /// Where it was seen.
+    pub path: String,
+    /// The id by which its agent knows it.
+    pub native_id: String,
+}
+
+impl NewFile {
+    /// A UUID of the file's own, the same one for the same number.
+    #[must_use]
+    pub fn fresh_id(&self, number: u64) -> String {
+        EventId::derived(&self.id, number).as_str().to_owned()
+    }
+}
+
+/// Writes one session file. The order of calls is the order of the methods.
+pub trait FileWriter {
+    /// Writes what stands before the first event.
+    ///
+    /// # Errors
+    /// When `out` cannot be written; the same of every method.
+    fn begin(&mut self, out: &mut dyn Write) -> io::Result<()>;
+
+    /// Writes a record of the agent's own. Says whether the agent will see it.
+    ///
+    /// # Errors
+    /// When `out` cannot be written.
+    fn record(&mut self, event: &Event, out: &mut dyn Write) -> io::Result<bool>;
+
+    /// Writes a message that is no record of the agent's.
+    ///
+    /// # Errors
+    /// When `out` cannot be written.
+    fn message(&mut self, said: &Said<'_>, out: &mut dyn Write) -> io::Result<()>;
+
+    /// Passes on a line of the original file that was no event, after all events.
+    ///
+    /// # Errors
+    /// When `out` cannot be written.
+    fn side(&mut self, line: &str, out: &mut dyn Write) -> io::Result<()> {
+        let _ = (line, out);
+        Ok(())
+    }
+
+    /// Writes what stands behind the last event, and says what of the messages has no place in
+    /// the agent's form: kinds of parts, with their counts.
+    ///
+    /// # Errors
+    /// When `out` cannot be written.
+    fn finish(&mut self, out: &mut dyn Write) -> io::Result<BTreeMap<String, u64>>;
+}
+
+/// A message with what its place says about it.
+#[derive(Clone, Copy, Debug)]
+pub struct Said<'a> {
+    /// The message.
+    pub message: &'a Message,
+    /// When it was said.
+    pub ts: Timestamp,
+    /// Whether a turn begins with it.
+    pub starts_turn: bool,
+}
