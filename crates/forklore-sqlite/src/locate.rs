@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use forklore_model::Counts;
 use forklore_model::lineage::{Span, Unit, cut_back, holding};
@@ -15,13 +17,16 @@ use crate::search::search;
 use crate::segment::{self, Range, Segment};
 use crate::session::Session;
 
+/// The most pages that are kept of a history: as many as one of 1,000 forks in a chain has.
+const PAGES: usize = 64;
+
 /// A session and where its inherited events lie.
 #[derive(Debug)]
 pub(crate) struct History<'s> {
     pub(crate) session: Cow<'s, Session>,
     pub(crate) ancestry: Ancestry,
-    /// The page found last: neighbouring events are mostly in the same one.
-    last_page: RefCell<Option<Page>>,
+    /// Pages that were read, by their number.
+    pages: RefCell<BTreeMap<i64, Page>>,
 }
 
 /// The events of a history that lie together in one segment.
@@ -57,7 +62,7 @@ pub(crate) struct LastKept {
 impl<'s> History<'s> {
     pub(crate) fn of(conn: &Connection, session: Cow<'s, Session>) -> Result<Self> {
         let ancestry = ancestry::of(conn, &session)?;
-        Ok(Self { session, ancestry, last_page: RefCell::default() })
+        Ok(Self { session, ancestry, pages: RefCell::default() })
     }
 
     /// The seq of the first event at which the count reaches `want`, if it is reached at all.
@@ -159,20 +164,21 @@ impl<'s> History<'s> {
         if let Some(at) = holding(&self.ancestry.spans, unit, want) {
             return Ok((self.ancestry.clone(), at, self.session.header.inherited));
         }
-        if let Some(page) = &*self.last_page.borrow()
-            && want <= unit.of(&page.end)
-            && let Some(at) = holding(&page.before.spans, unit, want)
-        {
-            return Ok((page.before.clone(), at, page.end));
-        }
+        let mut pages = self.pages.borrow_mut();
         let mut next = self.ancestry.page;
         while let Some(id) = next {
-            let page = ancestry::page(conn, id)
-                .map_err(|fault| fault.of(&self.session.header.id, None))?;
+            if pages.len() >= PAGES && !pages.contains_key(&id) {
+                pages.clear();
+            }
+            let page = match pages.entry(id) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(unknown) => {
+                    let page = ancestry::page(conn, id);
+                    unknown.insert(page.map_err(|fault| fault.of(&self.session.header.id, None))?)
+                }
+            };
             if let Some(at) = holding(&page.before.spans, unit, want) {
-                let found = (page.before.clone(), at, page.end);
-                self.last_page.replace(Some(page));
-                return Ok(found);
+                return Ok((page.before.clone(), at, page.end));
             }
             next = page.towards(unit, want);
         }
