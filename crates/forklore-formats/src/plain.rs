@@ -126,6 +126,7 @@ fn read(fields: &Fields<'_>) -> Line {
     let ts = time::from_text(&fields.timestamp).or_else(|| time::from_text(&fields.ts));
     Line::Record(Box::new(Record {
         native_id: fields.id.to_owned(),
+        key: None,
         parent: Parent::Previous,
         ts,
         class: kind.class(),

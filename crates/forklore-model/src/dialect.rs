@@ -4,7 +4,7 @@
 //! as a message when somebody asks. A later version of a dialect may show a record differently,
 //! but never changes what was fixed when it was stored.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -36,6 +36,24 @@ pub trait Dialect: Send + Sync {
     /// What a stored `history_compaction` stands in for; its view is what is put there.
     fn compaction(&self, data: &Data) -> Option<Covers> {
         let _ = data;
+        None
+    }
+
+    /// What the model sees in place of what a stored `history_compaction` covers.
+    fn instead(&self, data: &Data) -> Vec<Message> {
+        self.view(&EventType::HISTORY_COMPACTION, data).into_iter().collect()
+    }
+
+    /// Where the agent keeps what it calls its sessions, if not in the session files themselves:
+    /// the list that goes with the file at `path`, and the id of the file's session in it.
+    fn names(&self, path: &Path) -> Option<(PathBuf, String)> {
+        let _ = path;
+        None
+    }
+
+    /// What one line of such a list says: an id, and what its session is called from then on.
+    fn named(&self, line: &str) -> Option<(String, String)> {
+        let _ = line;
         None
     }
 
@@ -90,6 +108,24 @@ pub struct FileFacts {
     pub title: Option<String>,
     /// When it was made. The first one counts.
     pub created: Option<Timestamp>,
+    /// Where it begins inside the session of another file. The first one counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<Base>,
+    /// What in the file is of a kind that this version does not know. It is reported.
+    #[serde(skip)]
+    pub unknown: Option<String>,
+}
+
+/// The beginning of a session that stands in another file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Base {
+    /// The native id of that file's session.
+    pub native_id: String,
+    /// The number behind that of the last record that belongs to the beginning. Records of such
+    /// files have their numbers as [`Record::key`].
+    pub end: u64,
+    /// How many bytes of that file the beginning is, where that is told.
+    pub bytes: Option<u64>,
 }
 
 impl FileFacts {
@@ -103,6 +139,7 @@ impl FileFacts {
         first(&mut self.native_id, later.native_id);
         first(&mut self.cwd, later.cwd);
         first(&mut self.created, later.created);
+        first(&mut self.base, later.base);
         if later.title.is_some() {
             self.title = later.title;
         }
@@ -114,6 +151,8 @@ impl FileFacts {
 pub struct Record {
     /// The record's native id.
     pub native_id: Option<String>,
+    /// How other records refer to it, where that is not by its native id.
+    pub key: Option<String>,
     /// Which record it continues.
     pub parent: Parent,
     /// When it was written, if it says so.
@@ -144,7 +183,7 @@ pub enum Parent {
     Previous,
     /// None: it is a root of the file's tree.
     None,
-    /// The latest record of this native id.
+    /// The latest record of this native id, or of this [key](Record::key).
     Id(String),
 }
 

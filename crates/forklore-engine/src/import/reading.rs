@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use bytestring::ByteString;
-use forklore_model::dialect::{Dialect, Line, LineReader};
+use forklore_model::dialect::{Dialect, FileFacts, Line, LineReader};
 use forklore_store::sources::{LineEnd, Place, RecordKey, SeenFile, SourceId, Sources, Target};
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
@@ -176,7 +176,7 @@ impl Reading<'_> {
         let bytes = raw.unwrap_or(whole.as_bytes());
         match read {
             Line::Record(mut record) => {
-                self.state.facts.learn(std::mem::take(&mut record.facts));
+                self.learn(std::mem::take(&mut record.facts));
                 match (self.record(*record, text)?, raw) {
                     (None, _) => self.batch.gone(bytes.len() + end.bytes().len()),
                     (Some(place), None) => self.batch.event(place, end),
@@ -188,7 +188,7 @@ impl Reading<'_> {
             }
             other => {
                 match other {
-                    Line::Side(facts) => self.state.facts.learn(facts),
+                    Line::Side(facts) => self.learn(facts),
                     Line::Damage(message) => self.problem(ProblemKind::Damage, &message),
                     Line::Record(_) => {}
                 }
@@ -199,6 +199,13 @@ impl Reading<'_> {
         self.account(bytes);
         self.account(end.bytes());
         Ok(())
+    }
+
+    fn learn(&mut self, mut facts: FileFacts) {
+        if let Some(what) = facts.unknown.take() {
+            self.problem(ProblemKind::UnknownVersion, &what);
+        }
+        self.state.facts.learn(facts);
     }
 
     fn blank(&mut self, bytes: &[u8]) {

@@ -104,6 +104,10 @@ pub enum ProblemKind {
     LineTooLong,
     /// A record whose parent is nowhere before it; it begins a branch at the start.
     MissingParent,
+    /// The session begins inside another one that is not there; it begins at the start.
+    MissingBase,
+    /// The file is of a kind that this version does not know; what can be read of it was read.
+    UnknownVersion,
     /// The last line is not whole; it waits until it is.
     Incomplete,
     /// The file cannot be read.

@@ -26,7 +26,8 @@ enum Route {
 impl Reading<'_> {
     /// Takes a record in and says where it stands; none when it is passed over.
     pub(super) fn record(&mut self, record: Record, text: ByteString) -> Result<Option<Place>> {
-        let key = record.native_id.as_ref().map(|id| record_key(id.as_bytes()));
+        let named = record.key.as_ref().or(record.native_id.as_ref());
+        let key = named.map(|name| record_key(name.as_bytes()));
         if self.sessions.is_empty() {
             self.begin_file(&record)?;
         }

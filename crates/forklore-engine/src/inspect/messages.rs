@@ -11,9 +11,13 @@ use crate::view::compaction_messages;
 pub(super) fn of_event(engine: &Engine, event: &Event) -> Vec<Message> {
     match event.class {
         Class::Conversation => vec![engine.message(event)],
-        Class::Context if event.kind == EventType::HISTORY_COMPACTION => match event.dialect {
+        Class::Context if event.kind == EventType::HISTORY_COMPACTION => match &event.dialect {
             None => compaction_messages(&event.data),
-            Some(_) => vec![engine.message(event)],
+            Some(dialect) => {
+                let dialect = engine.dialects().named(dialect);
+                let said = dialect.map(|dialect| dialect.instead(&event.data.readable()));
+                said.filter(|said| !said.is_empty()).unwrap_or_else(|| vec![engine.message(event)])
+            }
         },
         Class::Context => summary(engine, event),
         Class::Evidence => finished_subagent(&event.data).into_iter().collect(),

@@ -138,6 +138,7 @@ impl Reader {
         };
         Record {
             native_id: Some(uuid),
+            key: None,
             parent: parent(fields),
             ts: time::from_text(&fields.timestamp),
             kind,

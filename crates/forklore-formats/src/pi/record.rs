@@ -86,6 +86,7 @@ fn read(fields: &Fields<'_>) -> Line {
         cwd: fields.cwd.to_owned(),
         title,
         created: time::from_text(&fields.timestamp),
+        ..FileFacts::default()
     };
     match fields.kind.get() {
         // A later header, too: Pi takes no notice of it.
@@ -107,6 +108,7 @@ fn record(native: &str, fields: &Fields<'_>, facts: FileFacts) -> Record {
     let is_usage = kind == EventType::PROVIDER_USAGE;
     Record {
         native_id: fields.id.to_owned(),
+        key: None,
         parent: parent(fields),
         ts: time::from_text(&fields.timestamp),
         effect: Effect {
