@@ -4,6 +4,7 @@
 //! as a message when somebody asks. A later version of a dialect may show a record differently,
 //! but never changes what was fixed when it was stored.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -24,6 +25,18 @@ pub trait Dialect: Send + Sync {
 
     /// Whether a file with this path and beginning looks like one of the agent's.
     fn detect(&self, path: &Path, head: &[u8]) -> bool;
+
+    /// Whether a file in a folder may be the agent's, by its name alone.
+    fn may_own(&self, path: &Path) -> bool {
+        path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("jsonl"))
+    }
+
+    /// Whether a file that the dialect recognises is one JSON document rather than lines. It is
+    /// read whole, as one [`Line::Several`].
+    fn is_document(&self, path: &Path, head: &[u8]) -> bool {
+        let _ = (path, head);
+        false
+    }
 
     /// A reader for one file: at its beginning, or where an earlier reader stopped that left
     /// this [`LineReader::memory`].
@@ -75,12 +88,17 @@ pub enum Covers {
 /// Reads the lines of one file in order. It holds what earlier lines said about later ones.
 pub trait LineReader: Send {
     /// What one line is. `line` begins with `{`, is UTF-8 and has no line break; bytes that were
-    /// not UTF-8 have been replaced.
+    /// not UTF-8 have been replaced. A document comes as one line, whatever is in it.
     fn read(&mut self, line: &str) -> Line;
 
     /// What a reader of the lines still to come must know; kept with the source.
     fn memory(&self) -> Option<String> {
         None
+    }
+
+    /// The same as of before the line that was read last, should it have to be read once more.
+    fn memory_before(&self) -> Option<String> {
+        self.memory()
     }
 }
 
@@ -89,10 +107,24 @@ pub trait LineReader: Send {
 pub enum Line {
     /// An event.
     Record(Box<Record>),
+    /// Events that stand inside it, as those of a document do.
+    Several(Several),
     /// A record about the file or about other records: kept with the source, no event.
     Side(FileFacts),
     /// Not one JSON object: kept with the source and reported, with the reason.
     Damage(String),
+}
+
+/// A text that holds records. What stands between them is kept with the source.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Several {
+    /// Its records, in the order in which they are to be taken, which need not be that of the
+    /// text: each with the bytes that it is. None may overlap another.
+    pub records: Vec<(Range<usize>, Record)>,
+    /// What the rest of it tells.
+    pub facts: FileFacts,
+    /// From where on it cannot be read, and why.
+    pub damage: Option<(usize, String)>,
 }
 
 /// What a line tells about its session as a whole.
@@ -111,9 +143,10 @@ pub struct FileFacts {
     /// Where it begins inside the session of another file. The first one counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<Base>,
-    /// What in the file is of a kind that this version does not know. It is reported.
+    /// What is not as the agent writes it, or of a kind that this version does not know. It is
+    /// reported; what can be read is read all the same.
     #[serde(skip)]
-    pub unknown: Option<String>,
+    pub irregular: Option<String>,
 }
 
 /// The beginning of a session that stands in another file.

@@ -22,3 +22,5 @@ pub const PRINCIPAL_BYTES: usize = 256;
 pub const METADATA_BYTES: usize = 64 << 10;
 /// One line of an imported file; a longer one is kept as a byte range of its source.
 pub const IMPORTED_LINE_BYTES: usize = 256 << 20;
+/// An imported file that is one document; of a larger one nothing is read.
+pub const IMPORTED_DOCUMENT_BYTES: u64 = 256 << 20;

@@ -113,7 +113,7 @@ impl Reading<'_> {
         let repeated = key.map(|key| self.place(key)).transpose()?.flatten().is_some();
         let first = match &record.native_id {
             Some(id) if !repeated => id.clone(),
-            _ => self.offset.to_string(),
+            _ => self.position().to_string(),
         };
         let Some(file) = self.sessions.first() else {
             return Err(Error::invalid("source", "the source has no session"));

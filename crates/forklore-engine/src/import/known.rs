@@ -50,6 +50,10 @@ pub(super) fn look_up(sources: &dyn Sources, file: &mut Opened) -> Result<Known>
 }
 
 fn prefix(file: &mut Opened, source: &Source) -> Result<Option<Sha256>> {
+    if file.document && source.read.offset != file.seen.size {
+        // A document does not grow at its end: it is written anew.
+        return Ok(None);
+    }
     let found = file.prefix(source.read.offset, &source.read.sha256);
     found.map_err(|error| Error::io(format!("cannot read {}", file.seen.path), error))
 }

@@ -7,6 +7,7 @@
 mod batch;
 mod begin;
 mod blocks;
+mod document;
 mod known;
 mod lines;
 mod objects;
@@ -121,7 +122,11 @@ impl Engine {
             })?),
         };
         let mut found = Vec::new();
-        for path in walk::files(paths, &mut report.problems) {
+        let may_own = |path: &Path| match asked {
+            Some(dialect) => dialect.may_own(path),
+            None => self.dialects.iter().any(|dialect| dialect.may_own(path)),
+        };
+        for path in walk::files(paths, &may_own, &mut report.problems) {
             let named = paths.iter().any(|named| named.canonicalize().is_ok_and(|p| p == path));
             let problem = match Opened::open(&path) {
                 Ok(file) => match asked.or_else(|| self.dialects().detect(&path, &file.head)) {
@@ -134,7 +139,8 @@ impl Engine {
                 },
                 Err(error) => (ProblemKind::Unreadable, error.to_string()),
             };
-            report.skipped += 1;
+            // Of files that are not lines a folder may hold many that are nobody's sessions.
+            report.skipped += u64::from(named || walk::is_lines(&path));
             if named || problem.0 == ProblemKind::Unreadable {
                 report.problems.push(Problem::of_file(&path, problem.0, problem.1));
             }
@@ -190,6 +196,7 @@ impl Engine {
         let path = &candidate.path;
         let unreadable = |error| Error::io(format!("cannot read {}", path.display()), error);
         let mut file = Opened::open(path).map_err(unreadable)?;
+        file.document = candidate.dialect.is_document(path, &file.head);
         let known = match known::look_up(sources, &mut file)? {
             Known::Unchanged(source) | Known::Grown(source, _)
                 if options.again && self.has_deleted(&source)? =>

@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use forklore_model::dialect::Dialect;
+use forklore_model::dialect::{Dialect, Line};
 use forklore_store::sources::{RecordKey, SeenFile};
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
@@ -15,6 +15,8 @@ const HEAD: u64 = 64 << 10;
 /// How much of a first line is compared to find a file that was moved.
 const FIRST_LINE: usize = 4 << 10;
 const BLOCK: usize = 1 << 20;
+/// What may stand in front of JSON.
+const BLANK: [char; 6] = ['\u{feff}', '\0', ' ', '\t', '\r', '\n'];
 
 /// A regular file and what a look at it showed.
 pub(super) struct Opened {
@@ -22,6 +24,8 @@ pub(super) struct Opened {
     pub(super) path: PathBuf,
     pub(super) seen: SeenFile,
     pub(super) head: Vec<u8>,
+    /// Whether it is one document rather than lines.
+    pub(super) document: bool,
 }
 
 impl Opened {
@@ -44,7 +48,7 @@ impl Opened {
             size: metadata.len(),
             modified: modified(&metadata),
         };
-        Ok(Self { file, path: path.to_owned(), seen, head })
+        Ok(Self { file, path: path.to_owned(), seen, head, document: false })
     }
 
     /// The time of change, for records without a time.
@@ -54,6 +58,10 @@ impl Opened {
     }
 
     pub(super) fn first_line(&self) -> RecordKey {
+        if self.document {
+            // The first line of a document says nothing.
+            return record_key(self.head.get(..FIRST_LINE).unwrap_or(&self.head));
+        }
         let line = self.head.split(|byte| *byte == b'\n').next().unwrap_or_default();
         record_key(line.get(..FIRST_LINE).unwrap_or(line))
     }
@@ -92,26 +100,38 @@ impl Opened {
 
     /// The time that the first records tell, for the order in which files are read.
     pub(super) fn begun(&self, dialect: &dyn Dialect) -> Timestamp {
-        use forklore_model::dialect::Line;
         let mut reader = dialect.reader(&self.path, None);
+        if dialect.is_document(&self.path, &self.head) {
+            let text = String::from_utf8_lossy(&self.head);
+            let told = begun(&reader.read(text.trim_start_matches(BLANK)));
+            return told.unwrap_or_else(|| self.time());
+        }
         for line in self.head.split(|byte| *byte == b'\n') {
             let Ok(text) = std::str::from_utf8(line) else {
                 continue;
             };
-            let text = text.trim_matches(['\u{feff}', '\0', ' ', '\t', '\r']);
+            let text = text.trim_matches(BLANK);
             if !text.starts_with('{') {
                 continue;
             }
-            let told = match reader.read(text) {
-                Line::Record(record) => record.ts,
-                Line::Side(facts) => facts.created,
-                Line::Damage(_) => None,
-            };
-            if let Some(ts) = told {
+            if let Some(ts) = begun(&reader.read(text)) {
                 return ts;
             }
         }
         self.time()
+    }
+}
+
+/// The first time that a line tells.
+fn begun(line: &Line) -> Option<Timestamp> {
+    match line {
+        Line::Record(record) => record.ts,
+        Line::Several(several) => {
+            let first = several.records.iter().find_map(|(_, record)| record.ts);
+            several.facts.created.or(first)
+        }
+        Line::Side(facts) => facts.created,
+        Line::Damage(_) => None,
     }
 }
 

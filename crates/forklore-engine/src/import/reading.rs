@@ -42,6 +42,8 @@ pub(super) struct Reading<'a> {
     pub(super) batch: Batch,
     pub(super) hash: Sha256,
     pub(super) offset: u64,
+    /// How far inside the text at `offset` the record begins that is being taken in.
+    pub(super) inside: Option<usize>,
     pub(super) problems: Problems,
     pub(super) writer: Option<Writer>,
     pub(super) taken: &'a mut Taken,
@@ -56,6 +58,11 @@ impl Reading<'_> {
         file: &Opened,
         progress: &mut dyn FnMut(Progressed<'_>),
     ) -> Result<()> {
+        if file.document && self.offset == 0 {
+            self.document(file)?;
+            progress(self.progressed(&file.path));
+            return Ok(());
+        }
         if self.seen.size.saturating_sub(self.offset) <= LONG {
             return self.read_all(file, progress);
         }
@@ -99,7 +106,8 @@ impl Reading<'_> {
         let object = content.trim_ascii_end();
         if object.first() == Some(&b'{')
             && let Ok(text) = ByteString::try_from(line.slice_ref(object))
-            && let read @ (Line::Record(_) | Line::Side(_)) = self.reader.read(&text)
+            && let read @ (Line::Record(_) | Line::Side(_) | Line::Several(_)) =
+                self.reader.read(&text)
         {
             let behind = content.get(object.len()..).unwrap_or_default();
             let end = line_end(behind);
@@ -165,7 +173,7 @@ impl Reading<'_> {
     }
 
     /// `raw` are the bytes where they are not UTF-8 and `text` has replacement characters.
-    fn object(
+    pub(super) fn object(
         &mut self,
         read: Line,
         text: ByteString,
@@ -175,7 +183,13 @@ impl Reading<'_> {
         let whole = text.clone();
         let bytes = raw.unwrap_or(whole.as_bytes());
         match read {
+            Line::Several(several) => {
+                self.several(several, &whole, bytes)?;
+                self.keep(end.bytes());
+                return Ok(());
+            }
             Line::Record(mut record) => {
+                self.inside = Some(0);
                 self.learn(std::mem::take(&mut record.facts));
                 match (self.record(*record, text)?, raw) {
                     (None, _) => self.batch.gone(bytes.len() + end.bytes().len()),
@@ -190,43 +204,49 @@ impl Reading<'_> {
                 match other {
                     Line::Side(facts) => self.learn(facts),
                     Line::Damage(message) => self.problem(ProblemKind::Damage, &message),
-                    Line::Record(_) => {}
+                    Line::Record(_) | Line::Several(_) => {}
                 }
                 self.batch.keep(bytes);
                 self.batch.keep(end.bytes());
             }
         }
+        self.inside = None;
         self.account(bytes);
         self.account(end.bytes());
         Ok(())
     }
 
-    fn learn(&mut self, mut facts: FileFacts) {
-        if let Some(what) = facts.unknown.take() {
-            self.problem(ProblemKind::UnknownVersion, &what);
+    pub(super) fn learn(&mut self, mut facts: FileFacts) {
+        if let Some(what) = facts.irregular.take() {
+            self.problem(ProblemKind::Irregular, &what);
         }
         self.state.facts.learn(facts);
     }
 
-    fn blank(&mut self, bytes: &[u8]) {
+    pub(super) fn blank(&mut self, bytes: &[u8]) {
         if bytes.contains(&0) {
             self.problem(ProblemKind::Damage, "zero bytes");
         }
         self.keep(bytes);
     }
 
-    fn keep(&mut self, bytes: &[u8]) {
+    pub(super) fn keep(&mut self, bytes: &[u8]) {
         self.batch.keep(bytes);
         self.account(bytes);
     }
 
-    fn account(&mut self, bytes: &[u8]) {
+    pub(super) fn account(&mut self, bytes: &[u8]) {
         self.hash.update(bytes);
         self.offset += bytes.len() as u64;
     }
 
     pub(super) fn problem(&mut self, kind: ProblemKind, message: &str) {
-        self.problems.add(self.state.lines + 1, self.offset, kind, message);
+        self.problems.add(self.state.lines + 1, self.position(), kind, message);
+    }
+
+    /// Where the record begins that is being taken in.
+    pub(super) fn position(&self) -> u64 {
+        self.offset + self.inside.unwrap_or(0) as u64
     }
 }
 

@@ -106,8 +106,11 @@ pub enum ProblemKind {
     MissingParent,
     /// The session begins inside another one that is not there; it begins at the start.
     MissingBase,
-    /// The file is of a kind that this version does not know; what can be read of it was read.
-    UnknownVersion,
+    /// Something is not as the agent writes it, or of a kind that this version does not know;
+    /// what can be read was read.
+    Irregular,
+    /// A document over the limit; nothing of it was read.
+    TooLarge,
     /// The last line is not whole; it waits until it is.
     Incomplete,
     /// The file cannot be read.

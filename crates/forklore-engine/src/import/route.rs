@@ -167,7 +167,7 @@ impl Reading<'_> {
         let ts = record.ts.or(self.state.last_ts).unwrap_or(self.file_time);
         self.state.last_ts = Some(ts);
         self.follow_calls(session, &record.effect);
-        let offset = self.offset;
+        let offset = self.position();
         let Some(grown) = usize::try_from(session).ok().and_then(|at| self.sessions.get_mut(at))
         else {
             return Place { session, position: 0 };

@@ -98,6 +98,7 @@ impl<'a> Start<'a> {
             batch: Batch::default(),
             hash,
             offset: 0,
+            inside: None,
             problems,
             writer: None,
             taken: self.taken,

@@ -14,7 +14,9 @@ impl Reading<'_> {
     /// Writes what was gathered. `whole` says that the file was read to its end.
     pub(super) fn flush(&mut self, whole: bool) -> Result<()> {
         self.tell_title();
-        self.state.reader = self.reader.memory();
+        // Inside a text that is not accounted for, the reader must know what it did before it.
+        let again = self.inside.is_some();
+        self.state.reader = if again { self.reader.memory_before() } else { self.reader.memory() };
         let batch = std::mem::take(&mut self.batch);
         let path = self.seen.path.clone();
         let seen = if whole { self.seen.clone() } else { SeenFile { path, size: 0, modified: 0 } };

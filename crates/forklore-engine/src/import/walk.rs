@@ -8,9 +8,14 @@ use forklore_guard::path::contained;
 
 use super::report::{Problem, ProblemKind};
 
-/// Finds the files named, and those in folders named whose name says that they are lines of JSON.
-pub(super) fn files(paths: &[PathBuf], problems: &mut Vec<Problem>) -> Vec<PathBuf> {
-    let mut walk = Walk { found: Vec::new(), seen: HashSet::new(), problems };
+/// Finds the files named, and those in folders named that by their name `may_own` takes for
+/// sessions.
+pub(super) fn files(
+    paths: &[PathBuf],
+    may_own: &dyn Fn(&Path) -> bool,
+    problems: &mut Vec<Problem>,
+) -> Vec<PathBuf> {
+    let mut walk = Walk { found: Vec::new(), seen: HashSet::new(), may_own, problems };
     for path in paths {
         match path.canonicalize() {
             Ok(real) if real.is_dir() => walk.folder(&real),
@@ -24,6 +29,7 @@ pub(super) fn files(paths: &[PathBuf], problems: &mut Vec<Problem>) -> Vec<PathB
 struct Walk<'a> {
     found: Vec<PathBuf>,
     seen: HashSet<PathBuf>,
+    may_own: &'a dyn Fn(&Path) -> bool,
     problems: &'a mut Vec<Problem>,
 }
 
@@ -65,7 +71,7 @@ impl Walk<'_> {
                 let Some(real) = real else { continue };
                 if real.is_dir() {
                     waiting.push(real);
-                } else if real.is_file() && is_lines(&real) {
+                } else if real.is_file() && (self.may_own)(&real) {
                     self.add(real);
                 }
             }
@@ -77,6 +83,7 @@ impl Walk<'_> {
     }
 }
 
-fn is_lines(path: &Path) -> bool {
+/// Whether the name says that the file holds lines of JSON.
+pub(super) fn is_lines(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("jsonl"))
 }
