@@ -13,6 +13,8 @@ pub(crate) struct Probe<'a> {
     #[serde(borrow, rename = "type")]
     pub(crate) kind: Text<'a>,
     #[serde(borrow)]
+    pub(crate) record_type: Text<'a>,
+    #[serde(borrow)]
     pub(crate) role: Text<'a>,
     #[serde(borrow)]
     pub(crate) id: Text<'a>,

@@ -8,7 +8,6 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use forklore_model::data::without_lone_surrogates;
-use forklore_model::dialect::Line;
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 macro_rules! otherwise_empty {
@@ -140,6 +139,58 @@ impl<'de> Deserialize<'de> for Number {
     }
 }
 
+/// A number from 0 without a fraction.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Whole(pub(crate) Option<u64>);
+
+struct WholeVisitor;
+
+impl<'de> Visitor<'de> for WholeVisitor {
+    type Value = Whole;
+    otherwise_empty!(Whole; bool, unit, text, list, object);
+
+    fn visit_i64<E: Error>(self, n: i64) -> Result<Whole, E> {
+        Ok(Whole(u64::try_from(n).ok()))
+    }
+    fn visit_u64<E: Error>(self, n: u64) -> Result<Whole, E> {
+        Ok(Whole(Some(n)))
+    }
+    fn visit_f64<E: Error>(self, _: f64) -> Result<Whole, E> {
+        Ok(Whole(None))
+    }
+}
+
+impl<'de> Deserialize<'de> for Whole {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        d.deserialize_any(WholeVisitor)
+    }
+}
+
+/// A list, read as `T`s.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Many<T>(pub(crate) Vec<T>);
+
+struct ManyVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de> + Default> Visitor<'de> for ManyVisitor<T> {
+    type Value = Many<T>;
+    otherwise_empty!(Many<T>; bool, number, unit, text, object);
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Many<T>, A::Error> {
+        let mut all = Vec::new();
+        while let Some(one) = seq.next_element()? {
+            all.push(one);
+        }
+        Ok(Many(all))
+    }
+}
+
+impl<'de, T: Deserialize<'de> + Default> Deserialize<'de> for Many<T> {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        d.deserialize_any(ManyVisitor(PhantomData))
+    }
+}
+
 /// An object, read as a `T`; the default of `T` where something else stands.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Object<T>(pub(crate) T);
@@ -207,17 +258,18 @@ impl<'de, T: Deserialize<'de> + Default> Deserialize<'de> for Said<T> {
 }
 
 /// The fields of a line. One that cannot be read as it stands is read as its agent would read it,
-/// from `plainer`: every key once, the last one winning, and no halves of surrogate pairs.
+/// from `plainer`: every key once, the last one winning, and no halves of surrogate pairs. The
+/// error is the reason of a [`Line::Damage`](forklore_model::dialect::Line).
 pub(crate) fn fields<'a, T: Deserialize<'a>>(
     line: &'a str,
     plainer: &'a mut String,
-) -> Result<T, Line> {
+) -> Result<T, String> {
     if let Ok(fields) = serde_json::from_str(line) {
         return Ok(fields);
     }
-    let damage = |error: serde_json::Error| Line::Damage(error.to_string());
+    let damage = |error: serde_json::Error| error.to_string();
     let value: Result<serde_json::Value, _> = serde_json::from_str(&without_lone_surrogates(line));
-    let Ok(value) = value else { return Err(Line::Damage("not a JSON object".into())) };
+    let Ok(value) = value else { return Err("not a JSON object".into()) };
     *plainer = serde_json::to_string(&value).map_err(damage)?;
     serde_json::from_str(plainer).map_err(damage)
 }
@@ -234,6 +286,9 @@ mod tests {
         text: Text<'a>,
         flag: Flag,
         number: Number,
+        whole: Whole,
+        #[serde(borrow)]
+        many: Many<Text<'a>>,
         said: Said<Inner>,
         object: Object<Inner>,
     }
@@ -248,14 +303,17 @@ mod tests {
     fn what_has_another_form_reads_as_empty() {
         let values = ["null", "true", "7", "-7", "1.5", "\"x\"", "[1,[2]]", "{\"a\":{\"b\":[]}}"];
         for value in values {
-            for field in ["text", "flag", "number", "said", "object"] {
+            for field in ["text", "flag", "number", "whole", "many", "said", "object"] {
                 let line = format!("{{\"{field}\":{value},\"more\":{value}}}");
                 assert!(serde_json::from_str::<Probe<'_>>(&line).is_ok(), "{line}");
             }
         }
-        let line = r#"{"text":"a\n","flag":true,"number":2.5,"said":[{"flag":true},3],"object":{"flag":true}}"#;
+        let line = r#"{"text":"a\n","flag":true,"number":2.5,"whole":7,"many":["a",1],"said":[{"flag":true},3],"object":{"flag":true}}"#;
         let probe: Probe<'_> = serde_json::from_str(line).unwrap();
         assert_eq!(probe.text.get(), Some("a\n"));
+        assert_eq!(probe.whole, Whole(Some(7)));
+        let many: Vec<_> = probe.many.0.iter().map(Text::get).collect();
+        assert_eq!(many, [Some("a"), None]);
         let yes = Inner { flag: Flag(true) };
         assert_eq!(probe.said, Said::Blocks(vec![yes.clone(), Inner::default()]));
         assert_eq!((probe.flag.0, probe.number.count(), probe.object), (true, 2, Object(yes)));

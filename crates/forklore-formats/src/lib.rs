@@ -4,6 +4,7 @@
 //! hands it lines. What each agent's records become is written in `docs/formats/`.
 
 pub mod claude;
+pub mod codex;
 mod head;
 mod lenient;
 pub mod pi;
@@ -13,4 +14,4 @@ mod time;
 use forklore_model::dialect::Dialect;
 
 /// Every dialect, in the order in which they are asked for a file of unknown origin.
-pub static DIALECTS: &[&dyn Dialect] = &[&pi::Pi, &claude::Claude, &plain::Plain];
+pub static DIALECTS: &[&dyn Dialect] = &[&pi::Pi, &codex::Codex, &claude::Claude, &plain::Plain];

@@ -129,7 +129,10 @@ fn files_are_told_apart() {
     assert_eq!(detect(r#"{"type":"user","uuid":"u","message":{"role":"user"}}"#), Some("claude"));
     assert_eq!(detect(r#"{"role":"user","content":"hi"}"#), Some("plain"));
     assert_eq!(detect(r#"{"type":"user","content":"gemini","id":"1"}"#), None);
-    assert_eq!(detect(r#"{"timestamp":"t","type":"session_meta","payload":{"id":"x"}}"#), None);
+    let meta = r#"{"timestamp":"t","type":"session_meta","payload":{"id":"x"}}"#;
+    assert_eq!(detect(meta), Some("codex"));
+    assert_eq!(detect("{\"id\":\"x\"}\n{\"record_type\":\"state\"}\n"), Some("codex"));
+    assert_eq!(detect(r#"{"id":"x","thread_name":"n","updated_at":"t"}"#), None);
     assert_eq!(detect("notes\n"), None);
     let long = format!("{{\"parentUuid\":null,\"sessionId\":\"s\",\"x\":\"{}", "y".repeat(70_000));
     assert_eq!(detect(&long), Some("claude"));

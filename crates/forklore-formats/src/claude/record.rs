@@ -157,7 +157,7 @@ impl LineReader for Reader {
     fn read(&mut self, line: &str) -> Line {
         match fields::<Fields<'_>>(line, &mut String::new()) {
             Ok(fields) => self.line(&fields),
-            Err(damage) => damage,
+            Err(why) => Line::Damage(why),
         }
     }
 

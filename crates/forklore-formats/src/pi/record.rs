@@ -75,7 +75,7 @@ impl LineReader for Reader {
     fn read(&mut self, line: &str) -> Line {
         match fields::<Fields<'_>>(line, &mut String::new()) {
             Ok(fields) => read(&fields),
-            Err(damage) => damage,
+            Err(why) => Line::Damage(why),
         }
     }
 }

@@ -1,0 +1,74 @@
+//! OpenAI Codex: `sessions/YYYY/MM/DD/rollout-<time>-<id>.jsonl`, an envelope a line. Files have
+//! no tree of their own: a fork begins inside the file it continues, and a rollback leaves turns
+//! behind.
+
+mod fields;
+mod name;
+mod record;
+mod sort;
+mod spent;
+mod view;
+
+use std::path::{Path, PathBuf};
+
+use forklore_model::dialect::{Covers, Dialect, LineReader};
+use forklore_model::{Data, EventType, Message};
+
+use crate::head::{Probe, any_line, long_line_holds};
+
+/// The name kept with each event.
+pub const NAME: &str = "codex";
+
+/// Codex's session files, of every version.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Codex;
+
+impl Dialect for Codex {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn detect(&self, path: &Path, head: &[u8]) -> bool {
+        let named = name::rollout(path).is_some();
+        any_line(head, |line| is_own(line, named))
+            || long_line_holds(head, &["\"type\":\"session_meta\"", "\"payload\":"])
+    }
+
+    fn reader(&self, path: &Path, memory: Option<&str>) -> Box<dyn LineReader> {
+        Box::new(record::Reader::new(path, memory))
+    }
+
+    fn view(&self, kind: &EventType, data: &Data) -> Option<Message> {
+        view::message(kind, data)
+    }
+
+    /// What Codex keeps of it stands in the compaction itself.
+    fn compaction(&self, _data: &Data) -> Option<Covers> {
+        Some(Covers::AllBefore)
+    }
+
+    fn instead(&self, data: &Data) -> Vec<Message> {
+        view::instead(data)
+    }
+
+    fn names(&self, path: &Path) -> Option<(PathBuf, String)> {
+        let home = name::home(path)?;
+        Some((home.join("session_index.jsonl"), name::rollout(path)?.thread.to_owned()))
+    }
+
+    fn named(&self, line: &str) -> Option<(String, String)> {
+        name::given(line)
+    }
+}
+
+/// A line of the present form, or one of 2025, which had no envelope.
+fn is_own(line: &Probe<'_>, named: bool) -> bool {
+    match line.kind.get() {
+        Some(
+            "session_meta" | "response_item" | "event_msg" | "turn_context" | "compacted"
+            | "world_state",
+        ) => true,
+        Some(kind) => named && sort::is_item(kind),
+        None => line.record_type.is("state"),
+    }
+}

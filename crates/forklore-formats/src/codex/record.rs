@@ -1,0 +1,288 @@
+//! What one line of a Codex file is. The hot path of an import: one parse, nothing built that is
+//! not needed.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use forklore_model::dialect::{Base, FileFacts, Line, LineReader, Parent, Record};
+use forklore_model::header::Usage;
+use forklore_model::{Class, Effect, EventType};
+use serde::{Deserialize, Serialize};
+
+use super::fields::{Fields, Item};
+use super::name;
+use super::sort::{self, Sorted};
+use super::spent::{self, Total};
+use crate::lenient::fields;
+use crate::time;
+
+/// Turns whose beginnings are remembered; a rollback leads back so far at most.
+const TURNS: usize = 4_096;
+/// How much of a strange value is told.
+const SHOWN: usize = 40;
+
+/// Reads one Codex file.
+#[derive(Debug)]
+pub(super) struct Reader {
+    ids: Option<Ids>,
+    counts: Counts,
+    turns: Vec<u64>,
+    undo: Undo,
+}
+
+/// The ids in the file's name.
+#[derive(Debug)]
+struct Ids {
+    thread: String,
+    file: String,
+}
+
+/// What later lines need to know of earlier ones. Records have numbers: their ordinals, or where
+/// the file has none those that a count gives them.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Counts {
+    /// Whether the file has said whose session it is.
+    told: bool,
+    /// Whether its records have ordinals.
+    ordinals: bool,
+    /// The number behind the last record; 0 before the first.
+    next: u64,
+    /// The number behind the last record before the running task, until a turn begins in it.
+    before_task: Option<u64>,
+    /// What was spent by now.
+    spent: Option<Total>,
+}
+
+/// The counts, and for each turn that was not rolled back the number behind the record before it.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Memory<'a> {
+    #[serde(flatten)]
+    counts: Counts,
+    turns: Cow<'a, [u64]>,
+}
+
+/// How to come back to the memory of before the last line.
+#[derive(Debug, Default)]
+struct Undo {
+    counts: Counts,
+    turns: Option<(usize, Vec<u64>)>,
+}
+
+impl Reader {
+    pub(super) fn new(path: &Path, memory: Option<&str>) -> Self {
+        let ids = name::rollout(path)
+            .map(|ids| Ids { thread: ids.thread.to_owned(), file: ids.file.to_owned() });
+        let memory = memory.and_then(|text| serde_json::from_str::<Memory<'_>>(text).ok());
+        let Memory { counts, turns } = memory.unwrap_or_default();
+        Self { ids, counts, turns: turns.into_owned(), undo: Undo::default() }
+    }
+
+    fn line(&mut self, line: &Fields<'_>) -> Line {
+        let item = &line.payload.0;
+        match line.kind.get() {
+            Some("session_meta") => Line::Side(self.meta(item, &line.payload.0.timestamp)),
+            // The first line of a file without envelopes.
+            None if line.id.get().is_some() => {
+                let bare = Item { id: line.id.clone(), ..Item::default() };
+                Line::Side(self.meta(&bare, &line.timestamp))
+            }
+            None => Line::Side(FileFacts::default()),
+            Some(kind) => {
+                let (sorted, usage) = self.sort(kind, item);
+                Line::Record(Box::new(self.record(sorted, usage, line, item)))
+            }
+        }
+    }
+
+    fn sort(&mut self, kind: &str, item: &Item<'_>) -> (Sorted, Usage) {
+        let spent = match kind {
+            "response_item" => return (sort::item(item), Usage::default()),
+            "compacted" => {
+                let compaction = sort::own(EventType::HISTORY_COMPACTION, Effect::default());
+                return (compaction, Usage::default());
+            }
+            "event_msg" if item.kind.is("token_count") => {
+                spent::by_total(&mut self.counts.spent, &item.info.0)
+            }
+            "event_msg" => return (sort::event(item.kind.get()), Usage::default()),
+            "token_usage_record" => {
+                let thread = item.thread_token_usage.as_ref().map(|tokens| tokens.0);
+                spent::by_call(&mut self.counts.spent, item.usage.0, thread)
+            }
+            kind => return (sort::other(kind), Usage::default()),
+        };
+        let name = item.kind.get().unwrap_or(kind);
+        match spent {
+            Some(usage) => (sort::own(EventType::PROVIDER_USAGE, Effect::default()), usage),
+            // It repeats what was counted before.
+            None => (sort::extension(name, Class::Audit), Usage::default()),
+        }
+    }
+
+    /// What the first line tells. A later one is a copy of another session's.
+    fn meta(&mut self, item: &Item<'_>, created: &crate::lenient::Text<'_>) -> FileFacts {
+        if std::mem::replace(&mut self.counts.told, true) {
+            return FileFacts::default();
+        }
+        let ids = self.ids.as_ref();
+        let base = &item.history_base.0;
+        let base = base.thread_id.to_owned().map(|native_id| Base {
+            native_id,
+            end: base.end_ordinal_exclusive.0.unwrap_or_default(),
+            bytes: base.end_byte_offset.0,
+        });
+        FileFacts {
+            native_id: ids.map(|ids| ids.file.clone()).or_else(|| item.id.to_owned()),
+            cwd: item.cwd.to_owned(),
+            created: time::from_text(created),
+            base,
+            irregular: irregular(item, ids),
+            ..FileFacts::default()
+        }
+    }
+
+    fn record(
+        &mut self,
+        (kind, class, effect): Sorted,
+        usage: Usage,
+        line: &Fields<'_>,
+        item: &Item<'_>,
+    ) -> Record {
+        let event = if line.kind.is("event_msg") { item.kind.get() } else { None };
+        let parent = match event {
+            Some("thread_rolled_back") => self.rolled_back(item.num_turns.count()),
+            _ => Parent::Previous,
+        };
+        if matches!(event, Some("task_started" | "turn_started")) {
+            self.counts.before_task = Some(self.counts.next);
+        }
+        if effect.starts_turn {
+            self.begin_turn();
+        }
+        let (key, strange) = self.number(line.ordinal.0);
+        Record {
+            native_id: None,
+            key,
+            parent,
+            ts: time::from_text(&line.timestamp),
+            kind,
+            class,
+            effect,
+            only_results: false,
+            sidechain: false,
+            leaf: true,
+            usage,
+            facts: self.untold(strange),
+        }
+    }
+
+    /// The number of a record, by which others refer to it. One that comes again is no longer
+    /// the record that was meant.
+    fn number(&mut self, ordinal: Option<u64>) -> (Option<String>, Option<String>) {
+        let counts = &mut self.counts;
+        let number = match ordinal {
+            Some(ordinal) => {
+                counts.ordinals = true;
+                ordinal
+            }
+            None if counts.ordinals => return (None, None),
+            None => counts.next,
+        };
+        if number < counts.next {
+            let strange = format!("the ordinal {number} comes again");
+            return (None, Some(strange));
+        }
+        counts.next = number.saturating_add(1);
+        (Some(number.to_string()), None)
+    }
+
+    /// A turn begins with the task that a person's first message of it started. What Codex says
+    /// before the first turn of all stays when that is rolled back.
+    fn begin_turn(&mut self) {
+        let task = self.counts.before_task.take().filter(|_| !self.turns.is_empty());
+        if self.turns.len() >= TURNS {
+            self.undo.turns = Some((0, self.turns.clone()));
+            self.turns.remove(0);
+        } else {
+            self.undo.turns = Some((self.turns.len(), Vec::new()));
+        }
+        self.turns.push(task.unwrap_or(self.counts.next));
+    }
+
+    /// The record before the last `turns` turns, which are left behind.
+    fn rolled_back(&mut self, turns: u64) -> Parent {
+        let turns = usize::try_from(turns).unwrap_or(usize::MAX);
+        let kept = self.turns.len().saturating_sub(turns);
+        let Some(before) = self.turns.get(kept).copied() else { return Parent::Previous };
+        self.undo.turns = Some((kept, self.turns.split_off(kept)));
+        self.counts.before_task = None;
+        match before.checked_sub(1) {
+            Some(number) => Parent::Id(number.to_string()),
+            None => Parent::None,
+        }
+    }
+
+    /// What must be said with a file's first record when no line before it said whose it is.
+    fn untold(&mut self, irregular: Option<String>) -> FileFacts {
+        if std::mem::replace(&mut self.counts.told, true) {
+            return FileFacts { irregular, ..FileFacts::default() };
+        }
+        let lost = "the file does not begin with whose session it is";
+        FileFacts {
+            native_id: self.ids.as_ref().map(|ids| ids.file.clone()),
+            irregular: Some(lost.to_owned()),
+            ..FileFacts::default()
+        }
+    }
+}
+
+impl LineReader for Reader {
+    fn read(&mut self, text: &str) -> Line {
+        self.undo = Undo { counts: self.counts, turns: None };
+        let line = match fields::<Fields<'_>>(text, &mut String::new()) {
+            Ok(line) if line.kind.get().is_some_and(sort::is_item) => None,
+            Ok(line) => Some(self.line(&line)),
+            Err(why) => Some(Line::Damage(why)),
+        };
+        line.unwrap_or_else(|| match fields::<Item<'_>>(text, &mut String::new()) {
+            Ok(item) => {
+                let line = Fields::default();
+                Line::Record(Box::new(self.record(
+                    sort::item(&item),
+                    Usage::default(),
+                    &line,
+                    &item,
+                )))
+            }
+            Err(why) => Line::Damage(why),
+        })
+    }
+
+    fn memory(&self) -> Option<String> {
+        let turns = Cow::Borrowed(self.turns.as_slice());
+        serde_json::to_string(&Memory { counts: self.counts, turns }).ok()
+    }
+
+    fn memory_before(&self) -> Option<String> {
+        let turns = match &self.undo.turns {
+            Some((kept, behind)) => [self.turns.get(..*kept)?, behind].concat().into(),
+            None => Cow::Borrowed(self.turns.as_slice()),
+        };
+        serde_json::to_string(&Memory { counts: self.undo.counts, turns }).ok()
+    }
+}
+
+/// What is strange in a file's first line.
+fn irregular(item: &Item<'_>, ids: Option<&Ids>) -> Option<String> {
+    let shown = |text: &str| text.chars().take(SHOWN).collect::<String>();
+    if let Some(mode) = item.history_mode.get()
+        && !matches!(mode, "legacy" | "paginated")
+    {
+        return Some(format!("the history mode {:?} is not known", shown(mode)));
+    }
+    let (ids, id) = (ids?, item.id.get()?);
+    let other = ids.thread != id;
+    other.then(|| format!("the file says that it is of session {:?}", shown(id)))
+}

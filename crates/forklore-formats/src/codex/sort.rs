@@ -1,0 +1,143 @@
+//! Which event a record becomes. What the model is sent are `response_item`s; `event_msg`s tell
+//! the same once more for people, and are no second conversation.
+
+use forklore_model::call::{CallStep, Effect, OpenCall};
+use forklore_model::{Class, EventType};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::fields::Item;
+use crate::lenient::{Object, Text};
+
+/// What messages begin with that Codex writes in a person's name.
+const INJECTED: [&str; 12] = [
+    "<environment_context>",
+    "<user_instructions>",
+    "# AGENTS.md instructions",
+    "<INSTRUCTIONS>",
+    "<permissions instructions>",
+    "<skills_instructions>",
+    "<skill>",
+    "<user_shell_command>",
+    "<turn_aborted>",
+    "<subagent_notification>",
+    "<goal_context>",
+    "<codex_internal_context",
+];
+
+/// The type and class of a record, and what it does to calls and turns.
+pub(super) type Sorted = (EventType, Class, Effect);
+
+/// Whether records of the early files have this type.
+pub(super) fn is_item(kind: &str) -> bool {
+    matches!(kind, "message" | "reasoning" | "local_shell_call")
+        || kind.starts_with("function_call")
+        || kind.starts_with("custom_tool_call")
+}
+
+/// What the model is sent, or has answered.
+pub(super) fn item(item: &Item<'_>) -> Sorted {
+    let kind = item.kind.get().or_else(|| item.role.get().map(|_| "message"));
+    match kind.unwrap_or("response_item") {
+        "message" => message(item),
+        "reasoning" => own(EventType::REASONING, Effect::default()),
+        kind @ ("function_call" | "custom_tool_call" | "tool_search_call" | "local_shell_call") => {
+            call(kind, item)
+        }
+        // The provider ran them itself: they have no result.
+        "web_search_call" | "image_generation_call" => {
+            own(EventType::ASSISTANT_MESSAGE, Effect::default())
+        }
+        kind if kind.ends_with("_output") => result(kind, item),
+        kind => extension(kind, Class::Evidence),
+    }
+}
+
+/// What happened, told for people and programs.
+pub(super) fn event(kind: Option<&str>) -> Sorted {
+    let kind = kind.unwrap_or("event_msg");
+    let told = matches!(
+        kind,
+        "user_message"
+            | "agent_message"
+            | "agent_reasoning"
+            | "agent_reasoning_raw_content"
+            | "item_started"
+            | "item_completed"
+            | "turn_aborted"
+            | "context_compacted"
+            | "thread_rolled_back"
+            | "thread_settings_applied"
+            | "plan_update"
+            | "entered_review_mode"
+            | "exited_review_mode"
+    ) || ["task_", "turn_", "collab_", "sub_agent_"]
+        .iter()
+        .any(|start| kind.starts_with(start));
+    extension(kind, if told { Class::Evidence } else { Class::Audit })
+}
+
+/// A line of another type.
+pub(super) fn other(kind: &str) -> Sorted {
+    let told = matches!(kind, "turn_context" | "world_state" | "retained_context")
+        || kind.starts_with("inter_agent_communication");
+    extension(kind, if told { Class::Evidence } else { Class::Audit })
+}
+
+pub(super) fn own(kind: EventType, effect: Effect) -> Sorted {
+    let class = kind.class();
+    (kind, class, effect)
+}
+
+pub(super) fn extension(name: &str, class: Class) -> Sorted {
+    (EventType::extension(super::NAME, name), class, Effect::default())
+}
+
+fn message(item: &Item<'_>) -> Sorted {
+    match item.role.get() {
+        Some("user") => {
+            let effect = Effect { starts_turn: is_real(item), calls: Vec::new() };
+            own(EventType::USER_MESSAGE, effect)
+        }
+        Some("assistant") => own(EventType::ASSISTANT_MESSAGE, Effect::default()),
+        Some("system" | "developer") => own(EventType::SYSTEM_MESSAGE, Effect::default()),
+        _ => extension("message", Class::Evidence),
+    }
+}
+
+/// Whether a person said it: Codex writes what each part is, or it is told by how it begins.
+fn is_real(item: &Item<'_>) -> bool {
+    let kinds = &item.about.0.content_item_kinds.0;
+    if !kinds.is_empty() {
+        return kinds.iter().any(|kind| kind.get().is_some_and(|kind| kind.starts_with("user.")));
+    }
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Block<'a> {
+        #[serde(borrow)]
+        text: Text<'a>,
+    }
+    let Some(content) = item.content.map(RawValue::get) else { return false };
+    let said = |text: &str| !INJECTED.iter().any(|mark| text.trim_start().starts_with(mark));
+    match serde_json::from_str::<Vec<Object<Block<'_>>>>(content) {
+        Ok(blocks) => blocks.iter().any(|block| block.0.text.get().is_none_or(said)),
+        Err(_) => serde_json::from_str::<String>(content).is_ok_and(|text| said(&text)),
+    }
+}
+
+fn call(kind: &str, item: &Item<'_>) -> Sorted {
+    let id = item.call_id.get().or_else(|| item.id.get().filter(|_| kind == "local_shell_call"));
+    let Some(id) = id else {
+        return own(EventType::ASSISTANT_MESSAGE, Effect::default());
+    };
+    let name = item.name.get().unwrap_or(kind.trim_end_matches("_call"));
+    let open = OpenCall { id: id.to_owned(), name: name.to_owned() };
+    let effect = Effect { starts_turn: false, calls: vec![CallStep::Open(open)] };
+    own(EventType::TOOL_CALL, effect)
+}
+
+fn result(kind: &str, item: &Item<'_>) -> Sorted {
+    let Some(id) = item.call_id.to_owned() else { return extension(kind, Class::Evidence) };
+    let effect = Effect { starts_turn: false, calls: vec![CallStep::Close(id)] };
+    own(EventType::TOOL_RESULT, effect)
+}

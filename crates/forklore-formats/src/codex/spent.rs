@@ -1,0 +1,123 @@
+//! What model calls cost, counted once. Codex writes each call's tokens up to three times: as a
+//! record of its own, as the last call of a running total, and in that total again whenever it is
+//! repeated.
+
+use forklore_model::header::Usage;
+use serde::{Deserialize, Serialize};
+
+use crate::lenient::{Number, Object};
+
+/// Tokens as Codex writes them.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Tokens {
+    input_tokens: Number,
+    cached_input_tokens: Number,
+    output_tokens: Number,
+}
+
+/// The `info` of a `token_count`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Info {
+    total_token_usage: Option<Object<Tokens>>,
+    last_token_usage: Option<Object<Tokens>>,
+}
+
+/// A running total.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Total {
+    input: u64,
+    cached: u64,
+    output: u64,
+}
+
+impl From<Tokens> for Total {
+    fn from(tokens: Tokens) -> Self {
+        Self {
+            input: tokens.input_tokens.count(),
+            cached: tokens.cached_input_tokens.count(),
+            output: tokens.output_tokens.count(),
+        }
+    }
+}
+
+impl Total {
+    /// What came to it since `before`; none when it began anew.
+    fn since(self, before: Self) -> Option<Self> {
+        Some(Self {
+            input: self.input.checked_sub(before.input)?,
+            cached: self.cached.checked_sub(before.cached)?,
+            output: self.output.checked_sub(before.output)?,
+        })
+    }
+
+    fn spent(self) -> Option<Usage> {
+        let Self { input, cached, output } = self;
+        let nothing = self == Self::default();
+        (!nothing).then_some(Usage { input, output, cached, cost: 0.0 })
+    }
+}
+
+/// What a `token_usage_record` says; the total by then becomes `known`.
+pub(super) fn by_call(
+    known: &mut Option<Total>,
+    usage: Tokens,
+    thread: Option<Tokens>,
+) -> Option<Usage> {
+    let spent = Total::from(usage);
+    let sum = |known: &Total| Total {
+        input: known.input.saturating_add(spent.input),
+        cached: known.cached.saturating_add(spent.cached),
+        output: known.output.saturating_add(spent.output),
+    };
+    *known = thread.map(Total::from).or_else(|| known.as_ref().map(sum));
+    spent.spent()
+}
+
+/// What a `token_count` says that was not counted yet. The first total of a file may hold what
+/// the history before it cost, so that only its last call counts.
+pub(super) fn by_total(known: &mut Option<Total>, info: &Info) -> Option<Usage> {
+    let last = info.last_token_usage.as_ref().map(|Object(tokens)| Total::from(*tokens));
+    let Some(total) = info.total_token_usage.as_ref().map(|Object(tokens)| Total::from(*tokens))
+    else {
+        return last?.spent();
+    };
+    let before = known.replace(total);
+    let new = before.and_then(|before| total.since(before));
+    new.or(last).unwrap_or(total).spent()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tokens(input: u32) -> Tokens {
+        Tokens { input_tokens: Number(input.into()), ..Tokens::default() }
+    }
+
+    fn info(total: u32, last: u32) -> Info {
+        let object = |n| Some(Object(tokens(n)));
+        Info { total_token_usage: object(total), last_token_usage: object(last) }
+    }
+
+    fn input(usage: Option<Usage>) -> u64 {
+        usage.map_or(0, |usage| usage.input)
+    }
+
+    #[test]
+    fn every_call_counts_once() {
+        let mut known = None;
+        // The total holds what the history before the file cost.
+        assert_eq!(input(by_total(&mut known, &info(5_000, 1_000))), 1_000);
+        assert_eq!(input(by_total(&mut known, &info(5_000, 1_000))), 0);
+        assert_eq!(input(by_total(&mut known, &info(5_700, 400))), 700);
+        assert_eq!(input(by_call(&mut known, tokens(300), Some(tokens(6_000)))), 300);
+        assert_eq!(input(by_total(&mut known, &info(6_000, 300))), 0);
+        // The total began anew.
+        assert_eq!(input(by_total(&mut known, &info(200, 150))), 150);
+        assert_eq!(input(by_call(&mut known, tokens(10), None)), 10);
+        assert_eq!(input(by_total(&mut known, &info(210, 10))), 0);
+        assert_eq!(by_total(&mut None, &Info::default()), None);
+    }
+}
