@@ -24,6 +24,8 @@ pub(crate) struct Probe<'a> {
     pub(crate) timestamp: Text<'a>,
     #[serde(borrow, rename = "sessionId")]
     pub(crate) session_id: Text<'a>,
+    #[serde(borrow, rename = "projectHash")]
+    pub(crate) project_hash: Text<'a>,
     #[serde(borrow, rename = "leafUuid")]
     pub(crate) leaf_uuid: Text<'a>,
     #[serde(borrow, rename = "messageId")]
@@ -53,6 +55,12 @@ pub(crate) fn any_line(head: &[u8], is_own: impl Fn(&Probe<'_>) -> bool) -> bool
         let text = text.trim_matches(['\u{feff}', '\0', ' ', '\t', '\r']);
         text.starts_with('{') && serde_json::from_str(text).is_ok_and(|probe| is_own(&probe))
     })
+}
+
+/// The first byte that says anything.
+pub(crate) fn first_byte(head: &[u8]) -> Option<u8> {
+    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    head.iter().copied().find(|byte| !matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | 0))
 }
 
 /// Whether the first line is longer than `head` and holds all of `marks`.

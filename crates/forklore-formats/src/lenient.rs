@@ -63,6 +63,12 @@ impl Text<'_> {
     }
 }
 
+impl From<Option<String>> for Text<'_> {
+    fn from(text: Option<String>) -> Self {
+        Self(text.map(Cow::Owned))
+    }
+}
+
 struct TextVisitor;
 
 impl<'de> Visitor<'de> for TextVisitor {

@@ -5,7 +5,10 @@
 
 pub mod claude;
 pub mod codex;
+mod document;
+pub mod gemini;
 mod head;
+mod history;
 mod lenient;
 pub mod pi;
 pub mod plain;
@@ -14,4 +17,5 @@ mod time;
 use forklore_model::dialect::Dialect;
 
 /// Every dialect, in the order in which they are asked for a file of unknown origin.
-pub static DIALECTS: &[&dyn Dialect] = &[&pi::Pi, &codex::Codex, &claude::Claude, &plain::Plain];
+pub static DIALECTS: &[&dyn Dialect] =
+    &[&pi::Pi, &codex::Codex, &claude::Claude, &gemini::Gemini, &plain::Plain];

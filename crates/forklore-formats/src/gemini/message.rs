@@ -1,0 +1,177 @@
+//! The fields of a message, and what it says beside its text.
+
+use forklore_model::call::{CallStep, OpenCall};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::document::elements;
+use crate::lenient::{Flag, Object, Said, Text};
+
+/// A message of a session, or a content as Google's API has it.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Message<'a> {
+    #[serde(borrow)]
+    pub(super) id: Text<'a>,
+    #[serde(borrow)]
+    pub(super) timestamp: Text<'a>,
+    #[serde(borrow, rename = "type")]
+    pub(super) kind: Text<'a>,
+    #[serde(borrow)]
+    pub(super) content: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) role: Text<'a>,
+    #[serde(borrow)]
+    pub(super) parts: Option<&'a RawValue>,
+    #[serde(borrow, rename = "toolCalls")]
+    pub(super) tool_calls: Said<ToolCall<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct ToolCall<'a> {
+    #[serde(borrow)]
+    id: Text<'a>,
+    #[serde(borrow)]
+    name: Text<'a>,
+    #[serde(borrow)]
+    status: Text<'a>,
+    #[serde(borrow)]
+    result: Option<&'a RawValue>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Part<'a> {
+    #[serde(borrow)]
+    text: Text<'a>,
+    thought: Flag,
+    #[serde(borrow, rename = "functionCall")]
+    call: Object<Function<'a>>,
+    #[serde(borrow, rename = "functionResponse")]
+    response: Object<Function<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Function<'a> {
+    #[serde(borrow)]
+    id: Text<'a>,
+    #[serde(borrow)]
+    name: Text<'a>,
+}
+
+impl Function<'_> {
+    /// Older versions gave no ids; a call is then known by its name.
+    fn id(&self) -> Option<String> {
+        self.id.to_owned().or_else(|| self.name.to_owned())
+    }
+}
+
+/// What a message says.
+#[derive(Debug, Default)]
+pub(super) struct Spoken {
+    /// Its text, thoughts left out.
+    pub(super) text: String,
+    /// Calls in its content.
+    pub(super) calls: Vec<CallStep>,
+    /// Calls and their results beside its content.
+    pub(super) tool_calls: Vec<CallStep>,
+    /// Whether its content is nothing but results of calls.
+    pub(super) only_results: bool,
+    /// Whether it holds anything that a person may have said: text, a file.
+    pub(super) says: bool,
+}
+
+impl Spoken {
+    pub(super) fn of(message: &Message<'_>) -> Self {
+        let mut spoken = Self::default();
+        let (mut results, mut others) = (0, 0);
+        for raw in message.content.or(message.parts).map(parts).unwrap_or_default() {
+            if raw.get().starts_with('"') {
+                let text: Option<String> = serde_json::from_str(raw.get()).ok();
+                spoken.say(&text.unwrap_or_default());
+                others += 1;
+                continue;
+            }
+            let Object(part) = serde_json::from_str(raw.get()).unwrap_or_default();
+            let Part { text, thought, call: Object(call), response: Object(response) } = part;
+            if let Some(id) = response.id() {
+                spoken.calls.push(CallStep::Close(id));
+                results += 1;
+            } else if let Some(id) = call.id() {
+                let name = call.name.to_owned().unwrap_or_default();
+                spoken.calls.push(CallStep::Open(OpenCall { id, name }));
+            } else if !thought.0 {
+                spoken.say(text.get().unwrap_or_default());
+                spoken.says |= text.get().is_none();
+                others += 1;
+            }
+        }
+        spoken.only_results = results > 0 && others == 0;
+        spoken.tool_calls = message.tool_calls.blocks().iter().flat_map(steps).collect();
+        spoken
+    }
+
+    fn say(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.says |= !text.is_empty();
+    }
+
+    /// What tells the text from others.
+    pub(super) fn said(&self, kind: &str) -> u32 {
+        let mut hash = crc32fast::Hasher::new();
+        hash.update(kind.as_bytes());
+        // What the program says of the folder changes from one start to the next.
+        let context = is_session_context(&self.text);
+        hash.update(if context { CONTEXT } else { &self.text }.as_bytes());
+        hash.finalize()
+    }
+
+    /// What tells the calls beside the content from others; none when there are none.
+    pub(super) fn calls_told(&self) -> Option<u32> {
+        if self.tool_calls.is_empty() {
+            return None;
+        }
+        let mut hash = crc32fast::Hasher::new();
+        for step in &self.tool_calls {
+            let (how, id) = match step {
+                CallStep::Open(call) => (b"o", &call.id),
+                CallStep::Close(id) => (b"c", id),
+            };
+            hash.update(how);
+            hash.update(id.as_bytes());
+        }
+        Some(hash.finalize())
+    }
+}
+
+const CONTEXT: &str = "<session_context>";
+
+/// Whether the text is what the program says about the folder at each start.
+pub(super) fn is_session_context(text: &str) -> bool {
+    text.starts_with(CONTEXT)
+}
+
+/// The folder that the program says it works in.
+pub(super) fn folder(context: &str) -> Option<String> {
+    let (_, behind) = context.split_once("Workspace Directories:**\n")?;
+    let first = behind.lines().next()?.trim_start().strip_prefix("- ")?;
+    Some(first.trim_end().to_owned())
+}
+
+/// The parts of a content, which may be a text, one part, or a list.
+pub(super) fn parts(content: &RawValue) -> Vec<&RawValue> {
+    if content.get().starts_with('[') { elements(content) } else { vec![content] }
+}
+
+fn steps(call: &ToolCall<'_>) -> Vec<CallStep> {
+    let Some(id) = call.id.to_owned().or_else(|| call.name.to_owned()) else {
+        return Vec::new();
+    };
+    let name = call.name.to_owned().unwrap_or_default();
+    let over = matches!(call.status.get(), Some("success" | "error" | "cancelled"));
+    let answered = over || call.result.is_some_and(|result| result.get() != "null");
+    let open = CallStep::Open(OpenCall { id: id.clone(), name });
+    std::iter::once(open).chain(answered.then_some(CallStep::Close(id))).collect()
+}

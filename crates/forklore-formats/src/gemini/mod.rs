@@ -1,0 +1,86 @@
+//! Gemini CLI: `tmp/<project>/chats/session-*.jsonl`, lines that change a list of messages; older
+//! versions wrote the list as one document, `session-*.json`. `checkpoint-<tag>.json` is what
+//! `/chat save` writes.
+
+mod message;
+mod record;
+mod view;
+
+use std::path::Path;
+
+use forklore_model::dialect::{Dialect, LineReader};
+use forklore_model::{Data, EventType, Message};
+
+use crate::document::{Document, elements};
+use crate::head::{Probe, any_line, first_byte};
+
+/// The name kept with each event.
+pub const NAME: &str = "gemini";
+
+/// Gemini CLI's session files.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Gemini;
+
+impl Dialect for Gemini {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn detect(&self, path: &Path, head: &[u8]) -> bool {
+        any_line(head, is_own) || is_session(head) || is_checkpoint(path, head)
+    }
+
+    fn may_own(&self, path: &Path) -> bool {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+        let json = name.ends_with(".json");
+        let named = name.starts_with("session-") || name.starts_with("checkpoint");
+        name.ends_with(".jsonl") || (json && named)
+    }
+
+    fn is_document(&self, path: &Path, head: &[u8]) -> bool {
+        let lines = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("jsonl"));
+        !lines && (is_session(head) || first_byte(head) == Some(b'[') || is_checkpoint(path, head))
+    }
+
+    fn reader(&self, path: &Path, memory: Option<&str>) -> Box<dyn LineReader> {
+        Box::new(record::Reader::new(path, memory))
+    }
+
+    fn view(&self, kind: &EventType, data: &Data) -> Option<Message> {
+        view::message(kind, data)
+    }
+}
+
+fn is_own(line: &Probe<'_>) -> bool {
+    let header = line.session_id.get().is_some() && line.project_hash.get().is_some();
+    let kind = line.kind.get();
+    header || kind == Some("gemini") && line.id.get().is_some() && line.timestamp.get().is_some()
+}
+
+/// A document with the fields of a session.
+fn is_session(head: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(head);
+    let found = Document::read(text.trim_start_matches(['\u{feff}', '\0']), "messages");
+    let of_session = found.field("sessionId").is_some() && found.field("projectHash").is_some();
+    let spoken = found.items.first().is_some_and(|item| {
+        let probe = serde_json::from_str::<Probe<'_>>(item.get());
+        probe.is_ok_and(|probe| matches!(probe.kind.get(), Some("user" | "gemini" | "info")))
+    });
+    found.has_list && (of_session || spoken && found.field("lastUpdated").is_some())
+}
+
+/// A list of contents as Google's API has them, or a document with one.
+fn is_checkpoint(path: &Path, head: &[u8]) -> bool {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let text = String::from_utf8_lossy(head);
+    let found = Document::read(text.trim_start_matches(['\u{feff}', '\0']), "history");
+    let mut items = found.items.iter();
+    found.has_list
+        && items.next().map_or(stem.starts_with("checkpoint"), |item| {
+            let content: Result<message::Message<'_>, _> = serde_json::from_str(item.get());
+            content.is_ok_and(|content| {
+                let parts = content.parts.map(elements).unwrap_or_default();
+                matches!(content.role.get(), Some("user" | "model")) && !parts.is_empty()
+            })
+        })
+}

@@ -1,0 +1,312 @@
+//! What a line or a document of Gemini CLI tells: messages that are new, that have grown, that
+//! are told again, and the places the conversation went back to.
+
+use std::ops::Range;
+use std::path::Path;
+
+use forklore_model::call::Effect;
+use forklore_model::dialect::{FileFacts, Line, LineReader, Parent, Record, Several};
+use forklore_model::header::Usage;
+use forklore_model::{Class, EventType};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::message::{Message, Spoken, folder, is_session_context};
+use crate::document::{Document, elements, range};
+use crate::history::{At, History, START, key};
+use crate::lenient::{Object, Text, fields};
+use crate::time;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Fields<'a> {
+    #[serde(borrow, rename = "sessionId")]
+    session_id: Text<'a>,
+    #[serde(borrow, rename = "startTime")]
+    start_time: Text<'a>,
+    #[serde(borrow)]
+    summary: Text<'a>,
+    #[serde(borrow, rename = "$set")]
+    set: Option<&'a RawValue>,
+    #[serde(borrow, rename = "$rewindTo")]
+    rewind_to: Text<'a>,
+}
+
+/// The fields of a header, which `$set` changes.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Header<'a> {
+    #[serde(borrow, rename = "sessionId")]
+    session_id: Text<'a>,
+    #[serde(borrow, rename = "startTime")]
+    start_time: Text<'a>,
+    #[serde(borrow)]
+    summary: Text<'a>,
+    #[serde(borrow)]
+    messages: Option<&'a RawValue>,
+}
+
+impl Header<'_> {
+    fn facts(&self) -> FileFacts {
+        FileFacts {
+            native_id: self.session_id.to_owned(),
+            created: time::from_text(&self.start_time),
+            title: self.summary.to_owned(),
+            ..FileFacts::default()
+        }
+    }
+}
+
+/// Reads one file of Gemini CLI.
+#[derive(Debug)]
+pub(super) struct Reader {
+    history: History,
+    is_document: bool,
+    /// The tag of a saved conversation.
+    tag: Option<String>,
+}
+
+impl Reader {
+    pub(super) fn new(path: &Path, memory: Option<&str>) -> Self {
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        Self {
+            history: History::new(memory),
+            is_document: path.extension().is_none_or(|end| !end.eq_ignore_ascii_case("jsonl")),
+            tag: stem.strip_prefix("checkpoint-").map(str::to_owned),
+        }
+    }
+
+    fn line(&mut self, line: &str) -> Result<Line, String> {
+        let mut plainer = String::new();
+        let Fields { session_id, start_time, summary, set, rewind_to } =
+            fields(line, &mut plainer)?;
+        if let Some(id) = rewind_to.get() {
+            return Ok(self.rewind(id));
+        }
+        if let Some(set) = set {
+            let Object::<Header<'_>>(set) = serde_json::from_str(set.get()).unwrap_or_default();
+            let facts = set.facts();
+            let told = set.messages.map(elements).unwrap_or_default();
+            let records = if told.is_empty() { Vec::new() } else { self.list(line, &told) };
+            if records.is_empty() {
+                return Ok(Line::Side(facts));
+            }
+            return Ok(Line::Several(Several { records, facts, damage: None }));
+        }
+        let header = Header { session_id, start_time, summary, messages: None };
+        if header.session_id.get().is_some() {
+            return Ok(Line::Side(header.facts()));
+        }
+        let mut plainer = String::new();
+        Ok(self.message(&fields(line, &mut plainer)?))
+    }
+
+    /// A message by itself: new, or told again because something was added to it.
+    fn message(&mut self, message: &Message<'_>) -> Line {
+        let (Some(id), Some(kind)) = (message.id.get(), message.kind.get()) else {
+            return Line::Side(FileFacts::default());
+        };
+        let spoken = Spoken::of(message);
+        let said = spoken.said(kind);
+        let record = match self.history.in_list(id) {
+            Some(at) if self.history.said(at) == Some(said) => {
+                match self.growth(at, message, &spoken) {
+                    Some(record) => record,
+                    None => return Line::Side(FileFacts::default()),
+                }
+            }
+            // Told otherwise: a branch. What stands behind the message stays where it is.
+            Some(at) => {
+                let stays = (at != self.history.tip()).then(|| self.history.tip());
+                let record = self.add(self.history.parent(at), message, &spoken);
+                stays.into_iter().for_each(|tip| self.history.go_to(tip));
+                record
+            }
+            None => self.add(self.history.tip(), message, &spoken),
+        };
+        Line::Record(Box::new(record))
+    }
+
+    /// The list of messages as it is from now on. What is known of it needs no event.
+    fn list(&mut self, text: &str, told: &[&RawValue]) -> Vec<(Range<usize>, Record)> {
+        let mut records = Vec::new();
+        let mut at = START;
+        let mut last = None;
+        for raw in told {
+            let Ok(message) = serde_json::from_str::<Message<'_>>(raw.get()) else { continue };
+            let (Some(id), Some(kind)) = (message.id.get(), message.kind.get()) else { continue };
+            let spoken = Spoken::of(&message);
+            // A message with calls is written as two of one id when the list is written anew.
+            if spoken.only_results && last.as_deref() == Some(id) {
+                continue;
+            }
+            last = Some(id.to_owned());
+            let known = self.history.child(at, id);
+            if let Some(known) = known
+                && self.history.said(known) == Some(spoken.said(kind))
+            {
+                at = known;
+                continue;
+            }
+            let Some(range) = range(text, raw.get()) else { continue };
+            records.push((range, self.add(at, &message, &spoken)));
+            at = self.history.tip();
+        }
+        self.history.go_to(at);
+        records
+    }
+
+    /// The event of a message behind another; the list ends with it from then on.
+    fn add(&mut self, parent: At, message: &Message<'_>, spoken: &Spoken) -> Record {
+        let kind = message.kind.get().unwrap_or_default();
+        let answered = self.history.calls(parent).is_some();
+        let behind = self.history.behind(parent);
+        let at = self.history.add(parent, message.id.get().unwrap_or_default(), spoken.said(kind));
+        if let Some(calls) = spoken.calls_told() {
+            self.history.set_calls(at, calls);
+        }
+        self.history.go_to(at);
+        self.history.wrote_behind(at);
+        let mut record = record(message, spoken, kind, answered);
+        record.parent = behind;
+        record.key = Some(key(at));
+        record
+    }
+
+    /// What a message tells when it is told once more: its calls and their results are an event
+    /// behind what is there already. Other additions are none.
+    fn growth(&mut self, at: At, message: &Message<'_>, spoken: &Spoken) -> Option<Record> {
+        let calls = spoken.calls_told()?;
+        let before = self.history.calls(at);
+        if before == Some(calls) {
+            return None;
+        }
+        self.history.set_calls(at, calls);
+        let tip = self.history.tip();
+        let behind = self.history.behind(tip);
+        self.history.wrote_behind(tip);
+        let kind = if before.is_none() { EventType::TOOL_CALL } else { EventType::TOOL_RESULT };
+        Some(Record {
+            parent: behind,
+            native_id: (at == tip).then(|| message.id.to_owned()).flatten(),
+            key: (at == tip).then(|| key(at)),
+            effect: Effect { starts_turn: false, calls: spoken.tool_calls.clone() },
+            ..new(kind, time::from_text(&message.timestamp))
+        })
+    }
+
+    /// Goes back to before a message, or to the start when it is not known. It is an event, so
+    /// that what was left and what the agent would resume are both there.
+    fn rewind(&mut self, id: &str) -> Line {
+        let to = self.history.in_list(id).map_or(START, |at| self.history.parent(at));
+        if to == self.history.tip() {
+            return Line::Side(FileFacts::default());
+        }
+        let parent = self.history.behind(to);
+        self.history.go_to(to);
+        self.history.wrote_behind(to);
+        let kind = EventType::extension(super::NAME, "rewind");
+        Line::Record(Box::new(Record { parent, ..new(kind, None) }))
+    }
+
+    fn document(&mut self, text: &str) -> Line {
+        let mut found = Document::read(text, "messages");
+        let of_session = found.has_list && found.field("sessionId").is_some();
+        if !of_session && !found.items.iter().any(|item| has_type(item)) {
+            return self.checkpoint(text);
+        }
+        let records = self.list(text, &found.items);
+        let header = Header {
+            session_id: Text::from(found.text("sessionId")),
+            start_time: Text::from(found.text("startTime")),
+            summary: Text::from(found.text("summary")),
+            messages: None,
+        };
+        Line::Several(Several { records, facts: header.facts(), damage: found.damage.take() })
+    }
+
+    /// A saved conversation: contents as Google's API has them.
+    fn checkpoint(&self, text: &str) -> Line {
+        let found = Document::read(text, "history");
+        let mut records = Vec::new();
+        for raw in &found.items {
+            let Ok(message) = serde_json::from_str::<Message<'_>>(raw.get()) else { continue };
+            let kind = match message.role.get() {
+                Some("user") => "user",
+                Some("model") => "gemini",
+                _ => continue,
+            };
+            let record = record(&message, &Spoken::of(&message), kind, false);
+            records.extend(range(text, raw.get()).map(|range| (range, record)));
+        }
+        let facts = FileFacts { title: self.tag.clone(), ..FileFacts::default() };
+        Line::Several(Several { records, facts, damage: found.damage })
+    }
+}
+
+impl LineReader for Reader {
+    fn read(&mut self, line: &str) -> Line {
+        self.history.begin_line();
+        if self.is_document {
+            return self.document(line);
+        }
+        self.line(line).unwrap_or_else(Line::Damage)
+    }
+
+    fn memory(&self) -> Option<String> {
+        self.history.memory()
+    }
+
+    fn memory_before(&self) -> Option<String> {
+        self.history.memory_before()
+    }
+}
+
+fn has_type(raw: &RawValue) -> bool {
+    serde_json::from_str::<Message<'_>>(raw.get()).is_ok_and(|message| message.kind.get().is_some())
+}
+
+/// The event of a message. `answered` says that the results of the calls before it were told
+/// with the calls.
+fn record(message: &Message<'_>, spoken: &Spoken, kind: &str, answered: bool) -> Record {
+    let evidence = |name: &str| (EventType::extension(super::NAME, name), Class::Evidence);
+    let (kind, class) = match kind {
+        "user" if spoken.only_results && answered => evidence("tool_response"),
+        "user" if spoken.only_results => (EventType::TOOL_RESULT, Class::Conversation),
+        "user" => (EventType::USER_MESSAGE, Class::Conversation),
+        "gemini" => (EventType::ASSISTANT_MESSAGE, Class::Conversation),
+        other => (EventType::extension(super::NAME, other), Class::Audit),
+    };
+    let context = kind == EventType::USER_MESSAGE && is_session_context(&spoken.text);
+    let calls = match class {
+        Class::Conversation => [&*spoken.calls, &*spoken.tool_calls].concat(),
+        _ => Vec::new(),
+    };
+    let starts_turn = kind == EventType::USER_MESSAGE && spoken.says && !context;
+    let cwd = if context { folder(&spoken.text) } else { None };
+    Record {
+        native_id: message.id.to_owned(),
+        class,
+        effect: Effect { starts_turn, calls },
+        leaf: class == Class::Conversation,
+        facts: FileFacts { cwd, ..FileFacts::default() },
+        ..new(kind, time::from_text(&message.timestamp))
+    }
+}
+
+fn new(kind: EventType, ts: Option<jiff::Timestamp>) -> Record {
+    Record {
+        native_id: None,
+        key: None,
+        parent: Parent::Previous,
+        ts,
+        class: kind.class(),
+        kind,
+        effect: Effect::default(),
+        only_results: false,
+        sidechain: false,
+        leaf: true,
+        usage: Usage::default(),
+        facts: FileFacts::default(),
+    }
+}
