@@ -3,7 +3,7 @@
 //! It is worked out from an outline of the session, in which each message is a few bytes however
 //! long it is; the messages themselves are read when they are taken.
 
-mod messages;
+pub(crate) mod messages;
 mod outline;
 mod repair;
 mod sent;
@@ -15,6 +15,7 @@ use forklore_store::port::At;
 use serde::Serialize;
 
 pub use self::sent::Messages;
+pub(crate) use self::sent::{Sent, no_result};
 use crate::{Engine, Result};
 use outline::Outline;
 
@@ -52,10 +53,23 @@ impl Engine {
     /// # Errors
     /// `not_found`, `corrupt`, `missing_ancestor`; of each message the last two.
     pub fn inspect_lazily(&self, session: &SessionId) -> Result<Inspection<Messages>> {
-        self.show(session)?;
+        let end = u64::try_from(self.show(session)?.head_seq()).ok();
+        self.inspect_up_to(session, end)
+    }
+
+    /// The same of the events up to and including `end`.
+    pub(crate) fn inspect_up_to(
+        &self,
+        session: &SessionId,
+        end: Option<u64>,
+    ) -> Result<Inspection<Messages>> {
         let mut outline = Outline::default();
         for stored in self.events(session, At::Seq(0)) {
-            outline.add(self, session, &stored?)?;
+            let stored = stored?;
+            if end.is_none_or(|end| stored.seq > end) {
+                break;
+            }
+            outline.add(self, session, &stored)?;
         }
         let (open_results, synthetic_results) = repair::settle(&mut outline);
         Ok(Inspection {

@@ -52,7 +52,7 @@ pub use detach::Detached;
 pub use diff::{Ancestor, Difference};
 pub use error::{Error, Result};
 pub use events::Events;
-pub use export::{Exported, Lost};
+pub use export::{ExportTo, Exported, Lost, Outgoing};
 pub use fork::{Fork, ForkRecord, Forked, Summarize, limitations, synthetic_result};
 pub use import::{
     ImportOptions, ImportReport, ImportedFile, ImportedSession, Problem as ImportProblem,

@@ -11,7 +11,9 @@ mod head;
 mod history;
 mod lenient;
 pub mod pi;
+mod pieces;
 pub mod plain;
+mod splice;
 mod time;
 
 use forklore_model::dialect::Dialect;

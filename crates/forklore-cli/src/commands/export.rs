@@ -3,21 +3,30 @@
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use forklore::engine::Lost;
-use forklore::model::ErrorKind;
+use forklore::Engine;
+use forklore::engine::{ExportTo, Exported, Lost, Outgoing};
+use forklore::model::{Header, Selector};
 use serde::Serialize;
 
 use crate::app::App;
-use crate::failure::{Failure, Result};
-use crate::output::{Output, Tone, count};
+use crate::failure::Result;
+use crate::output::{Output, Page, Tone, count};
 use crate::session_ref::SessionRef;
 
 use super::new_file;
 
+const PLAIN: &str = "plain";
+
 const EXAMPLES: &str = "\
 Examples:
   forklore export last --to plain | head
-  forklore export @plan-b --to plain -o plan-b.jsonl";
+  forklore export @plan-b --to plain -o plan-b.jsonl
+  forklore export @plan-b --to claude -o 5a1d0c2e.jsonl
+  forklore export last --to codex --at message:-3 > rollout.jsonl
+
+A session of the same agent keeps its records; another's goes through what the model would \
+receive. What has no place in the form is counted. To place the file where the agent looks for it: \
+forklore resume-in.";
 
 /// Write a session's conversation in another form
 #[derive(Debug, clap::Args)]
@@ -25,9 +34,12 @@ Examples:
 pub(crate) struct Args {
     /// The session: an id or its end, last, @label, or a session file
     session: String,
-    /// The form: plain is JSON lines of role and content
+    /// The form: plain (JSON lines of role and content), or an agent's: pi, claude, codex, gemini, opencode
     #[arg(long, value_name = "DIALECT")]
     to: String,
+    /// Up to where: turn:N, message:N, index:N, seq:N, event:ID, start, end [default: end]
+    #[arg(long, value_name = "CUT", allow_hyphen_values = true)]
+    at: Option<String>,
     /// Into a new file [default: standard output]
     #[arg(short, long, value_name = "PATH")]
     output: Option<PathBuf>,
@@ -42,19 +54,17 @@ struct Answer<'a> {
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let session = SessionRef::parse(&args.session)?;
-    if args.to != "plain" {
-        let only = Failure::refused(ErrorKind::Unsupported, "the only form to export to is plain");
-        return Err(only.or_try("forklore export SESSION --to plain"));
-    }
+    let at = super::selector(args.at.as_deref())?;
     let header = app.session(&session, output)?;
     let engine = app.engine()?;
+    let form = Form::of(&args.to, engine, &header, at)?;
     let Some(path) = &args.output else {
-        engine.export_plain(&header.id, &mut output.lines())?;
+        form.write(engine, &header, &mut output.lines())?;
         return Ok(());
     };
     let exported = new_file::write(path, |file| {
-        let mut out = BufWriter::new(file);
-        let exported = engine.export_plain(&header.id, &mut out)?;
+        let mut out = BufWriter::with_capacity(new_file::BUFFER, file);
+        let exported = form.write(engine, &header, &mut out)?;
         out.flush().map_err(new_file::failed(path))?;
         Ok(exported)
     })?;
@@ -62,8 +72,38 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     output.answer(&answer, |page| {
         page.put(Tone::Good, "Wrote ").put(Tone::Plain, count(answer.events, "message"));
         page.put(Tone::Plain, " to ").put(Tone::Strong, path.display()).end();
-        let lost: Vec<_> =
-            answer.lossy.iter().map(|lost| format!("{} {}", lost.count, lost.kind)).collect();
-        page.fact("left out", lost.join(", "));
+        left_out(page, &answer.lossy);
     })
+}
+
+/// What is to be written.
+enum Form {
+    /// Messages, up to this index.
+    Plain(Option<u64>),
+    /// An agent's file.
+    Agent(Box<Outgoing>),
+}
+
+impl Form {
+    fn of(to: &str, engine: &Engine, header: &Header, at: Option<Selector>) -> Result<Self> {
+        if to == PLAIN {
+            let cut = at.map(|at| engine.cut(header, &at)).transpose()?;
+            return Ok(Self::Plain(cut.map(|cut| cut.index)));
+        }
+        let request = ExportTo { dialect: to.to_owned(), at, cwd: None };
+        Ok(Self::Agent(Box::new(engine.export_to(&header.id, &request)?)))
+    }
+
+    fn write(&self, engine: &Engine, header: &Header, out: &mut dyn Write) -> Result<Exported> {
+        Ok(match self {
+            Self::Plain(end) => engine.export_plain_until(&header.id, *end, out)?,
+            Self::Agent(outgoing) => outgoing.write(out)?,
+        })
+    }
+}
+
+/// What has no place in a form.
+pub(super) fn left_out(page: &mut Page, lossy: &[Lost]) {
+    let lost: Vec<_> = lossy.iter().map(|lost| format!("{} {}", lost.count, lost.kind)).collect();
+    page.fact("left out", lost.join(", "));
 }

@@ -24,6 +24,7 @@ mod pack;
 mod paging;
 mod replay;
 mod restore;
+mod resume_in;
 mod show;
 mod stats;
 mod tree;
@@ -64,6 +65,8 @@ pub(crate) enum Command {
     Detach(detach::Args),
     Delete(delete::Args),
     Export(export::Args),
+    #[command(name = "resume-in")]
+    ResumeIn(resume_in::Args),
     Restore(restore::Args),
     Stats(stats::Args),
     Verify(verify::Args),
@@ -107,6 +110,7 @@ pub(crate) fn run(command: Option<Command>, app: &App, output: &mut Output) -> R
         Command::Detach(args) => detach::run(&args, app, output),
         Command::Delete(args) => delete::run(&args, app, output),
         Command::Export(args) => export::run(&args, app, output),
+        Command::ResumeIn(args) => resume_in::run(&args, app, output),
         Command::Restore(args) => restore::run(&args, app, output),
         Command::Stats(args) => stats::run(&args, app, output),
         Command::Verify(args) => verify::run(&args, app, output),

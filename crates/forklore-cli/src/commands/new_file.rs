@@ -6,6 +6,9 @@ use std::path::Path;
 
 use crate::failure::{Failure, Result};
 
+/// How much is gathered before it is written.
+pub(super) const BUFFER: usize = 256 * 1024;
+
 /// Makes the file and fills it; a file that is there is never written over, and one that could
 /// not be finished is taken away again. Sessions are private, so only their owner may read it.
 ///

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::Engine;
 use crate::view::compaction_messages;
 
-pub(super) fn of_event(engine: &Engine, event: &Event) -> Vec<Message> {
+pub(crate) fn of_event(engine: &Engine, event: &Event) -> Vec<Message> {
     match event.class {
         Class::Conversation => vec![engine.message(event)],
         Class::Context if event.kind == EventType::HISTORY_COMPACTION => match &event.dialect {

@@ -7,6 +7,8 @@ use forklore_model::{Content, Data, Message, Part, Role, SessionId};
 use forklore_store::Error as StoreError;
 use forklore_store::port::{At, Direction, Query, Stored};
 
+use jiff::Timestamp;
+
 use super::messages;
 use super::outline::{Item, What};
 use crate::events::Events;
@@ -21,9 +23,11 @@ pub struct Messages {
     events: Events,
     /// The compaction read last, whose messages stand one behind the other.
     compaction: Option<(u64, Vec<Message>)>,
-    ready: VecDeque<Message>,
+    ready: VecDeque<Sent>,
     /// Results for calls that have none, to be put before whatever is no result.
-    waiting: VecDeque<Message>,
+    waiting: VecDeque<Sent>,
+    /// When the event read last happened.
+    ts: Timestamp,
     left: usize,
 }
 
@@ -39,6 +43,7 @@ impl Messages {
             compaction: None,
             ready: VecDeque::new(),
             waiting: VecDeque::new(),
+            ts: Timestamp::UNIX_EPOCH,
         }
     }
 
@@ -58,7 +63,8 @@ impl Messages {
                 if let What::Call { answered: false, .. } = sketch.what
                     && let Some(Part::ToolCall { id, name, .. }) = parts.get(sketch.at)
                 {
-                    self.waiting.push_back(no_result(id, name));
+                    let message = no_result(id, name);
+                    self.waiting.push_back(Sent { message, ts: self.ts, starts_turn: false });
                 }
             }
             let mut at = 0;
@@ -67,7 +73,7 @@ impl Messages {
                 sketches.binary_search_by_key(&(at - 1), |sketch| sketch.at).is_ok()
             });
         }
-        self.ready.push_back(message);
+        self.ready.push_back(Sent { message, ts: self.ts, starts_turn: item.starts_turn });
         Ok(())
     }
 
@@ -93,8 +99,9 @@ impl Messages {
     }
 
     /// The messages of the event of this seq, which was there before.
-    fn said(&self, found: Option<Stored>, seq: u64) -> Result<Vec<Message>> {
+    fn said(&mut self, found: Option<Stored>, seq: u64) -> Result<Vec<Message>> {
         let found = found.filter(|stored| stored.seq == seq).ok_or_else(|| self.missing(seq))?;
+        self.ts = found.event.ts;
         Ok(messages::of_event(&self.engine, &found.event))
     }
 
@@ -104,10 +111,19 @@ impl Messages {
     }
 }
 
-impl Iterator for Messages {
-    type Item = Result<Message>;
+/// A message with what its place says about it.
+#[derive(Clone, Debug)]
+pub(crate) struct Sent {
+    pub(crate) message: Message,
+    /// When its event happened.
+    pub(crate) ts: Timestamp,
+    /// Whether a turn begins with it.
+    pub(crate) starts_turn: bool,
+}
 
-    fn next(&mut self) -> Option<Self::Item> {
+impl Messages {
+    /// The next message with its place.
+    pub(crate) fn next_sent(&mut self) -> Option<Result<Sent>> {
         while self.ready.is_empty() {
             match self.items.next() {
                 Some(item) if item.emptied => {}
@@ -128,7 +144,16 @@ impl Iterator for Messages {
     }
 }
 
-fn no_result(call: &str, name: &str) -> Message {
+impl Iterator for Messages {
+    type Item = Result<Message>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_sent().map(|sent| sent.map(|sent| sent.message))
+    }
+}
+
+/// A message that answers a call which has no result.
+pub(crate) fn no_result(call: &str, name: &str) -> Message {
     let result = Part::ToolResult {
         call_id: call.to_owned(),
         name: Some(name.to_owned()),

@@ -1,11 +1,13 @@
 //! Pi: one file a session, a header line and a tree of records linked by `parentId`.
 
+mod export;
 mod record;
 mod view;
 
 use std::path::Path;
 
 use forklore_model::dialect::{Covers, Dialect, LineReader};
+use forklore_model::export::Export;
 use forklore_model::{Data, EventType, Message};
 use serde::Deserialize;
 
@@ -47,6 +49,10 @@ impl Dialect for Pi {
         let compaction: Compaction = data.read().ok()?;
         let kept = compaction.first_kept_entry_id.filter(|id| Some(id) != compaction.id.as_ref());
         Some(kept.map_or(Covers::AllBefore, Covers::Before))
+    }
+
+    fn export(&self) -> Option<&dyn Export> {
+        Some(self)
     }
 }
 

@@ -1,0 +1,197 @@
+//! `resume-in`: a session goes on in an agent, in a file of its own that the agent finds.
+
+use std::io::{BufWriter, Write};
+use std::path::{Component, Path, PathBuf};
+use std::{env, fs, io};
+
+use forklore::engine::{ExportTo, Exported, Lost, Outgoing};
+use forklore::model::ErrorKind;
+use forklore::model::export::Placement;
+use serde::Serialize;
+
+use crate::app::App;
+use crate::failure::{Failure, Result};
+use crate::output::{Output, Tone, count};
+use crate::session_ref::SessionRef;
+use crate::workspace;
+
+use super::{export, new_file};
+
+/// The longest file of an agent's folder that is read to find a place there.
+const SMALL: u64 = 1 << 20;
+
+const EXAMPLES: &str = "\
+Examples:
+  forklore resume-in claude last
+  forklore resume-in codex @plan-b --at turn:2
+  forklore resume-in gemini last --dry-run        say where, write nothing
+  forklore resume-in pi ./session.jsonl --into-workspace ~/copy
+
+A new file is written where the agent looks for its sessions, never over one that is there; then \
+the command is shown that starts the agent with it. The session itself stays as it is. opencode \
+keeps its sessions in a database: it gets a file in the current directory, which its own import \
+reads.";
+
+/// Go on with a session in the agent itself: write the file it resumes
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The agent: pi, claude, codex, gemini or opencode
+    agent: String,
+    /// The session: an id or its end, last, @label, or a session file
+    session: String,
+    /// Up to where: turn:N, message:N, index:N, seq:N, event:ID, start, end [default: end]
+    #[arg(long, value_name = "CUT", allow_hyphen_values = true)]
+    at: Option<String>,
+    /// The agent's own folder [default: where its environment variable says, or below your home]
+    #[arg(long, value_name = "DIR")]
+    home: Option<PathBuf>,
+    /// The folder that the agent is to work in [default: the session's]
+    #[arg(long, value_name = "DIR")]
+    into_workspace: Option<PathBuf>,
+    /// Say what would be written
+    #[arg(long)]
+    dry_run: bool,
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    dry_run: bool,
+    path: &'a Path,
+    cwd: &'a str,
+    start: &'a [String],
+    events: u64,
+    lossy: Vec<Lost>,
+}
+
+pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
+    let session = SessionRef::parse(&args.session)?;
+    let at = super::selector(args.at.as_deref())?;
+    let into = args.into_workspace.as_deref().map(|dir| workspace::of(Some(dir))).transpose()?;
+    let header = app.session(&session, output)?;
+    let cwd = into.map(|workspace| workspace.as_str().to_owned());
+    let request = ExportTo { dialect: args.agent.clone(), at, cwd };
+    let outgoing = app.engine()?.export_to(&header.id, &request)?;
+    let folder = folder(args, &outgoing)?;
+    let placement = outgoing.agent().place(outgoing.file(), &|path| small_file(&folder, path));
+    let path = below(&folder, &placement.path)?;
+    let exported = if args.dry_run {
+        outgoing.write(&mut io::sink())?
+    } else {
+        place(&folder, &placement, &path, &outgoing)?
+    };
+    let start = commands(&outgoing, &path)?;
+    let answer = Answer {
+        dry_run: args.dry_run,
+        path: &path,
+        cwd: &outgoing.file().cwd,
+        start: &start,
+        events: exported.events,
+        lossy: exported.lossy,
+    };
+    output.answer(&answer, |page| {
+        let wrote = if args.dry_run { "Would write " } else { "Wrote " };
+        page.put(Tone::Good, wrote).put(Tone::Plain, count(answer.events, "record"));
+        page.put(Tone::Plain, " to ").put(Tone::Strong, path.display()).end();
+        export::left_out(page, &answer.lossy);
+        for command in &start {
+            page.fact("start", command);
+        }
+    })
+}
+
+/// The agent's folder: as given, as its environment says, or below the home directory.
+fn folder(args: &Args, outgoing: &Outgoing) -> Result<PathBuf> {
+    if let Some(home) = &args.home {
+        return Ok(home.clone());
+    }
+    let Some(home) = outgoing.agent().home() else {
+        return env::current_dir().map_err(|source| Failure::File {
+            doing: "looking for the current directory".into(),
+            source,
+        });
+    };
+    let inside: PathBuf = home.folder.split('/').collect();
+    if let Some(named) = env::var_os(home.variable).filter(|named| !named.is_empty()) {
+        let named = PathBuf::from(named);
+        return Ok(if home.holds { named.join(inside) } else { named });
+    }
+    let none = || {
+        let message = "there is no home directory";
+        Failure::refused(ErrorKind::NotFound, message).or_try("--home DIR")
+    };
+    env::home_dir().map(|own| own.join(inside)).ok_or_else(none)
+}
+
+/// A path below the folder; what a session says of itself never leads out of it.
+fn below(folder: &Path, inside: &Path) -> Result<PathBuf> {
+    if inside.components().all(|part| matches!(part, Component::Normal(_))) {
+        return Ok(folder.join(inside));
+    }
+    Err(Failure::invalid("the session's folder has a name that leads out of the agent's"))
+}
+
+fn small_file(folder: &Path, inside: &Path) -> Option<String> {
+    let path = below(folder, inside).ok()?;
+    let about = fs::metadata(&path).ok()?;
+    if !about.is_file() || about.len() > SMALL {
+        return None;
+    }
+    fs::read_to_string(path).ok()
+}
+
+fn place(
+    folder: &Path,
+    placement: &Placement,
+    path: &Path,
+    outgoing: &Outgoing,
+) -> Result<Exported> {
+    private_folder_of(path)?;
+    for (beside, text) in &placement.beside {
+        let beside = below(folder, beside)?;
+        private_folder_of(&beside)?;
+        if !beside.exists() {
+            new_file::write(&beside, |file| {
+                file.write_all(text.as_bytes()).map_err(new_file::failed(&beside))
+            })?;
+        }
+    }
+    new_file::write(path, |file| {
+        let mut out = BufWriter::with_capacity(new_file::BUFFER, file);
+        let exported = outgoing.write(&mut out)?;
+        out.flush().map_err(new_file::failed(path))?;
+        Ok(exported)
+    })
+}
+
+/// Makes the folders above a file, which only their owner may look into.
+fn private_folder_of(path: &Path) -> Result<()> {
+    let Some(parent) = path.parent() else { return Ok(()) };
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(parent).map_err(new_file::failed(parent))
+}
+
+/// What to type, each command from the folder that the agent is to work in.
+fn commands(outgoing: &Outgoing, path: &Path) -> Result<Vec<String>> {
+    let absolute = std::path::absolute(path).map_err(new_file::failed(path))?;
+    let cwd = &outgoing.file().cwd;
+    let here = env::current_dir().is_ok_and(|here| here == Path::new(cwd));
+    let start = outgoing.agent().start(outgoing.file(), &absolute.to_string_lossy());
+    let spelled = start.iter().map(|words| {
+        let words: Vec<_> = words.iter().map(|word| shell_quoted(word)).collect();
+        let command = words.join(" ");
+        if here { command } else { format!("cd {} && {command}", shell_quoted(cwd)) }
+    });
+    Ok(spelled.collect())
+}
+
+fn shell_quoted(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.:/=,@".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
+}

@@ -1,0 +1,261 @@
+//! `export` to the session file of an agent: its own records where there are any, else what the
+//! model would receive, in the agent's form.
+
+use std::io::Write;
+
+use forklore_model::export::{Export, FileWriter, NewFile, Original, Said};
+use forklore_model::{Cut, Event, EventType, Header, OpenCalls, Selector, SessionId, SessionKind};
+use forklore_store::port::{At, Direction, Query};
+use forklore_store::sources::{FindSource, Range, Source, SourceId};
+
+use super::{Exported, Losses, listed};
+use crate::inspect::{Sent, messages, no_result};
+use crate::{Engine, Error, Result};
+
+const BACK_EVENTS: usize = 64;
+
+/// What to export, and as what.
+#[derive(Clone, Debug)]
+pub struct ExportTo {
+    /// The agent.
+    pub dialect: String,
+    /// Up to where; none is everything.
+    pub at: Option<Selector>,
+    /// The folder that the agent is to work in; none is the session's.
+    pub cwd: Option<String>,
+}
+
+/// A session on its way into an agent's file.
+pub struct Outgoing {
+    engine: Engine,
+    header: Header,
+    /// The last event that goes along.
+    end: Option<u64>,
+    /// Whose records go along as they are.
+    dialect: &'static str,
+    source: Option<SourceId>,
+    export: &'static dyn Export,
+    file: NewFile,
+    /// Whether the records are the agent's own.
+    native: bool,
+}
+
+impl Engine {
+    /// Makes a session ready to be written as a file of an agent. Nothing is written yet.
+    ///
+    /// # Errors
+    /// `not_found`, `invalid_args` (the cut), `unsupported` when no such file can be written.
+    pub fn export_to(&self, session: &SessionId, request: &ExportTo) -> Result<Outgoing> {
+        let dialect = self.dialects().named(&request.dialect);
+        let Some((dialect, export)) = dialect.and_then(|d| Some((d, d.export()?))) else {
+            return Err(self.no_export());
+        };
+        let header = self.show(session)?;
+        let end = match &request.at {
+            Some(selector) => self.cut(&header, selector)?.seq,
+            None => u64::try_from(header.head_seq()).ok(),
+        };
+        let native = self.holder_of(&header, end, dialect.name())?;
+        let branch = (header.kind == SessionKind::Branch).then(|| header.label.to_string());
+        let source = native.as_ref().map_or(Ok(None), |holder| self.source_of(holder))?;
+        let file = NewFile {
+            id: self.new_id(),
+            cwd: request.cwd.clone().unwrap_or_else(|| header.workspace.as_str().to_owned()),
+            now: self.now(),
+            title: header.title.clone().or(branch),
+            original: source.as_ref().and_then(original),
+        };
+        let (engine, native) = (self.clone(), native.is_some());
+        let source = source.map(|source| source.id);
+        Ok(Outgoing { engine, header, end, native, dialect: dialect.name(), source, export, file })
+    }
+
+    /// The agents whose files can be written.
+    #[must_use]
+    pub fn agents_to_export_to(&self) -> Vec<&'static str> {
+        let known = self.dialects().0.iter().filter(|dialect| dialect.export().is_some());
+        known.map(|dialect| dialect.name()).collect()
+    }
+
+    fn no_export(&self) -> Error {
+        let agents = self.agents_to_export_to().join(", ");
+        Error::Unsupported(format!("sessions can be exported to plain, {agents}"))
+    }
+
+    /// The session that wrote the last record of the agent's own, when the path up to `end` can be
+    /// told in records: forklore's own compactions cannot.
+    fn holder_of(
+        &self,
+        header: &Header,
+        end: Option<u64>,
+        dialect: &str,
+    ) -> Result<Option<SessionId>> {
+        let mut next = end;
+        while let Some(seq) = next.take() {
+            let at = At::Seq(seq);
+            let query =
+                Query { at, direction: Direction::Backward, limit: BACK_EVENTS, bare: true };
+            for stored in self.store().read(&header.id, &query)?.events {
+                match &stored.event.dialect {
+                    Some(name) => {
+                        return Ok((**name == *dialect).then_some(stored.origin.session_id));
+                    }
+                    None if stored.event.kind == EventType::HISTORY_COMPACTION => return Ok(None),
+                    None => next = stored.seq.checked_sub(1),
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn source_of(&self, session: &SessionId) -> Result<Option<Source>> {
+        let Some(sources) = &self.sources else { return Ok(None) };
+        Ok(sources.sources(&FindSource::Session(session.clone()))?.into_iter().next())
+    }
+}
+
+fn original(source: &Source) -> Option<Original> {
+    let path = source.paths.first()?.path.clone();
+    Some(Original { path, native_id: source.native_id.clone() })
+}
+
+impl Outgoing {
+    /// What is known of the file before it is written.
+    #[must_use]
+    pub fn file(&self) -> &NewFile {
+        &self.file
+    }
+
+    /// How the agent's files are written, and where it looks for them.
+    #[must_use]
+    pub fn agent(&self) -> &'static dyn Export {
+        self.export
+    }
+
+    /// Writes the file.
+    ///
+    /// # Errors
+    /// `corrupt`, `missing_ancestor`, or what writing to `out` came to.
+    pub fn write(&self, out: &mut dyn Write) -> Result<Exported> {
+        let mut writing = Writing {
+            writer: self.export.writer(&self.file),
+            out,
+            exported: Exported::default(),
+            losses: Losses::new(),
+        };
+        writing.writer.begin(writing.out).map_err(failed)?;
+        if self.native {
+            self.write_records(&mut writing)?;
+        } else {
+            self.write_view(&mut writing)?;
+        }
+        for (kind, count) in writing.writer.finish(writing.out).map_err(failed)? {
+            *writing.losses.entry(kind).or_default() += count;
+        }
+        writing.exported.lossy = listed(writing.losses);
+        Ok(writing.exported)
+    }
+
+    /// The agent's own records, and behind or between them what was written here.
+    fn write_records(&self, writing: &mut Writing<'_>) -> Result<()> {
+        let Some(end) = self.end else { return Ok(()) };
+        for stored in self.engine.events(&self.header.id, At::Seq(0)) {
+            let stored = stored?;
+            if stored.seq > end {
+                break;
+            }
+            let event = &stored.event;
+            if event.dialect.as_deref() == Some(self.dialect) {
+                writing.record(event)?;
+                continue;
+            }
+            let messages = messages::of_event(&self.engine, event);
+            if messages.is_empty() {
+                writing.lose(event.kind.as_str());
+            }
+            for message in &messages {
+                let starts_turn = event.effect.starts_turn;
+                writing.message(&Said { message, ts: event.ts, starts_turn })?;
+            }
+        }
+        for call in self.open_calls(end)?.calls() {
+            let message = no_result(&call.id, &call.name);
+            writing.message(&Said { message: &message, ts: self.file.now, starts_turn: false })?;
+        }
+        self.write_sides(writing)
+    }
+
+    /// The calls without a result at the end: agents want one for each.
+    fn open_calls(&self, end: u64) -> Result<OpenCalls> {
+        let cut = Cut { seq: Some(end), ..Cut::default() };
+        self.engine.open_calls(&self.header, &cut)
+    }
+
+    /// The lines of the original file that were no events.
+    fn write_sides(&self, writing: &mut Writing<'_>) -> Result<()> {
+        let (Some(sources), Some(source)) = (&self.engine.sources, self.source) else {
+            return Ok(());
+        };
+        let mut step = 0;
+        while let Some(ranges) = sources.ranges(source, step)? {
+            for range in &ranges {
+                let Range::Kept(bytes) = range else { continue };
+                for line in bytes.split(|byte| *byte == b'\n') {
+                    if let Ok(line) = std::str::from_utf8(line)
+                        && line.starts_with('{')
+                    {
+                        writing.writer.side(line, writing.out).map_err(failed)?;
+                    }
+                }
+            }
+            step += 1;
+        }
+        Ok(())
+    }
+
+    /// What the model would receive.
+    fn write_view(&self, writing: &mut Writing<'_>) -> Result<()> {
+        let inspection = self.engine.inspect_up_to(&self.header.id, self.end)?;
+        for (kind, count) in inspection.excluded {
+            *writing.losses.entry(kind).or_default() += count;
+        }
+        let mut messages = inspection.messages;
+        while let Some(sent) = messages.next_sent() {
+            let Sent { message, ts, starts_turn } = sent?;
+            writing.message(&Said { message: &message, ts, starts_turn })?;
+        }
+        Ok(())
+    }
+}
+
+struct Writing<'a> {
+    writer: Box<dyn FileWriter>,
+    out: &'a mut dyn Write,
+    exported: Exported,
+    losses: Losses,
+}
+
+impl Writing<'_> {
+    fn record(&mut self, event: &Event) -> Result<()> {
+        if self.writer.record(event, self.out).map_err(failed)? {
+            self.exported.events += 1;
+        } else {
+            self.lose(event.kind.as_str());
+        }
+        Ok(())
+    }
+
+    fn message(&mut self, said: &Said<'_>) -> Result<()> {
+        self.writer.message(said, self.out).map_err(failed)?;
+        self.exported.events += 1;
+        Ok(())
+    }
+
+    fn lose(&mut self, kind: &str) {
+        *self.losses.entry(kind.to_owned()).or_default() += 1;
+    }
+}
+
+fn failed(source: std::io::Error) -> Error {
+    Error::io("writing the export", source)
+}

@@ -1,0 +1,166 @@
+//! The parts of messages that every agent has a form for.
+//!
+//! A message comes from any agent; pictures and the contents of results still have that agent's
+//! form. What has no form elsewhere is counted: reasoning belongs to the model that wrote it.
+
+use std::collections::BTreeMap;
+
+use forklore_model::{Data, Message, Part};
+use serde::Deserialize;
+use serde_json::Value;
+
+/// Kinds of parts that were left out, with their counts.
+pub(crate) type Losses = BTreeMap<String, u64>;
+
+/// A part of a message.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Piece {
+    Text(String),
+    Image { media_type: String, base64: String },
+    Call { id: String, name: String, arguments: Data },
+    Result { call_id: String, name: Option<String>, content: Vec<Piece>, is_error: bool },
+}
+
+/// The parts of a message; what is left out goes into `losses`.
+pub(crate) fn of_message(message: &Message, losses: &mut Losses) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    for part in message.to_parts() {
+        match part {
+            Part::Text { text } if text.is_empty() => {}
+            Part::Text { text } => pieces.push(Piece::Text(text)),
+            Part::Reasoning { .. } => lose("reasoning", losses),
+            Part::ToolCall { id, name, arguments } => {
+                pieces.push(Piece::Call { id, name, arguments });
+            }
+            Part::ToolResult { call_id, name, content, is_error, .. } => {
+                let content = of_content(&content, losses);
+                pieces.push(Piece::Result { call_id, name, content, is_error });
+            }
+            Part::Attachment { .. } => lose("attachment", losses),
+            Part::Other { value } => match foreign(&value) {
+                Some(piece) => pieces.push(piece),
+                None => lose("other", losses),
+            },
+        }
+    }
+    pieces
+}
+
+/// The texts among pieces, joined by line breaks.
+#[allow(dead_code)]
+pub(crate) fn text_of(pieces: &[Piece]) -> String {
+    let texts = pieces.iter().filter_map(|piece| match piece {
+        Piece::Text(text) => Some(text.as_str()),
+        _ => None,
+    });
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+/// What a tool answered: a text, blocks of whichever agent, or any other JSON, which is text then.
+fn of_content(content: &Data, losses: &mut Losses) -> Vec<Piece> {
+    if let Ok(text) = content.read::<String>() {
+        return vec![Piece::Text(text)];
+    }
+    let Ok(blocks) = content.read::<Vec<Data>>() else {
+        return vec![Piece::Text(content.get().to_owned())];
+    };
+    let mut pieces = Vec::new();
+    for block in blocks {
+        match foreign(&block) {
+            Some(piece) => pieces.push(piece),
+            None if block.read::<Kind>().is_ok() => lose("other", losses),
+            None => pieces.push(Piece::Text(block.get().to_owned())),
+        }
+    }
+    pieces
+}
+
+#[derive(Deserialize)]
+struct Kind {
+    #[serde(rename = "type")]
+    _kind: String,
+}
+
+/// Counts something that is left out.
+pub(crate) fn lose(kind: &str, losses: &mut Losses) {
+    *losses.entry(kind.to_owned()).or_default() += 1;
+}
+
+/// Text and pictures in the forms of the agents that write them.
+fn foreign(block: &Data) -> Option<Piece> {
+    let block: Value = serde_json::from_str(block.readable().get()).ok()?;
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    if let Some(said) = block.get("text").and_then(text) {
+        return Some(Piece::Text(said));
+    }
+    let image = |media_type: Option<&Value>, data: Option<&Value>| {
+        Some(Piece::Image { media_type: text(media_type?)?, base64: text(data?)? })
+    };
+    if let Some(inline) = block.get("inlineData") {
+        return image(inline.get("mimeType"), inline.get("data"));
+    }
+    if let Some(source) = block.get("source") {
+        return image(source.get("media_type"), source.get("data"));
+    }
+    if block.get("type").is_some_and(|kind| kind == "image") {
+        return image(block.get("mimeType"), block.get("data"));
+    }
+    let url = block.get("image_url").or_else(|| block.get("url"))?;
+    data_url(url.as_str().or_else(|| url.get("url")?.as_str())?)
+}
+
+fn data_url(url: &str) -> Option<Piece> {
+    let (media_type, base64) = url.strip_prefix("data:")?.split_once(";base64,")?;
+    let (media_type, base64) = (media_type.to_owned(), base64.to_owned());
+    media_type.starts_with("image/").then_some(Piece::Image { media_type, base64 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use forklore_model::{Content, Role};
+
+    fn data(json: &str) -> Data {
+        Data::parse(json).unwrap()
+    }
+
+    #[test]
+    fn pictures_are_known_in_every_form() {
+        let forms = [
+            r#"{"type":"image","data":"AA==","mimeType":"image/png"}"#,
+            r#"{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AA=="}}"#,
+            r#"{"inlineData":{"mimeType":"image/png","data":"AA=="}}"#,
+            r#"{"type":"input_image","image_url":"data:image/png;base64,AA=="}"#,
+            r#"{"type":"image_url","image_url":{"url":"data:image/png;base64,AA=="}}"#,
+            r#"{"type":"file","mime":"image/png","url":"data:image/png;base64,AA=="}"#,
+        ];
+        let image = Piece::Image { media_type: "image/png".into(), base64: "AA==".into() };
+        for form in forms {
+            assert_eq!(foreign(&data(form)).as_ref(), Some(&image), "{form}");
+        }
+    }
+
+    #[test]
+    fn what_has_no_form_is_counted() {
+        let parts = vec![
+            Part::Text { text: "a".into() },
+            Part::Reasoning { text: "b".into(), provider: None, model: None, opaque: None },
+            Part::Other { value: data(r#"{"type":"video"}"#) },
+            Part::ToolResult {
+                call_id: "c".into(),
+                name: None,
+                content: data(r#"[{"type":"text","text":"d"},{"type":"x"},7]"#),
+                is_error: true,
+                synthetic: false,
+            },
+        ];
+        let mut losses = Losses::new();
+        let message = Message { role: Role::Assistant, content: Content::Parts(parts) };
+        let pieces = of_message(&message, &mut losses);
+        let content = vec![Piece::Text("d".into()), Piece::Text("7".into())];
+        let result = Piece::Result { call_id: "c".into(), name: None, content, is_error: true };
+        assert_eq!(pieces, [Piece::Text("a".into()), result]);
+        let counted = [("other".to_owned(), 2), ("reasoning".to_owned(), 1)];
+        assert_eq!(losses, Losses::from(counted));
+    }
+}
