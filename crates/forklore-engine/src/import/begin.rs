@@ -3,16 +3,14 @@
 use forklore_model::dialect::Record;
 use forklore_model::header::Usage;
 use forklore_model::workspace::Workspace;
-use forklore_model::{
-    Cut, CutError, Header, Label, Selector, SessionId, SessionKind, Strategy, ToolCallPolicy,
-};
-use forklore_store::port::{Beginning, NewSession};
+use forklore_model::{Cut, CutError, Header, Label, Selector, SessionId, SessionKind};
+use forklore_store::port::NewSession;
 use forklore_store::sources::RecordKey;
 use jiff::Timestamp;
 
+use super::child::Child;
 use super::reading::Reading;
 use super::session::{FileSession, Standing};
-use crate::fork::{ForkRecord, limitations};
 use crate::{Error, Result};
 
 /// Where a branch of the file begins.
@@ -34,11 +32,16 @@ impl Reading<'_> {
         let native = self.native_id();
         let id = self.taken.file_id(self.engine.store(), self.dialect.name(), &native)?;
         let created = self.state.facts.created.or(record.ts).unwrap_or(self.file_time);
-        let workspace = match &self.state.facts.cwd {
-            Some(cwd) if !cwd.is_empty() => Workspace::new(cwd),
-            _ => self.options.workspace.clone(),
-        };
+        let cwd = self.state.facts.cwd.as_deref().filter(|cwd| !cwd.is_empty());
+        let workspace = cwd.map(Workspace::new);
         self.state.told.title_key = self.title_key();
+        if let Some((parent, cut)) = self.base()? {
+            let workspace = workspace.unwrap_or_else(|| parent.workspace.clone());
+            let (kind, title) = (SessionKind::Branch, self.title());
+            self.begin_child(Child { id, kind, parent, cut, title, workspace, created })?;
+            return Ok(());
+        }
+        let workspace = workspace.unwrap_or_else(|| self.options.workspace.clone());
         let new = NewSession {
             kind: SessionKind::Root,
             label: Label::main(),
@@ -68,36 +71,14 @@ impl Reading<'_> {
         let cut = self.cut(&parent, begin.behind)?;
         let id = self.fork_id(record, key)?;
         let created = record.ts.or(self.state.last_ts).unwrap_or(self.file_time);
-        let branch = begin.kind == SessionKind::Branch;
-        let inherited = if branch { cut.kept } else { 0 };
-        let at = u32::try_from(self.sessions.len()).unwrap_or(u32::MAX);
-        if branch {
-            for call in self.engine.open_calls(&parent, &cut)?.calls() {
-                self.state.open_call(at, &call.id);
-            }
-        }
         if record.sidechain {
-            self.state.sidechains.push(at);
+            self.state.sidechains.push(u32::try_from(self.sessions.len()).unwrap_or(u32::MAX));
         }
-        let new = NewSession {
-            kind: begin.kind,
-            label: self.taken.label(&id),
-            principal: parent.principal.clone(),
-            permissions: parent.permissions.clone(),
-            events: vec![self.fork_record(&parent, &cut, begin.kind).event(&id, created)?],
-            from: Some(Beginning {
-                parent: parent.id.clone(),
-                cut,
-                strategy: Strategy::ShareV1,
-                tool_calls: ToolCallPolicy::Verbatim,
-            }),
-            ..self.new_session(id, parent.workspace.clone(), created)
-        };
-        self.add(new, inherited, 1);
-        Ok(at)
+        let (kind, workspace) = (begin.kind, parent.workspace.clone());
+        self.begin_child(Child { id, kind, parent, cut, title: None, workspace, created })
     }
 
-    fn cut(&self, parent: &Header, behind: Option<u64>) -> Result<Cut> {
+    pub(super) fn cut(&self, parent: &Header, behind: Option<u64>) -> Result<Cut> {
         let Some(position) = behind else {
             return Ok(Cut::default());
         };
@@ -121,30 +102,12 @@ impl Reading<'_> {
         self.taken.fork_id(self.engine.store(), self.dialect.name(), &file.id, &first)
     }
 
-    fn fork_record<'r>(
+    pub(super) fn new_session(
         &self,
-        parent: &'r Header,
-        cut: &'r Cut,
-        kind: SessionKind,
-    ) -> ForkRecord<'r> {
-        ForkRecord {
-            kind,
-            parent_session_id: &parent.id,
-            root_session_id: &parent.root_id,
-            cut,
-            cut_asked: None,
-            event_count: if kind == SessionKind::Branch { cut.kept } else { 0 },
-            strategy: Strategy::ShareV1,
-            tool_calls: ToolCallPolicy::Verbatim,
-            workspace: &parent.workspace,
-            parent_workspace: &parent.workspace,
-            principal: parent.principal.as_deref(),
-            parent_principal: parent.principal.as_deref(),
-            limitations: limitations(kind),
-        }
-    }
-
-    fn new_session(&self, id: SessionId, workspace: Workspace, created: Timestamp) -> NewSession {
+        id: SessionId,
+        workspace: Workspace,
+        created: Timestamp,
+    ) -> NewSession {
         NewSession {
             id,
             kind: SessionKind::Root,
@@ -165,7 +128,7 @@ impl Reading<'_> {
         }
     }
 
-    fn add(&mut self, new: NewSession, inherited: u64, events: u64) {
+    pub(super) fn add(&mut self, new: NewSession, inherited: u64, events: u64) {
         self.sessions.push(FileSession {
             id: new.id.clone(),
             events,

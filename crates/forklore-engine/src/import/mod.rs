@@ -4,9 +4,12 @@
 //! at all, together with how far the file was read, so that an import that was stopped goes on
 //! where it was, and growth of the file is read like the rest of it.
 
+mod base;
 mod batch;
 mod begin;
 mod blocks;
+mod candidate;
+mod child;
 mod document;
 mod known;
 mod lines;
@@ -27,12 +30,11 @@ mod writer;
 
 use std::path::{Path, PathBuf};
 
-use forklore_model::dialect::Dialect;
 use forklore_model::workspace::Workspace;
 use forklore_store::Error as StoreError;
 use forklore_store::sources::{Source, Sources};
-use jiff::Timestamp;
 
+use self::candidate::Candidate;
 use self::known::Known;
 use self::opened::Opened;
 pub use self::report::{ImportReport, ImportedFile, ImportedSession, Problem, ProblemKind};
@@ -42,7 +44,6 @@ use crate::{Engine, Error, Result};
 
 /// How often a file is begun anew because somebody else was faster.
 const ATTEMPTS: usize = 20;
-const NO_RECORDS: &str = "no records of a known agent are in the file";
 
 /// How files are to be imported.
 #[derive(Clone, Debug)]
@@ -74,13 +75,6 @@ pub struct Progressed<'a> {
     pub total: u64,
 }
 
-/// A file to be imported, and whose it is.
-struct Candidate {
-    path: PathBuf,
-    dialect: &'static dyn Dialect,
-    begun: Timestamp,
-}
-
 impl Engine {
     /// Imports files, and the files in folders that a dialect recognises, the oldest first.
     /// Known files are read on from where they stood. A problem of one file stops no other
@@ -106,47 +100,6 @@ impl Engine {
     pub(crate) fn sources(&self) -> Result<&dyn Sources> {
         let missing = || Error::Unsupported("this store keeps no imported files".into());
         self.sources.as_deref().ok_or_else(missing)
-    }
-
-    fn candidates(
-        &self,
-        paths: &[PathBuf],
-        options: &ImportOptions,
-        report: &mut ImportReport,
-    ) -> Result<Vec<Candidate>> {
-        let asked = match &options.from {
-            None => None,
-            Some(name) => Some(self.dialects().named(name).ok_or_else(|| {
-                let known: Vec<_> = self.dialects.iter().map(|dialect| dialect.name()).collect();
-                Error::invalid("dialect", format!("a dialect is one of {}", known.join(", ")))
-            })?),
-        };
-        let mut found = Vec::new();
-        let may_own = |path: &Path| match asked {
-            Some(dialect) => dialect.may_own(path),
-            None => self.dialects.iter().any(|dialect| dialect.may_own(path)),
-        };
-        for path in walk::files(paths, &may_own, &mut report.problems) {
-            let named = paths.iter().any(|named| named.canonicalize().is_ok_and(|p| p == path));
-            let problem = match Opened::open(&path) {
-                Ok(file) => match asked.or_else(|| self.dialects().detect(&path, &file.head)) {
-                    Some(dialect) => {
-                        let begun = file.begun(dialect);
-                        found.push(Candidate { path, dialect, begun });
-                        continue;
-                    }
-                    None => (ProblemKind::UnknownFormat, NO_RECORDS.to_owned()),
-                },
-                Err(error) => (ProblemKind::Unreadable, error.to_string()),
-            };
-            // Of files that are not lines a folder may hold many that are nobody's sessions.
-            report.skipped += u64::from(named || walk::is_lines(&path));
-            if named || problem.0 == ProblemKind::Unreadable {
-                report.problems.push(Problem::of_file(&path, problem.0, problem.1));
-            }
-        }
-        found.sort_by(|a, b| (a.begun, &a.path).cmp(&(b.begun, &b.path)));
-        Ok(found)
     }
 
     /// Imports one file, anew as often as somebody else was faster or a name turned out taken.

@@ -1,17 +1,20 @@
 //! A file being imported: opened once, read only, looked at before it is read.
 
+use std::borrow::Cow;
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use forklore_model::dialect::{Dialect, Line};
+use forklore_model::dialect::{Dialect, FileFacts, Line};
 use forklore_store::sources::{RecordKey, SeenFile};
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
 /// How much of a file dialects get to see.
 const HEAD: u64 = 64 << 10;
+/// How much of it is looked through for what a first line tells that is longer.
+const LONG_HEAD: u64 = 4 << 20;
 /// How much of a first line is compared to find a file that was moved.
 const FIRST_LINE: usize = 4 << 10;
 const BLOCK: usize = 1 << 20;
@@ -98,15 +101,17 @@ impl Opened {
         Ok(file.take(self.seen.size.saturating_sub(offset)))
     }
 
-    /// The time that the first records tell, for the order in which files are read.
-    pub(super) fn begun(&self, dialect: &dyn Dialect) -> Timestamp {
+    /// The time that the first records tell, for the order in which files are read, and what
+    /// else they tell.
+    pub(super) fn begun(&self, dialect: &dyn Dialect) -> (Timestamp, FileFacts) {
         let mut reader = dialect.reader(&self.path, None);
+        let mut facts = FileFacts::default();
         if dialect.is_document(&self.path, &self.head) {
             let text = String::from_utf8_lossy(&self.head);
-            let told = begun(&reader.read(text.trim_start_matches(BLANK)));
-            return told.unwrap_or_else(|| self.time());
+            let told = begun(reader.read(text.trim_start_matches(BLANK)), &mut facts);
+            return (told.unwrap_or_else(|| self.time()), facts);
         }
-        for line in self.head.split(|byte| *byte == b'\n') {
+        for line in self.first_lines().split(|byte| *byte == b'\n') {
             let Ok(text) = std::str::from_utf8(line) else {
                 continue;
             };
@@ -114,25 +119,37 @@ impl Opened {
             if !text.starts_with('{') {
                 continue;
             }
-            if let Some(ts) = begun(&reader.read(text)) {
-                return ts;
+            if let Some(ts) = begun(reader.read(text), &mut facts) {
+                return (ts, facts);
             }
         }
-        self.time()
+        (self.time(), facts)
+    }
+
+    /// The beginning of the file, with the whole of its first line if that is not too long.
+    fn first_lines(&self) -> Cow<'_, [u8]> {
+        if memchr::memchr(b'\n', &self.head).is_some() || (self.head.len() as u64) < HEAD {
+            return Cow::Borrowed(&self.head);
+        }
+        let mut longer = Vec::new();
+        let read = self.rest(0).and_then(|rest| rest.take(LONG_HEAD).read_to_end(&mut longer));
+        if read.is_ok() { Cow::Owned(longer) } else { Cow::Borrowed(&self.head) }
     }
 }
 
-/// The first time that a line tells.
-fn begun(line: &Line) -> Option<Timestamp> {
-    match line {
-        Line::Record(record) => record.ts,
+/// The first time that a line tells; what else it tells is added to `facts`.
+fn begun(line: Line, facts: &mut FileFacts) -> Option<Timestamp> {
+    let (ts, told) = match line {
+        Line::Record(record) => (record.ts, record.facts),
         Line::Several(several) => {
             let first = several.records.iter().find_map(|(_, record)| record.ts);
-            several.facts.created.or(first)
+            (several.facts.created.or(first), several.facts)
         }
-        Line::Side(facts) => facts.created,
-        Line::Damage(_) => None,
-    }
+        Line::Side(facts) => (facts.created, facts),
+        Line::Damage(_) => return None,
+    };
+    facts.learn(told);
+    ts
 }
 
 /// The first 8 bytes of the sha256.

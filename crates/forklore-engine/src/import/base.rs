@@ -1,0 +1,106 @@
+//! Files that hold only what is new: their session begins inside the session of another file
+//! (SPEC 11).
+
+use forklore_model::dialect::{Base, session_id};
+use forklore_model::{Cut, Header, Selector};
+use forklore_store::Error as StoreError;
+use forklore_store::sources::{FindSource, Place, Source};
+
+use super::opened::record_key;
+use super::reading::Reading;
+use super::report::ProblemKind;
+use crate::Result;
+
+/// How many numbers without a record may stand before the end of a beginning.
+const GAP: u64 = 1_000;
+/// How many sessions are looked through that could be those of a native id.
+const SESSIONS: usize = 1_000;
+/// How much of an id is told.
+const SHOWN: usize = 60;
+
+impl Reading<'_> {
+    /// The session that the file's begins in, and where. None, with a problem, when it is not
+    /// there: then the file's is a root.
+    pub(super) fn base(&mut self) -> Result<Option<(Header, Cut)>> {
+        let Some(base) = self.state.facts.base.clone() else { return Ok(None) };
+        let shown: String = base.native_id.chars().take(SHOWN).collect();
+        if base.native_id == self.native_id() {
+            self.problem(ProblemKind::MissingBase, "the session begins inside itself");
+            return Ok(None);
+        }
+        let found = self.sources_of(&base.native_id)?;
+        for source in &found {
+            if let Some(within) = self.within(source, &base)? {
+                return Ok(Some(within));
+            }
+        }
+        let message = match found.is_empty() {
+            true => format!("the session begins inside {shown}, which was not imported"),
+            false => format!("the session begins behind the end of {shown}"),
+        };
+        self.problem(ProblemKind::MissingBase, &message);
+        Ok(None)
+    }
+
+    /// The sources of a native id, the one made last first. Their sessions' ids are made of it,
+    /// so that no list of sources needs to be searched.
+    fn sources_of(&self, native_id: &str) -> Result<Vec<Source>> {
+        let dialect = self.dialect.name();
+        let mut found = Vec::new();
+        for attempt in 0..SESSIONS {
+            let Some(id) = session_id(dialect, native_id, attempt) else { continue };
+            match self.engine.store().header(&id) {
+                Ok(_) => {}
+                Err(StoreError::NotFound(_)) => break,
+                Err(error) => return Err(error.into()),
+            }
+            let sources = self.sources.sources(&FindSource::Session(id))?.into_iter();
+            found.extend(sources.filter(|s| s.dialect == dialect && s.native_id == native_id));
+        }
+        found.reverse();
+        Ok(found)
+    }
+
+    /// The session of the source that holds the end of the beginning, and where that is.
+    fn within(&self, source: &Source, base: &Base) -> Result<Option<(Header, Cut)>> {
+        if base.bytes.is_some_and(|bytes| bytes > source.read.offset) {
+            return Ok(None);
+        }
+        let last = self.last_before(source, base.end)?;
+        // Without a place in bytes nothing says that the file goes so far.
+        if last.is_none() && base.bytes.is_none() {
+            return Ok(None);
+        }
+        let number = last.map_or(0, |place| place.session);
+        let session = usize::try_from(number).ok().and_then(|at| source.sessions.get(at));
+        let Some(session) = session else { return Ok(None) };
+        let header = self.engine.store().header(&session.id)?;
+        if header.deleted.is_some() {
+            return Ok(None);
+        }
+        let cut = match last {
+            Some(place) => self.cut(&header, Some(place.position))?,
+            None => self.cut_before_own(&header)?,
+        };
+        Ok(Some((header, cut)))
+    }
+
+    /// Where the last record stands whose number is below `end`.
+    fn last_before(&self, source: &Source, end: u64) -> Result<Option<Place>> {
+        for number in (end.saturating_sub(GAP)..end).rev() {
+            let key = record_key(number.to_string().as_bytes());
+            if let Some(place) = self.sources.place(source.id, key)? {
+                return Ok(Some(place));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Where the session itself begins.
+    fn cut_before_own(&self, header: &Header) -> Result<Cut> {
+        match i64::try_from(header.inherited.kept) {
+            Ok(last @ 1..) => self.engine.cut(header, &Selector::Seq(last)),
+            _ => Ok(Cut::default()),
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! The files to be imported, in the order in which they are read.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use forklore_model::dialect::Dialect;
+use jiff::Timestamp;
+
+use super::opened::Opened;
+use super::report::{ImportReport, Problem, ProblemKind};
+use super::{ImportOptions, walk};
+use crate::{Engine, Error, Result};
+
+const NO_RECORDS: &str = "no records of a known agent are in the file";
+
+/// A file to be imported, and whose it is.
+pub(super) struct Candidate {
+    pub(super) path: PathBuf,
+    pub(super) dialect: &'static dyn Dialect,
+    begun: Timestamp,
+    /// The id that its agent knows it by, where the file tells it.
+    native_id: Option<String>,
+    /// That of the file whose session its own begins in.
+    base: Option<String>,
+}
+
+impl Engine {
+    /// The files that a dialect recognises, the oldest first, but none before the one that it
+    /// begins in.
+    pub(super) fn candidates(
+        &self,
+        paths: &[PathBuf],
+        options: &ImportOptions,
+        report: &mut ImportReport,
+    ) -> Result<Vec<Candidate>> {
+        let asked = match &options.from {
+            None => None,
+            Some(name) => Some(self.dialects().named(name).ok_or_else(|| {
+                let known: Vec<_> = self.dialects.iter().map(|dialect| dialect.name()).collect();
+                Error::invalid("dialect", format!("a dialect is one of {}", known.join(", ")))
+            })?),
+        };
+        let mut found = Vec::new();
+        let may_own = |path: &Path| match asked {
+            Some(dialect) => dialect.may_own(path),
+            None => self.dialects.iter().any(|dialect| dialect.may_own(path)),
+        };
+        for path in walk::files(paths, &may_own, &mut report.problems) {
+            let named = paths.iter().any(|named| named.canonicalize().is_ok_and(|p| p == path));
+            let problem = match Opened::open(&path) {
+                Ok(file) => match asked.or_else(|| self.dialects().detect(&path, &file.head)) {
+                    Some(dialect) => {
+                        let (begun, facts) = file.begun(dialect);
+                        let base = facts.base.map(|base| base.native_id);
+                        let native_id = facts.native_id;
+                        found.push(Candidate { path, dialect, begun, native_id, base });
+                        continue;
+                    }
+                    None => (ProblemKind::UnknownFormat, NO_RECORDS.to_owned()),
+                },
+                Err(error) => (ProblemKind::Unreadable, error.to_string()),
+            };
+            // Of files that are not lines a folder may hold many that are nobody's sessions.
+            report.skipped += u64::from(named || walk::is_lines(&path));
+            if named || problem.0 == ProblemKind::Unreadable {
+                report.problems.push(Problem::of_file(&path, problem.0, problem.1));
+            }
+        }
+        found.sort_by(|a, b| (a.begun, &a.path).cmp(&(b.begun, &b.path)));
+        Ok(parents_first(found))
+    }
+}
+
+/// The same files, each behind the one that its session begins in. Of those that begin in each
+/// other the oldest comes last.
+fn parents_first(files: Vec<Candidate>) -> Vec<Candidate> {
+    let mut by_id = HashMap::new();
+    for (at, file) in files.iter().enumerate() {
+        let id = file.native_id.clone().map(|id| (file.dialect.name(), id));
+        id.map(|id| by_id.entry(id).or_insert(at));
+    }
+    let parent = |file: &Candidate| {
+        let base = file.base.clone()?;
+        by_id.get(&(file.dialect.name(), base)).copied()
+    };
+    let parents: Vec<_> = files.iter().map(parent).collect();
+    let mut waiting: Vec<_> = files.into_iter().map(Some).collect();
+    let mut ordered = Vec::with_capacity(waiting.len());
+    for at in 0..waiting.len() {
+        let mut chain = Vec::new();
+        let mut next = Some(at);
+        while let Some(at) = next
+            && let Some(file) = waiting.get_mut(at).and_then(Option::take)
+        {
+            chain.push(file);
+            next = parents.get(at).copied().flatten();
+        }
+        ordered.extend(chain.into_iter().rev());
+    }
+    ordered
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Nobody;
+
+    impl Dialect for Nobody {
+        fn name(&self) -> &'static str {
+            "nobody"
+        }
+        fn detect(&self, _: &Path, _: &[u8]) -> bool {
+            false
+        }
+        fn reader(
+            &self,
+            _: &Path,
+            _: Option<&str>,
+        ) -> Box<dyn forklore_model::dialect::LineReader> {
+            unreachable!("nothing is read")
+        }
+        fn view(
+            &self,
+            _: &forklore_model::EventType,
+            _: &forklore_model::Data,
+        ) -> Option<forklore_model::Message> {
+            None
+        }
+    }
+
+    fn ordered(files: &[(&str, &str)]) -> String {
+        let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        let files = files.iter().map(|(id, base)| Candidate {
+            path: PathBuf::from(id),
+            dialect: &Nobody,
+            begun: Timestamp::UNIX_EPOCH,
+            native_id: some(id),
+            base: some(base),
+        });
+        let ids = parents_first(files.collect()).into_iter().map(|file| file.path);
+        ids.map(|path| path.display().to_string()).collect()
+    }
+
+    #[test]
+    fn children_wait_for_their_parents() {
+        assert_eq!(ordered(&[("a", ""), ("b", "a"), ("c", "a")]), "abc");
+        assert_eq!(ordered(&[("c", "b"), ("x", ""), ("b", "a"), ("a", "")]), "abcx");
+        assert_eq!(ordered(&[("a", "gone"), ("b", "a")]), "ab");
+        assert_eq!(ordered(&[("a", "c"), ("b", "a"), ("c", "b")]), "bca");
+        assert_eq!(ordered(&[("a", "a"), ("a", "a")]), "aa");
+        let deep: Vec<_> = (0..20_000).map(|n: u32| (n.to_string(), (n + 1).to_string())).collect();
+        let deep: Vec<_> = deep.iter().map(|(id, base)| (id.as_str(), base.as_str())).collect();
+        assert!(ordered(&deep).starts_with("1999919998"));
+    }
+}
