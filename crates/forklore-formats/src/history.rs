@@ -127,6 +127,10 @@ impl History {
         self.known.nodes.get(usize::try_from(at).ok()?.checked_sub(1)?)
     }
 
+    pub(crate) fn id(&self, at: At) -> Option<&str> {
+        self.node(at).map(|node| &*node.id)
+    }
+
     pub(crate) fn parent(&self, at: At) -> At {
         self.node(at).map_or(START, |node| node.parent)
     }

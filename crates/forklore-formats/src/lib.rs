@@ -10,6 +10,7 @@ pub mod gemini;
 mod head;
 mod history;
 mod lenient;
+pub mod opencode;
 pub mod pi;
 mod pieces;
 pub mod plain;
@@ -20,4 +21,4 @@ use forklore_model::dialect::Dialect;
 
 /// Every dialect, in the order in which they are asked for a file of unknown origin.
 pub static DIALECTS: &[&dyn Dialect] =
-    &[&pi::Pi, &codex::Codex, &claude::Claude, &gemini::Gemini, &plain::Plain];
+    &[&pi::Pi, &codex::Codex, &claude::Claude, &gemini::Gemini, &opencode::Opencode, &plain::Plain];

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use forklore_model::call::Effect;
+use forklore_model::data::without_lone_surrogates;
 use forklore_model::dialect::{FileFacts, Line, LineReader, Parent, Record, Several};
 use forklore_model::header::Usage;
 use forklore_model::{Class, EventType};
@@ -77,6 +78,8 @@ impl Reader {
     }
 
     fn line(&mut self, line: &str) -> Result<Line, String> {
+        let text = without_lone_surrogates(line);
+        let line = &*text;
         let mut plainer = String::new();
         let Fields { session_id, start_time, summary, set, rewind_to } =
             fields(line, &mut plainer)?;
@@ -131,13 +134,13 @@ impl Reader {
     fn list(&mut self, text: &str, told: &[&RawValue]) -> Vec<(Range<usize>, Record)> {
         let mut records = Vec::new();
         let mut at = START;
-        let mut last = None;
+        let mut last: Option<String> = None;
         for raw in told {
             let Ok(message) = serde_json::from_str::<Message<'_>>(raw.get()) else { continue };
             let (Some(id), Some(kind)) = (message.id.get(), message.kind.get()) else { continue };
             let spoken = Spoken::of(&message);
-            // A message with calls is written as two of one id when the list is written anew.
-            if spoken.only_results && last.as_deref() == Some(id) {
+            // A message with calls is written as two when the list is written anew.
+            if spoken.only_results && last.as_deref() == id.strip_suffix("_response") {
                 continue;
             }
             last = Some(id.to_owned());
@@ -210,6 +213,7 @@ impl Reader {
     }
 
     fn document(&mut self, text: &str) -> Line {
+        let text = &*without_lone_surrogates(text);
         let mut found = Document::read(text, "messages");
         let of_session = found.has_list && found.field("sessionId").is_some();
         if !of_session && !found.items.iter().any(|item| has_type(item)) {

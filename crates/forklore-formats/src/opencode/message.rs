@@ -1,0 +1,144 @@
+//! The fields of a session and of a message, and what a message says.
+
+use forklore_model::call::{CallStep, OpenCall};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::lenient::{Flag, Number, Object, Said, Text};
+
+/// A message with its parts, or a session.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Told<'a> {
+    #[serde(borrow)]
+    pub(super) info: Object<Info<'a>>,
+    #[serde(borrow)]
+    pub(super) parts: Said<Part<'a>>,
+    /// Messages that are no longer there.
+    #[serde(borrow)]
+    pub(super) deleted: Option<&'a RawValue>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Info<'a> {
+    #[serde(borrow)]
+    pub(super) id: Text<'a>,
+    #[serde(borrow)]
+    pub(super) role: Text<'a>,
+    #[serde(borrow)]
+    pub(super) directory: Text<'a>,
+    #[serde(borrow)]
+    pub(super) title: Text<'a>,
+    pub(super) time: Object<Times>,
+    /// Whether an assistant's message is what a conversation was compacted to.
+    summary: Flag,
+    pub(super) error: Object<Thing>,
+    #[serde(borrow)]
+    pub(super) revert: Object<Revert<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Times {
+    pub(super) created: Number,
+    completed: Number,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Thing {
+    #[serde(rename = "name")]
+    name: Said<()>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Revert<'a> {
+    #[serde(borrow, rename = "messageID")]
+    pub(super) message_id: Text<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Part<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    text: Text<'a>,
+    synthetic: Flag,
+    ignored: Flag,
+    #[serde(borrow, rename = "callID")]
+    call_id: Text<'a>,
+    #[serde(borrow)]
+    tool: Text<'a>,
+    #[serde(borrow)]
+    state: Object<State<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct State<'a> {
+    #[serde(borrow)]
+    status: Text<'a>,
+}
+
+impl<'a> Told<'a> {
+    /// What an `info` says by itself.
+    pub(super) fn of_info(info: &'a RawValue) -> Self {
+        Self { info: serde_json::from_str(info.get()).unwrap_or_default(), ..Self::default() }
+    }
+
+    /// Whether it is about a session.
+    pub(super) fn is_session(&self) -> bool {
+        let Info { id, role, directory, title, time, .. } = &self.info.0;
+        let about = directory.get().is_some() || title.get().is_some() || time.0.created.0 > 0.0;
+        id.get().is_some() && role.get().is_none() && about
+    }
+
+    /// Whether it is what a conversation was compacted to, and is finished.
+    pub(super) fn is_summary(&self) -> bool {
+        let info = &self.info.0;
+        let failed = !matches!(info.error.0.name, Said::Nothing);
+        info.role.is("assistant") && info.summary.0 && info.time.0.completed.0 > 0.0 && !failed
+    }
+
+    /// Whether it asks for the conversation to be compacted.
+    pub(super) fn asks_for_summary(&self) -> bool {
+        self.parts.blocks().iter().any(|part| part.kind.is("compaction"))
+    }
+
+    /// Whether a person said it.
+    pub(super) fn is_of_person(&self) -> bool {
+        self.parts.blocks().iter().any(|part| match part.kind.get() {
+            Some("text") => !part.synthetic.0 && !part.ignored.0,
+            Some("file" | "agent" | "subtask") => !part.synthetic.0,
+            _ => false,
+        })
+    }
+
+    /// The calls it makes, each with its result where that is there.
+    pub(super) fn calls(&self) -> Vec<CallStep> {
+        let tools = self.parts.blocks().iter().filter(|part| part.kind.is("tool"));
+        let steps = tools.flat_map(|part| {
+            let id = part.call_id.to_owned();
+            let name = part.tool.to_owned().unwrap_or_default();
+            let open = id.clone().map(|id| CallStep::Open(OpenCall { id, name }));
+            let over = matches!(part.state.0.status.get(), Some("completed" | "error"));
+            open.into_iter().chain(id.filter(|_| over).map(CallStep::Close))
+        });
+        steps.collect()
+    }
+
+    /// What tells it from another message of the same id: its text and its calls.
+    pub(super) fn said(&self) -> u32 {
+        let mut hash = crc32fast::Hasher::new();
+        hash.update(self.info.0.role.get().unwrap_or_default().as_bytes());
+        for part in self.parts.blocks() {
+            for text in [&part.kind, &part.text, &part.call_id, &part.state.0.status] {
+                hash.update(text.get().unwrap_or_default().as_bytes());
+            }
+        }
+        hash.finalize()
+    }
+}

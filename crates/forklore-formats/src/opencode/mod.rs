@@ -1,0 +1,65 @@
+//! opencode: sessions as `opencode export` writes them, one document each, and as lines of the
+//! same form, which is how its database and its older folders are read.
+
+mod message;
+mod record;
+mod view;
+
+use std::path::Path;
+
+use forklore_model::dialect::{Covers, Dialect, LineReader};
+use forklore_model::{Data, EventType, Message};
+
+use self::message::Told;
+use crate::document::Document;
+
+/// The name kept with each event.
+pub const NAME: &str = "opencode";
+
+/// opencode's sessions.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Opencode;
+
+impl Dialect for Opencode {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn detect(&self, path: &Path, head: &[u8]) -> bool {
+        self.is_document(path, head)
+    }
+
+    fn may_own(&self, path: &Path) -> bool {
+        path.extension().is_some_and(|end| end.eq_ignore_ascii_case("json"))
+    }
+
+    fn is_document(&self, _path: &Path, head: &[u8]) -> bool {
+        let text = String::from_utf8_lossy(head);
+        let text = text.trim_start_matches(['\u{feff}', '\0']);
+        let found = Document::read(text, "messages");
+        match found.field("info") {
+            Some(info) => found.has_list && Told::of_info(info).is_session(),
+            // What it says of the session may be longer than the head: changes are part of it.
+            None => is_begun(text),
+        }
+    }
+
+    fn reader(&self, _path: &Path, memory: Option<&str>) -> Box<dyn LineReader> {
+        Box::new(record::Reader::new(memory))
+    }
+
+    fn view(&self, kind: &EventType, data: &Data) -> Option<Message> {
+        view::message(kind, data)
+    }
+
+    /// The summary stands for everything before it.
+    fn compaction(&self, _data: &Data) -> Option<Covers> {
+        Some(Covers::AllBefore)
+    }
+}
+
+fn is_begun(text: &str) -> bool {
+    const BEGINNING: &str = "{\"info\":{\"id\":\"ses";
+    let mut solid = text.chars().filter(|char| !char.is_ascii_whitespace());
+    BEGINNING.chars().all(|char| solid.next() == Some(char))
+}

@@ -1,0 +1,214 @@
+//! What a document, or a line, of opencode tells.
+//!
+//! In lines a message may come again: the program changes its rows. What says the same is kept
+//! and no event; what says something else is a branch.
+
+use forklore_model::call::Effect;
+use forklore_model::data::without_lone_surrogates;
+use forklore_model::dialect::{FileFacts, Line, LineReader, Parent, Record, Several};
+use forklore_model::header::Usage;
+use forklore_model::{Class, EventType};
+use jiff::Timestamp;
+use serde_json::value::RawValue;
+
+use super::message::{Info, Told};
+use crate::document::{Document, range};
+use crate::history::{At, History, key};
+use crate::lenient::{Object, fields};
+use crate::time;
+
+/// Reads one session of opencode.
+#[derive(Debug)]
+pub(super) struct Reader {
+    history: History,
+}
+
+impl Reader {
+    pub(super) fn new(memory: Option<&str>) -> Self {
+        Self { history: History::new(memory) }
+    }
+
+    fn line(&mut self, line: &str) -> Result<Line, String> {
+        let text = without_lone_surrogates(line);
+        let found = Document::read(&text, "messages");
+        if found.has_list {
+            return Ok(self.document(&text, &found));
+        }
+        let mut plainer = String::new();
+        let told: Told<'_> = fields(line, &mut plainer)?;
+        if let Some(deleted) = told.deleted {
+            return Ok(self.deleted(deleted));
+        }
+        if told.is_session() {
+            let revert = told.info.0.revert.0.message_id.get();
+            let record = self.revert(revert);
+            let facts = facts(&told.info.0);
+            return Ok(record.map_or(Line::Side(facts.clone()), |record| {
+                Line::Record(Box::new(Record { facts, ..record }))
+            }));
+        }
+        let known = told.info.0.id.get().and_then(|id| self.history.in_list(id));
+        let parent = match known {
+            Some(at) if self.history.said(at) == Some(told.said()) => {
+                return Ok(Line::Side(FileFacts::default()));
+            }
+            Some(at) => self.history.parent(at),
+            None => self.history.tip(),
+        };
+        let tip = self.history.tip();
+        let record = self.add(parent, &told);
+        // Told otherwise: a branch. What stands behind the message stays where it is.
+        if known.is_some_and(|at| at != tip) {
+            self.history.go_to(tip);
+        }
+        Ok(record.map_or(Line::Side(FileFacts::default()), |record| Line::Record(Box::new(record))))
+    }
+
+    fn document(&mut self, text: &str, found: &Document<'_>) -> Line {
+        let mut told: Vec<(&RawValue, Told<'_>)> = found
+            .items
+            .iter()
+            .filter_map(|raw| Some((*raw, serde_json::from_str(raw.get()).ok()?)))
+            .collect();
+        // Ids began anew in August 2026, so they say nothing about the order.
+        if told.iter().all(|(_, told)| told.info.0.time.0.created.0 > 0.0) {
+            told.sort_by(|(_, a), (_, b)| {
+                let at = |told: &Told<'_>| told.info.0.time.0.created.0;
+                at(a).total_cmp(&at(b)).then_with(|| a.info.0.id.get().cmp(&b.info.0.id.get()))
+            });
+        }
+        let mut records = Vec::with_capacity(told.len());
+        for (raw, told) in &told {
+            let tip = self.history.tip();
+            let range = range(text, raw.get());
+            records.extend(range.and_then(|range| Some((range, self.add(tip, told)?))));
+        }
+        let info = found.field("info").map(Told::of_info).unwrap_or_default().info.0;
+        let place = found.field("info").and_then(|raw| {
+            let fields: Object<Reverted<'_>> = serde_json::from_str(raw.get()).ok()?;
+            range(text, fields.0.revert?.get())
+        });
+        if let Some(place) = place
+            && let Some(record) = self.revert(info.revert.0.message_id.get())
+        {
+            records.push((place, record));
+        }
+        Line::Several(Several { records, facts: facts(&info), damage: found.damage.clone() })
+    }
+
+    fn add(&mut self, parent: At, told: &Told<'_>) -> Option<Record> {
+        let info = &told.info.0;
+        let role = info.role.get()?;
+        let (kind, class) = match role {
+            "user" if told.asks_for_summary() => {
+                (EventType::extension(super::NAME, "compaction"), Class::Evidence)
+            }
+            "user" => (EventType::USER_MESSAGE, Class::Conversation),
+            "assistant" if told.is_summary() => (EventType::HISTORY_COMPACTION, Class::Context),
+            "assistant" => (EventType::ASSISTANT_MESSAGE, Class::Conversation),
+            role => (EventType::extension(super::NAME, role), Class::Audit),
+        };
+        let behind = self.history.behind(parent);
+        let at = self.history.add(parent, info.id.get().unwrap_or_default(), told.said());
+        self.history.go_to(at);
+        self.history.wrote_behind(at);
+        let starts_turn = kind == EventType::USER_MESSAGE && told.is_of_person();
+        let calls = if class == Class::Conversation { told.calls() } else { Vec::new() };
+        Some(Record {
+            native_id: info.id.to_owned(),
+            key: Some(key(at)),
+            class,
+            effect: Effect { starts_turn, calls },
+            ..new(kind, behind, time::from_millis(info.time.0.created))
+        })
+    }
+
+    /// The messages from one on are hidden, or no longer. The agent would go on before the first
+    /// of them, and so does the event's branch.
+    fn revert(&mut self, from: Option<&str>) -> Option<Record> {
+        if self.history.hidden() == from {
+            return None;
+        }
+        let (name, to) = match from {
+            Some(id) => ("revert", self.history.parent(self.history.in_list(id)?)),
+            None => ("unrevert", self.history.tip()),
+        };
+        self.history.hide(from.map(str::to_owned));
+        Some(self.mark(name, to))
+    }
+
+    /// Messages were deleted. Where they were the last ones the agent goes on before them.
+    fn deleted(&mut self, ids: &RawValue) -> Line {
+        let ids: Vec<String> = serde_json::from_str(ids.get()).unwrap_or_default();
+        let was_hidden = self.history.hidden().is_some_and(|id| ids.iter().any(|gone| gone == id));
+        let mut to = self.history.tip();
+        while self.history.id(to).is_some_and(|id| ids.iter().any(|gone| gone == id)) {
+            to = self.history.parent(to);
+        }
+        if to == self.history.tip() {
+            return Line::Side(FileFacts::default());
+        }
+        self.history.go_to(to);
+        if was_hidden {
+            // The branch was begun when they were hidden.
+            self.history.hide(None);
+            return Line::Side(FileFacts::default());
+        }
+        Line::Record(Box::new(self.mark("deleted", to)))
+    }
+
+    fn mark(&mut self, name: &str, behind: At) -> Record {
+        let parent = self.history.behind(behind);
+        self.history.wrote_behind(behind);
+        new(EventType::extension(super::NAME, name), parent, None)
+    }
+}
+
+#[derive(Default, serde::Deserialize)]
+#[serde(default)]
+struct Reverted<'a> {
+    #[serde(borrow)]
+    revert: Option<&'a RawValue>,
+}
+
+impl LineReader for Reader {
+    fn read(&mut self, line: &str) -> Line {
+        self.history.begin_line();
+        self.line(line).unwrap_or_else(Line::Damage)
+    }
+
+    fn memory(&self) -> Option<String> {
+        self.history.memory()
+    }
+
+    fn memory_before(&self) -> Option<String> {
+        self.history.memory_before()
+    }
+}
+
+fn facts(info: &Info<'_>) -> FileFacts {
+    FileFacts {
+        native_id: info.id.to_owned(),
+        cwd: info.directory.to_owned(),
+        title: info.title.to_owned(),
+        created: time::from_millis(info.time.0.created),
+        ..FileFacts::default()
+    }
+}
+
+fn new(kind: EventType, parent: Parent, ts: Option<Timestamp>) -> Record {
+    Record {
+        native_id: None,
+        key: None,
+        parent,
+        ts,
+        class: kind.class(),
+        kind,
+        effect: Effect::default(),
+        only_results: false,
+        sidechain: false,
+        leaf: true,
+        usage: Usage::default(),
+        facts: FileFacts::default(),
+    }
+}

@@ -1,0 +1,111 @@
+//! opencode's messages in the common form.
+
+use forklore_model::{Data, EventType, Message, Part, Role};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+#[derive(Deserialize)]
+struct Shown<'a> {
+    #[serde(default)]
+    info: Info,
+    #[serde(borrow, default)]
+    parts: Vec<&'a RawValue>,
+}
+
+#[derive(Default, Deserialize)]
+struct Info {
+    #[serde(default, rename = "providerID")]
+    provider: Option<String>,
+    #[serde(default, rename = "modelID")]
+    model: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Piece<'a> {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default)]
+    text: Option<String>,
+    #[serde(default)]
+    ignored: bool,
+    #[serde(default, rename = "callID")]
+    call_id: Option<String>,
+    #[serde(default)]
+    tool: Option<String>,
+    #[serde(borrow, default)]
+    state: Option<State<'a>>,
+}
+
+#[derive(Deserialize)]
+struct State<'a> {
+    #[serde(default)]
+    status: Option<String>,
+    #[serde(borrow, default)]
+    input: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    output: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    error: Option<&'a RawValue>,
+}
+
+pub(super) fn message(kind: &EventType, data: &Data) -> Option<Message> {
+    let shown: Shown<'_> = data.read().ok()?;
+    let parts = || shown.parts.iter().flat_map(|raw| part(raw, &shown.info)).collect();
+    match kind.as_str() {
+        "user_message" => Some(Message::parts(Role::User, parts())),
+        "assistant_message" => Some(Message::parts(Role::Assistant, parts())),
+        "history_compaction" => {
+            let summary = Message::parts(Role::User, parts()).plain_text();
+            let text = format!("[Summary of the conversation so far]\n{summary}");
+            Some(Message::text(Role::User, text))
+        }
+        _ => None,
+    }
+}
+
+/// The parts in the common form. Where a step began and ended, and what it changed in files, the
+/// model does not get to see.
+fn part(raw: &RawValue, info: &Info) -> Vec<Part> {
+    let other = || vec![Part::Other { value: Data::from_checked(raw.get()) }];
+    let Ok(piece) = serde_json::from_str::<Piece<'_>>(raw.get()) else {
+        return other();
+    };
+    let kind = piece.kind.clone();
+    match (&*kind, piece) {
+        ("text", Piece { ignored: true, .. }) => Vec::new(),
+        ("text", Piece { text: Some(text), .. }) => vec![Part::Text { text }],
+        ("reasoning", Piece { text: Some(text), .. }) => vec![Part::Reasoning {
+            text,
+            provider: info.provider.clone(),
+            model: info.model.clone(),
+            opaque: Some(Data::from_checked(raw.get())),
+        }],
+        ("tool", Piece { call_id: Some(id), tool, state, .. }) => {
+            call(id, tool.unwrap_or_default(), state.as_ref())
+        }
+        (
+            "step-start" | "step-finish" | "snapshot" | "patch" | "retry" | "agent" | "compaction",
+            _,
+        ) => Vec::new(),
+        _ => other(),
+    }
+}
+
+fn call(id: String, name: String, state: Option<&State<'_>>) -> Vec<Part> {
+    let input = state.and_then(|state| state.input).map_or("{}", RawValue::get);
+    let failed = state.is_some_and(|state| state.status.as_deref() == Some("error"));
+    let said = state.and_then(|state| match state.status.as_deref() {
+        Some("completed") => Some(state.output),
+        Some("error") => Some(state.error),
+        _ => None,
+    });
+    let result = said.map(|said| Part::ToolResult {
+        call_id: id.clone(),
+        name: Some(name.clone()),
+        content: Data::from_checked(said.map_or("\"\"", RawValue::get)),
+        is_error: failed,
+        synthetic: false,
+    });
+    let call = Part::ToolCall { id, name, arguments: Data::from_checked(input) };
+    std::iter::once(call).chain(result).collect()
+}

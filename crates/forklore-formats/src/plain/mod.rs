@@ -1,0 +1,70 @@
+//! Plain messages, `{role, content}`: a message a line, a list of them, or a document with a list
+//! `messages`, as the APIs of OpenAI and Anthropic take them. Calls and results are read in both
+//! forms, and as forklore's own parts.
+
+mod record;
+mod view;
+
+use std::path::Path;
+
+use forklore_model::dialect::{Covers, Dialect, LineReader};
+use forklore_model::{Data, EventType, Message};
+
+use crate::document::Document;
+use crate::head::{Probe, any_line};
+use crate::lenient::Said;
+
+/// The name kept with each event.
+pub const NAME: &str = "plain";
+
+/// Files of messages.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Plain;
+
+impl Dialect for Plain {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn detect(&self, path: &Path, head: &[u8]) -> bool {
+        self.is_document(path, head) || any_line(head, is_own)
+    }
+
+    fn may_own(&self, path: &Path) -> bool {
+        let end = path.extension().unwrap_or_default().to_ascii_lowercase();
+        end == "jsonl" || end == "json"
+    }
+
+    fn is_document(&self, path: &Path, head: &[u8]) -> bool {
+        if is_lines(path) {
+            return false;
+        }
+        let text = String::from_utf8_lossy(head);
+        let text = text.trim_start_matches(['\u{feff}', '\0']);
+        let found = Document::read(text, record::MESSAGES);
+        let first = found.items.first().map(|raw| serde_json::from_str::<Probe<'_>>(raw.get()));
+        found.has_list && first.is_some_and(|probe| probe.is_ok_and(|probe| is_own(&probe)))
+    }
+
+    fn reader(&self, path: &Path, _memory: Option<&str>) -> Box<dyn LineReader> {
+        Box::new(record::Reader { lines: is_lines(path) })
+    }
+
+    fn view(&self, kind: &EventType, data: &Data) -> Option<Message> {
+        view::message(kind, data)
+    }
+
+    fn compaction(&self, _data: &Data) -> Option<Covers> {
+        None
+    }
+}
+
+/// Whether the name says that there is a message a line.
+fn is_lines(path: &Path) -> bool {
+    path.extension().is_some_and(|end| end.eq_ignore_ascii_case("jsonl"))
+}
+
+fn is_own(line: &Probe<'_>) -> bool {
+    let says = !matches!(line.content, Said::Nothing) || !line.tool_calls.blocks().is_empty();
+    says && line.role.get().and_then(record::kind_of).is_some()
+}

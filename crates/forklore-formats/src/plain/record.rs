@@ -1,0 +1,163 @@
+//! What a message is, and where the messages of a document stand.
+
+use forklore_model::EventType;
+use forklore_model::call::{CallStep, Effect, OpenCall};
+use forklore_model::data::without_lone_surrogates;
+use forklore_model::dialect::{FileFacts, Line, LineReader, Parent, Record, Several};
+use forklore_model::header::Usage;
+use serde::Deserialize;
+
+use crate::document::{Document, range};
+use crate::lenient::{Flag, Object, Said, Text, fields};
+use crate::time;
+
+pub(super) const MESSAGES: &str = "messages";
+
+pub(super) fn kind_of(role: &str) -> Option<EventType> {
+    match role {
+        "system" | "developer" => Some(EventType::SYSTEM_MESSAGE),
+        "user" => Some(EventType::USER_MESSAGE),
+        "assistant" => Some(EventType::ASSISTANT_MESSAGE),
+        "tool" | "function" => Some(EventType::TOOL_RESULT),
+        _ => None,
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Fields<'a> {
+    #[serde(borrow)]
+    role: Text<'a>,
+    #[serde(borrow)]
+    id: Text<'a>,
+    #[serde(borrow)]
+    timestamp: Text<'a>,
+    #[serde(borrow)]
+    ts: Text<'a>,
+    #[serde(borrow)]
+    tool_call_id: Text<'a>,
+    #[serde(borrow)]
+    content: Said<Block<'a>>,
+    #[serde(borrow)]
+    tool_calls: Said<Call<'a>>,
+    injected: Flag,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Block<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    id: Text<'a>,
+    #[serde(borrow)]
+    name: Text<'a>,
+    #[serde(borrow)]
+    call_id: Text<'a>,
+    #[serde(borrow)]
+    tool_use_id: Text<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Call<'a> {
+    #[serde(borrow)]
+    id: Text<'a>,
+    #[serde(borrow)]
+    function: Object<Function<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Function<'a> {
+    #[serde(borrow)]
+    name: Text<'a>,
+}
+
+/// Reads one file of messages.
+#[derive(Debug)]
+pub(super) struct Reader {
+    /// Whether it holds lines for certain.
+    pub(super) lines: bool,
+}
+
+impl LineReader for Reader {
+    fn read(&mut self, line: &str) -> Line {
+        if !self.lines {
+            let text = without_lone_surrogates(line);
+            let found = Document::read(&text, MESSAGES);
+            if found.has_list {
+                return Line::Several(document(&text, found));
+            }
+        }
+        match fields::<Fields<'_>>(line, &mut String::new()) {
+            Ok(fields) => message(&fields)
+                .map_or(Line::Side(FileFacts::default()), |record| Line::Record(Box::new(record))),
+            Err(damage) => Line::Damage(damage),
+        }
+    }
+}
+
+/// The messages of a document; what Anthropic's form has as `system` is the first of them,
+/// wherever it stands.
+fn document(text: &str, found: Document<'_>) -> Several {
+    let mut records = Vec::with_capacity(found.items.len() + 1);
+    if let Some(system) = found.field("system").filter(|raw| raw.get().starts_with(['"', '['])) {
+        let fields = Fields { role: Text::from(Some("system".to_owned())), ..Fields::default() };
+        records.extend(range(text, system.get()).zip(message(&fields)));
+    }
+    for raw in &found.items {
+        let mut plainer = String::new();
+        let record = fields::<Fields<'_>>(raw.get(), &mut plainer).ok();
+        let record = record.and_then(|fields| message(&fields));
+        records.extend(range(text, raw.get()).zip(record));
+    }
+    let facts = FileFacts { title: found.text("title"), ..FileFacts::default() };
+    Several { records, facts, damage: found.damage }
+}
+
+fn message(fields: &Fields<'_>) -> Option<Record> {
+    let mut kind = fields.role.get().and_then(kind_of)?;
+    let results = |block: &Block<'_>| block.kind.is("tool_result");
+    let blocks = fields.content.blocks();
+    if kind == EventType::USER_MESSAGE && !blocks.is_empty() && blocks.iter().all(results) {
+        kind = EventType::TOOL_RESULT;
+    }
+    let ts = time::from_text(&fields.timestamp).or_else(|| time::from_text(&fields.ts));
+    Some(Record {
+        native_id: fields.id.to_owned(),
+        key: None,
+        parent: Parent::Previous,
+        ts,
+        class: kind.class(),
+        effect: Effect {
+            starts_turn: kind == EventType::USER_MESSAGE && !fields.injected.0,
+            calls: calls(fields),
+        },
+        kind,
+        only_results: false,
+        sidechain: false,
+        leaf: true,
+        usage: Usage::default(),
+        facts: FileFacts::default(),
+    })
+}
+
+fn calls(fields: &Fields<'_>) -> Vec<CallStep> {
+    let open = |id: &Text<'_>, name: &Text<'_>| {
+        let name = name.to_owned().unwrap_or_default();
+        Some(CallStep::Open(OpenCall { id: id.to_owned()?, name }))
+    };
+    let in_content = fields.content.blocks().iter().filter_map(|block| match block.kind.get()? {
+        "tool_call" | "tool_use" => open(&block.id, &block.name),
+        "tool_result" => {
+            let id = block.call_id.to_owned().or_else(|| block.tool_use_id.to_owned());
+            id.map(CallStep::Close)
+        }
+        _ => None,
+    });
+    let beside = fields.tool_calls.blocks().iter();
+    let beside = beside.filter_map(|call| open(&call.id, &call.function.0.name));
+    let closes = fields.tool_call_id.to_owned().map(CallStep::Close);
+    in_content.chain(beside).chain(closes).collect()
+}
