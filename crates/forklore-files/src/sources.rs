@@ -89,6 +89,10 @@ impl Folder {
                 self.change(session, &Change::Leaf(Some(leaf.clone())))?;
                 Ok((session, None))
             }
+            Write::CopyOf { session, copy_of } => {
+                self.change(session, &Change::CopyOf(Some(copy_of.clone())))?;
+                Ok((session, None))
+            }
             Write::Title { session, title } => {
                 self.change(session, &Change::Title(title.clone()))?;
                 Ok((session, None))
@@ -155,11 +159,9 @@ impl Folder {
         let line: StepLine =
             serde_json::from_str(text).map_err(|error| damage(&path, at, &error))?;
         let ranges = line.ranges().map_err(|wrong| damage(&path, at, wrong))?;
-        let gone = |range| match range {
-            Range::Kept(bytes) | Range::Raw { bytes, .. } if forgotten => {
-                Range::Gone(bytes.len() as u64)
-            }
-            other => other,
+        let gone = |range: Range| match range.forgotten() {
+            Some(left) if forgotten => left,
+            _ => range,
         };
         Ok(Some(ranges.into_iter().map(gone).collect()))
     }

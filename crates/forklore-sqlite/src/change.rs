@@ -7,6 +7,7 @@ use forklore_store::rules::hold;
 
 use crate::create::check_label;
 use crate::fault::Result;
+use crate::number::signed;
 use crate::session::{self, Session};
 use crate::write::WriteTx;
 
@@ -29,6 +30,15 @@ pub(crate) fn change(tx: &WriteTx<'_>, id: &SessionId, change: &Change) -> Resul
             session.header.leaf.clone_from(leaf);
             let sql = "UPDATE session SET leaf = ?, crc = ? WHERE sid = ?";
             session::update(tx, &session, sql, &[&leaf.as_ref().map(SessionId::as_str)])?;
+        }
+        Change::CopyOf(copy_of) => {
+            session.header.copy_of.clone_from(copy_of);
+            let sql = "UPDATE session SET copy_of = ?, copy_index = ?, crc = ? WHERE sid = ?";
+            let (id, index) = match copy_of {
+                Some(copy) => (Some(copy.session_id.as_str()), Some(signed(copy.index))),
+                None => (None, None),
+            };
+            session::update(tx, &session, sql, &[&id, &index])?;
         }
         Change::Hold { owner, expires, now } => {
             let lease = hold(&session.header, owner, *expires, *now)?;

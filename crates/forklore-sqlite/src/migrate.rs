@@ -11,9 +11,10 @@ use crate::fault::Fault;
 pub(crate) const APPLICATION_ID: i32 = 0x466f_726b;
 
 /// The n-th brings a store of version n to n + 1.
-pub(crate) const STEPS: [&str; 2] = [
+pub(crate) const STEPS: [&str; 3] = [
     concat!(include_str!("../schema/001.sql"), include_str!("../schema/001-sources.sql")),
     include_str!("../schema/002.sql"),
+    include_str!("../schema/003.sql"),
 ];
 
 /// The version this program writes.

@@ -48,6 +48,10 @@ fn find(conn: &Connection, by: &FindSource) -> fault::Result<Vec<Source>> {
         FindSource::FirstLine(key) => {
             ("SELECT id FROM source WHERE first_line = ? ORDER BY id DESC", &key.cast_signed())
         }
+        FindSource::Name(name) => (
+            "SELECT source FROM source_name WHERE name = ? ORDER BY source DESC",
+            &name.cast_signed(),
+        ),
         FindSource::Session(id) => (
             "SELECT t.source FROM source_session t JOIN session s ON s.sid = t.sid
              WHERE s.folded = ?",
@@ -114,8 +118,8 @@ pub(crate) fn forget(tx: &WriteTx<'_>, sid: Segment) -> fault::Result<()> {
         let mut all = ranges(tx, k)?.unwrap_or_default();
         let mut kept = false;
         for range in &mut all {
-            if let Range::Kept(bytes) | Range::Raw { bytes, .. } = range {
-                *range = Range::Gone(bytes.len() as u64);
+            if let Some(left) = range.forgotten() {
+                *range = left;
                 kept = true;
             }
         }

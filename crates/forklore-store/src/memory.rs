@@ -77,6 +77,7 @@ impl Store for MemoryStore {
             Change::Label(label) => header.label = label.clone(),
             Change::Title(title) => header.title.clone_from(title),
             Change::Leaf(leaf) => header.leaf.clone_from(leaf),
+            Change::CopyOf(copy_of) => header.copy_of.clone_from(copy_of),
             Change::Hold { owner, expires, now } => {
                 header.lease = Some(hold(header, owner, *expires, *now)?);
             }

@@ -271,6 +271,8 @@ pub enum Change {
     Title(Option<String>),
     /// Which session of its file the agent would resume.
     Leaf(Option<SessionId>),
+    /// Which session it is a copy of, as far as a place, or none (SPEC 1).
+    CopyOf(Option<CopyOf>),
     /// Take or renew the lease; the turn begins at the head when it is taken.
     Hold {
         /// The runtime.

@@ -9,6 +9,7 @@ pub mod cases;
 mod ranges;
 
 use forklore_model::SessionId;
+use forklore_model::header::CopyOf;
 
 pub use ranges::{LineEnd, Range, RangeError, decode, encode};
 
@@ -67,6 +68,8 @@ pub enum FindSource {
     Path(String),
     /// Those whose file begins with this line.
     FirstLine(RecordKey),
+    /// Those that go by this name.
+    Name(RecordKey),
     /// The one that the session was read from.
     Session(SessionId),
 }
@@ -84,6 +87,8 @@ pub struct Source {
     pub revision: u64,
     /// Its first line.
     pub first_line: RecordKey,
+    /// What other files may know it by, in rising order.
+    pub names: Vec<RecordKey>,
     /// Where it was seen, the first place first.
     pub paths: Vec<SeenFile>,
     /// Its sessions, in the order they were begun; a [`Place`] counts them.
@@ -128,10 +133,24 @@ pub struct Progress {
 /// events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
-    /// The session's number in [`Source::sessions`].
+    /// The session's number in [`Source::sessions`], at most [`Place::LAST_SESSION`].
     pub session: u32,
     /// The position, from 0.
     pub position: u64,
+    /// The record repeats an event that the session inherits: the position is the event's seq in
+    /// the session's history.
+    pub inherited: bool,
+}
+
+impl Place {
+    /// The highest number that a session of a source has.
+    pub const LAST_SESSION: u32 = u32::MAX >> 1;
+
+    /// A place among a session's own events.
+    #[must_use]
+    pub fn own(session: u32, position: u64) -> Self {
+        Self { session, position, inherited: false }
+    }
 }
 
 /// A stretch of a file and what is made of it: written wholly or not at all.
@@ -149,6 +168,8 @@ pub struct Step {
     pub ranges: Vec<Range>,
     /// Where the records in them stand. Of two with one key the later counts.
     pub places: Vec<(RecordKey, Place)>,
+    /// What other files may know the source by, besides what was said before.
+    pub names: Vec<RecordKey>,
     /// How far the file is read behind this step.
     pub read: Progress,
     /// Whether the file is read to its end. Steps before that may become durable together with
@@ -197,6 +218,13 @@ pub enum Write {
         session: SessionId,
         /// The session to resume.
         leaf: SessionId,
+    },
+    /// Says which session another one, of any source, is a copy of.
+    CopyOf {
+        /// The copy.
+        session: SessionId,
+        /// The original, and how far they agree.
+        copy_of: CopyOf,
     },
     /// Names the session.
     Title {

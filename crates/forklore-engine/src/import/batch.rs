@@ -17,6 +17,7 @@ pub(super) struct Batch {
     pub(super) writes: Vec<Write>,
     pub(super) ranges: Vec<Range>,
     pub(super) places: Vec<(RecordKey, Place)>,
+    pub(super) names: Vec<RecordKey>,
     /// The append of each session, as a number in `writes`.
     appends: HashMap<u32, usize>,
     recent: HashMap<RecordKey, Place>,
@@ -80,7 +81,7 @@ impl Batch {
     }
 
     pub(super) fn event(&mut self, place: Place, line_end: LineEnd) {
-        let Place { session: at, position } = place;
+        let Place { session: at, position, .. } = place;
         if let Some(Range::Events { session, from, count, end }) = self.ranges.last_mut()
             && *session == at
             && *end == line_end
@@ -93,7 +94,7 @@ impl Batch {
     }
 
     pub(super) fn raw(&mut self, place: Place, bytes: &[u8]) {
-        let Place { session, position } = place;
+        let Place { session, position, .. } = place;
         self.ranges.push(Range::Raw { session, position, bytes: bytes.to_vec() });
     }
 

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use forklore_model::{Header, SessionId};
 use forklore_store::Error as StoreError;
-use forklore_store::port::{At, Direction, Query};
+use forklore_store::port::{At, Direction, Query, Stored};
 use forklore_store::sources::{FindSource, LineEnd, Range, Source};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -73,34 +73,53 @@ impl Restoring<'_> {
         match range {
             Range::Kept(bytes) | Range::Raw { bytes, .. } => self.write(bytes),
             Range::Events { session, from, count, end } => {
-                self.events(*session, *from, *count, *end)
+                let header = self.header(*session)?;
+                let (id, first) = (header.id.clone(), header.seq_of_own(*from));
+                self.events(&id, first, *count, *end)
+            }
+            Range::Inherited { session, seq, count, end } => {
+                let id = self.header(*session)?.id.clone();
+                self.events(&id, *seq, *count, *end)
+            }
+            Range::Patched { session, seq, at, removed, inserted, end } => {
+                let id = self.header(*session)?.id.clone();
+                let event = self.page(&id, *seq, 1)?.pop();
+                let event = event.ok_or_else(|| damaged(Some(&id), "no event"))?.event;
+                let parts = patched(event.data.get().as_bytes(), *at, *removed, inserted);
+                let parts = parts.ok_or_else(|| damaged(Some(&id), "bytes of an event"))?;
+                parts.iter().try_for_each(|part| self.write(part))?;
+                self.write(end.bytes())
             }
             Range::Gone(_) => Err(Error::SourceGone { sessions: Vec::new() }),
         }
     }
 
-    fn events(&mut self, session: u32, from: u64, count: u64, end: LineEnd) -> Result<()> {
+    fn header(&self, session: u32) -> Result<&Header> {
         let header = usize::try_from(session).ok().and_then(|at| self.headers.get(at));
-        let Some(header) = header else {
-            return Err(damaged(None, "an unknown session"));
-        };
-        let (id, first) = (header.id.clone(), header.seq_of_own(from));
+        header.ok_or_else(|| damaged(None, "an unknown session"))
+    }
+
+    fn events(&mut self, id: &SessionId, first: u64, count: u64, end: LineEnd) -> Result<()> {
         let mut done = 0;
         while done < count {
-            let limit = usize::try_from((count - done).min(PAGE_EVENTS)).unwrap_or(1);
-            let at = At::Seq(first + done);
-            let query = Query { at, direction: Direction::Forward, limit, bare: false };
-            let page = self.engine.store().read(&id, &query)?;
-            if page.events.is_empty() {
-                return Err(damaged(Some(&id), "events that are not there"));
-            }
-            for stored in page.events {
+            for stored in self.page(id, first + done, count - done)? {
                 self.write(stored.event.data.get().as_bytes())?;
                 self.write(end.bytes())?;
                 done += 1;
             }
         }
         Ok(())
+    }
+
+    /// Some of the events from `seq` on, at least one.
+    fn page(&self, id: &SessionId, seq: u64, most: u64) -> Result<Vec<Stored>> {
+        let limit = usize::try_from(most.min(PAGE_EVENTS)).unwrap_or(1);
+        let query = Query { at: At::Seq(seq), direction: Direction::Forward, limit, bare: false };
+        let events = self.engine.store().read(id, &query)?.events;
+        if events.is_empty() {
+            return Err(damaged(Some(id), "events that are not there"));
+        }
+        Ok(events)
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
@@ -116,6 +135,13 @@ impl Restoring<'_> {
         }
         Err(damaged(None, "other bytes than were read"))
     }
+}
+
+/// A payload in which other bytes stand at one place.
+fn patched<'b>(payload: &'b [u8], at: u64, removed: u64, other: &'b [u8]) -> Option<[&'b [u8]; 3]> {
+    let at = usize::try_from(at).ok()?;
+    let behind = at.checked_add(usize::try_from(removed).ok()?)?;
+    Some([payload.get(..at)?, other, payload.get(behind..)?])
 }
 
 fn damaged(session: Option<&SessionId>, what: &str) -> Error {

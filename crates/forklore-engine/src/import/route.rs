@@ -119,7 +119,7 @@ impl Reading<'_> {
             Standing::Continued => {
                 Route::Fork(Begin { parent: session, behind, kind: SessionKind::Branch })
             }
-            Standing::Deleted => Route::Nowhere(Place { session, position: behind.unwrap_or(0) }),
+            Standing::Deleted => Route::Nowhere(Place::own(session, behind.unwrap_or(0))),
         }
     }
 
@@ -170,7 +170,7 @@ impl Reading<'_> {
         let offset = self.position();
         let Some(grown) = usize::try_from(session).ok().and_then(|at| self.sessions.get_mut(at))
         else {
-            return Place { session, position: 0 };
+            return Place::own(session, 0);
         };
         let native = record.native_id.and_then(|id| id.parse::<EventId>().ok());
         let event = Event {
@@ -182,7 +182,7 @@ impl Reading<'_> {
             effect: record.effect,
             data: Data::from_checked(text),
         };
-        let place = Place { session, position: grown.events };
+        let place = Place::own(session, grown.events);
         self.batch.append(session, &grown.id, grown.head(), event, record.usage);
         grown.updated = grown.updated.max(ts);
         self.batch.not_before(session, grown.updated);

@@ -32,6 +32,7 @@ impl Reading<'_> {
             writes: batch.writes,
             ranges: batch.ranges,
             places: batch.places,
+            names: batch.names,
             read,
             last: whole,
         };
@@ -75,11 +76,11 @@ impl Reading<'_> {
     /// Names the session as the file does since the last step.
     fn tell_title(&mut self) {
         let key = self.title_key();
-        if let Some(session) = self.living_first()
-            && key.is_some()
-            && self.state.told.title_key != key
-        {
-            self.state.told.title_key = key;
+        if key.is_none() || self.state.told.title_key == key {
+            return;
+        }
+        self.state.told.title_key = key;
+        if let Some(session) = self.living_first() {
             let title = self.title();
             self.batch.writes.push(Write::Title { session, title });
         }

@@ -181,7 +181,8 @@ impl File {
         places: Vec<(RecordKey, Place)>,
         seen: Option<SeenFile>,
     ) -> Result<()> {
-        let Source { dialect, native_id, revision, first_line, paths, read, .. } = &self.source;
+        let Source { dialect, native_id, revision, first_line, names, paths, read, .. } =
+            &self.source;
         let seen = seen.or_else(|| paths.first().cloned());
         let seen = seen.unwrap_or(SeenFile { path: String::new(), size: 0, modified: 0 });
         let sources = into.sources()?;
@@ -198,7 +199,9 @@ impl File {
             }
         };
         let (native_id, read) = (native_id.clone(), read.clone());
-        let step = Step { target, native_id, seen, writes, ranges, places, read, last: true };
+        let names = if self.made.is_none() { names.clone() } else { Vec::new() };
+        let last = true;
+        let step = Step { target, native_id, seen, writes, ranges, places, names, read, last };
         self.made = Some(sources.import(step)?);
         Ok(())
     }

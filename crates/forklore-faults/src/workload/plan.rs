@@ -171,7 +171,8 @@ fn read_on(
         seen: SeenFile { path: FILE.into(), size: offset, modified: 5 },
         writes,
         ranges,
-        places: vec![(offset, Place { session: 0, position: offset / 100 })],
+        places: vec![(offset, Place::own(0, offset / 100))],
+        names: vec![offset],
         read: Progress { offset, sha256: [9; 32], state: format!("at {offset}") },
         last,
     }))

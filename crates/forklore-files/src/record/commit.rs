@@ -1,6 +1,6 @@
 //! The line that ends a step.
 
-use forklore_model::header::Usage;
+use forklore_model::header::{CopyOf, Usage};
 use forklore_model::{Counts, Header, Label, Lease, SessionId};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -30,6 +30,8 @@ pub(crate) struct State {
     pub(crate) title: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) leaf: Option<SessionId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) copy_of: Option<CopyOf>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) lease: Option<HeldLease>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -65,6 +67,7 @@ impl State {
             label: header.label.clone(),
             title: header.title.clone(),
             leaf: header.leaf.clone(),
+            copy_of: header.copy_of.clone(),
             lease: lease.map(|Lease { owner, expires, began_at }| HeldLease {
                 owner,
                 expires,

@@ -71,6 +71,7 @@ pub(crate) struct Facts {
     dialect: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     source: Option<String>,
+    /// Only in files of an earlier version: it may be found out later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     copy_of: Option<CopyOf>,
 }
@@ -130,7 +131,7 @@ impl Facts {
             config: header.config,
             dialect: header.dialect,
             source: header.source,
-            copy_of: header.copy_of,
+            copy_of: None,
         }
     }
 
@@ -182,7 +183,7 @@ impl Facts {
             detached: state.detached,
             leaf: state.leaf,
             source: self.source,
-            copy_of: self.copy_of,
+            copy_of: state.copy_of.or(self.copy_of),
             deleted: None,
         };
         if let Some(deleted) = state.deleted {

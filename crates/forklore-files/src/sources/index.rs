@@ -24,6 +24,7 @@ pub(crate) struct Index {
     sources: Vec<Held>,
     paths: HashMap<String, Vec<u64>>,
     first_lines: HashMap<RecordKey, Vec<u64>>,
+    names: HashMap<RecordKey, Vec<u64>>,
     sessions: HashMap<String, Vec<u64>>,
 }
 
@@ -94,6 +95,7 @@ impl Index {
                 native_id: String::new(),
                 revision: new.revision,
                 first_line: new.first_line,
+                names: Vec::new(),
                 paths: Vec::new(),
                 sessions: Vec::new(),
                 read: Progress::default(),
@@ -131,8 +133,13 @@ impl Index {
         if step.has_ranges() {
             held.steps.push(at);
         }
-        let place = |session, position| Place { session, position };
-        held.places.extend(step.places.iter().map(|(key, s, p)| (*key, place(*s, *p))));
+        held.places.extend(step.places());
+        for name in &step.names {
+            if let Err(at) = held.source.names.binary_search(name) {
+                held.source.names.insert(at, *name);
+                self.names.entry(*name).or_default().push(number);
+            }
+        }
         Ok(())
     }
 
@@ -157,6 +164,7 @@ impl Index {
         let found = match by {
             FindSource::Path(path) => self.paths.get(path),
             FindSource::FirstLine(key) => self.first_lines.get(key),
+            FindSource::Name(name) => self.names.get(name),
             FindSource::Session(id) => self.sessions.get(&id.fold()),
         };
         found.map_or(&[], Vec::as_slice)

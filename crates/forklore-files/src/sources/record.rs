@@ -63,7 +63,12 @@ pub(super) struct StepLine {
     pub(super) sessions: Vec<(usize, forklore_model::SessionId, u64)>,
     ranges: Vec<RangeRecord>,
     /// Key, number of the session, position.
-    pub(super) places: Vec<(RecordKey, u32, u64)>,
+    places: Vec<(RecordKey, u32, u64)>,
+    /// Those of inherited events: key, number of the session, seq in its history.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    inherited: Vec<(RecordKey, u32, u64)>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) names: Vec<RecordKey>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -82,6 +87,8 @@ enum RangeRecord {
     KeptHex(String),
     Raw { session: u32, position: u64, hex: String },
     Gone(u64),
+    Inherited { session: u32, seq: u64, count: u64, end: End },
+    Patched { session: u32, seq: u64, at: u64, removed: u64, hex: String, end: End },
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -90,6 +97,24 @@ enum End {
     None,
     Lf,
     CrLf,
+}
+
+impl End {
+    fn of(end: LineEnd) -> Self {
+        match end {
+            LineEnd::None => Self::None,
+            LineEnd::Lf => Self::Lf,
+            LineEnd::CrLf => Self::CrLf,
+        }
+    }
+
+    fn line_end(self) -> LineEnd {
+        match self {
+            Self::None => LineEnd::None,
+            Self::Lf => LineEnd::Lf,
+            Self::CrLf => LineEnd::CrLf,
+        }
+    }
 }
 
 impl StepLine {
@@ -103,7 +128,10 @@ impl StepLine {
             Target::Known { .. } => None,
         };
         let session = |(at, known): (&usize, &SourceSession)| (*at, known.id.clone(), known.events);
-        let place = |(key, place): &(RecordKey, Place)| (*key, place.session, place.position);
+        let places = |inherited| {
+            let those = step.places.iter().filter(move |(_, place)| place.inherited == inherited);
+            those.map(|(key, place)| (*key, place.session, place.position)).collect()
+        };
         Self {
             source: number,
             new,
@@ -116,7 +144,9 @@ impl StepLine {
             state: step.read.state.clone(),
             sessions: sessions.iter().map(session).collect(),
             ranges: step.ranges.iter().map(RangeRecord::of).collect(),
-            places: step.places.iter().map(place).collect(),
+            places: places(false),
+            inherited: places(true),
+            names: step.names.clone(),
         }
     }
 
@@ -133,6 +163,12 @@ impl StepLine {
         })
     }
 
+    /// Where records stand. A key that is in both lists counts as the session's own: copies stand
+    /// at the beginning of a file.
+    pub(super) fn places(&self) -> impl Iterator<Item = (RecordKey, Place)> {
+        placed(&self.inherited, true).chain(placed(&self.places, false))
+    }
+
     pub(super) fn has_ranges(&self) -> bool {
         !self.ranges.is_empty()
     }
@@ -146,7 +182,9 @@ impl StepLine {
         for range in &mut self.ranges {
             let bytes = match &range {
                 RangeRecord::Kept(text) => text.len(),
-                RangeRecord::KeptHex(hex) | RangeRecord::Raw { hex, .. } => hex.len() / 2,
+                RangeRecord::KeptHex(hex)
+                | RangeRecord::Raw { hex, .. }
+                | RangeRecord::Patched { hex, .. } => hex.len() / 2,
                 _ => continue,
             };
             *range = RangeRecord::Gone(bytes as u64);
@@ -154,15 +192,19 @@ impl StepLine {
     }
 }
 
+fn placed(
+    list: &[(RecordKey, u32, u64)],
+    inherited: bool,
+) -> impl Iterator<Item = (RecordKey, Place)> {
+    let place = move |session, position| Place { session, position, inherited };
+    list.iter().map(move |(key, session, position)| (*key, place(*session, *position)))
+}
+
 impl RangeRecord {
     fn of(range: &Range) -> Self {
         match range {
             Range::Events { session, from, count, end } => {
-                let end = match end {
-                    LineEnd::None => End::None,
-                    LineEnd::Lf => End::Lf,
-                    LineEnd::CrLf => End::CrLf,
-                };
+                let end = End::of(*end);
                 Self::Events { session: *session, from: *from, count: *count, end }
             }
             Range::Kept(bytes) => match std::str::from_utf8(bytes) {
@@ -173,17 +215,25 @@ impl RangeRecord {
                 Self::Raw { session: *session, position: *position, hex: hex(bytes) }
             }
             Range::Gone(bytes) => Self::Gone(*bytes),
+            Range::Inherited { session, seq, count, end } => {
+                let end = End::of(*end);
+                Self::Inherited { session: *session, seq: *seq, count: *count, end }
+            }
+            Range::Patched { session, seq, at, removed, inserted, end } => Self::Patched {
+                session: *session,
+                seq: *seq,
+                at: *at,
+                removed: *removed,
+                hex: hex(inserted),
+                end: End::of(*end),
+            },
         }
     }
 
     fn range(&self) -> Option<Range> {
         Some(match self {
             Self::Events { session, from, count, end } => {
-                let end = match end {
-                    End::None => LineEnd::None,
-                    End::Lf => LineEnd::Lf,
-                    End::CrLf => LineEnd::CrLf,
-                };
+                let end = end.line_end();
                 Range::Events { session: *session, from: *from, count: *count, end }
             }
             Self::Kept(text) => Range::Kept(text.clone().into_bytes()),
@@ -192,6 +242,18 @@ impl RangeRecord {
                 Range::Raw { session: *session, position: *position, bytes: unhex(hex)? }
             }
             Self::Gone(bytes) => Range::Gone(*bytes),
+            Self::Inherited { session, seq, count, end } => {
+                let end = end.line_end();
+                Range::Inherited { session: *session, seq: *seq, count: *count, end }
+            }
+            Self::Patched { session, seq, at, removed, hex, end } => Range::Patched {
+                session: *session,
+                seq: *seq,
+                at: *at,
+                removed: *removed,
+                inserted: unhex(hex)?,
+                end: end.line_end(),
+            },
         })
     }
 }

@@ -161,15 +161,25 @@ fn read(conn: &Connection, run: i64, chunk: i64) -> Result<Vec<(RecordKey, Place
     Ok(entries.iter().map(from_bytes).collect())
 }
 
+/// Marks the place of an inherited event, in the bits of its session's number.
+const INHERITED: u32 = 1 << 31;
+
 /// Big-endian: key, session, position. No segment holds more than 2^32 events.
 fn to_bytes((key, place): (RecordKey, Place)) -> [u8; ENTRY] {
     let position = u128::from(place.position & u64::from(u32::MAX));
-    let joined = u128::from(key) << 64 | u128::from(place.session) << 32 | position;
+    let inherited = if place.inherited { INHERITED } else { 0 };
+    let session = place.session & Place::LAST_SESSION | inherited;
+    let joined = u128::from(key) << 64 | u128::from(session) << 32 | position;
     joined.to_be_bytes()
 }
 
 fn from_bytes(bytes: &[u8; ENTRY]) -> (RecordKey, Place) {
     let joined = u128::from_be_bytes(*bytes);
-    let place = Place { session: (joined >> 32) as u32, position: u64::from(joined as u32) };
+    let session = (joined >> 32) as u32;
+    let place = Place {
+        session: session & Place::LAST_SESSION,
+        position: u64::from(joined as u32),
+        inherited: session & INHERITED != 0,
+    };
     ((joined >> 64) as u64, place)
 }

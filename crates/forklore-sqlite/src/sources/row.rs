@@ -1,6 +1,6 @@
 //! What is known of a source, as rows: each with a checksum of its fields.
 
-use forklore_store::sources::{Progress, SeenFile, Source, SourceId, SourceSession};
+use forklore_store::sources::{Progress, RecordKey, SeenFile, Source, SourceId, SourceSession};
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use crate::crc::Fields;
@@ -66,6 +66,7 @@ pub(super) fn insert(
         native_id: String::new(),
         revision,
         first_line,
+        names: Vec::new(),
         paths: Vec::new(),
         sessions: Vec::new(),
         read: Progress::default(),
@@ -91,6 +92,7 @@ pub(super) fn find(conn: &Connection, id: i64) -> Result<Option<Stored>> {
             native_id: row.get(1)?,
             revision: unsigned(row.get(2)?)?,
             first_line: row.get::<_, i64>(3)?.cast_unsigned(),
+            names: Vec::new(),
             paths: Vec::new(),
             sessions: Vec::new(),
             read: Progress {
@@ -110,9 +112,39 @@ pub(super) fn find(conn: &Connection, id: i64) -> Result<Option<Stored>> {
 pub(super) fn whole(conn: &Connection, id: i64) -> Result<Source> {
     let missing = || Fault::damaged(format!("source row {id}"), "it is missing");
     let mut source = find(conn, id)?.ok_or_else(missing)?.source;
+    source.names = names(conn, id)?;
     source.paths = paths(conn, id)?;
     source.sessions = sessions(conn, id)?;
     Ok(source)
+}
+
+fn name_sum(source: i64, name: i64) -> i64 {
+    i64::from(Fields::default().numbers(&[source, name]).sum())
+}
+
+fn names(conn: &Connection, source: i64) -> Result<Vec<RecordKey>> {
+    let sql = "SELECT name, crc FROM source_name WHERE source = ?";
+    let mut statement = conn.prepare_cached(sql)?;
+    let mut rows = statement.query([source])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let name: i64 = row.get(0)?;
+        check(row, 1, name_sum(source, name), "source_name", name)?;
+        found.push(name.cast_unsigned());
+    }
+    found.sort_unstable();
+    Ok(found)
+}
+
+/// Adds what other files may know a source by.
+pub(super) fn add_names(tx: &WriteTx<'_>, source: i64, names: &[RecordKey]) -> Result<()> {
+    for name in names.iter().map(|name| name.cast_signed()) {
+        tx.write(
+            "INSERT OR IGNORE INTO source_name (source, name, crc) VALUES (?, ?, ?)",
+            &[&source, &name, &name_sum(source, name)],
+        )?;
+    }
+    Ok(())
 }
 
 fn path_sum(source: i64, seen: &SeenFile) -> i64 {

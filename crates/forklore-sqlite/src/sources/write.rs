@@ -30,6 +30,9 @@ pub(super) fn step(tx: &WriteTx<'_>, step: &Step) -> Result<SourceId> {
             Write::Leaf { session, leaf } => {
                 change::change(tx, session, &Change::Leaf(Some(leaf.clone())))?;
             }
+            Write::CopyOf { session, copy_of } => {
+                change::change(tx, session, &Change::CopyOf(Some(copy_of.clone())))?;
+            }
             Write::Title { session, title } => {
                 change::change(tx, session, &Change::Title(title.clone()))?;
             }
@@ -37,6 +40,7 @@ pub(super) fn step(tx: &WriteTx<'_>, step: &Step) -> Result<SourceId> {
     }
     record(tx, source, step)?;
     place::add(tx, source, &step.places)?;
+    row::add_names(tx, source, &step.names)?;
     Ok(SourceId(source.unsigned_abs()))
 }
 

@@ -67,6 +67,7 @@ fn fits(source: &Source, by: &FindSource) -> bool {
     match by {
         FindSource::Path(path) => source.paths.iter().any(|seen| seen.path == *path),
         FindSource::FirstLine(key) => source.first_line == *key,
+        FindSource::Name(name) => source.names.contains(name),
         FindSource::Session(id) => source.sessions.iter().any(|session| session.id == *id),
     }
 }
@@ -126,6 +127,10 @@ impl State {
                 undo.push(self.mark(session)?);
                 self.get_mut(session)?.header.leaf = Some(leaf.clone());
             }
+            Write::CopyOf { session, copy_of } => {
+                undo.push(self.mark(session)?);
+                self.get_mut(session)?.header.copy_of = Some(copy_of.clone());
+            }
             Write::Title { session, title } => {
                 undo.push(self.mark(session)?);
                 self.get_mut(session)?.header.title.clone_from(title);
@@ -145,8 +150,8 @@ impl State {
                 continue;
             }
             for range in held.ranges.iter_mut().flatten() {
-                if let Range::Kept(bytes) | Range::Raw { bytes, .. } = range {
-                    *range = Range::Gone(bytes.len() as u64);
+                if let Some(left) = range.forgotten() {
+                    *range = left;
                 }
             }
         }
@@ -171,6 +176,7 @@ impl State {
                 native_id: String::new(),
                 revision,
                 first_line,
+                names: Vec::new(),
                 paths: Vec::new(),
                 sessions: Vec::new(),
                 read: Progress::default(),
@@ -191,5 +197,8 @@ impl State {
             held.ranges.push(step.ranges);
         }
         held.places.extend(step.places);
+        held.source.names.extend(step.names);
+        held.source.names.sort_unstable();
+        held.source.names.dedup();
     }
 }

@@ -6,7 +6,7 @@
     reason = "these are tests: a broken expectation ends the case"
 )]
 
-use forklore_model::header::Usage;
+use forklore_model::header::{CopyOf, Usage};
 use forklore_model::workspace::Workspace;
 use forklore_model::{Data, Effect, Event, EventType, Label, SessionId, SessionKind};
 use jiff::Timestamp;
@@ -31,6 +31,8 @@ pub fn cases<S: Store + Sources>() -> Vec<(&'static str, Case<S>)> {
         ("of two records with one id the later counts", the_later_record_counts),
         ("records of many steps are found", records_of_many_steps_are_found),
         ("a delete takes the kept bytes of the file", a_delete_takes_kept_bytes),
+        ("a source is found by every name it was given", a_source_is_found_by_its_names),
+        ("a copy is linked to its original", a_copy_is_linked),
     ]
 }
 
@@ -94,6 +96,7 @@ fn step(target: Target, path: &str, offset: u64, writes: Vec<Write>) -> Step {
         writes,
         ranges: vec![Range::Kept(b"kept".to_vec())],
         places: Vec::new(),
+        names: Vec::new(),
         read: Progress { offset, sha256: [9; 32], state: format!("at {offset}") },
         last: true,
     }
@@ -163,7 +166,7 @@ fn a_refused_step_leaves_nothing<S: Store + Sources>(store: &S) {
             append("s", 7, &["b"]),
         ],
     );
-    bad.places = vec![(1, Place { session: 0, position: 0 })];
+    bad.places = vec![(1, Place::own(0, 0))];
     let refused = store.import(bad).unwrap_err();
     assert!(matches!(refused, Error::Conflict { head: 0, expected: 7, .. }), "{refused:?}");
     assert_eq!(store.sources(&FindSource::Path("/f".into())).unwrap(), before);
@@ -194,7 +197,7 @@ fn a_stale_step_is_refused<S: Store + Sources>(store: &S) {
 }
 
 fn the_later_record_counts<S: Store + Sources>(store: &S) {
-    let place = |position| Place { session: 3, position };
+    let place = |position| Place::own(3, position);
     let mut first = step(new(), "/f", 10, vec![create("s")]);
     first.places = vec![(u64::MAX, place(0)), (0, place(1)), (u64::MAX, place(2))];
     let source = store.import(first).unwrap();
@@ -218,16 +221,61 @@ fn records_of_many_steps_are_found<S: Store + Sources>(store: &S) {
     let mut n = 0;
     for (at, len) in [(1, 1_u64), (2, 700), (3, 3_000), (4, 900), (5, 300), (6, 2_000)] {
         let mut next = step(Target::Known { id: source, offset: at }, "/f", at + 1, Vec::new());
-        let places = (n..n + len).map(|n| (key(n), Place { session: 1, position: n }));
+        let places = (n..n + len).map(|n| (key(n), Place::own(1, n)));
         next.places = places.collect();
         n += len;
         source = store.import(next).unwrap();
     }
     for at in 0..n {
-        let place = Place { session: 1, position: at };
+        let place = Place::own(1, at);
         assert_eq!(store.place(source, key(at)).unwrap(), Some(place), "{at}");
     }
     assert_eq!(store.place(source, key(n + 1)).unwrap(), None);
+}
+
+fn a_source_is_found_by_its_names<S: Store + Sources>(store: &S) {
+    let mut first = step(new(), "/f", 10, vec![create("s")]);
+    first.names = vec![u64::MAX, 5];
+    let source = store.import(first).unwrap();
+    let mut second = step(Target::Known { id: source, offset: 10 }, "/f", 20, Vec::new());
+    second.names = vec![5, 6];
+    store.import(second).unwrap();
+    let mut other = step(new(), "/g", 10, vec![create("t")]);
+    other.names = vec![6];
+    let other = store.import(other).unwrap();
+    let by = |name| {
+        let found = store.sources(&FindSource::Name(name)).unwrap();
+        found.into_iter().map(|source| (source.id, source.names)).collect::<Vec<_>>()
+    };
+    let names = vec![5, 6, u64::MAX];
+    assert_eq!(by(u64::MAX), [(source, names.clone())]);
+    assert_eq!(by(6), [(other, vec![6]), (source, names)]);
+    assert_eq!(by(7), []);
+}
+
+fn a_copy_is_linked<S: Store + Sources>(store: &S) {
+    store.import(step(new(), "/f", 10, vec![create("s")])).unwrap();
+    let copy_of = CopyOf { session_id: id("t"), index: 3 };
+    let link = Write::CopyOf { session: id("s"), copy_of: copy_of.clone() };
+    let mut second = step(new(), "/g", 10, vec![create("t"), link]);
+    let place = Place { session: 0, position: 7, inherited: true };
+    second.places = vec![(1, place)];
+    let inherited = Range::Inherited { session: 0, seq: 1, count: 2, end: LineEnd::Lf };
+    let patched = Range::Patched {
+        session: 0,
+        seq: 3,
+        at: 2,
+        removed: 1,
+        inserted: b"xy".to_vec(),
+        end: LineEnd::None,
+    };
+    second.ranges = vec![inherited.clone(), patched.clone()];
+    let source = store.import(second).unwrap();
+    assert_eq!(store.header(&id("s")).unwrap().copy_of, Some(copy_of));
+    assert_eq!(store.place(source, 1).unwrap(), Some(place));
+    assert_eq!(store.ranges(source, 0).unwrap(), Some(vec![inherited.clone(), patched]));
+    store.remove(&[id("t")], Children::Refuse, Timestamp::UNIX_EPOCH).unwrap();
+    assert_eq!(store.ranges(source, 0).unwrap(), Some(vec![inherited, Range::Gone(2)]));
 }
 
 fn a_delete_takes_kept_bytes<S: Store + Sources>(store: &S) {

@@ -28,8 +28,49 @@ pub enum Range {
         /// The bytes.
         bytes: Vec<u8>,
     },
+    /// Payloads of events that a session of the source inherits, one behind the other, each with
+    /// the same line end behind it: a file that begins with a copy of another's records.
+    Inherited {
+        /// The session's number in its source.
+        session: u32,
+        /// The seq of the first in the session's history.
+        seq: u64,
+        /// How many there are.
+        count: u64,
+        /// What follows each.
+        end: LineEnd,
+    },
+    /// The payload of an event that a session of the source inherits, with a few bytes exchanged.
+    Patched {
+        /// The session's number in its source.
+        session: u32,
+        /// The event's seq in the session's history.
+        seq: u64,
+        /// How many bytes of the payload stand unchanged before the exchange.
+        at: u64,
+        /// How many bytes of it are left out there.
+        removed: u64,
+        /// What stands there instead.
+        inserted: Vec<u8>,
+        /// What follows.
+        end: LineEnd,
+    },
     /// This many bytes of records that would have gone to a deleted session.
     Gone(u64),
+}
+
+impl Range {
+    /// What is left of it once the bytes that are kept of the file are forgotten; none where it
+    /// keeps none.
+    #[must_use]
+    pub fn forgotten(&self) -> Option<Self> {
+        match self {
+            Self::Kept(bytes) | Self::Raw { bytes, .. } | Self::Patched { inserted: bytes, .. } => {
+                Some(Self::Gone(bytes.len() as u64))
+            }
+            Self::Events { .. } | Self::Inherited { .. } | Self::Gone(_) => None,
+        }
+    }
 }
 
 /// What ends a line.
@@ -66,6 +107,8 @@ const EVENTS_CRLF: u64 = 2;
 const KEPT: u64 = 3;
 const RAW: u64 = 4;
 const GONE: u64 = 5;
+const INHERITED: u64 = 6;
+const PATCHED: u64 = 7;
 
 /// The ranges as bytes.
 #[must_use]
@@ -74,12 +117,8 @@ pub fn encode(ranges: &[Range]) -> Vec<u8> {
     for range in ranges {
         match range {
             Range::Events { session, from, count, end } => {
-                let tag = match end {
-                    LineEnd::None => EVENTS,
-                    LineEnd::Lf => EVENTS_LF,
-                    LineEnd::CrLf => EVENTS_CRLF,
-                };
-                put(&mut out, &[tag, u64::from(*session), *from, *count]);
+                // The tags of events are those of their line ends.
+                put(&mut out, &[end_tag(*end), u64::from(*session), *from, *count]);
             }
             Range::Kept(bytes) => {
                 put(&mut out, &[KEPT, bytes.len() as u64]);
@@ -90,9 +129,35 @@ pub fn encode(ranges: &[Range]) -> Vec<u8> {
                 out.extend_from_slice(bytes);
             }
             Range::Gone(len) => put(&mut out, &[GONE, *len]),
+            Range::Inherited { session, seq, count, end } => {
+                put(&mut out, &[INHERITED, end_tag(*end), u64::from(*session), *seq, *count]);
+            }
+            Range::Patched { session, seq, at, removed, inserted, end } => {
+                let session = u64::from(*session);
+                let len = inserted.len() as u64;
+                put(&mut out, &[PATCHED, end_tag(*end), session, *seq, *at, *removed, len]);
+                out.extend_from_slice(inserted);
+            }
         }
     }
     out
+}
+
+fn end_tag(end: LineEnd) -> u64 {
+    match end {
+        LineEnd::None => EVENTS,
+        LineEnd::Lf => EVENTS_LF,
+        LineEnd::CrLf => EVENTS_CRLF,
+    }
+}
+
+fn tagged_end(tag: u64) -> Option<LineEnd> {
+    match tag {
+        EVENTS => Some(LineEnd::None),
+        EVENTS_LF => Some(LineEnd::Lf),
+        EVENTS_CRLF => Some(LineEnd::CrLf),
+        _ => None,
+    }
 }
 
 fn put(out: &mut Vec<u8>, numbers: &[u64]) {
@@ -126,20 +191,33 @@ struct Input<'a> {
 
 impl Input<'_> {
     fn range(&mut self) -> Result<Range, RangeError> {
-        let end = match self.number()? {
-            EVENTS => LineEnd::None,
-            EVENTS_LF => LineEnd::Lf,
-            EVENTS_CRLF => LineEnd::CrLf,
-            KEPT => return Ok(Range::Kept(self.taken()?)),
+        match self.number()? {
+            KEPT => Ok(Range::Kept(self.taken()?)),
             RAW => {
                 let (session, position) = (self.session()?, self.number()?);
-                return Ok(Range::Raw { session, position, bytes: self.taken()? });
+                Ok(Range::Raw { session, position, bytes: self.taken()? })
             }
-            GONE => return Ok(Range::Gone(self.number()?)),
-            _ => return Err(RangeError(self.at)),
-        };
-        let (session, from, count) = (self.session()?, self.number()?, self.number()?);
-        Ok(Range::Events { session, from, count, end })
+            GONE => Ok(Range::Gone(self.number()?)),
+            INHERITED => {
+                let end = self.end()?;
+                let (session, seq, count) = (self.session()?, self.number()?, self.number()?);
+                Ok(Range::Inherited { session, seq, count, end })
+            }
+            PATCHED => {
+                let (end, session, seq) = (self.end()?, self.session()?, self.number()?);
+                let (at, removed) = (self.number()?, self.number()?);
+                Ok(Range::Patched { session, seq, at, removed, inserted: self.taken()?, end })
+            }
+            tag => {
+                let end = tagged_end(tag).ok_or(RangeError(self.at))?;
+                let (session, from, count) = (self.session()?, self.number()?, self.number()?);
+                Ok(Range::Events { session, from, count, end })
+            }
+        }
+    }
+
+    fn end(&mut self) -> Result<LineEnd, RangeError> {
+        tagged_end(self.number()?).ok_or(RangeError(self.at))
     }
 
     fn number(&mut self) -> Result<u64, RangeError> {
@@ -182,6 +260,15 @@ mod tests {
             Range::Events { session: u32::MAX, from: u64::MAX, count: 2, end: LineEnd::None },
             Range::Raw { session: 1, position: 128, bytes: vec![0xff; 200] },
             Range::Gone(u64::MAX),
+            Range::Inherited { session: 2, seq: 1, count: 5_000, end: LineEnd::Lf },
+            Range::Patched {
+                session: 0,
+                seq: 9,
+                at: 40,
+                removed: 36,
+                inserted: b"another".to_vec(),
+                end: LineEnd::CrLf,
+            },
             Range::Kept(Vec::new()),
         ];
         let bytes = encode(&ranges);

@@ -1,6 +1,6 @@
 //! Labels are unique in their family, and what else people call a session.
 
-use forklore_model::header::Strategy;
+use forklore_model::header::{CopyOf, Strategy};
 
 use crate::conformance::events::turns;
 use crate::conformance::scene::{Scene, id, label, refused};
@@ -78,7 +78,12 @@ pub(super) fn title_and_leaf_are_set_and_cleared(scene: &Scene<'_>) {
     assert_eq!(scene.change("a", &title).header.title.as_deref(), Some("Plan \"B\""));
     assert_eq!(scene.change("a", &Change::Leaf(Some(id("b")))).header.leaf, Some(id("b")));
     assert_eq!(scene.header("a").title.as_deref(), Some("Plan \"B\""));
+    let copy_of = CopyOf { session_id: id("b"), index: 2 };
+    let copied = scene.change("a", &Change::CopyOf(Some(copy_of.clone())));
+    assert_eq!(copied.header.copy_of, Some(copy_of.clone()));
+    assert_eq!(scene.header("a").copy_of, Some(copy_of));
     scene.change("a", &Change::Title(None));
     scene.change("a", &Change::Leaf(None));
+    scene.change("a", &Change::CopyOf(None));
     assert_eq!(scene.header("a"), before);
 }

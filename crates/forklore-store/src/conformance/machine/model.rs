@@ -259,6 +259,7 @@ impl Model {
             Change::Label(label) => told.said.label = label.clone(),
             Change::Title(title) => told.said.title = title.clone(),
             Change::Leaf(leaf) => told.said.leaf = leaf.clone(),
+            Change::CopyOf(copy_of) => told.said.copy_of = copy_of.clone(),
             Change::Hold { owner, expires, now } => {
                 let holder = told.holder(*now);
                 if let Some(other) = holder.filter(|holder| holder != owner) {
