@@ -11,6 +11,7 @@ pub mod dialect;
 pub mod diff;
 pub mod error;
 pub mod event;
+pub mod expand;
 pub mod export;
 pub mod header;
 pub mod id;

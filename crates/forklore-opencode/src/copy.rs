@@ -1,0 +1,91 @@
+//! A private copy of a database that its program may be writing to.
+
+use std::fs::{self, Metadata};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use forklore_model::expand::ExpandError;
+use tempfile::TempDir;
+
+/// What belongs to a database beside its file, as far as SQLite needs it to read the database.
+const BESIDE: [&str; 2] = ["-wal", "-journal"];
+/// How often a copy is begun anew because the database changed meanwhile.
+const ATTEMPTS: usize = 20;
+
+/// A copy, which goes with this value.
+#[derive(Debug)]
+pub(crate) struct Copy {
+    /// Removes the files when it is dropped.
+    _folder: TempDir,
+    pub(crate) path: PathBuf,
+}
+
+impl Copy {
+    /// Copies the database at `path`, whole: as it was at one moment.
+    pub(crate) fn of(path: &Path) -> Result<Self, ExpandError> {
+        let failed =
+            |source| ExpandError::Io { doing: format!("cannot copy {}", path.display()), source };
+        let folder = tempfile::tempdir().map_err(failed)?;
+        let to = folder.path().join("copy.db");
+        for _ in 0..ATTEMPTS {
+            let before = look(path).map_err(failed)?;
+            copy(path, &to).map_err(failed)?;
+            if look(path).map_err(failed)? == before {
+                return Ok(Self { _folder: folder, path: to });
+            }
+        }
+        let what = format!("{} is written to all the time; try again later", path.display());
+        Err(ExpandError::Unreadable { what, source: None })
+    }
+}
+
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    regular(from)?;
+    fs::copy(from, to)?;
+    for end in BESIDE {
+        let (from, to) = (beside(from, end), beside(to, end));
+        match regular(&from).and_then(|()| fs::copy(&from, &to)) {
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                fs::remove_file(&to).or_else(not_there)?;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+fn not_there(error: io::Error) -> io::Result<()> {
+    if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) }
+}
+
+/// Opening a pipe would wait for its writer.
+fn regular(path: &Path) -> io::Result<()> {
+    if path.metadata()?.is_file() {
+        return Ok(());
+    }
+    Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"))
+}
+
+fn beside(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    PathBuf::from(name)
+}
+
+/// What tells whether a database was written to.
+type Look = Vec<Option<(u64, Option<SystemTime>)>>;
+
+fn look(path: &Path) -> io::Result<Look> {
+    let of = |metadata: Metadata| Some((metadata.len(), metadata.modified().ok()));
+    let mut looks = vec![of(path.metadata()?)];
+    for end in BESIDE {
+        match beside(path, end).metadata() {
+            Ok(metadata) => looks.push(of(metadata)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => looks.push(None),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(looks)
+}

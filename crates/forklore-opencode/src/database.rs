@@ -1,0 +1,233 @@
+//! The sessions in a copy of the database.
+
+use std::collections::HashSet;
+use std::io::{BufRead, Write};
+use std::path::Path;
+
+use forklore_model::expand::{ExpandError, Found, Inside};
+use jiff::Timestamp;
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Row};
+
+use crate::copy::Copy;
+use crate::line::{Asked, text, with};
+use crate::lines::Lines;
+use crate::schema::{Schema, unreadable};
+
+/// Columns of a session that say what it is, with their names in `opencode export`.
+const FIXED: [(&str, &str); 6] = [
+    ("id", "id"),
+    ("slug", "slug"),
+    ("project_id", "projectID"),
+    ("parent_id", "parentID"),
+    ("directory", "directory"),
+    ("version", "version"),
+];
+/// Columns whose text is JSON.
+const JSON: [&str; 5] = ["revert", "permission", "model", "metadata", "summary_diffs"];
+
+/// A copy of the database, opened.
+pub(crate) struct Opened {
+    database: Connection,
+    schema: Schema,
+    _copy: Copy,
+}
+
+impl Opened {
+    pub(crate) fn of(path: &Path) -> Result<Self, ExpandError> {
+        let copy = Copy::of(path)?;
+        // The copy is ours: SQLite may bring it up to what its log says.
+        let database = Connection::open(&copy.path).map_err(unreadable)?;
+        database.pragma_update(None, "query_only", true).map_err(unreadable)?;
+        let schema = Schema::of(&database)?;
+        Ok(Self { database, schema, _copy: copy })
+    }
+
+    /// A number made of how many rows a session has, how long they are and when they changed.
+    fn state(&self, id: &str, session: &str) -> rusqlite::Result<i64> {
+        let updated = if self.schema.updated { "time_updated" } else { "time_created" };
+        let mut state = fold(0, session.bytes().fold(0, |sum, byte| fold(sum, i64::from(byte))));
+        for table in ["message", "part"] {
+            let sql = format!(
+                "SELECT count(*), coalesce(sum({updated}), 0), coalesce(sum(length(data)), 0) \
+                 FROM {table} WHERE session_id = ?"
+            );
+            let mut query = self.database.prepare_cached(&sql)?;
+            let sums: [i64; 3] =
+                query.query_row([id], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]))?;
+            state = sums.into_iter().fold(state, fold);
+        }
+        Ok(state)
+    }
+
+    /// What never changes about a session, and all that is said of it.
+    fn session(&self, row: &Row<'_>) -> rusqlite::Result<(String, String)> {
+        let (mut fixed, mut whole) = (Vec::new(), Vec::new());
+        let mut created = None;
+        for (at, column) in self.schema.session.iter().enumerate() {
+            let value = row.get_ref(at)?;
+            if matches!(value, ValueRef::Null) {
+                continue;
+            }
+            let value = json(value, JSON.contains(&column.as_str()));
+            if column == "time_created" {
+                created = Some(value.clone());
+            }
+            match FIXED.iter().find(|(name, _)| name == column) {
+                Some((_, name)) => fixed.push((*name, value)),
+                None => whole.push((column.as_str(), value)),
+            }
+        }
+        let time = format!("{{\"created\":{}}}", created.unwrap_or_else(|| "0".into()));
+        fixed.push(("time", time));
+        let object = |fields: &[(&str, String)]| {
+            let fields: Vec<_> = fields.iter().map(|(name, text)| (*name, text.as_str())).collect();
+            with("{}", &fields)
+        };
+        let all = object(&[fixed.as_slice(), whole.as_slice()].concat());
+        Ok((object(&fixed), all))
+    }
+
+    fn row(&self, id: &str) -> rusqlite::Result<(String, String)> {
+        let sql = format!("SELECT {} FROM session WHERE id = ?", self.columns());
+        let mut query = self.database.prepare_cached(&sql)?;
+        query.query_row([id], |row| self.session(row))
+    }
+
+    fn columns(&self) -> String {
+        let quoted =
+            self.schema.session.iter().map(|name| format!("\"{}\"", name.replace('"', "\"\"")));
+        quoted.collect::<Vec<_>>().join(",")
+    }
+
+    /// The messages of a session, in the order of the conversation.
+    fn messages(&self, session: &str) -> rusqlite::Result<Vec<Stored>> {
+        let sql = "SELECT id, time_created, data FROM message WHERE session_id = ? \
+                   ORDER BY time_created, id";
+        stored(&self.database, sql, session)
+    }
+
+    fn parts(&self, session: &str, message: &str) -> rusqlite::Result<Vec<String>> {
+        let sql = "SELECT id, time_created, data FROM part WHERE message_id = ? \
+                   ORDER BY time_created, id";
+        let parts = stored(&self.database, sql, message)?;
+        let (session, message) = (text(session), text(message));
+        let owners = [("sessionID", session.as_str()), ("messageID", message.as_str())];
+        Ok(parts.iter().map(|part| part.object(&owners)).collect())
+    }
+
+    /// Parts whose message is not there.
+    fn orphans(&self, session: &str) -> rusqlite::Result<Vec<Stored>> {
+        let sql = "SELECT id, time_created, data FROM part WHERE session_id = ? \
+                   AND message_id NOT IN (SELECT id FROM message) ORDER BY time_created, id";
+        stored(&self.database, sql, session)
+    }
+}
+
+impl Inside for Opened {
+    fn sessions(&mut self) -> Result<Vec<Found>, ExpandError> {
+        let read = || -> rusqlite::Result<Vec<Found>> {
+            let sql = "SELECT id, time_created FROM session ORDER BY time_created, id";
+            let mut query = self.database.prepare(sql)?;
+            let all = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let mut found = Vec::new();
+            for row in all {
+                let (id, created): (String, i64) = row?;
+                let (_, whole) = self.row(&id)?;
+                let state = self.state(&id, &whole)?;
+                found.push(Found { id, created: Timestamp::from_millisecond(created).ok(), state });
+            }
+            Ok(found)
+        };
+        read().map_err(unreadable)
+    }
+
+    fn lines(
+        &mut self,
+        id: &str,
+        known: &mut dyn BufRead,
+        out: &mut dyn Write,
+    ) -> Result<Vec<String>, ExpandError> {
+        let mut lines = Lines::behind(known, out)?;
+        let mut problems = Vec::new();
+        let (fixed, whole) = self.row(id).map_err(unreadable)?;
+        lines.session(&fixed)?;
+        let mut messages = self.messages(id).map_err(unreadable)?;
+        let there: HashSet<_> = messages.iter().map(|message| message.id.clone()).collect();
+        lines.deleted(&there)?;
+        if messages.last().is_some_and(|last| Asked::of(&last.data).is_unfinished()) {
+            messages.pop();
+            problems.push("the last message is not finished; it waits".to_owned());
+        }
+        let session = text(id);
+        for message in &messages {
+            let info = message.object(&[("sessionID", &session)]);
+            let parts = self.parts(id, &message.id).map_err(unreadable)?;
+            lines.message(&message.id, &info, &parts)?;
+        }
+        let orphans = self.orphans(id).map_err(unreadable)?;
+        for part in &orphans {
+            lines.orphan(&part.id, &part.object(&[("sessionID", &session)]))?;
+        }
+        if !orphans.is_empty() {
+            problems.push(format!("{} parts belong to no message", orphans.len()));
+        }
+        lines.whole(&whole)?;
+        Ok(problems)
+    }
+}
+
+/// A row of messages or parts.
+struct Stored {
+    id: String,
+    created: i64,
+    data: String,
+}
+
+impl Stored {
+    /// Its data as `opencode export` writes it: with the ids, which have columns of their own.
+    fn object(&self, owners: &[(&str, &str)]) -> String {
+        let (id, time) = (text(&self.id), format!("{{\"created\":{}}}", self.created));
+        let asked = Asked::of(&self.data);
+        let mut fields = Vec::new();
+        if asked.time.is_none() {
+            fields.push(("time", time.as_str()));
+        }
+        if asked.id.is_none() {
+            fields.push(("id", id.as_str()));
+        }
+        fields.extend_from_slice(owners);
+        with(&self.data, &fields)
+    }
+}
+
+fn stored(database: &Connection, sql: &str, of: &str) -> rusqlite::Result<Vec<Stored>> {
+    let mut query = database.prepare_cached(sql)?;
+    let rows = query.query_map([of], |row| {
+        let data = row.get_ref(2)?;
+        let bytes = data.as_bytes().unwrap_or_default();
+        let data = String::from_utf8_lossy(bytes).into_owned();
+        Ok(Stored { id: row.get(0)?, created: row.get(1)?, data })
+    })?;
+    rows.collect()
+}
+
+/// A value as JSON; a text may be JSON already.
+fn json(value: ValueRef<'_>, is_json: bool) -> String {
+    match value {
+        ValueRef::Null => "null".into(),
+        ValueRef::Integer(number) => number.to_string(),
+        ValueRef::Real(number) => text(&number),
+        ValueRef::Text(bytes) => {
+            let said = String::from_utf8_lossy(bytes);
+            let object = is_json && serde_json::from_str::<serde::de::IgnoredAny>(&said).is_ok();
+            if object { said.replace(['\n', '\r'], " ") } else { text(&*said) }
+        }
+        ValueRef::Blob(bytes) => text(&String::from_utf8_lossy(bytes)),
+    }
+}
+
+/// One number of two, as FNV does it.
+fn fold(sum: i64, next: i64) -> i64 {
+    (sum ^ next).wrapping_mul(0x0100_0000_01b3)
+}

@@ -1,0 +1,65 @@
+//! The sessions in opencode's database and in the folders that it had before, as lines of the
+//! form in which `opencode export` writes sessions.
+//!
+//! The database is never opened where it lies: it and its write-ahead log are copied into a
+//! folder of our own, and the copy is read.
+
+mod copy;
+mod database;
+mod line;
+mod lines;
+mod schema;
+mod storage;
+
+use std::path::Path;
+
+use forklore_model::expand::{ExpandError, Expander, Inside};
+
+const DIALECT: &str = "opencode";
+const SQLITE: &[u8] = b"SQLite format 3\0";
+
+/// `opencode.db`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Database;
+
+impl Expander for Database {
+    fn dialect(&self) -> &'static str {
+        DIALECT
+    }
+
+    fn may_own(&self, path: &Path) -> bool {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+        name.starts_with("opencode") && name.ends_with(".db")
+    }
+
+    fn detect(&self, _path: &Path, head: &[u8]) -> bool {
+        head.starts_with(SQLITE)
+    }
+
+    fn open(&self, path: &Path) -> Result<Box<dyn Inside>, ExpandError> {
+        Ok(Box::new(database::Opened::of(path)?))
+    }
+}
+
+/// `storage/session/<project>/<session>.json`, with the folders `message` and `part` beside
+/// `session`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Storage;
+
+impl Expander for Storage {
+    fn dialect(&self) -> &'static str {
+        DIALECT
+    }
+
+    fn may_own(&self, path: &Path) -> bool {
+        storage::root(path).is_some()
+    }
+
+    fn detect(&self, path: &Path, _head: &[u8]) -> bool {
+        self.may_own(path)
+    }
+
+    fn open(&self, path: &Path) -> Result<Box<dyn Inside>, ExpandError> {
+        Ok(Box::new(storage::Opened::of(path)?))
+    }
+}

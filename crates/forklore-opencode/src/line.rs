@@ -1,0 +1,114 @@
+//! Lines, made of stored texts without reading more of them than must be.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+/// `{"info":{...},"parts":[...]}`.
+pub(crate) fn message(info: &str, parts: &[String]) -> String {
+    format!("{{\"info\":{info},\"parts\":[{}]}}\n", parts.join(","))
+}
+
+/// The line of what never changes about a session.
+pub(crate) fn session(info: &str) -> String {
+    format!("{{\"info\":{info}}}\n")
+}
+
+/// The line of all that is said of a session.
+pub(crate) fn whole(info: &str) -> String {
+    format!("{{\"info\":{info},\"whole\":true}}\n")
+}
+
+/// The line of a part whose message is not there.
+pub(crate) fn orphan(part: &str) -> String {
+    format!("{{\"part\":{part}}}\n")
+}
+
+/// Says that messages are no longer there.
+pub(crate) fn deleted(ids: &[String]) -> String {
+    format!("{{\"deleted\":{}}}\n", text(ids))
+}
+
+/// A stored object with fields added behind its own. What is no object is a text in it.
+pub(crate) fn with(data: &str, fields: &[(&str, &str)]) -> String {
+    let mut out = on_one_line(data).unwrap_or_else(|| format!("{{\"data\":{}}}", text(data)));
+    out.truncate(out.trim_end().len() - 1);
+    let mut first = out.trim_end().ends_with('{');
+    for (name, value) in fields {
+        out.push_str(if first { "" } else { "," });
+        out.push_str(&format!("{}:{value}", text(name)));
+        first = false;
+    }
+    out.push('}');
+    out
+}
+
+/// The object in a text, on one line.
+fn on_one_line(data: &str) -> Option<String> {
+    let raw: &RawValue = serde_json::from_str(data).ok()?;
+    // Inside a JSON string line breaks are always escaped, so only white space changes.
+    raw.get().starts_with('{').then(|| raw.get().replace(['\n', '\r'], " "))
+}
+
+/// A value in JSON.
+pub(crate) fn text<T: Serialize + ?Sized>(value: &T) -> String {
+    serde_json::to_string(value).unwrap_or_else(|_| "null".into())
+}
+
+/// What is asked of a stored message.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Asked<'a> {
+    #[serde(borrow)]
+    pub(crate) id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    role: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) time: Option<&'a RawValue>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+}
+
+impl<'a> Asked<'a> {
+    pub(crate) fn of(data: &'a str) -> Self {
+        serde_json::from_str(data).unwrap_or_default()
+    }
+
+    /// Whether the message is still being written, as far as it says itself.
+    pub(crate) fn is_unfinished(&self) -> bool {
+        #[derive(Default, Deserialize)]
+        #[serde(default)]
+        struct Times<'a> {
+            #[serde(borrow)]
+            completed: Option<&'a RawValue>,
+        }
+        let times = self.time.map(|time| serde_json::from_str::<Times<'_>>(time.get()));
+        let times = times.and_then(Result::ok).unwrap_or_default();
+        let is_assistant = self.role.is_some_and(|role| role.get() == "\"assistant\"");
+        // Where nothing tells times, nothing tells that one is missing.
+        is_assistant && self.time.is_some() && times.completed.is_none() && self.error.is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_added_behind_what_is_there() {
+        let id = [("id", "\"x\"")];
+        assert_eq!(with("{ }", &id), "{ \"id\":\"x\"}");
+        assert_eq!(with("{\"a\":1.0\n}", &id), "{\"a\":1.0 ,\"id\":\"x\"}");
+        assert_eq!(with("[1]", &id), "{\"data\":\"[1]\",\"id\":\"x\"}");
+        assert_eq!(with("{torn", &id), "{\"data\":\"{torn\",\"id\":\"x\"}");
+    }
+
+    #[test]
+    fn only_an_answer_without_an_end_is_unfinished() {
+        let is = |data: &str| Asked::of(data).is_unfinished();
+        assert!(is(r#"{"role":"assistant","time":{"created":1}}"#));
+        assert!(!is(r#"{"role":"assistant","time":{"created":1,"completed":2}}"#));
+        assert!(!is(r#"{"role":"assistant","time":{"created":1},"error":{"name":"x"}}"#));
+        assert!(!is(r#"{"role":"user","time":{"created":1}}"#));
+        assert!(!is(r#"{"role":"assistant"}"#));
+    }
+}

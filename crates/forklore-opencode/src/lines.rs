@@ -1,0 +1,140 @@
+//! A session's lines that are new, behind those that were written before.
+
+use std::collections::hash_map::DefaultHasher;
+use std::collections::{HashMap, HashSet};
+use std::hash::{Hash, Hasher};
+use std::io::{BufRead, Write};
+
+use forklore_model::expand::ExpandError;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::line;
+
+/// What a line is about.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum About {
+    /// What never changes about the session.
+    Session,
+    /// What the session is by now.
+    Whole,
+    Message(String),
+    Orphan(String),
+}
+
+#[derive(Deserialize)]
+struct Known<'a> {
+    #[serde(default)]
+    info: Option<Named>,
+    #[serde(borrow, default)]
+    parts: Option<&'a RawValue>,
+    #[serde(default)]
+    part: Option<Named>,
+    #[serde(default)]
+    deleted: Vec<String>,
+    #[serde(default)]
+    whole: bool,
+}
+
+#[derive(Deserialize)]
+struct Named {
+    #[serde(default)]
+    id: String,
+}
+
+/// What was written of a session, and what is written now.
+pub(crate) struct Lines<'a> {
+    out: &'a mut dyn Write,
+    /// What tells the last line about each thing from others.
+    known: HashMap<About, u64>,
+}
+
+impl<'a> Lines<'a> {
+    /// Behind the lines that are known.
+    pub(crate) fn behind(
+        known: &mut dyn BufRead,
+        out: &'a mut dyn Write,
+    ) -> Result<Self, ExpandError> {
+        let mut lines = Self { out, known: HashMap::new() };
+        let mut line = String::new();
+        while known.read_line(&mut line).map_err(failed("cannot read what is known"))? > 0 {
+            lines.learn(&line);
+            line.clear();
+        }
+        Ok(lines)
+    }
+
+    fn learn(&mut self, line: &str) {
+        let Ok(known) = serde_json::from_str::<Known<'_>>(line) else { return };
+        for id in known.deleted {
+            self.known.remove(&About::Message(id));
+        }
+        let about = match (known.info, known.parts, known.part) {
+            (Some(info), Some(_), _) => About::Message(info.id),
+            (Some(_), None, _) if known.whole => About::Whole,
+            (Some(_), None, _) => About::Session,
+            (None, _, Some(part)) => About::Orphan(part.id),
+            _ => return,
+        };
+        self.known.insert(about, mark(line));
+    }
+
+    /// What never changes about the session; to be told first.
+    pub(crate) fn session(&mut self, info: &str) -> Result<(), ExpandError> {
+        self.write(&About::Session, &line::session(info))
+    }
+
+    /// What the session is by now; to be told last, as it says where in its messages it stands.
+    pub(crate) fn whole(&mut self, info: &str) -> Result<(), ExpandError> {
+        self.write(&About::Whole, &line::whole(info))
+    }
+
+    /// A message, in the order of the conversation.
+    pub(crate) fn message(
+        &mut self,
+        id: &str,
+        info: &str,
+        parts: &[String],
+    ) -> Result<(), ExpandError> {
+        self.write(&About::Message(id.to_owned()), &line::message(info, parts))
+    }
+
+    pub(crate) fn orphan(&mut self, id: &str, part: &str) -> Result<(), ExpandError> {
+        self.write(&About::Orphan(id.to_owned()), &line::orphan(part))
+    }
+
+    /// Says which of the messages known are not among those that are there.
+    pub(crate) fn deleted(&mut self, there: &HashSet<String>) -> Result<(), ExpandError> {
+        let gone = self.known.keys().filter_map(|about| match about {
+            About::Message(id) if !there.contains(id) => Some(id.clone()),
+            _ => None,
+        });
+        let mut gone: Vec<_> = gone.collect();
+        if gone.is_empty() {
+            return Ok(());
+        }
+        gone.sort();
+        self.put(&line::deleted(&gone))
+    }
+
+    fn write(&mut self, about: &About, line: &str) -> Result<(), ExpandError> {
+        if self.known.get(about) == Some(&mark(line)) {
+            return Ok(());
+        }
+        self.put(line)
+    }
+
+    fn put(&mut self, line: &str) -> Result<(), ExpandError> {
+        self.out.write_all(line.as_bytes()).map_err(failed("cannot write the lines of a session"))
+    }
+}
+
+fn mark(line: &str) -> u64 {
+    let mut hash = DefaultHasher::new();
+    line.hash(&mut hash);
+    hash.finish()
+}
+
+fn failed(doing: &'static str) -> impl Fn(std::io::Error) -> ExpandError {
+    move |source| ExpandError::Io { doing: doing.into(), source }
+}

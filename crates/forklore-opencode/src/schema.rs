@@ -1,0 +1,51 @@
+//! Which columns the tables have: versions of the program differ.
+
+use forklore_model::expand::ExpandError;
+use rusqlite::Connection;
+
+/// What is read, at the least.
+const NEEDED: [(&str, &[&str]); 3] = [
+    ("session", &["id", "time_created"]),
+    ("message", &["id", "session_id", "time_created", "data"]),
+    ("part", &["id", "message_id", "session_id", "time_created", "data"]),
+];
+
+/// The columns of the tables that are read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Schema {
+    pub(crate) session: Vec<String>,
+    /// Whether messages and parts say when they were changed.
+    pub(crate) updated: bool,
+}
+
+impl Schema {
+    /// Looks at the tables of a database.
+    pub(crate) fn of(database: &Connection) -> Result<Self, ExpandError> {
+        let mut tables = Vec::new();
+        for (table, needed) in NEEDED {
+            let columns = columns(database, table).map_err(unreadable)?;
+            if let Some(missing) = needed.iter().find(|name| !columns.iter().any(|c| c == *name)) {
+                return Err(ExpandError::UnknownVersion(match columns.is_empty() {
+                    true => format!("not a database of opencode's: it has no table {table:?}"),
+                    false => format!(
+                        "a version of opencode's database that is not known: its table {table:?} has no column {missing:?}"
+                    ),
+                }));
+            }
+            tables.push(columns);
+        }
+        let updated = tables.iter().skip(1).all(|table| table.iter().any(|c| c == "time_updated"));
+        Ok(Self { session: tables.swap_remove(0), updated })
+    }
+}
+
+fn columns(database: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
+    let mut query = database.prepare("SELECT name FROM pragma_table_info(?) ORDER BY cid")?;
+    query.query_map([table], |row| row.get(0))?.collect()
+}
+
+/// What SQLite says about a database that it cannot read.
+pub(crate) fn unreadable(error: rusqlite::Error) -> ExpandError {
+    let what = format!("the database cannot be read: {error}");
+    ExpandError::Unreadable { what, source: Some(Box::new(error)) }
+}

@@ -1,0 +1,184 @@
+//! Sessions in folders, as versions before 1.2 kept them: a file for the session, one for each
+//! message and one for each part.
+
+use std::collections::HashSet;
+use std::fs;
+use std::io::{self, BufRead, Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use forklore_model::expand::{ExpandError, Found, Inside};
+use jiff::Timestamp;
+use serde::Deserialize;
+
+use crate::line::{Asked, with};
+use crate::lines::Lines;
+
+/// No message or part is longer.
+const LONGEST: u64 = 256 << 20;
+
+/// The folder `storage` that a session's file lies in.
+pub(crate) fn root(path: &Path) -> Option<PathBuf> {
+    let sessions = path.parent()?.parent()?;
+    let json = path.extension().is_some_and(|end| end == "json");
+    (json && sessions.file_name()? == "session").then(|| sessions.parent().map(Path::to_owned))?
+}
+
+/// A session in folders.
+pub(crate) struct Opened {
+    root: PathBuf,
+    id: String,
+    info: String,
+    messages: Vec<Stored>,
+    state: i64,
+    created: i64,
+}
+
+/// A message with its parts.
+struct Stored {
+    id: String,
+    created: i64,
+    info: String,
+    parts: Vec<(i64, String, String)>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Told {
+    id: String,
+    time: Times,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Times {
+    created: f64,
+    start: f64,
+}
+
+impl Opened {
+    pub(crate) fn of(path: &Path) -> Result<Self, ExpandError> {
+        let no_session = || {
+            let message = format!("{} is no session of opencode's", path.display());
+            ExpandError::UnknownVersion(message)
+        };
+        let root = root(path).ok_or_else(no_session)?;
+        let mut state = 0;
+        let info = read(path, &mut state)?;
+        let told: Told = serde_json::from_str(&info).map_err(|_| no_session())?;
+        if told.id.is_empty() || told.id.contains(['/', '\\']) {
+            return Err(no_session());
+        }
+        let mut opened = Self {
+            messages: Vec::new(),
+            id: told.id,
+            info: with(&info, &[]),
+            state,
+            created: millis(told.time.created),
+            root,
+        };
+        opened.read_messages()?;
+        Ok(opened)
+    }
+
+    fn read_messages(&mut self) -> Result<(), ExpandError> {
+        let folder = self.root.join("message").join(&self.id);
+        for path in files(&folder)? {
+            let info = read(&path, &mut self.state)?;
+            let told: Told = serde_json::from_str(&info).unwrap_or_default();
+            let id = name(&path);
+            let mut parts = Vec::new();
+            for path in files(&self.root.join("part").join(&id))? {
+                let part = read(&path, &mut self.state)?;
+                let told: Told = serde_json::from_str(&part).unwrap_or_default();
+                let at = told.time.start.max(told.time.created);
+                parts.push((millis(at), name(&path), with(&part, &[])));
+            }
+            // Few parts say when they began; their ids were made one behind the other.
+            parts.sort_by(|a, b| a.1.cmp(&b.1));
+            let created = millis(told.time.created);
+            self.messages.push(Stored { id, created, info: with(&info, &[]), parts });
+        }
+        self.messages.sort_by(|a, b| (a.created, &a.id).cmp(&(b.created, &b.id)));
+        Ok(())
+    }
+}
+
+impl Inside for Opened {
+    fn sessions(&mut self) -> Result<Vec<Found>, ExpandError> {
+        let created = Timestamp::from_millisecond(self.created).ok();
+        Ok(vec![Found { id: self.id.clone(), created, state: self.state }])
+    }
+
+    fn lines(
+        &mut self,
+        _id: &str,
+        known: &mut dyn BufRead,
+        out: &mut dyn Write,
+    ) -> Result<Vec<String>, ExpandError> {
+        let mut lines = Lines::behind(known, out)?;
+        lines.session(&self.info)?;
+        let there: HashSet<_> = self.messages.iter().map(|message| message.id.clone()).collect();
+        lines.deleted(&there)?;
+        let (mut messages, mut problems) = (self.messages.as_slice(), Vec::new());
+        if let Some((last, before)) = messages.split_last()
+            && Asked::of(&last.info).is_unfinished()
+        {
+            messages = before;
+            problems.push("the last message is not finished; it waits".to_owned());
+        }
+        for Stored { id, info, parts, .. } in messages {
+            let parts: Vec<_> = parts.iter().map(|(_, _, part)| part.clone()).collect();
+            lines.message(id, info, &parts)?;
+        }
+        // Once more, as it says where in its messages it stands.
+        lines.whole(&self.info)?;
+        Ok(problems)
+    }
+}
+
+fn millis(since: f64) -> i64 {
+    // `as` saturates, and a NaN becomes 0.
+    since as i64
+}
+
+fn name(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// The JSON files of a folder, which need not be there; links are passed over.
+fn files(folder: &Path) -> Result<Vec<PathBuf>, ExpandError> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(failed(folder, error)),
+    };
+    let mut found = Vec::new();
+    for entry in entries.flatten() {
+        let path = entry.path();
+        let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
+        if is_file && path.extension().is_some_and(|end| end == "json") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// What is in a file; its size and time become part of `state`.
+fn read(path: &Path, state: &mut i64) -> Result<String, ExpandError> {
+    let file = fs::File::open(path).map_err(|error| failed(path, error))?;
+    let metadata = file.metadata().map_err(|error| failed(path, error))?;
+    let since = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    let nanos = since.map_or(0, |since| since.as_nanos() as i64);
+    for number in [metadata.len() as i64, nanos] {
+        *state = (*state ^ number).wrapping_mul(0x0100_0000_01b3);
+    }
+    let mut bytes = Vec::new();
+    file.take(LONGEST).read_to_end(&mut bytes).map_err(|error| failed(path, error))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn failed(path: &Path, source: io::Error) -> ExpandError {
+    ExpandError::Io { doing: format!("cannot read {}", path.display()), source }
+}
