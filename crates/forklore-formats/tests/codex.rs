@@ -322,8 +322,10 @@ fn a_rollback_goes_on_from_before_the_turns_it_takes_back() {
         assert_eq!(rollbacks("s.t.s.t.0", cut), [Parent::Previous]);
         // Two messages of one task are two turns.
         assert_eq!(rollbacks("s.t.s.t.t1", cut), [id(7)]);
-        // Again, from within the new path; and from before the first of all.
-        assert_eq!(rollbacks("t.s.t.1s.t1", cut), [id(1), id(6)]);
+        // Again: what comes next is another branch at the same place.
+        assert_eq!(rollbacks("t.s.t.1s.t1", cut), [id(1), id(1)]);
+        assert_eq!(rollbacks("t.s.t.1.s.t1", cut), [id(1), id(7)]);
+        // From before the first of all.
         assert_eq!(rollbacks("t1", cut), [Parent::None]);
         assert_eq!(rollbacks("1", cut), [Parent::Previous]);
     }

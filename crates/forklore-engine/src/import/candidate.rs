@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use forklore_model::dialect::Dialect;
 use jiff::Timestamp;
 
+use super::names::Names;
 use super::opened::Opened;
 use super::report::{ImportReport, Problem, ProblemKind};
 use super::{ImportOptions, walk};
@@ -22,6 +23,8 @@ pub(super) struct Candidate {
     native_id: Option<String>,
     /// That of the file whose session its own begins in.
     base: Option<String>,
+    /// What the agent calls its session, where it says so in a list of its own.
+    pub(super) title: Option<String>,
 }
 
 impl Engine {
@@ -40,7 +43,7 @@ impl Engine {
                 Error::invalid("dialect", format!("a dialect is one of {}", known.join(", ")))
             })?),
         };
-        let mut found = Vec::new();
+        let (mut found, mut names) = (Vec::new(), Names::default());
         let may_own = |path: &Path| match asked {
             Some(dialect) => dialect.may_own(path),
             None => self.dialects.iter().any(|dialect| dialect.may_own(path)),
@@ -52,8 +55,8 @@ impl Engine {
                     Some(dialect) => {
                         let (begun, facts) = file.begun(dialect);
                         let base = facts.base.map(|base| base.native_id);
-                        let native_id = facts.native_id;
-                        found.push(Candidate { path, dialect, begun, native_id, base });
+                        let (native_id, title) = (facts.native_id, names.of(dialect, &path));
+                        found.push(Candidate { path, dialect, begun, native_id, base, title });
                         continue;
                     }
                     None => (ProblemKind::UnknownFormat, NO_RECORDS.to_owned()),
@@ -137,6 +140,7 @@ mod tests {
             begun: Timestamp::UNIX_EPOCH,
             native_id: some(id),
             base: some(base),
+            title: None,
         });
         let ids = parents_first(files.collect()).into_iter().map(|file| file.path);
         ids.map(|path| path.display().to_string()).collect()

@@ -6,7 +6,8 @@ use std::path::Path;
 use forklore_store::sources::{FindSource, Source, SourceId, Sources};
 use sha2::Sha256;
 
-use super::opened::Opened;
+use super::opened::{Opened, record_key};
+use super::state::State;
 use crate::{Error, Result};
 
 /// What a look at a file and at the sources says.
@@ -25,7 +26,7 @@ pub(super) enum Known {
 }
 
 /// Recognises a file by its path, by equal content, or as one that was moved.
-pub(super) fn look_up(sources: &dyn Sources, file: &mut Opened) -> Result<Known> {
+pub(super) fn look_up(sources: &dyn Sources, file: &Opened) -> Result<Known> {
     let by_path = FindSource::Path(file.seen.path.clone());
     if let Some(source) = sources.sources(&by_path)?.into_iter().next() {
         if source.paths.contains(&file.seen) {
@@ -37,7 +38,7 @@ pub(super) fn look_up(sources: &dyn Sources, file: &mut Opened) -> Result<Known>
         });
     }
     for source in sources.sources(&FindSource::FirstLine(file.first_line()))? {
-        let equal = source.read.offset == file.seen.size
+        let equal = source.read.offset == file_len(file)?
             || source.paths.iter().any(|seen| seen.size == file.seen.size);
         let moved = || source.paths.iter().all(|seen| is_gone(&seen.path));
         if (equal || moved())
@@ -49,13 +50,38 @@ pub(super) fn look_up(sources: &dyn Sources, file: &mut Opened) -> Result<Known>
     Ok(Known::New { revision: 0, latest: None })
 }
 
-fn prefix(file: &mut Opened, source: &Source) -> Result<Option<Sha256>> {
+/// The same, but to be read on where the file is not changed and its session is called
+/// otherwise than before.
+pub(super) fn called(known: Known, file: &Opened, title: Option<&str>) -> Result<Known> {
+    match (known, title.map(|title| record_key(title.as_bytes()))) {
+        (Known::Unchanged(source), key @ Some(_))
+            if State::read(&source.read.state).told.title_key != key =>
+        {
+            let hash = prefix(file, &source)?;
+            Ok(match hash {
+                Some(hash) => Known::Grown(source, hash),
+                None => Known::Unchanged(source),
+            })
+        }
+        (known, _) => Ok(known),
+    }
+}
+
+fn prefix(file: &Opened, source: &Source) -> Result<Option<Sha256>> {
     if file.document && source.read.offset != file.seen.size {
         // A document does not grow at its end: it is written anew.
         return Ok(None);
     }
     let found = file.prefix(source.read.offset, &source.read.sha256);
-    found.map_err(|error| Error::io(format!("cannot read {}", file.seen.path), error))
+    found.map_err(|error| unreadable(file, error))
+}
+
+fn file_len(file: &Opened) -> Result<u64> {
+    file.len().map_err(|error| unreadable(file, error))
+}
+
+fn unreadable(file: &Opened, error: io::Error) -> Error {
+    Error::io(format!("cannot read {}", file.seen.path), error)
 }
 
 fn is_gone(path: &str) -> bool {

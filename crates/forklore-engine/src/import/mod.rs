@@ -13,8 +13,10 @@ mod child;
 mod document;
 mod known;
 mod lines;
+mod names;
 mod objects;
 mod opened;
+mod packed;
 mod problems;
 mod reading;
 mod report;
@@ -150,17 +152,20 @@ impl Engine {
         let unreadable = |error| Error::io(format!("cannot read {}", path.display()), error);
         let mut file = Opened::open(path).map_err(unreadable)?;
         file.document = candidate.dialect.is_document(path, &file.head);
-        let known = match known::look_up(sources, &mut file)? {
+        let known = match known::look_up(sources, &file)? {
             Known::Unchanged(source) | Known::Grown(source, _)
                 if options.again && self.has_deleted(&source)? =>
             {
                 Known::New { revision: source.revision + 1, latest: Some(source.id) }
             }
-            known => known,
+            known => known::called(known, &file, candidate.title.as_deref())?,
         };
         let unchanged = matches!(known, Known::Unchanged(_));
         let begin = start::Start { engine: self, sources, options, taken };
         let mut reading = begin.reading(&file, candidate.dialect, known)?;
+        if let Some(title) = &candidate.title {
+            reading.state.facts.title = Some(title.clone());
+        }
         let before = reading.offset;
         if !unchanged {
             reading.run(&file, progress)?;

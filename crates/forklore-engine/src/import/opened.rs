@@ -11,6 +11,9 @@ use forklore_store::sources::{RecordKey, SeenFile};
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
+use super::packed::{Trouble, Unpacked, is_packed};
+use super::report::ProblemKind;
+
 /// How much of a file dialects get to see.
 const HEAD: u64 = 64 << 10;
 /// How much of it is looked through for what a first line tells that is longer.
@@ -24,6 +27,9 @@ const BLANK: [char; 6] = ['\u{feff}', '\0', ' ', '\t', '\r', '\n'];
 /// A regular file and what a look at it showed.
 pub(super) struct Opened {
     file: File,
+    /// Whether it is compressed. What is said of its content is then said of what is in it.
+    pub(super) packed: bool,
+    trouble: Trouble,
     pub(super) path: PathBuf,
     pub(super) seen: SeenFile,
     pub(super) head: Vec<u8>,
@@ -46,12 +52,37 @@ impl Opened {
         }
         let mut head = Vec::new();
         file.by_ref().take(HEAD).read_to_end(&mut head)?;
+        let packed = is_packed(&head);
         let seen = SeenFile {
             path: path.to_string_lossy().into_owned(),
             size: metadata.len(),
             modified: modified(&metadata),
         };
-        Ok(Self { file, path: path.to_owned(), seen, head, document: false })
+        let (path, trouble) = (path.to_owned(), Trouble::default());
+        let mut opened = Self { file, packed, trouble, path, seen, head, document: false };
+        if packed {
+            opened.head = opened.unpacked_head()?;
+        }
+        Ok(opened)
+    }
+
+    fn unpacked_head(&self) -> io::Result<Vec<u8>> {
+        let mut head = Vec::new();
+        self.rest(0)?.take(HEAD).read_to_end(&mut head)?;
+        match self.trouble() {
+            Some((_, why)) if head.is_empty() => Err(io::Error::other(why)),
+            _ => Ok(head),
+        }
+    }
+
+    /// Why what was read of a compressed file last ended before its end.
+    pub(super) fn trouble(&self) -> Option<(ProblemKind, String)> {
+        self.trouble.take()
+    }
+
+    /// Whether the content may be as long as this, as far as that can be told without reading it.
+    pub(super) fn may_be_long(&self, len: u64) -> bool {
+        self.packed || self.seen.size >= len
     }
 
     /// The time of change, for records without a time.
@@ -70,19 +101,19 @@ impl Opened {
     }
 
     /// The hash of the first `len` bytes, to be gone on with; none when they are not what `sha256`
-    /// was made of. The file then stands behind them.
-    pub(super) fn prefix(&mut self, len: u64, sha256: &[u8; 32]) -> io::Result<Option<Sha256>> {
-        if self.seen.size < len {
+    /// was made of.
+    pub(super) fn prefix(&self, len: u64, sha256: &[u8; 32]) -> io::Result<Option<Sha256>> {
+        if !self.may_be_long(len) {
             return Ok(None);
         }
-        self.file.seek(SeekFrom::Start(0))?;
+        let mut content = self.rest(0)?;
         let mut hash = Sha256::new();
         let mut block = vec![0; BLOCK];
         let mut left = len;
         while left > 0 {
             let want = usize::try_from(left).map_or(BLOCK, |left| left.min(BLOCK));
             let part = block.get_mut(..want).unwrap_or_default();
-            match self.file.read(part)? {
+            match content.read(part)? {
                 0 => return Ok(None),
                 got => {
                     hash.update(part.get(..got).unwrap_or_default());
@@ -94,11 +125,25 @@ impl Opened {
         Ok(same.then_some(hash))
     }
 
+    /// How long the content is.
+    pub(super) fn len(&self) -> io::Result<u64> {
+        if !self.packed {
+            return Ok(self.seen.size);
+        }
+        io::copy(&mut self.rest(0)?, &mut io::sink())
+    }
+
     /// The bytes from `offset` up to the size that was seen.
-    pub(super) fn rest(&self, offset: u64) -> io::Result<impl Read + use<>> {
+    pub(super) fn rest(&self, offset: u64) -> io::Result<Box<dyn Read + '_>> {
         let mut file = self.file.try_clone()?;
-        file.seek(SeekFrom::Start(offset))?;
-        Ok(file.take(self.seen.size.saturating_sub(offset)))
+        if !self.packed {
+            file.seek(SeekFrom::Start(offset))?;
+            return Ok(Box::new(file.take(self.seen.size.saturating_sub(offset))));
+        }
+        file.seek(SeekFrom::Start(0))?;
+        let mut content = Unpacked::new(file, self.seen.size, &self.trouble)?;
+        io::copy(&mut content.by_ref().take(offset), &mut io::sink())?;
+        Ok(Box::new(content))
     }
 
     /// The time that the first records tell, for the order in which files are read, and what

@@ -63,7 +63,7 @@ impl Reading<'_> {
             progress(self.progressed(&file.path));
             return Ok(());
         }
-        if self.seen.size.saturating_sub(self.offset) <= LONG {
+        if !file.may_be_long(self.offset.saturating_add(LONG)) {
             return self.read_all(file, progress);
         }
         let sources = self.sources;
@@ -91,13 +91,18 @@ impl Reading<'_> {
                 progress(self.progressed(&file.path));
             }
         }
+        drop(lines);
+        if let Some((kind, why)) = file.trouble() {
+            self.problem(kind, &why);
+        }
         self.finish()?;
         progress(self.progressed(&file.path));
         Ok(())
     }
 
     fn progressed<'p>(&self, path: &'p Path) -> Progressed<'p> {
-        Progressed { path, done: self.offset, total: self.seen.size }
+        // How much is in a compressed file is not known before.
+        Progressed { path, done: self.offset, total: self.seen.size.max(self.offset) }
     }
 
     /// Nearly every line is one object and a line end; the others are taken apart.

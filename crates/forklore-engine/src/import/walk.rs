@@ -71,7 +71,7 @@ impl Walk<'_> {
                 let Some(real) = real else { continue };
                 if real.is_dir() {
                     waiting.push(real);
-                } else if real.is_file() && (self.may_own)(&real) {
+                } else if real.is_file() && (self.may_own)(&real) && !beside_plain(&real) {
                     self.add(real);
                 }
             }
@@ -85,5 +85,14 @@ impl Walk<'_> {
 
 /// Whether the name says that the file holds lines of JSON.
 pub(super) fn is_lines(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("jsonl"))
+    let is = |path: &Path, ending| {
+        path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending))
+    };
+    is(path, "jsonl") || (is(path, "zst") && is(&path.with_extension(""), "jsonl"))
+}
+
+/// Whether a compressed file stands beside the same file as it was: that one goes on.
+fn beside_plain(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "zst")
+        && path.with_extension("").is_file()
 }

@@ -10,16 +10,28 @@ pub(crate) fn testdata() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata")
 }
 
-/// Every Claude Code and Pi file.
+/// What is in a file; what is compressed is its content.
+pub(crate) fn content(path: &Path) -> Vec<u8> {
+    let bytes = std::fs::read(path).unwrap();
+    if bytes.starts_with(b"\x28\xb5\x2f\xfd") {
+        return zstd::decode_all(bytes.as_slice()).unwrap();
+    }
+    bytes
+}
+
+/// Every session file.
 pub(crate) fn all() -> Vec<Sample> {
     let mut samples = Vec::new();
-    for (folder, dialect) in [("claude", "claude"), ("pi", "pi"), ("plain", "plain")] {
+    for (folder, dialect) in
+        [("claude", "claude"), ("codex", "codex"), ("pi", "pi"), ("plain", "plain")]
+    {
         collect(&testdata().join(folder), dialect, &mut samples);
     }
     if let Some(outside) = outside() {
         for (folder, dialect) in [
             ("claude", "claude"),
             ("_synthetic/claude", "claude"),
+            ("codex", "codex"),
             ("pi", "pi"),
             ("_synthetic/pi", "pi"),
         ] {
@@ -46,7 +58,7 @@ fn collect(folder: &Path, dialect: &'static str, samples: &mut Vec<Sample>) {
     for path in entries {
         if path.is_dir() {
             collect(&path, dialect, samples);
-        } else if path.extension().is_some_and(|extension| extension == "jsonl") {
+        } else if path.extension().is_some_and(|end| end == "jsonl" || end == "zst") {
             samples.push((path, dialect));
         }
     }

@@ -7,7 +7,7 @@ use crate::scene::Scene;
 fn every_file_is_restored_and_imported_once_only() {
     let mut restored = 0;
     for (path, dialect) in files::all() {
-        let bytes = std::fs::read(&path).unwrap();
+        let bytes = files::content(&path);
         let scene = Scene::new();
         let report = scene.import_as(&path, dialect);
         let first = scene.everything();
@@ -38,7 +38,7 @@ fn whole_folders_are_imported_together_and_every_file_comes_back() {
     let report = scene.import(&files::testdata());
     assert!(report.files > 30, "{report:?}");
     for file in &report.sources {
-        let bytes = std::fs::read(&file.path).unwrap();
+        let bytes = files::content(file.path.as_ref());
         for session in &file.sessions {
             let restored = scene.restore(session);
             assert!(bytes.starts_with(&restored), "{}", file.path);

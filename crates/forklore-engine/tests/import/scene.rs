@@ -125,7 +125,7 @@ impl Scene {
                     Range::Raw { session, position, bytes } => {
                         all.push(Stretch::Raw(session, position, bytes));
                     }
-                    Range::Gone(len) => panic!("{len} bytes are gone"),
+                    other => panic!("{other:?}"),
                 }
             }
             step += 1;

@@ -34,6 +34,14 @@ impl Dialect for Codex {
             || long_line_holds(head, &["\"type\":\"session_meta\"", "\"payload\":"])
     }
 
+    /// Sessions that were not used for long are compressed.
+    fn may_own(&self, path: &Path) -> bool {
+        let is = |path: &Path, ending| {
+            path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending))
+        };
+        is(path, "jsonl") || (is(path, "zst") && is(&path.with_extension(""), "jsonl"))
+    }
+
     fn reader(&self, path: &Path, memory: Option<&str>) -> Box<dyn LineReader> {
         Box::new(record::Reader::new(path, memory))
     }

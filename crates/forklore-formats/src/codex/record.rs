@@ -50,6 +50,8 @@ struct Counts {
     next: u64,
     /// The number behind the last record before the running task, until a turn begins in it.
     before_task: Option<u64>,
+    /// The number behind the last rollback, and behind the record that it led back to.
+    resumed: Option<(u64, u64)>,
     /// What was spent by now.
     spent: Option<Total>,
 }
@@ -208,7 +210,10 @@ impl Reader {
         } else {
             self.undo.turns = Some((self.turns.len(), Vec::new()));
         }
-        self.turns.push(task.unwrap_or(self.counts.next));
+        let before = task.unwrap_or(self.counts.next);
+        // Turns that go on from one place are branches there, not of each other.
+        let resumed = self.counts.resumed.filter(|(behind, _)| *behind == before);
+        self.turns.push(resumed.map_or(before, |(_, before)| before));
     }
 
     /// The record before the last `turns` turns, which are left behind.
@@ -218,6 +223,7 @@ impl Reader {
         let Some(before) = self.turns.get(kept).copied() else { return Parent::Previous };
         self.undo.turns = Some((kept, self.turns.split_off(kept)));
         self.counts.before_task = None;
+        self.counts.resumed = Some((self.counts.next.saturating_add(1), before));
         match before.checked_sub(1) {
             Some(number) => Parent::Id(number.to_string()),
             None => Parent::None,
