@@ -38,6 +38,7 @@ mod view;
 use std::sync::Arc;
 
 use forklore_model::dialect::{Dialect, Dialects};
+use forklore_model::expand::Expander;
 use forklore_model::{Header, SessionId};
 use forklore_store::port::Upkeep;
 use forklore_store::sources::Sources;
@@ -78,6 +79,7 @@ pub struct Engine {
     sources: Option<Arc<dyn Sources>>,
     upkeep: Option<Arc<dyn Upkeep + Send + Sync>>,
     dialects: &'static [&'static dyn Dialect],
+    expanders: &'static [&'static dyn Expander],
     clock: Arc<dyn Clock>,
     max_fork_depth: Option<u64>,
 }
@@ -91,6 +93,7 @@ impl Engine {
             sources: None,
             upkeep: None,
             dialects: &[],
+            expanders: &[],
             clock: Arc::new(SystemClock),
             max_fork_depth: None,
         }
@@ -120,6 +123,13 @@ impl Engine {
     #[must_use]
     pub fn with_dialects(mut self, dialects: &'static [&'static dyn Dialect]) -> Self {
         self.dialects = dialects;
+        self
+    }
+
+    /// The same verbs, finding the sessions in files that hold many.
+    #[must_use]
+    pub fn with_expanders(mut self, expanders: &'static [&'static dyn Expander]) -> Self {
+        self.expanders = expanders;
         self
     }
 

@@ -26,7 +26,7 @@ pub trait Expander: Send + Sync {
 
 /// The sessions in a file.
 pub trait Inside {
-    /// All of them, those that call others before these.
+    /// All of them.
     ///
     /// # Errors
     /// When they cannot be read.
@@ -42,7 +42,16 @@ pub trait Inside {
         id: &str,
         known: &mut dyn BufRead,
         out: &mut dyn Write,
-    ) -> Result<Vec<String>, ExpandError>;
+    ) -> Result<Vec<Trouble>, ExpandError>;
+}
+
+/// What is wrong with a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// Something of it is not there yet.
+    Unfinished(String),
+    /// Something of it belongs to nothing.
+    Damage(String),
 }
 
 /// A session in a file.
@@ -50,6 +59,8 @@ pub trait Inside {
 pub struct Found {
     /// The agent's id for it.
     pub id: String,
+    /// The session that called it.
+    pub caller: Option<String>,
     /// When it was made.
     pub created: Option<Timestamp>,
     /// A number that is another one when anything about the session is.

@@ -4,14 +4,14 @@ use std::collections::HashSet;
 use std::io::{BufRead, Write};
 use std::path::Path;
 
-use forklore_model::expand::{ExpandError, Found, Inside};
+use forklore_model::expand::{ExpandError, Found, Inside, Trouble};
 use jiff::Timestamp;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 
 use crate::copy::Copy;
-use crate::line::{Asked, text, with};
-use crate::lines::Lines;
+use crate::line::{Asked, asked_text, text, with};
+use crate::lines::{Lines, UNFINISHED};
 use crate::schema::{Schema, unreadable};
 
 /// Columns of a session that say what it is, with their names in `opencode export`.
@@ -135,7 +135,9 @@ impl Inside for Opened {
                 let (id, created): (String, i64) = row?;
                 let (_, whole) = self.row(&id)?;
                 let state = self.state(&id, &whole)?;
-                found.push(Found { id, created: Timestamp::from_millisecond(created).ok(), state });
+                let caller = asked_text(&whole, "parentID");
+                let created = Timestamp::from_millisecond(created).ok();
+                found.push(Found { id, caller, created, state });
             }
             Ok(found)
         };
@@ -147,7 +149,7 @@ impl Inside for Opened {
         id: &str,
         known: &mut dyn BufRead,
         out: &mut dyn Write,
-    ) -> Result<Vec<String>, ExpandError> {
+    ) -> Result<Vec<Trouble>, ExpandError> {
         let mut lines = Lines::behind(known, out)?;
         let mut problems = Vec::new();
         let (fixed, whole) = self.row(id).map_err(unreadable)?;
@@ -157,7 +159,7 @@ impl Inside for Opened {
         lines.deleted(&there)?;
         if messages.last().is_some_and(|last| Asked::of(&last.data).is_unfinished()) {
             messages.pop();
-            problems.push("the last message is not finished; it waits".to_owned());
+            problems.push(Trouble::Unfinished(UNFINISHED.to_owned()));
         }
         let session = text(id);
         for message in &messages {
@@ -170,7 +172,8 @@ impl Inside for Opened {
             lines.orphan(&part.id, &part.object(&[("sessionID", &session)]))?;
         }
         if !orphans.is_empty() {
-            problems.push(format!("{} parts belong to no message", orphans.len()));
+            let message = format!("{} parts belong to no message", orphans.len());
+            problems.push(Trouble::Damage(message));
         }
         lines.whole(&whole)?;
         Ok(problems)

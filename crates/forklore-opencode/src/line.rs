@@ -1,5 +1,7 @@
 //! Lines, made of stored texts without reading more of them than must be.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -52,6 +54,12 @@ fn on_one_line(data: &str) -> Option<String> {
 /// A value in JSON.
 pub(crate) fn text<T: Serialize + ?Sized>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| "null".into())
+}
+
+/// The text in a field of an object.
+pub(crate) fn asked_text(object: &str, field: &str) -> Option<String> {
+    let fields: HashMap<String, &RawValue> = serde_json::from_str(object).ok()?;
+    serde_json::from_str(fields.get(field)?.get()).ok()
 }
 
 /// What is asked of a stored message.

@@ -7,12 +7,12 @@ use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use forklore_model::expand::{ExpandError, Found, Inside};
+use forklore_model::expand::{ExpandError, Found, Inside, Trouble};
 use jiff::Timestamp;
 use serde::Deserialize;
 
-use crate::line::{Asked, with};
-use crate::lines::Lines;
+use crate::line::{Asked, asked_text, with};
+use crate::lines::{Lines, UNFINISHED};
 
 /// No message or part is longer.
 const LONGEST: u64 = 256 << 20;
@@ -107,7 +107,8 @@ impl Opened {
 impl Inside for Opened {
     fn sessions(&mut self) -> Result<Vec<Found>, ExpandError> {
         let created = Timestamp::from_millisecond(self.created).ok();
-        Ok(vec![Found { id: self.id.clone(), created, state: self.state }])
+        let caller = asked_text(&self.info, "parentID");
+        Ok(vec![Found { id: self.id.clone(), caller, created, state: self.state }])
     }
 
     fn lines(
@@ -115,7 +116,7 @@ impl Inside for Opened {
         _id: &str,
         known: &mut dyn BufRead,
         out: &mut dyn Write,
-    ) -> Result<Vec<String>, ExpandError> {
+    ) -> Result<Vec<Trouble>, ExpandError> {
         let mut lines = Lines::behind(known, out)?;
         lines.session(&self.info)?;
         let there: HashSet<_> = self.messages.iter().map(|message| message.id.clone()).collect();
@@ -125,7 +126,7 @@ impl Inside for Opened {
             && Asked::of(&last.info).is_unfinished()
         {
             messages = before;
-            problems.push("the last message is not finished; it waits".to_owned());
+            problems.push(Trouble::Unfinished(UNFINISHED.to_owned()));
         }
         for Stored { id, info, parts, .. } in messages {
             let parts: Vec<_> = parts.iter().map(|(_, _, part)| part.clone()).collect();

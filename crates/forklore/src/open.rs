@@ -7,6 +7,7 @@ use std::sync::Arc;
 use forklore_engine::Engine;
 use forklore_files::FilesStore;
 use forklore_model::ErrorKind;
+use forklore_model::expand::Expander;
 use forklore_sqlite::{Options, SqliteStore};
 use forklore_store::memory::MemoryStore;
 
@@ -74,6 +75,9 @@ impl FromStr for StoreUrl {
     }
 }
 
+/// What finds the sessions in files that hold many.
+static EXPANDERS: &[&dyn Expander] = &[&forklore_opencode::Database, &forklore_opencode::Storage];
+
 /// Opens the store that `url` names, making it where there is none.
 ///
 /// # Errors
@@ -94,7 +98,7 @@ pub fn open_url(url: &StoreUrl) -> Result<Engine, OpenError> {
         }
         StoreUrl::Memory => Engine::over(Arc::new(MemoryStore::default())),
     };
-    Ok(engine.with_dialects(forklore_formats::DIALECTS))
+    Ok(engine.with_dialects(forklore_formats::DIALECTS).with_expanders(EXPANDERS))
 }
 
 /// A store whose folder may not be written can still be read.

@@ -4,8 +4,10 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use forklore_model::dialect::Dialect;
+use forklore_model::expand::Expander;
 use jiff::Timestamp;
 
+use super::expanded::{self, Expanded};
 use super::names::Names;
 use super::opened::Opened;
 use super::report::{ImportReport, Problem, ProblemKind};
@@ -25,6 +27,8 @@ pub(super) struct Candidate {
     base: Option<String>,
     /// What the agent calls its session, where it says so in a list of its own.
     pub(super) title: Option<String>,
+    /// Where its lines come from, if it is one of several sessions in a file.
+    pub(super) expanded: Option<Expanded>,
 }
 
 impl Engine {
@@ -44,19 +48,43 @@ impl Engine {
             })?),
         };
         let (mut found, mut names) = (Vec::new(), Names::default());
-        let may_own = |path: &Path| match asked {
-            Some(dialect) => dialect.may_own(path),
-            None => self.dialects.iter().any(|dialect| dialect.may_own(path)),
+        let expanders = self
+            .expanders
+            .iter()
+            .filter(|expander| asked.is_none_or(|dialect| dialect.name() == expander.dialect()));
+        let expanders: Vec<_> = expanders.collect();
+        let may_own = |path: &Path| {
+            let of_many = expanders.iter().any(|expander| expander.may_own(path));
+            of_many
+                || match asked {
+                    Some(dialect) => dialect.may_own(path),
+                    None => self.dialects.iter().any(|dialect| dialect.may_own(path)),
+                }
         };
         for path in walk::files(paths, &may_own, &mut report.problems) {
             let named = paths.iter().any(|named| named.canonicalize().is_ok_and(|p| p == path));
-            let problem = match Opened::open(&path) {
+            let opened = Opened::open(&path);
+            if let Ok(file) = &opened
+                && let Some(expander) = expanders.iter().find(|e| e.detect(&path, &file.head))
+            {
+                self.expand(**expander, &path, &mut found, report);
+                continue;
+            }
+            let problem = match opened {
                 Ok(file) => match asked.or_else(|| self.dialects().detect(&path, &file.head)) {
                     Some(dialect) => {
                         let (begun, facts) = file.begun(dialect);
                         let base = facts.base.map(|base| base.native_id);
                         let (native_id, title) = (facts.native_id, names.of(dialect, &path));
-                        found.push(Candidate { path, dialect, begun, native_id, base, title });
+                        found.push(Candidate {
+                            path,
+                            dialect,
+                            begun,
+                            native_id,
+                            base,
+                            title,
+                            expanded: None,
+                        });
                         continue;
                     }
                     None => (ProblemKind::UnknownFormat, NO_RECORDS.to_owned()),
@@ -71,6 +99,34 @@ impl Engine {
         }
         found.sort_by(|a, b| (a.begun, &a.path).cmp(&(b.begun, &b.path)));
         Ok(parents_first(found))
+    }
+}
+
+impl Engine {
+    /// Adds the sessions in a file that holds several.
+    fn expand(
+        &self,
+        expander: &dyn Expander,
+        path: &Path,
+        found: &mut Vec<Candidate>,
+        report: &mut ImportReport,
+    ) {
+        let Some(dialect) = self.dialects().named(expander.dialect()) else { return };
+        match Expanded::of(expander, path) {
+            Ok(sessions) => found.extend(sessions.into_iter().map(|(path, expanded)| Candidate {
+                path,
+                dialect,
+                begun: expanded.found().created.unwrap_or(Timestamp::UNIX_EPOCH),
+                native_id: Some(expanded.found().id.clone()),
+                base: expanded.found().caller.clone(),
+                title: None,
+                expanded: Some(expanded),
+            })),
+            Err(error) => {
+                report.skipped += 1;
+                report.problems.push(expanded::refused(path, &error));
+            }
+        }
     }
 }
 
@@ -141,6 +197,7 @@ mod tests {
             native_id: some(id),
             base: some(base),
             title: None,
+            expanded: None,
         });
         let ids = parents_first(files.collect()).into_iter().map(|file| file.path);
         ids.map(|path| path.display().to_string()).collect()

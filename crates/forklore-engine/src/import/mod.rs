@@ -11,6 +11,7 @@ mod blocks;
 mod candidate;
 mod child;
 mod document;
+mod expanded;
 mod known;
 mod lines;
 mod names;
@@ -150,8 +151,19 @@ impl Engine {
     ) -> Result<()> {
         let path = &candidate.path;
         let unreadable = |error| Error::io(format!("cannot read {}", path.display()), error);
-        let mut file = Opened::open(path).map_err(unreadable)?;
-        file.document = candidate.dialect.is_document(path, &file.head);
+        let mut problems = Vec::new();
+        let file = match &candidate.expanded {
+            None => {
+                let mut file = Opened::open(path).map_err(unreadable)?;
+                file.document = candidate.dialect.is_document(path, &file.head);
+                file
+            }
+            Some(expanded) => {
+                let look = expanded.open(self, sources, path, options.again)?;
+                problems = look.problems;
+                look.file
+            }
+        };
         let known = match known::look_up(sources, &file)? {
             Known::Unchanged(source) | Known::Grown(source, _)
                 if options.again && self.has_deleted(&source)? =>
@@ -170,7 +182,9 @@ impl Engine {
         if !unchanged {
             reading.run(&file, progress)?;
         }
-        reading.into_report(before, report)
+        reading.into_report(before, report)?;
+        report.problems.append(&mut problems);
+        Ok(())
     }
 
     fn has_deleted(&self, source: &Source) -> Result<bool> {

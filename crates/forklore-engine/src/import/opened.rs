@@ -35,6 +35,8 @@ pub(super) struct Opened {
     pub(super) head: Vec<u8>,
     /// Whether it is one document rather than lines.
     pub(super) document: bool,
+    /// When it was changed, where that is not what [`SeenFile::modified`] says.
+    changed: Option<Timestamp>,
 }
 
 impl Opened {
@@ -59,11 +61,34 @@ impl Opened {
             modified: modified(&metadata),
         };
         let (path, trouble) = (path.to_owned(), Trouble::default());
-        let mut opened = Self { file, packed, trouble, path, seen, head, document: false };
+        let mut opened =
+            Self { file, packed, trouble, path, seen, head, document: false, changed: None };
         if packed {
             opened.head = opened.unpacked_head()?;
         }
         Ok(opened)
+    }
+
+    /// Lines that were written for us, under the path by which they are known.
+    pub(super) fn over(
+        mut file: File,
+        path: &Path,
+        seen: SeenFile,
+        changed: Timestamp,
+    ) -> io::Result<Self> {
+        let mut head = Vec::new();
+        file.seek(SeekFrom::Start(0))?;
+        file.by_ref().take(HEAD).read_to_end(&mut head)?;
+        Ok(Self {
+            file,
+            packed: false,
+            trouble: Trouble::default(),
+            path: path.to_owned(),
+            seen,
+            head,
+            document: false,
+            changed: Some(changed),
+        })
     }
 
     fn unpacked_head(&self) -> io::Result<Vec<u8>> {
@@ -87,6 +112,9 @@ impl Opened {
 
     /// The time of change, for records without a time.
     pub(super) fn time(&self) -> Timestamp {
+        if let Some(changed) = self.changed {
+            return changed;
+        }
         let micros = self.seen.modified.div_euclid(1_000);
         Timestamp::from_microsecond(micros).unwrap_or(Timestamp::UNIX_EPOCH)
     }

@@ -18,6 +18,7 @@ const NO_VERBS: [&str; 10] = [
     "with_sources",
     "with_upkeep",
     "with_dialects",
+    "with_expanders",
     "with_clock",
     "with_max_fork_depth",
     "dialects",
