@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use forklore_model::SessionKind;
+use forklore_model::{Message, Role, SessionKind};
 use forklore_store::port::Stored;
 use serde_json::Value;
 
@@ -42,6 +42,26 @@ const OTHERWISE: &[(&str, &[&str], &str)] = &[
         &["entries", "treeNodes", "roots", "leaf"],
         "Pi refuses or empties a file without its header; its records are there",
     ),
+    (
+        "17-26-42-019f9a4a-9064-76f6-9a14-49f44c2dc40f.jsonl",
+        &["turns"],
+        "a compaction is a turn of Codex; here turns begin with what a person said",
+    ),
+    (
+        "codex/malformed/rollout-2026-08-01T00-00-01-019f9a5d-9a50-7d50-948a-a86ff44b8b3c.jsonl",
+        &["turns"],
+        "a compaction is a turn of Codex; here turns begin with what a person said",
+    ),
+    (
+        "codex/malformed/rollout-2026-08-01T00-00-02-019f9a5d-a3d8-77c9-895a-d6f0999d5186.jsonl",
+        &["turns"],
+        "a compaction is a turn of Codex; here turns begin with what a person said",
+    ),
+    (
+        "17-20-00-019f9a4a-7a05-78b2-874f-13d3b00f35af.jsonl.zst",
+        &["turns"],
+        "Codex counts the turn that was begun last, in which nobody has said anything",
+    ),
 ];
 
 fn expectations(dialect: &str, inside: &str, names: &[&str]) -> Vec<(PathBuf, Value)> {
@@ -52,7 +72,10 @@ fn expectations(dialect: &str, inside: &str, names: &[&str]) -> Vec<(PathBuf, Va
     let mut all = Vec::new();
     for (folder, list) in files {
         let list = std::fs::read_to_string(list).unwrap();
-        let list: BTreeMap<String, Value> = serde_json::from_str(&list).unwrap();
+        let mut list: BTreeMap<String, Value> = serde_json::from_str(&list).unwrap();
+        if let Some(files) = list.remove("files") {
+            list = serde_json::from_value(files).unwrap();
+        }
         all.extend(list.into_iter().map(|(path, answer)| (folder.join(path), answer)));
     }
     all
@@ -150,6 +173,64 @@ fn pi(path: &std::path::Path) -> Answer {
     answer.0.insert("leaf", leaf.map_or(Value::Null, |s| s.event.id.as_str().into()));
     answer.0.insert("name", title.map_or(Value::Null, Value::String));
     answer
+}
+
+/// What Codex answers about a file that it resumes or at least shows; an error where it refuses.
+fn told_by_codex(theirs: &Value) -> Value {
+    let shows = |told: &&Value| told["turns"].as_u64().is_some_and(|turns| turns > 0);
+    let Some(told) = [&theirs["resume"], &theirs["read"]].into_iter().find(shows) else {
+        return serde_json::json!({"error": "it is refused"});
+    };
+    let first = told["users"][0].as_str().and_then(|user| user.split_once("\"text\": \""));
+    let first = first.map(|(_, text)| text[..FIRST].to_owned());
+    serde_json::json!({"name": theirs["name"], "turns": told["turns"], "first": first})
+}
+
+/// How much of what was said first is compared.
+const FIRST: usize = 20;
+
+fn codex(path: &std::path::Path, theirs: &Value) -> Answer {
+    let scene = Scene::new();
+    // The files of the home were asked about together, the others alone, but for one that begins
+    // behind the end of one of them.
+    let home = testdata().join("codex/home");
+    let together = path.starts_with(&home) || path.to_string_lossy().contains("00-00-06");
+    if together {
+        scene.import(&home);
+    }
+    let report = scene.import_as(path, "codex");
+    let meant = report.sources.first().and_then(|file| file.meant()).unwrap().0.clone();
+    let turns = scene.events(&meant).into_iter().filter(|s| s.event.effect.starts_turn);
+    let turns: Vec<u64> = turns.map(|stored| stored.seq).collect();
+    let first = report.sources[0].first.as_ref().unwrap();
+    let title = scene.engine.show(first).unwrap().title;
+    let mut said = scene.engine.replay(&meant, None).unwrap().map(Result::unwrap);
+    let first = said.find(|record| Some(&record.seq) == turns.first()).map(|record| {
+        let text = Message { role: Role::User, content: record.content }.plain_text();
+        let text = serde_json::to_string(&text).unwrap();
+        text.chars().skip(1).take(FIRST).collect::<String>()
+    });
+    let mut answer = Answer::default();
+    answer.0.insert("turns", turns.len().into());
+    answer.0.insert("name", title.map_or(Value::Null, Value::String));
+    if theirs["first"].is_string() {
+        answer.0.insert("first", first.map_or(Value::Null, Value::String));
+    }
+    answer
+}
+
+#[test]
+fn codex_files_are_what_codex_says() {
+    let all = expectations("codex", "codex/EXPECT.json", &["EXPECT-codex-0.169.0.json"]);
+    let all = all.into_iter().filter(|(path, _)| !path.to_string_lossy().contains("_synthetic"));
+    let told = all.map(|(path, theirs)| (path, told_by_codex(&theirs)));
+    let (mut differ, mut compared) = (Vec::new(), 0);
+    for (path, theirs) in told {
+        compared += usize::from(theirs.get("error").is_none());
+        differ.extend(compare(&path, &theirs, &codex(&path, &theirs)));
+    }
+    assert!(differ.is_empty(), "{}", differ.join("\n"));
+    assert!(compared > 10, "{compared}");
 }
 
 #[test]

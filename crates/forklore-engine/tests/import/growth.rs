@@ -5,7 +5,11 @@ use crate::scene::Scene;
 
 /// Imports the first `cuts[0]` bytes, then the first `cuts[1]`, and so on, then all.
 fn grown(name: &str, bytes: &[u8], cuts: &[usize], scene: Scene) -> Scene {
-    let dialect = if name.starts_with("pi") { "pi" } else { "claude" };
+    let dialect = match name {
+        "pi.jsonl" => "pi",
+        name if name.starts_with("rollout") => "codex",
+        _ => "claude",
+    };
     for cut in cuts.iter().copied().chain([bytes.len()]) {
         scene.import_as(&scene.file(name, &bytes[..cut]), dialect);
     }
@@ -37,6 +41,9 @@ impl<'a> Whole<'a> {
     }
 }
 
+/// A session of Codex with a rollback and a compaction.
+const ROLLED_BACK: &str = "rollout-2026-07-25T17-26-42-019f9a4a-9064-76f6-9a14-49f44c2dc40f.jsonl";
+
 fn samples() -> Vec<(&'static str, Vec<u8>)> {
     let read = |path: &str| std::fs::read(testdata().join(path)).unwrap();
     let claude = "claude/projects/-home-dev-work-space-a-proj-41";
@@ -47,6 +54,7 @@ fn samples() -> Vec<(&'static str, Vec<u8>)> {
         ("session-3.jsonl", read("claude/malformed/crlf.jsonl")),
         ("session-4.jsonl", read("claude/malformed/interior-garbage.jsonl")),
         ("session-5.jsonl", read("claude/malformed/nul-record.jsonl")),
+        (ROLLED_BACK, read(&format!("codex/home/sessions/2026/07/25/{ROLLED_BACK}"))),
     ]
 }
 
