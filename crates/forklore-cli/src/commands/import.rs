@@ -20,6 +20,7 @@ The files are never changed, and restore gives each back byte for byte.
 Examples:
   forklore import ~/.claude/projects
   forklore import ~/.pi/agent/sessions --json
+  forklore import ~/.codex
   forklore import chat.jsonl --from plain
 
 A file that is known is read on from where it stood: importing again makes no second copy.";
@@ -31,7 +32,7 @@ pub(crate) struct Args {
     /// Files, or folders that hold them
     #[arg(required = true)]
     path: Vec<PathBuf>,
-    /// Whose files they are: claude, pi, plain [default: found out]
+    /// Whose files they are: claude, codex, pi, plain [default: found out]
     #[arg(long, value_name = "DIALECT")]
     from: Option<String>,
     /// Import sessions that were deleted here once more, under new ids

@@ -8,10 +8,13 @@ use forklore::store::health::{Health, Status};
 use crate::output::count;
 
 /// Who keeps sessions where below the home directory.
-const KNOWN: [(&str, &str); 2] =
-    [("Claude Code", ".claude/projects"), ("Pi", ".pi/agent/sessions")];
+const KNOWN: [(&str, &str); 3] = [
+    ("Claude Code", ".claude/projects"),
+    ("Codex", ".codex/sessions"),
+    ("Pi", ".pi/agent/sessions"),
+];
 /// Folders below that are looked into, and files that are counted.
-const DEPTH: usize = 3;
+const DEPTH: usize = 4;
 const COUNTED: u64 = 10_000;
 
 /// Says which agents have sessions here; a folder that is not there is no news.
