@@ -1,5 +1,6 @@
 //! The program `forklore`: sessions of AI agents, kept, forked, compared and replayed.
 
+mod agents;
 mod app;
 mod args;
 mod commands;

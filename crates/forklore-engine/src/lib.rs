@@ -56,8 +56,8 @@ pub use events::Events;
 pub use export::{ExportTo, Exported, Lost, Outgoing};
 pub use fork::{Fork, ForkRecord, Forked, Summarize, limitations, synthetic_result};
 pub use import::{
-    ImportOptions, ImportReport, ImportedFile, ImportedSession, Problem as ImportProblem,
-    ProblemKind, Progressed, Restored,
+    ImportOptions, ImportReport, ImportedFile, ImportedSession, Overall, Problem as ImportProblem,
+    ProblemKind, Progressed, Restored, Survey,
 };
 pub use inspect::{Inspection, Messages};
 pub use lease::LEASE;

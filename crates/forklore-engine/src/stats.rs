@@ -88,8 +88,6 @@ impl Stats {
         self.own_events += header.own_events;
         self.inherited_events += header.inherited.kept;
         self.bytes += header.own_bytes;
-        if header.strategy == Some(forklore_model::Strategy::ShareV1) && !header.detached {
-            self.saved_bytes += header.inherited.bytes;
-        }
+        self.saved_bytes += header.shared_bytes();
     }
 }

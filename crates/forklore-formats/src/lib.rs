@@ -9,6 +9,7 @@ mod document;
 pub mod gemini;
 mod head;
 mod history;
+pub mod homes;
 mod lenient;
 pub mod opencode;
 pub mod pi;

@@ -95,6 +95,13 @@ impl Header {
         }
     }
 
+    /// The payload bytes of its history that other sessions keep for it.
+    #[must_use]
+    pub fn shared_bytes(&self) -> u64 {
+        let shares = self.strategy == Some(Strategy::ShareV1) && !self.detached;
+        if shares { self.inherited.bytes } else { 0 }
+    }
+
     /// Whether a runtime other than `owner` holds it at `now`.
     #[must_use]
     pub fn held_against(&self, owner: Option<&str>, now: Timestamp) -> Option<&Lease> {

@@ -30,7 +30,7 @@ pub(crate) use progress::Progress;
 pub(crate) use short::ShortIds;
 pub(crate) use style::Tone;
 pub(crate) use table::{Cell, Column, Table};
-pub(crate) use units::{age, bytes, count, cut, minute, since, time};
+pub(crate) use units::{age, bytes, count, cut, grouped, minute, since, time};
 
 /// The columns of an answer that goes to no terminal.
 const PIPE_WIDTH: usize = 120;

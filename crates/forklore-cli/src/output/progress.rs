@@ -4,7 +4,7 @@ use forklore::engine::Progressed;
 use forklore_guard::terminal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// A bar for the file being read; it is gone when the import is done.
+/// A bar over all files being read; it is gone when the import is done.
 pub(crate) struct Progress(ProgressBar);
 
 impl Progress {
@@ -13,22 +13,28 @@ impl Progress {
             return Self(ProgressBar::hidden());
         }
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
-        let template = "{bar:24} {bytes:>9} of {total_bytes:9} {bytes_per_sec:>12}  {msg}";
+        let template =
+            "{bar:24} {bytes:>9} of {total_bytes:9} {bytes_per_sec:>12} {eta:>4} left  {msg}";
         Self(match ProgressStyle::with_template(template) {
             Ok(style) => bar.with_style(style),
             Err(_) => bar,
         })
     }
 
-    /// Shows how far the import of a file is.
+    /// Shows how far the import is, and in which file.
     pub(crate) fn show(&self, progressed: &Progressed<'_>) {
         if self.0.is_hidden() {
             return;
         }
+        let all = &progressed.all;
         let name = progressed.path.file_name().unwrap_or_default().to_string_lossy();
-        self.0.set_length(progressed.total);
-        self.0.set_position(progressed.done);
-        self.0.set_message(terminal::cell(&name, 30).into_owned());
+        let name = terminal::cell(&name, 30);
+        self.0.set_length(all.bytes);
+        self.0.set_position(all.bytes_done);
+        self.0.set_message(match all.files {
+            1 => name.into_owned(),
+            files => format!("file {} of {files}: {name}", all.files_done + 1),
+        });
     }
 }
 

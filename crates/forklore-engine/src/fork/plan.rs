@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use forklore_guard::shell::quoted;
 use forklore_model::call::OpenCall;
 use forklore_model::limits::{METADATA_BYTES, PRINCIPAL_BYTES};
 use forklore_model::workspace::Workspace;
@@ -134,7 +135,7 @@ impl Plan {
         let mut words = vec!["forklore".to_owned(), "fork".into(), self.parent.to_string()];
         let mut option = |name: &str, value: &str| {
             words.push(format!("--{name}"));
-            words.push(shell_quoted(value));
+            words.push(quoted(value));
         };
         // Open calls move the cut again in the same way.
         option("at", &self.asked.as_ref().unwrap_or(&self.cut).selector().to_string());
@@ -193,14 +194,6 @@ fn permissions(parent: &Header, request: &Fork) -> Result<Option<BTreeSet<String
         return Err(Error::Permission(beyond.clone()));
     }
     Ok(Some(asked.clone()))
-}
-
-fn shell_quoted(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.:/=,@".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
-        return text.to_owned();
-    }
-    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 impl Engine {

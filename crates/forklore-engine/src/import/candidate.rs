@@ -1,17 +1,18 @@
 //! The files to be imported, in the order in which they are read.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use forklore_model::dialect::Dialect;
 use forklore_model::expand::Expander;
+use forklore_store::sources::Sources;
 use jiff::Timestamp;
 
 use super::expanded::{self, Expanded};
 use super::names::Names;
 use super::opened::Opened;
 use super::report::{ImportReport, Problem, ProblemKind};
-use super::{ImportOptions, walk};
+use super::{ImportOptions, known, unchanged, walk};
 use crate::{Engine, Error, Result};
 
 const NO_RECORDS: &str = "no records of a known agent are in the file";
@@ -20,6 +21,8 @@ const NO_RECORDS: &str = "no records of a known agent are in the file";
 pub(super) struct Candidate {
     pub(super) path: PathBuf,
     pub(super) dialect: &'static dyn Dialect,
+    /// Its size.
+    pub(super) size: u64,
     begun: Timestamp,
     /// The id that its agent knows it by, where the file tells it.
     native_id: Option<String>,
@@ -32,10 +35,12 @@ pub(super) struct Candidate {
 }
 
 impl Engine {
-    /// The files that a dialect recognises, the oldest first, but none before the one that it
-    /// begins in.
+    /// The files that a dialect recognises and that are to be read, the oldest first, but none
+    /// before the one that it begins in. Those that are as they were are reported at once: one
+    /// look at the file, and one at what is known of it.
     pub(super) fn candidates(
         &self,
+        sources: &dyn Sources,
         paths: &[PathBuf],
         options: &ImportOptions,
         report: &mut ImportReport,
@@ -61,8 +66,21 @@ impl Engine {
                     None => self.dialects.iter().any(|dialect| dialect.may_own(path)),
                 }
         };
-        for path in walk::files(paths, &may_own, &mut report.problems) {
-            let named = paths.iter().any(|named| named.canonicalize().is_ok_and(|p| p == path));
+        let files = walk::files(paths, &may_own, &mut report.problems);
+        let all_named = named(paths, options);
+        for path in files {
+            if options.is_stopped() {
+                break;
+            }
+            if !options.again
+                && let Some(source) = known::unchanged(sources, &path)?
+                && let Some(dialect) = self.dialects().named(&source.dialect)
+                && known::is_called(&source, names.of(dialect, &path).as_deref())
+            {
+                unchanged::report(self, &path, source, report)?;
+                continue;
+            }
+            let named = all_named.contains(&path);
             let opened = Opened::open(&path);
             if let Ok(file) = &opened
                 && let Some(expander) = expanders.iter().find(|e| e.detect(&path, &file.head))
@@ -76,9 +94,11 @@ impl Engine {
                         let (begun, facts) = file.begun(dialect);
                         let base = facts.base.map(|base| base.native_id);
                         let (native_id, title) = (facts.native_id, names.of(dialect, &path));
+                        let size = file.seen.size;
                         found.push(Candidate {
                             path,
                             dialect,
+                            size,
                             begun,
                             native_id,
                             base,
@@ -116,6 +136,7 @@ impl Engine {
             Ok(sessions) => found.extend(sessions.into_iter().map(|(path, expanded)| Candidate {
                 path,
                 dialect,
+                size: 0,
                 begun: expanded.found().created.unwrap_or(Timestamp::UNIX_EPOCH),
                 native_id: Some(expanded.found().id.clone()),
                 base: expanded.found().caller.clone(),
@@ -128,6 +149,12 @@ impl Engine {
             }
         }
     }
+}
+
+/// The files that a person named, without links.
+fn named(paths: &[PathBuf], options: &ImportOptions) -> HashSet<PathBuf> {
+    let paths = if options.found { &[] } else { paths };
+    paths.iter().filter_map(|path| path.canonicalize().ok()).collect()
 }
 
 /// The same files, each behind the one that its session begins in. Of those that begin in each
@@ -193,6 +220,7 @@ mod tests {
         let files = files.iter().map(|(id, base)| Candidate {
             path: PathBuf::from(id),
             dialect: &Nobody,
+            size: 0,
             begun: Timestamp::UNIX_EPOCH,
             native_id: some(id),
             base: some(base),

@@ -7,6 +7,7 @@ use forklore_store::sources::{FindSource, Source, SourceId, Sources};
 use sha2::Sha256;
 
 use super::opened::{Opened, record_key};
+use super::seen;
 use super::state::State;
 use crate::{Error, Result};
 
@@ -23,6 +24,15 @@ pub(super) enum Known {
         /// The latest source of this path.
         latest: Option<SourceId>,
     },
+}
+
+/// The source of a file that is as it was when it was read last; the file is not opened.
+pub(super) fn unchanged(sources: &dyn Sources, path: &Path) -> Result<Option<Source>> {
+    let Ok(seen) = seen::look(path) else {
+        return Ok(None);
+    };
+    let latest = sources.sources(&FindSource::Path(seen.path.clone()))?.into_iter().next();
+    Ok(latest.filter(|source| source.paths.contains(&seen)))
 }
 
 /// Recognises a file by its path, by equal content, or as one that was moved.
@@ -53,18 +63,22 @@ pub(super) fn look_up(sources: &dyn Sources, file: &Opened) -> Result<Known> {
 /// The same, but to be read on where the file is not changed and its session is called
 /// otherwise than before.
 pub(super) fn called(known: Known, file: &Opened, title: Option<&str>) -> Result<Known> {
-    match (known, title.map(|title| record_key(title.as_bytes()))) {
-        (Known::Unchanged(source), key @ Some(_))
-            if State::read(&source.read.state).told.title_key != key =>
-        {
+    match known {
+        Known::Unchanged(source) if !is_called(&source, title) => {
             let hash = prefix(file, &source)?;
             Ok(match hash {
                 Some(hash) => Known::Grown(source, hash),
                 None => Known::Unchanged(source),
             })
         }
-        (known, _) => Ok(known),
+        known => Ok(known),
     }
+}
+
+/// Whether the session of the source has this title, where its agent's list has one for it.
+pub(super) fn is_called(source: &Source, title: Option<&str>) -> bool {
+    let Some(title) = title else { return true };
+    State::read(&source.read.state).told.title_key == Some(record_key(title.as_bytes()))
 }
 
 fn prefix(file: &Opened, source: &Source) -> Result<Option<Sha256>> {

@@ -19,19 +19,25 @@ mod objects;
 mod opened;
 mod packed;
 mod problems;
+mod progress;
 mod reading;
 mod report;
 mod restore;
 mod route;
+mod seen;
 mod session;
 mod start;
 mod state;
 mod step;
+mod survey;
 mod taken;
+mod unchanged;
 mod walk;
 mod writer;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use forklore_model::workspace::Workspace;
 use forklore_store::Error as StoreError;
@@ -40,8 +46,10 @@ use forklore_store::sources::{Source, Sources};
 use self::candidate::Candidate;
 use self::known::Known;
 use self::opened::Opened;
+pub use self::progress::{Overall, Progressed};
 pub use self::report::{ImportReport, ImportedFile, ImportedSession, Problem, ProblemKind};
 pub use self::restore::Restored;
+pub use self::survey::Survey;
 use self::taken::Taken;
 use crate::{Engine, Error, Result};
 
@@ -57,25 +65,24 @@ pub struct ImportOptions {
     pub workspace: Workspace,
     /// Import sessions that were deleted here once more, under new ids.
     pub again: bool,
+    /// The files were found, not named by a person: one that is nobody's session is no problem.
+    pub found: bool,
+    /// Ends the import once it is set. What was written until then stays, and the next import
+    /// goes on from there.
+    pub stop: Arc<AtomicBool>,
 }
 
 impl ImportOptions {
     /// Every dialect, and nothing that was deleted.
     #[must_use]
     pub fn in_workspace(workspace: Workspace) -> Self {
-        Self { from: None, workspace, again: false }
+        Self { from: None, workspace, again: false, found: false, stop: Arc::default() }
     }
-}
 
-/// How far the import of a file is.
-#[derive(Clone, Copy, Debug)]
-pub struct Progressed<'a> {
-    /// The file.
-    pub path: &'a Path,
-    /// Bytes read of it.
-    pub done: u64,
-    /// Its size.
-    pub total: u64,
+    /// Whether the import was told to end.
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
 }
 
 impl Engine {
@@ -94,8 +101,26 @@ impl Engine {
     ) -> Result<ImportReport> {
         let sources = self.sources()?;
         let mut report = ImportReport::default();
-        for candidate in self.candidates(paths, options, &mut report)? {
-            self.import_file(sources, &candidate, options, progress, &mut report)?;
+        let candidates = self.candidates(sources, paths, options, &mut report)?;
+        let mut all = Overall {
+            files: candidates.len() as u64,
+            bytes: candidates.iter().map(|candidate| candidate.size).sum(),
+            ..Overall::default()
+        };
+        for candidate in &candidates {
+            if options.is_stopped() {
+                break;
+            }
+            let mut tell = |file: Progressed<'_>| progress(file.within(&all, candidate.size));
+            match self.import_file(sources, candidate, options, &mut tell, &mut report) {
+                // With a single file there is nobody else to go on with.
+                Err(error) if candidates.len() > 1 && concerns_one_file(&error) => {
+                    report.refused(&candidate.path, &error);
+                }
+                done => done?,
+            }
+            all.files_done += 1;
+            all.bytes_done += candidate.size;
         }
         Ok(report)
     }
@@ -194,5 +219,21 @@ impl Engine {
             }
         }
         Ok(false)
+    }
+}
+
+/// Whether the failure is one of a file and the sessions read from it, not one of the store.
+fn concerns_one_file(error: &Error) -> bool {
+    match error {
+        Error::Store(
+            StoreError::Locked(_)
+            | StoreError::Denied(_)
+            | StoreError::Unsupported(_)
+            | StoreError::Poisoned { .. }
+            | StoreError::Io { .. }
+            | StoreError::Corrupt { session: None, .. },
+        ) => false,
+        Error::Store(_) | Error::Cut { .. } | Error::Invalid { .. } => true,
+        _ => false,
     }
 }

@@ -231,7 +231,7 @@ pub(super) fn record_key(bytes: &[u8]) -> RecordKey {
     digest.iter().take(8).fold(0, |key, byte| key << 8 | u64::from(*byte))
 }
 
-fn modified(metadata: &Metadata) -> i64 {
+pub(super) fn modified(metadata: &Metadata) -> i64 {
     let since = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     since.and_then(|since| i64::try_from(since.as_nanos()).ok()).unwrap_or(0)
 }

@@ -89,6 +89,9 @@ impl Reading<'_> {
             if self.batch.is_full() {
                 self.flush(false)?;
                 progress(self.progressed(&file.path));
+                if self.options.is_stopped() {
+                    return Ok(());
+                }
             }
         }
         drop(lines);
@@ -102,7 +105,7 @@ impl Reading<'_> {
 
     fn progressed<'p>(&self, path: &'p Path) -> Progressed<'p> {
         // How much is in a compressed file is not known before.
-        Progressed { path, done: self.offset, total: self.seen.size.max(self.offset) }
+        Progressed::of(path, self.offset, self.seen.size.max(self.offset))
     }
 
     /// Nearly every line is one object and a line end; the others are taken apart.

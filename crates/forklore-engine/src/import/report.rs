@@ -2,8 +2,11 @@
 
 use std::path::Path;
 
-use forklore_model::{Cut, SessionId};
+use forklore_model::{Cut, Header, SessionId};
 use serde::Serialize;
+
+use super::session::FileSession;
+use crate::Error;
 
 /// What an import came to.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -12,6 +15,8 @@ pub struct ImportReport {
     pub files: u64,
     /// Their sessions, those of one file together.
     pub sessions: Vec<ImportedSession>,
+    /// How many of them are as they were when they were read last.
+    pub unchanged: u64,
     /// Files in which none were found.
     pub skipped: u64,
     /// What was wrong with files and lines; nothing of it was lost.
@@ -57,12 +62,36 @@ pub struct ImportedSession {
     pub events: u64,
     /// How many of them came this time.
     pub appended: u64,
+    /// Payload bytes of its history that other sessions keep for it.
+    pub shared_bytes: u64,
     /// The session it branches off from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent_session_id: Option<SessionId>,
     /// Where.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cut: Option<Cut>,
+}
+
+impl ImportedSession {
+    pub(super) fn of(dialect: &str, session: &FileSession, header: Header) -> Self {
+        Self {
+            session_id: header.id.clone(),
+            dialect: dialect.to_owned(),
+            events: session.events.saturating_sub(u64::from(header.parent_id.is_some())),
+            appended: session.appended,
+            shared_bytes: header.shared_bytes(),
+            parent_session_id: header.parent_id,
+            cut: header.cut,
+        }
+    }
+}
+
+impl ImportReport {
+    /// Adds a file that the store refused.
+    pub(super) fn refused(&mut self, path: &Path, error: &Error) {
+        self.skipped += 1;
+        self.problems.push(Problem::of_file(path, ProblemKind::Refused, error.to_string()));
+    }
 }
 
 /// Something wrong with a file or a line of it.

@@ -129,16 +129,8 @@ impl Reading<'_> {
         };
         for session in self.sessions.iter().filter(|s| s.standing != Standing::Deleted) {
             let header = self.engine.store().header(&session.id)?;
-            let forked = u64::from(header.parent_id.is_some());
             file.sessions.push(session.id.clone());
-            report.sessions.push(ImportedSession {
-                session_id: session.id.clone(),
-                dialect: self.dialect.name().to_owned(),
-                events: session.events.saturating_sub(forked),
-                appended: session.appended,
-                parent_session_id: header.parent_id,
-                cut: header.cut,
-            });
+            report.sessions.push(ImportedSession::of(self.dialect.name(), session, header));
         }
         if file.sessions.is_empty() {
             report.skipped += 1;

@@ -66,12 +66,17 @@ impl Walk<'_> {
                     continue;
                 };
                 let path = entry.path();
-                let real = if kind.is_symlink() { contained(root, &path).ok() } else { Some(path) };
-                // A link that leads out, or nowhere, is not followed.
-                let Some(real) = real else { continue };
-                if real.is_dir() {
+                let (real, kind) = if kind.is_symlink() {
+                    // A link that leads out, or nowhere, is not followed.
+                    let Ok(real) = contained(root, &path) else { continue };
+                    let Ok(about) = real.symlink_metadata() else { continue };
+                    (real, about.file_type())
+                } else {
+                    (path, kind)
+                };
+                if kind.is_dir() {
                     waiting.push(real);
-                } else if real.is_file() && (self.may_own)(&real) && !beside_plain(&real) {
+                } else if kind.is_file() && (self.may_own)(&real) && !beside_plain(&real) {
                     self.add(real);
                 }
             }

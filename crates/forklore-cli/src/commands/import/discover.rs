@@ -1,0 +1,104 @@
+//! `import --discover`: the agents of this machine, and what of theirs is in the store.
+
+use std::path::PathBuf;
+
+use forklore::engine::Survey;
+use forklore::{Engine, StoreUrl, blocking};
+use serde::Serialize;
+
+use crate::agents;
+use crate::app::App;
+use crate::failure::Result;
+use crate::output::{Cell, Column, Output, Page, Table, Tone, age, bytes, grouped};
+
+#[derive(Serialize)]
+struct Answer {
+    agents: Vec<Found>,
+    /// The command that imports everything that was found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Found {
+    agent: &'static str,
+    dialect: &'static str,
+    places: Vec<PathBuf>,
+    #[serde(flatten)]
+    survey: Survey,
+    command: String,
+}
+
+pub(super) fn run(app: &App, output: &mut Output) -> Result<()> {
+    let engine = engine(app)?;
+    let mut found = Vec::new();
+    for home in agents::here() {
+        let survey = engine.survey(home.dialect, &home.places)?;
+        let command = agents::import_command(&home.places);
+        let (agent, dialect, places) = (home.agent, home.dialect, home.places);
+        found.push(Found { agent, dialect, places, survey, command });
+    }
+    let with_files = || found.iter().filter(|found| found.survey.files > 0);
+    let all = agents::import_command(with_files().flat_map(|found| &found.places));
+    let command = with_files().next().map(|_| all);
+    let answer = Answer { agents: found, command };
+    output.answer(&answer, |page| show(page, &answer))?;
+    tell_next(&answer, output);
+    Ok(())
+}
+
+/// The verbs over the store; over an empty one where there is none yet, for looking makes none.
+fn engine(app: &App) -> Result<Engine> {
+    let url = app.store_url()?;
+    match url.path() {
+        Some(path) if !path.exists() => Ok(blocking::open_url(&StoreUrl::Memory)?),
+        _ => app.engine().cloned(),
+    }
+}
+
+fn show(page: &mut Page, answer: &Answer) {
+    if answer.agents.is_empty() {
+        page.put(Tone::Plain, "No known agent keeps sessions here.").end();
+        return;
+    }
+    let now = page.look().now;
+    let mut table = Table::new(&[
+        Column::new("AGENT"),
+        Column::new("FILES").right(),
+        Column::new("SIZE").right(),
+        Column::new("NEWEST"),
+        Column::new("IMPORTED").right(),
+        Column::new("TO READ").right(),
+        Column::new("WHERE").gives_way(),
+    ]);
+    for found in &answer.agents {
+        let Survey { files, bytes: size, newest, imported, to_read } = found.survey;
+        let places: Vec<_> = found.places.iter().map(|place| agents::typed(place)).collect();
+        let tone = if to_read > 0 { Tone::Good } else { Tone::Plain };
+        table.row([
+            Cell::new(Tone::Strong, found.agent),
+            Cell::new(Tone::Plain, grouped(files)),
+            Cell::new(Tone::Plain, bytes(size)),
+            Cell::new(Tone::Plain, newest.map(|newest| age(now, newest)).unwrap_or_default()),
+            Cell::new(Tone::Plain, grouped(imported)),
+            Cell::new(tone, grouped(to_read)),
+            Cell::new(Tone::Dim, places.join(" ")),
+        ]);
+    }
+    table.show(page);
+}
+
+/// The commands to type: one for each agent, and one for all.
+fn tell_next(answer: &Answer, output: &mut Output) {
+    let with_files = || answer.agents.iter().filter(|found| found.survey.files > 0);
+    let does = |found: &Found| format!("the sessions of {}", found.agent);
+    let each: Vec<_> = with_files().map(|found| (found.command.clone(), does(found))).collect();
+    let mut next: Vec<_> = each.iter().map(|(c, d)| (c.as_str(), d.as_str())).collect();
+    if let (Some(all), true) = (&answer.command, each.len() > 1) {
+        next.push((all, "all of them"));
+    }
+    if !next.is_empty() {
+        next.push(("forklore import --watch", "all of them, and what is added from then on"));
+    }
+    output.hints(&next);
+}

@@ -1,0 +1,181 @@
+//! What an import came to, for people.
+
+use std::collections::{BTreeMap, HashMap};
+
+use forklore::engine::{ImportProblem, ImportReport, ImportedSession};
+use forklore::model::SessionId;
+
+use crate::output::{Cell, Column, Page, ShortIds, Table, Tone, bytes, count, cut, grouped};
+
+/// Lines of the table of sessions, and problems, that are shown to people.
+const ROWS: usize = 40;
+pub(super) const PROBLEMS: usize = 20;
+
+pub(super) fn show(page: &mut Page, report: &ImportReport) {
+    let read: Vec<_> = report.sessions.iter().filter(|session| session.appended > 0).collect();
+    if !read.is_empty() {
+        sessions(page, &read);
+        page.end();
+    }
+    if report.sessions.len() > 1 {
+        agents(page, report);
+        page.end();
+    }
+    let appended = report.sessions.iter().map(|session| session.appended).sum();
+    page.put(Tone::Good, "Imported ").put(Tone::Plain, count(appended, "event"));
+    let what = format!(
+        " ({}) from {} into {}",
+        bytes(report.sources.iter().map(|file| file.bytes).sum()),
+        count(report.files, "file"),
+        count(report.sessions.len() as u64, "session")
+    );
+    page.put(Tone::Plain, what);
+    if report.unchanged > 0 {
+        page.put(Tone::Dim, format!("; {} unchanged", count(report.unchanged, "file")));
+    }
+    if report.skipped > 0 {
+        page.put(Tone::Dim, format!("; {} passed over", count(report.skipped, "file")));
+    }
+    page.end();
+    problems(page, &report.problems);
+}
+
+/// Where a problem is, and what.
+pub(super) fn place(problem: &ImportProblem) -> String {
+    let line = problem.line.map(|line| format!(":{line}")).unwrap_or_default();
+    let offset = problem.offset.map(|offset| format!(" (byte {offset})")).unwrap_or_default();
+    format!("{}{line}{offset}: {}", problem.path, problem.message)
+}
+
+fn sessions(page: &mut Page, sessions: &[&ImportedSession]) {
+    let short = ShortIds::of(sessions.iter().map(|session| &session.session_id));
+    let mut table = Table::new(&[
+        Column::new("SESSION"),
+        Column::new("AGENT"),
+        Column::new("EVENTS").right(),
+        Column::new("NEW").right(),
+        Column::new("FROM"),
+        Column::new("AT"),
+    ]);
+    for session in sessions.iter().take(ROWS) {
+        let parent = session.parent_session_id.as_ref();
+        table.row([
+            Cell::new(Tone::Id, short.get(&session.session_id)),
+            Cell::new(Tone::Plain, &*session.dialect),
+            Cell::new(Tone::Plain, session.events.to_string()),
+            Cell::new(Tone::Good, session.appended.to_string()),
+            Cell::new(Tone::Id, parent.map_or("", |parent| short.get(parent))),
+            Cell::new(Tone::Plain, session.cut.as_ref().map(cut).unwrap_or_default()),
+        ]);
+    }
+    table.show(page);
+    if sessions.len() > ROWS {
+        page.put(Tone::Dim, format!("... and {} more", sessions.len() - ROWS)).end();
+    }
+}
+
+/// The sums of one agent's files.
+#[derive(Default)]
+struct Sums {
+    files: u64,
+    sessions: u64,
+    branches: u64,
+    events: u64,
+    new: u64,
+    bytes: u64,
+    shared: u64,
+    problems: u64,
+}
+
+impl Sums {
+    fn cells(&self, name: &str) -> Vec<Cell> {
+        let tone = if self.problems > 0 { Tone::Warn } else { Tone::Plain };
+        vec![
+            Cell::new(Tone::Strong, name),
+            Cell::new(Tone::Plain, grouped(self.files)),
+            Cell::new(Tone::Plain, grouped(self.sessions)),
+            Cell::new(Tone::Plain, grouped(self.branches)),
+            Cell::new(Tone::Plain, grouped(self.events)),
+            Cell::new(Tone::Good, grouped(self.new)),
+            Cell::new(Tone::Plain, bytes(self.bytes)),
+            Cell::new(Tone::Plain, bytes(self.shared)),
+            Cell::new(tone, grouped(self.problems)),
+        ]
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.files += other.files;
+        self.sessions += other.sessions;
+        self.branches += other.branches;
+        self.events += other.events;
+        self.new += other.new;
+        self.bytes += other.bytes;
+        self.shared += other.shared;
+        self.problems += other.problems;
+    }
+}
+
+/// One line for each agent, and one for all.
+fn agents(page: &mut Page, report: &ImportReport) {
+    let sums = sums(report);
+    let mut table = Table::new(&[
+        Column::new("AGENT"),
+        Column::new("FILES").right(),
+        Column::new("SESSIONS").right(),
+        Column::new("BRANCHES").right(),
+        Column::new("EVENTS").right(),
+        Column::new("NEW").right(),
+        Column::new("READ").right(),
+        Column::new("SHARED").right(),
+        Column::new("PROBLEMS").right(),
+    ]);
+    let mut all = Sums::default();
+    for (agent, sums) in &sums {
+        all.add(sums);
+        table.row(sums.cells(agent));
+    }
+    if sums.len() > 1 {
+        table.row(all.cells("all"));
+    }
+    table.show(page);
+}
+
+fn sums(report: &ImportReport) -> BTreeMap<&str, Sums> {
+    let mut sums: BTreeMap<&str, Sums> = BTreeMap::new();
+    let mut agent_of: HashMap<&SessionId, &str> = HashMap::new();
+    for session in &report.sessions {
+        agent_of.insert(&session.session_id, &session.dialect);
+        let sums = sums.entry(&session.dialect).or_default();
+        sums.sessions += 1;
+        sums.branches += u64::from(session.parent_session_id.is_some());
+        sums.events += session.events;
+        sums.new += session.appended;
+        sums.shared += session.shared_bytes;
+    }
+    let mut agent_at: HashMap<&str, &str> = HashMap::new();
+    for file in &report.sources {
+        let agent = file.sessions.first().and_then(|session| agent_of.get(session));
+        if let Some(agent) = agent {
+            agent_at.insert(&file.path, agent);
+            let sums = sums.entry(agent).or_default();
+            sums.files += 1;
+            sums.bytes += file.bytes;
+        }
+    }
+    for problem in &report.problems {
+        // What is wrong with a file of nobody stands in the list below.
+        if let Some(sums) = agent_at.get(&*problem.path).and_then(|agent| sums.get_mut(agent)) {
+            sums.problems += 1;
+        }
+    }
+    sums
+}
+
+fn problems(page: &mut Page, problems: &[ImportProblem]) {
+    for problem in problems.iter().take(PROBLEMS) {
+        page.block(Tone::Warn, &forklore_guard::terminal::line(&place(problem)), 2, usize::MAX);
+    }
+    if problems.len() > PROBLEMS {
+        page.put(Tone::Dim, format!("... and {} more problems", problems.len() - PROBLEMS)).end();
+    }
+}

@@ -1,0 +1,177 @@
+//! What a watch says: one line for each change, for people or as JSON.
+
+use std::collections::HashSet;
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::path::{Path, PathBuf};
+
+use forklore::Error;
+use forklore::engine::{ImportProblem, ImportReport, ImportedFile, ImportedSession, ProblemKind};
+use forklore::model::{ErrorKind, SessionId};
+use serde::Serialize;
+
+use super::super::report;
+use crate::agents;
+use crate::failure::Result;
+use crate::output::{Output, Page, Tone, bytes, count};
+
+/// Problems that are remembered, so that each is told once.
+const MOST: usize = 10_000;
+
+/// A line.
+#[derive(Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+enum Line<'a> {
+    Watching {
+        places: &'a [PathBuf],
+    },
+    Imported {
+        path: &'a str,
+        dialect: &'a str,
+        change: &'static str,
+        bytes: u64,
+        events: u64,
+        sessions: Vec<&'a SessionId>,
+    },
+    Gone {
+        path: &'a Path,
+        kept: &'a [SessionId],
+    },
+    Problem(&'a ImportProblem),
+    Refused {
+        kind: ErrorKind,
+        message: String,
+    },
+    Stopped {
+        files: u64,
+        events: u64,
+    },
+}
+
+/// What was said, and where to.
+pub(super) struct News<'a> {
+    output: &'a mut Output,
+    told: HashSet<u64>,
+    files: u64,
+    events: u64,
+}
+
+impl<'a> News<'a> {
+    pub(super) fn new(output: &'a mut Output) -> Self {
+        Self { output, told: HashSet::new(), files: 0, events: 0 }
+    }
+
+    pub(super) fn begin(&mut self, places: &[PathBuf]) -> Result<()> {
+        let there: Vec<_> = places.iter().filter(|place| place.exists()).cloned().collect();
+        let names: Vec<_> = there.iter().map(|place| agents::typed(place)).collect();
+        self.say(&Line::Watching { places: &there }, |page| {
+            let names = if names.is_empty() { "nothing yet".into() } else { names.join(" ") };
+            page.put(Tone::Plain, format!("Watching {names}; Ctrl-C ends it")).end();
+        })
+    }
+
+    pub(super) fn tell(&mut self, report: &ImportReport) -> Result<()> {
+        let mut sessions = report.sessions.iter();
+        for file in &report.sources {
+            // The report has the sessions of one file together, in the same order.
+            let own: Vec<_> = sessions.by_ref().take(file.sessions.len()).collect();
+            self.imported(file, &own, &report.problems)?;
+        }
+        for problem in &report.problems {
+            self.problem(problem)?;
+        }
+        Ok(())
+    }
+
+    fn imported(
+        &mut self,
+        file: &ImportedFile,
+        sessions: &[&ImportedSession],
+        problems: &[ImportProblem],
+    ) -> Result<()> {
+        let grown: Vec<_> = sessions.iter().filter(|session| session.appended > 0).collect();
+        let Some(first) = grown.first().filter(|_| file.bytes > 0) else { return Ok(()) };
+        let events = grown.iter().map(|session| session.appended).sum();
+        let rewritten = |p: &ImportProblem| p.kind == ProblemKind::Rewritten && p.path == file.path;
+        let all_new = sessions.iter().all(|session| session.appended == session.events);
+        let change = match (problems.iter().any(rewritten), all_new) {
+            (true, _) => "rewritten",
+            (false, true) => "new",
+            (false, false) => "grown",
+        };
+        self.files += 1;
+        self.events += events;
+        let line = Line::Imported {
+            path: &file.path,
+            dialect: &first.dialect,
+            change,
+            bytes: file.bytes,
+            events,
+            sessions: grown.iter().map(|session| &session.session_id).collect(),
+        };
+        self.say(&line, |page| {
+            let what = format!("{change:<10}{} ({})", count(events, "event"), bytes(file.bytes));
+            page.put(Tone::Good, format!("{what:<34}")).put(Tone::Dim, &first.dialect);
+            page.put(Tone::Plain, format!("  {}", agents::typed(Path::new(&file.path)))).end();
+        })
+    }
+
+    pub(super) fn gone(&mut self, path: &Path, kept: &[SessionId]) -> Result<()> {
+        if kept.is_empty() {
+            return Ok(());
+        }
+        self.say(&Line::Gone { path, kept }, |page| {
+            let what = format!("{:<10}{} kept", "gone", count(kept.len() as u64, "session"));
+            page.put(Tone::Warn, format!("{what:<34}"));
+            page.put(Tone::Plain, agents::typed(path)).end();
+        })
+    }
+
+    fn problem(&mut self, problem: &ImportProblem) -> Result<()> {
+        // A line that is being written is no problem, and a rewritten file has its own line.
+        if matches!(problem.kind, ProblemKind::Incomplete | ProblemKind::Rewritten)
+            || !self.is_new(&(&problem.path, problem.line, &problem.message))
+        {
+            return Ok(());
+        }
+        self.say(&Line::Problem(problem), |page| {
+            page.put(Tone::Warn, format!("problem   {}", report::place(problem))).end();
+        })
+    }
+
+    pub(super) fn refused(&mut self, error: &Error) -> Result<()> {
+        let message = error.to_string();
+        if !self.is_new(&message) {
+            return Ok(());
+        }
+        let line = Line::Refused { kind: error.kind(), message: message.clone() };
+        self.say(&line, |page| {
+            page.put(Tone::Bad, format!("refused   {message}; it is tried again")).end();
+        })
+    }
+
+    pub(super) fn end(&mut self) -> Result<()> {
+        let (files, events) = (self.files, self.events);
+        self.say(&Line::Stopped { files, events }, |page| {
+            let sum = format!("{} of {}", count(events, "event"), count(files, "change"));
+            page.put(Tone::Plain, format!("Stopped; imported {sum}")).end();
+        })
+    }
+
+    fn is_new(&mut self, what: &impl Hash) -> bool {
+        let mut hasher = DefaultHasher::new();
+        what.hash(&mut hasher);
+        if self.told.len() >= MOST {
+            self.told.clear();
+        }
+        self.told.insert(hasher.finish())
+    }
+
+    fn say(&mut self, line: &Line<'_>, people: impl FnOnce(&mut Page)) -> Result<()> {
+        self.output.record(line, |page| {
+            page.put(Tone::Dim, jiff::Zoned::now().strftime("%H:%M:%S  "));
+            people(page);
+        })?;
+        self.output.flush()
+    }
+}

@@ -1,0 +1,70 @@
+//! What an import would find, without reading any file.
+
+use std::path::{Path, PathBuf};
+
+use forklore_model::SessionId;
+use forklore_store::sources::FindSource;
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::{seen, walk};
+use crate::{Engine, Error, Result};
+
+/// The session files at some places, told by their names.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Survey {
+    /// Files.
+    pub files: u64,
+    /// Their sizes together.
+    pub bytes: u64,
+    /// When the latest of them was written.
+    pub newest: Option<Timestamp>,
+    /// How many of them were imported before.
+    pub imported: u64,
+    /// How many have something in them that was not imported.
+    pub to_read: u64,
+}
+
+impl Engine {
+    /// Looks at the files, and those in folders, that by their names are a dialect's: how many
+    /// there are, and how many of them are in the store. No file is opened. What is not there, or
+    /// cannot be looked at, is no part of it.
+    ///
+    /// # Errors
+    /// `unsupported` when the store keeps no sources, `invalid_args` for an unknown dialect, and
+    /// failures of the store.
+    pub fn survey(&self, dialect: &str, places: &[PathBuf]) -> Result<Survey> {
+        let sources = self.sources()?;
+        let unknown = || Error::invalid("dialect", format!("there is no dialect {dialect}"));
+        let dialect = self.dialects().named(dialect).ok_or_else(unknown)?;
+        let may_own = |path: &Path| dialect.may_own(path);
+        let mut survey = Survey::default();
+        for path in walk::files(places, &may_own, &mut Vec::new()) {
+            let Ok(about) = seen::look(&path) else { continue };
+            let known = sources.sources(&FindSource::Path(about.path.clone()))?;
+            let latest = known.first();
+            survey.files += 1;
+            survey.bytes += about.size;
+            survey.newest = survey.newest.max(seen::time(&about));
+            survey.imported += u64::from(latest.is_some());
+            let unchanged = latest.is_some_and(|source| source.paths.contains(&about));
+            survey.to_read += u64::from(!unchanged);
+        }
+        Ok(survey)
+    }
+
+    /// The sessions read from the file at this path, which may be gone, in any revision of it.
+    ///
+    /// # Errors
+    /// `unsupported` when the store keeps no sources, and failures of the store.
+    pub fn imported(&self, path: &Path) -> Result<Vec<SessionId>> {
+        let by_path = FindSource::Path(path.to_string_lossy().into_owned());
+        let mut sessions = Vec::new();
+        for session in self.sources()?.sources(&by_path)?.into_iter().flat_map(|s| s.sessions) {
+            if self.store().header(&session.id)?.deleted.is_none() {
+                sessions.push(session.id);
+            }
+        }
+        Ok(sessions)
+    }
+}

@@ -1,0 +1,87 @@
+//! Where agents keep their session files.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use crate::{DIALECTS, claude, pi};
+
+/// An agent, and where its session files lie.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentHome {
+    /// What people call it.
+    pub agent: &'static str,
+    /// The dialect of its files.
+    pub dialect: &'static str,
+    /// Its folders, and single files; none of them need exist.
+    pub places: Vec<PathBuf>,
+}
+
+/// What is asked of a machine: its environment, and the folder of its user.
+struct Machine<'a> {
+    home: &'a Path,
+    variable: &'a dyn Fn(&str) -> Option<OsString>,
+}
+
+/// An agent with how it finds its places.
+type Keeper = (&'static str, &'static str, fn(&Machine<'_>) -> Vec<PathBuf>);
+
+const KEEPERS: &[Keeper] = &[
+    ("Claude Code", claude::NAME, |machine| {
+        vec![machine.named("CLAUDE_CONFIG_DIR", ".claude").join("projects")]
+    }),
+    ("Codex", "codex", |machine| {
+        let home = machine.named("CODEX_HOME", ".codex");
+        vec![home.join("sessions"), home.join("archived_sessions")]
+    }),
+    ("Pi", pi::NAME, |machine| {
+        let folder = || machine.named("PI_CODING_AGENT_DIR", ".pi/agent").join("sessions");
+        vec![machine.set("PI_CODING_AGENT_SESSION_DIR").unwrap_or_else(folder)]
+    }),
+    ("Gemini CLI", "gemini", |machine| {
+        vec![machine.named("GEMINI_CLI_HOME", "").join(".gemini/tmp")]
+    }),
+    ("opencode", "opencode", |machine| {
+        let data = machine.named("XDG_DATA_HOME", ".local/share").join("opencode");
+        vec![data.join("opencode.db"), data.join("storage")]
+    }),
+];
+
+/// The agents whose files can be read, and where each keeps them: by default below `home`, or
+/// where the variables of the environment say.
+///
+/// ```
+/// use std::path::Path;
+///
+/// let homes = forklore_formats::homes::of(Path::new("/home/me"), &|_| None);
+/// let claude = homes.iter().find(|home| home.dialect == "claude").unwrap();
+/// assert_eq!(claude.places, [Path::new("/home/me/.claude/projects")]);
+/// ```
+#[must_use]
+pub fn of(home: &Path, variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<AgentHome> {
+    let machine = Machine { home, variable };
+    let read = |name: &str| DIALECTS.iter().any(|dialect| dialect.name() == name);
+    let keepers = KEEPERS.iter().filter(|(_, dialect, _)| read(dialect));
+    let homes = keepers.map(|(agent, dialect, places)| AgentHome {
+        agent,
+        dialect,
+        places: places(&machine),
+    });
+    homes.collect()
+}
+
+impl Machine<'_> {
+    /// The folder that a variable names. An empty one, or one that depends on where the agent was
+    /// started, names none.
+    fn set(&self, variable: &str) -> Option<PathBuf> {
+        let path = PathBuf::from((self.variable)(variable)?);
+        let path = match path.strip_prefix("~") {
+            Ok(below) => self.home.join(below),
+            Err(_) => path,
+        };
+        path.is_absolute().then_some(path)
+    }
+
+    fn named(&self, variable: &str, below_home: &str) -> PathBuf {
+        self.set(variable).unwrap_or_else(|| self.home.join(below_home))
+    }
+}

@@ -1,0 +1,50 @@
+//! Where agents keep their files, by the environment.
+
+#![allow(clippy::unwrap_used)]
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use forklore_formats::{DIALECTS, homes};
+
+/// The places of the agent, on a machine with these variables.
+fn places(dialect: &str, variables: &[(&str, &str)]) -> Vec<PathBuf> {
+    let variable = |name: &str| {
+        let found = variables.iter().find(|(known, _)| *known == name);
+        found.map(|(_, value)| OsString::from(value))
+    };
+    let homes = homes::of(Path::new("/home/me"), &variable);
+    homes.into_iter().find(|home| home.dialect == dialect).unwrap().places
+}
+
+#[test]
+fn places_lie_below_the_home_folder() {
+    assert_eq!(places("claude", &[]), [Path::new("/home/me/.claude/projects")]);
+    assert_eq!(places("pi", &[]), [Path::new("/home/me/.pi/agent/sessions")]);
+}
+
+#[test]
+fn variables_move_them() {
+    let claude = places("claude", &[("CLAUDE_CONFIG_DIR", "/srv/claude")]);
+    assert_eq!(claude, [Path::new("/srv/claude/projects")]);
+    let pi = places("pi", &[("PI_CODING_AGENT_DIR", "~/pi")]);
+    assert_eq!(pi, [Path::new("/home/me/pi/sessions")]);
+    let both = [("PI_CODING_AGENT_DIR", "/srv/pi"), ("PI_CODING_AGENT_SESSION_DIR", "/srv/kept")];
+    assert_eq!(places("pi", &both), [Path::new("/srv/kept")]);
+}
+
+#[test]
+fn variables_that_name_no_place_do_not() {
+    for nowhere in ["", "projects", "./x"] {
+        let claude = places("claude", &[("CLAUDE_CONFIG_DIR", nowhere)]);
+        assert_eq!(claude, [Path::new("/home/me/.claude/projects")], "{nowhere:?}");
+    }
+}
+
+#[test]
+fn only_agents_whose_files_can_be_read_are_named() {
+    for home in homes::of(Path::new("/home/me"), &|_| None) {
+        assert!(DIALECTS.iter().any(|dialect| dialect.name() == home.dialect), "{home:?}");
+        assert!(home.places.iter().all(|place| place.starts_with("/home/me")), "{home:?}");
+    }
+}
