@@ -140,6 +140,9 @@ pub struct FileFacts {
     pub title: Option<String>,
     /// When it was made. The first one counts.
     pub created: Option<Timestamp>,
+    /// The native id of the session that called it as a sub-agent. The first one counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caller: Option<String>,
     /// Where it begins inside the session of another file. The first one counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<Base>,
@@ -172,6 +175,7 @@ impl FileFacts {
         first(&mut self.native_id, later.native_id);
         first(&mut self.cwd, later.cwd);
         first(&mut self.created, later.created);
+        first(&mut self.caller, later.caller);
         first(&mut self.base, later.base);
         if later.title.is_some() {
             self.title = later.title;

@@ -11,7 +11,7 @@ use rusqlite::{Connection, Row};
 
 use crate::copy::Copy;
 use crate::line::{Asked, asked_text, text, with};
-use crate::lines::{Lines, UNFINISHED};
+use crate::lines::Lines;
 use crate::schema::{Schema, unreadable};
 
 /// Columns of a session that say what it is, with their names in `opencode export`.
@@ -23,6 +23,8 @@ const FIXED: [(&str, &str); 6] = [
     ("directory", "directory"),
     ("version", "version"),
 ];
+/// After how many milliseconds a message that is not finished will not be.
+const LONG_AFTER: i64 = 600_000;
 /// Columns whose text is JSON.
 const JSON: [&str; 5] = ["revert", "permission", "model", "metadata", "summary_diffs"];
 
@@ -30,6 +32,8 @@ const JSON: [&str; 5] = ["revert", "permission", "model", "metadata", "summary_d
 pub(crate) struct Opened {
     database: Connection,
     schema: Schema,
+    /// When a message was last written, in milliseconds.
+    newest: i64,
     _copy: Copy,
 }
 
@@ -40,12 +44,14 @@ impl Opened {
         let database = Connection::open(&copy.path).map_err(unreadable)?;
         database.pragma_update(None, "query_only", true).map_err(unreadable)?;
         let schema = Schema::of(&database)?;
-        Ok(Self { database, schema, _copy: copy })
+        let sql = format!("SELECT coalesce(max({}), 0) FROM message", schema.updated());
+        let newest = database.query_row(&sql, [], |row| row.get(0)).map_err(unreadable)?;
+        Ok(Self { database, schema, newest, _copy: copy })
     }
 
     /// A number made of how many rows a session has, how long they are and when they changed.
     fn state(&self, id: &str, session: &str) -> rusqlite::Result<i64> {
-        let updated = if self.schema.updated { "time_updated" } else { "time_created" };
+        let updated = self.schema.updated();
         let mut state = fold(0, session.bytes().fold(0, |sum, byte| fold(sum, i64::from(byte))));
         for table in ["message", "part"] {
             let sql = format!(
@@ -57,7 +63,19 @@ impl Opened {
                 query.query_row([id], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]))?;
             state = sums.into_iter().fold(state, fold);
         }
-        Ok(state)
+        Ok(fold(state, i64::from(self.is_left(id)?)))
+    }
+
+    /// Whether the program did something else long after it last touched the session.
+    fn is_left(&self, id: &str) -> rusqlite::Result<bool> {
+        let updated = self.schema.updated();
+        let sql = format!(
+            "SELECT max((SELECT coalesce(max({updated}), 0) FROM message WHERE session_id = ?1), \
+                        (SELECT coalesce(max({updated}), 0) FROM part WHERE session_id = ?1))"
+        );
+        let mut query = self.database.prepare_cached(&sql)?;
+        let last: i64 = query.query_row([id], |row| row.get(0))?;
+        Ok(self.newest.saturating_sub(last) > LONG_AFTER)
     }
 
     /// What never changes about a session, and all that is said of it.
@@ -157,9 +175,11 @@ impl Inside for Opened {
         let mut messages = self.messages(id).map_err(unreadable)?;
         let there: HashSet<_> = messages.iter().map(|message| message.id.clone()).collect();
         lines.deleted(&there)?;
-        if messages.last().is_some_and(|last| Asked::of(&last.data).is_unfinished()) {
+        let unfinished = messages.last().is_some_and(|last| Asked::of(&last.data).is_unfinished());
+        if unfinished && !self.is_left(id).map_err(unreadable)? {
             messages.pop();
-            problems.push(Trouble::Unfinished(UNFINISHED.to_owned()));
+            problems
+                .push(Trouble::Unfinished("the last message is not finished; it waits".to_owned()));
         }
         let session = text(id);
         for message in &messages {

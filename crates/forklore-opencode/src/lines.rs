@@ -11,9 +11,6 @@ use serde_json::value::RawValue;
 
 use crate::line;
 
-/// What is said of a message that its program has not ended.
-pub(crate) const UNFINISHED: &str = "the last message is not finished; it waits";
-
 /// What a line is about.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum About {

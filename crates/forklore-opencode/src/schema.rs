@@ -15,10 +15,15 @@ const NEEDED: [(&str, &[&str]); 3] = [
 pub(crate) struct Schema {
     pub(crate) session: Vec<String>,
     /// Whether messages and parts say when they were changed.
-    pub(crate) updated: bool,
+    updated: bool,
 }
 
 impl Schema {
+    /// The column that says when a message or a part was last written.
+    pub(crate) fn updated(&self) -> &'static str {
+        if self.updated { "time_updated" } else { "time_created" }
+    }
+
     /// Looks at the tables of a database.
     pub(crate) fn of(database: &Connection) -> Result<Self, ExpandError> {
         let mut tables = Vec::new();

@@ -44,7 +44,7 @@ impl Reading<'_> {
 
     /// The sources of a native id, the one made last first. Their sessions' ids are made of it,
     /// so that no list of sources needs to be searched.
-    fn sources_of(&self, native_id: &str) -> Result<Vec<Source>> {
+    pub(super) fn sources_of(&self, native_id: &str) -> Result<Vec<Source>> {
         let dialect = self.dialect.name();
         let mut found = Vec::new();
         for attempt in 0..SESSIONS {

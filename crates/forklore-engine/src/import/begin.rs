@@ -41,6 +41,12 @@ impl Reading<'_> {
             self.begin_child(Child { id, kind, parent, cut, title, workspace, created })?;
             return Ok(());
         }
+        if let Some((parent, cut)) = self.caller()? {
+            let workspace = workspace.unwrap_or_else(|| parent.workspace.clone());
+            let (kind, title) = (SessionKind::Delegate, self.title());
+            self.begin_child(Child { id, kind, parent, cut, title, workspace, created })?;
+            return Ok(());
+        }
         let workspace = workspace.unwrap_or_else(|| self.options.workspace.clone());
         let new = NewSession {
             kind: SessionKind::Root,

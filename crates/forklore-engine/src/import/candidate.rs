@@ -92,7 +92,7 @@ impl Engine {
                 Ok(file) => match asked.or_else(|| self.dialects().detect(&path, &file.head)) {
                     Some(dialect) => {
                         let (begun, facts) = file.begun(dialect);
-                        let base = facts.base.map(|base| base.native_id);
+                        let base = facts.base.map(|base| base.native_id).or(facts.caller);
                         let (native_id, title) = (facts.native_id, names.of(dialect, &path));
                         let size = file.seen.size;
                         found.push(Candidate {

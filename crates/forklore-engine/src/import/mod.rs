@@ -8,6 +8,7 @@ mod base;
 mod batch;
 mod begin;
 mod blocks;
+mod caller;
 mod candidate;
 mod child;
 mod document;

@@ -22,24 +22,28 @@ pub(crate) fn content(path: &Path) -> Vec<u8> {
 /// Every session file.
 pub(crate) fn all() -> Vec<Sample> {
     let mut samples = Vec::new();
-    for (folder, dialect) in
-        [("claude", "claude"), ("codex", "codex"), ("pi", "pi"), ("plain", "plain")]
-    {
-        collect(&testdata().join(folder), dialect, &mut samples);
+    for dialect in ["claude", "codex", "gemini", "opencode", "pi", "plain"] {
+        collect(&testdata().join(dialect), dialect, &mut samples);
     }
     if let Some(outside) = outside() {
         for (folder, dialect) in [
             ("claude", "claude"),
             ("_synthetic/claude", "claude"),
             ("codex", "codex"),
+            ("gemini", "gemini"),
+            ("_synthetic/gemini", "gemini"),
+            ("opencode", "opencode"),
+            ("_synthetic/opencode", "opencode"),
             ("pi", "pi"),
             ("_synthetic/pi", "pi"),
         ] {
             collect(&outside.join(folder), dialect, &mut samples);
         }
         for entry in std::fs::read_dir(outside.join("_genuine")).into_iter().flatten().flatten() {
-            if entry.file_name().to_string_lossy().starts_with("pi") {
-                collect(&entry.path(), "pi", &mut samples);
+            for dialect in ["gemini", "opencode", "pi"] {
+                if entry.file_name().to_string_lossy().starts_with(dialect) {
+                    collect(&entry.path(), dialect, &mut samples);
+                }
             }
         }
     }
@@ -51,6 +55,11 @@ pub(crate) fn outside() -> Option<PathBuf> {
     std::env::var_os("FORKLORE_FIXTURES").map(PathBuf::from)
 }
 
+fn is_session(end: &std::ffi::OsStr, dialect: &str) -> bool {
+    let has_documents = matches!(dialect, "gemini" | "opencode" | "plain");
+    end == "jsonl" || end == "zst" || (end == "json" && has_documents)
+}
+
 fn collect(folder: &Path, dialect: &'static str, samples: &mut Vec<Sample>) {
     let mut entries: Vec<_> =
         std::fs::read_dir(folder).into_iter().flatten().flatten().map(|e| e.path()).collect();
@@ -58,7 +67,7 @@ fn collect(folder: &Path, dialect: &'static str, samples: &mut Vec<Sample>) {
     for path in entries {
         if path.is_dir() {
             collect(&path, dialect, samples);
-        } else if path.extension().is_some_and(|end| end == "jsonl" || end == "zst") {
+        } else if path.extension().is_some_and(|end| is_session(end, dialect)) {
             samples.push((path, dialect));
         }
     }

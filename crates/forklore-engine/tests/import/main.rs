@@ -4,10 +4,13 @@
 
 mod codex;
 mod damage;
+mod documents;
 mod expected;
 mod files;
+mod gemini;
 mod growth;
 mod known;
+mod opencode;
 mod restored;
 mod routes;
 mod scene;

@@ -27,6 +27,8 @@ struct Fields<'a> {
     start_time: Text<'a>,
     #[serde(borrow)]
     summary: Text<'a>,
+    #[serde(borrow)]
+    kind: Text<'a>,
     #[serde(borrow, rename = "$set")]
     set: Option<&'a RawValue>,
     #[serde(borrow, rename = "$rewindTo")]
@@ -65,15 +67,19 @@ pub(super) struct Reader {
     is_document: bool,
     /// The tag of a saved conversation.
     tag: Option<String>,
+    /// The folder's name, which for a sub-agent is the session that called it.
+    folder: Option<String>,
 }
 
 impl Reader {
     pub(super) fn new(path: &Path, memory: Option<&str>) -> Self {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let folder = path.parent().and_then(Path::file_name);
         Self {
             history: History::new(memory),
             is_document: path.extension().is_none_or(|end| !end.eq_ignore_ascii_case("jsonl")),
             tag: stem.strip_prefix("checkpoint-").map(str::to_owned),
+            folder: folder.map(|name| name.to_string_lossy().into_owned()),
         }
     }
 
@@ -81,7 +87,7 @@ impl Reader {
         let text = without_lone_surrogates(line);
         let line = &*text;
         let mut plainer = String::new();
-        let Fields { session_id, start_time, summary, set, rewind_to } =
+        let Fields { session_id, start_time, summary, kind, set, rewind_to } =
             fields(line, &mut plainer)?;
         if let Some(id) = rewind_to.get() {
             return Ok(self.rewind(id));
@@ -98,7 +104,8 @@ impl Reader {
         }
         let header = Header { session_id, start_time, summary, messages: None };
         if header.session_id.get().is_some() {
-            return Ok(Line::Side(header.facts()));
+            let caller = self.folder.clone().filter(|_| kind.is("subagent"));
+            return Ok(Line::Side(FileFacts { caller, ..header.facts() }));
         }
         let mut plainer = String::new();
         Ok(self.message(&fields(line, &mut plainer)?))

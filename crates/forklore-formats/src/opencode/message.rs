@@ -30,6 +30,9 @@ pub(super) struct Info<'a> {
     pub(super) directory: Text<'a>,
     #[serde(borrow)]
     pub(super) title: Text<'a>,
+    /// Of a session: the one that called it.
+    #[serde(borrow, rename = "parentID")]
+    pub(super) parent_id: Text<'a>,
     pub(super) time: Object<Times>,
     /// Whether an assistant's message is what a conversation was compacted to.
     summary: Flag,

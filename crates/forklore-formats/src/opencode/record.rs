@@ -191,6 +191,7 @@ fn facts(info: &Info<'_>) -> FileFacts {
         native_id: info.id.to_owned(),
         cwd: info.directory.to_owned(),
         title: info.title.to_owned(),
+        caller: info.parent_id.to_owned(),
         created: time::from_millis(info.time.0.created),
         ..FileFacts::default()
     }

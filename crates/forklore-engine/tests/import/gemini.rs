@@ -1,0 +1,153 @@
+//! Gemini CLI: messages told again, lists written anew, going back.
+
+use forklore_engine::ImportReport;
+use forklore_model::Role;
+
+use crate::files::testdata;
+use crate::scene::Scene;
+
+const HEADER: &str = r#"{"sessionId":"s","projectHash":"p","startTime":"2026-01-01T00:00:00Z","lastUpdated":"2026-01-01T00:00:00Z"}"#;
+
+fn message(id: &str, kind: &str, text: &str) -> String {
+    format!(
+        r#"{{"id":"{id}","timestamp":"2026-01-01T00:00:01Z","type":"{kind}","content":"{text}"}}"#
+    )
+}
+
+fn told(id: &str) -> String {
+    message(id, if id < "b" { "user" } else { "gemini" }, id)
+}
+
+fn list(ids: &[&str]) -> String {
+    let all: Vec<_> = ids.iter().map(|id| told(id)).collect();
+    format!(r#"{{"$set":{{"messages":[{}]}}}}"#, all.join(", "))
+}
+
+/// The sessions of a file of these lines, each as the ids or types of its own events behind its
+/// parent and the index of its cut; and the leaf.
+fn shape(lines: &[String]) -> (Vec<String>, usize) {
+    let text = format!("{HEADER}\n{}\n", lines.join("\n"));
+    let scene = Scene::new();
+    let path = scene.file("f.jsonl", text.as_bytes());
+    let report = scene.import(&path);
+    assert_eq!(report.problems, []);
+    assert_eq!(scene.restore(&report.sessions[0].session_id), text.as_bytes());
+    // Every way to read it in two steps gives the same.
+    for cut in 1..=lines.len() {
+        let scene = Scene::new();
+        let begin = format!("{HEADER}\n{}\n", lines[..cut].join("\n"));
+        scene.import(&scene.file("f.jsonl", begin.as_bytes()));
+        let path = scene.file("f.jsonl", text.as_bytes());
+        assert_eq!(shown(&scene, &scene.import(&path)), shown_of(lines), "cut at {cut}");
+    }
+    shown(&scene, &report)
+}
+
+fn shown_of(lines: &[String]) -> (Vec<String>, usize) {
+    let text = format!("{HEADER}\n{}\n", lines.join("\n"));
+    let scene = Scene::new();
+    let report = scene.import(&scene.file("f.jsonl", text.as_bytes()));
+    shown(&scene, &report)
+}
+
+fn shown(scene: &Scene, report: &ImportReport) -> (Vec<String>, usize) {
+    let number = |id| report.sessions.iter().position(|s| s.session_id == id).unwrap();
+    let all = report.sessions.iter().map(|session| {
+        let own = scene.events(&session.session_id).into_iter();
+        let own = own.filter(|e| Scene::is_own(e, &session.session_id));
+        let own =
+            own.filter(|e| e.event.kind.as_str() != "session_fork").map(|stored| {
+                match stored.event.kind.as_str() {
+                    "user_message" | "assistant_message" => stored.event.id.to_string(),
+                    kind => kind.trim_start_matches("x.gemini.").to_owned(),
+                }
+            });
+        let own = own.collect::<Vec<_>>().join(" ");
+        let header = scene.engine.show(&session.session_id).unwrap();
+        match header.parent_id {
+            None => own,
+            Some(parent) => format!("{}@{}: {own}", number(parent), header.cut.unwrap().index),
+        }
+    });
+    let (leaf, _) = report.sources[0].meant().unwrap();
+    (all.collect(), number(leaf.clone()))
+}
+
+fn lines(text: &[&str]) -> Vec<String> {
+    text.iter().map(|line| (*line).to_owned()).collect()
+}
+
+#[test]
+fn going_back_is_a_branch_that_the_agent_would_resume() {
+    let rewind = |id: &str| format!(r#"{{"$rewindTo":"{id}"}}"#);
+    let all = [told("a"), told("b"), told("a2"), told("b2"), rewind("a2")];
+    assert_eq!(shape(&all), (lines(&["a b a2 b2", "0@2: rewind"]), 1));
+    let all = [&all[..], &[told("a3"), told("b3")]].concat();
+    assert_eq!(shape(&all), (lines(&["a b a2 b2", "0@2: rewind a3 b3"]), 1));
+    let all = [told("a"), told("b"), rewind("nowhere"), told("a2")];
+    assert_eq!(shape(&all), (lines(&["a b", "0@0: rewind a2"]), 1));
+}
+
+#[test]
+fn a_list_that_is_known_needs_no_event() {
+    let before = [told("a"), told("b"), told("a2"), told("b2")];
+    let again = |ids: &[&str], then: &[&str]| {
+        let told = then.iter().map(|id| told(id));
+        shape(&before.iter().cloned().chain([list(ids)]).chain(told).collect::<Vec<_>>())
+    };
+    let whole = again(&["a", "b", "a2", "b2"], &["a3"]);
+    assert_eq!(whole, (lines(&["a b a2 b2 a3"]), 0));
+    assert_eq!(again(&["a", "b"], &["a3"]), (lines(&["a b a2 b2", "0@2: a3"]), 1));
+    assert_eq!(again(&["a", "b", "x", "y"], &["z"]), (lines(&["a b a2 b2", "0@2: x y z"]), 1));
+    assert_eq!(again(&["a", "b", "a2", "b2", "x"], &["z"]), (lines(&["a b a2 b2 x z"]), 0));
+    // A resumed session is told from its first message on, and then whole.
+    let resumed = [before.to_vec(), vec![list(&["a"]), list(&["a", "b", "a2", "b2"]), told("a3")]];
+    assert_eq!(shape(&resumed.concat()), (lines(&["a b a2 b2 a3"]), 0));
+}
+
+#[test]
+fn a_message_told_otherwise_is_a_branch() {
+    let all = [told("a"), told("b"), message("b", "gemini", "other"), told("a2")];
+    assert_eq!(shape(&all), (lines(&["a b", "0@1: b a2"]), 1));
+    let all = [told("a"), told("b"), message("a", "user", "other"), told("a2")];
+    assert_eq!(shape(&all), (lines(&["a b a2", "0@0: a"]), 0));
+}
+
+#[test]
+fn a_message_that_grows_is_gone_on_with() {
+    let call = |status: &str| {
+        format!(
+            r#"{{"id":"b","timestamp":"2026-01-01T00:00:01Z","type":"gemini","content":"b","tokens":{{"total":1}},"toolCalls":[{{"id":"c","name":"ls","args":{{}},"status":"{status}"}}]}}"#
+        )
+    };
+    let all = [told("a"), told("b"), call("executing"), call("success"), told("a2")];
+    assert_eq!(shape(&all), (lines(&["a b tool_call tool_result a2"]), 0));
+    assert_eq!(shape(&[told("a"), call("success"), told("a2")]), (lines(&["a b a2"]), 0));
+    // Tokens alone add nothing.
+    let more = told("b").replace("\"content\"", "\"tokens\":{\"total\":2},\"content\"");
+    assert_eq!(shape(&[told("a"), told("b"), more, told("a2")]), (lines(&["a b a2"]), 0));
+}
+
+/// Written by the program: a call, a resume, a call, a resume.
+#[test]
+fn a_session_resumed_twice_is_one_path_and_its_calls_are_answered_once() {
+    let scene = Scene::new();
+    let path = testdata().join("gemini/genuine/tmp/proj/chats");
+    let report = scene.import(&path);
+    let sessions: Vec<_> = report.sessions.iter().map(|session| session.events).collect();
+    assert_eq!((sessions, report.problems.len()), (vec![13], 0));
+    let session = &report.sessions[0].session_id;
+    let header = scene.engine.show(session).unwrap();
+    assert_eq!((header.counts.index, header.counts.turns, header.counts.open), (11, 3, 0));
+    assert_eq!(header.workspace.path(), "/home/dev/proj");
+    let inspected = scene.engine.inspect(session).unwrap();
+    assert_eq!(inspected.synthetic_results, 0);
+    let users: Vec<_> = inspected
+        .messages
+        .iter()
+        .filter(|message| message.role == Role::User)
+        .map(forklore_model::Message::plain_text)
+        .skip(1)
+        .collect();
+    assert_eq!(users, ["[tool] write it", "[tool] again", "third"]);
+}

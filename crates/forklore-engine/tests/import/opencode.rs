@@ -1,0 +1,270 @@
+//! opencode: exported sessions, the database, and the folders that came before it.
+
+use std::path::Path;
+
+use forklore_engine::{ImportReport, ProblemKind};
+use forklore_model::expand::Expander;
+use forklore_opencode::{Database, Storage};
+use rusqlite::Connection;
+use serde_json::Value;
+
+use crate::files::testdata;
+use crate::scene::Scene;
+
+static EXPANDERS: &[&dyn Expander] = &[&Database, &Storage];
+
+fn scene() -> Scene {
+    let mut scene = Scene::new();
+    scene.engine = scene.engine.with_expanders(EXPANDERS);
+    scene
+}
+
+/// A database with the columns that are needed, and what was put into it.
+fn database(path: &Path) -> Connection {
+    let database = Connection::open(path).unwrap();
+    database
+        .execute_batch(
+            "CREATE TABLE session(id TEXT PRIMARY KEY, parent_id TEXT, directory TEXT, title TEXT,
+                 revert TEXT, time_created INTEGER, time_updated INTEGER);
+             CREATE TABLE message(id TEXT PRIMARY KEY, session_id TEXT, time_created INTEGER,
+                 time_updated INTEGER, data TEXT);
+             CREATE TABLE part(id TEXT PRIMARY KEY, message_id TEXT, session_id TEXT,
+                 time_created INTEGER, time_updated INTEGER, data TEXT);
+             INSERT INTO session VALUES('ses_1', NULL, '/w', 'one', NULL, 1000, 1000);",
+        )
+        .unwrap();
+    database
+}
+
+fn say(database: &Connection, id: &str, role: &str, at: i64, done: bool) {
+    let end = if done { format!(",\"completed\":{at}") } else { String::new() };
+    let info = format!(r#"{{"role":"{role}","time":{{"created":{at}{end}}}}}"#);
+    let message = "INSERT INTO message VALUES(?, 'ses_1', ?, ?, ?)";
+    database.execute(message, (id, at, at, info)).unwrap();
+    let part = "INSERT INTO part VALUES('prt_' || ?1, ?1, 'ses_1', ?2, ?2, ?3)";
+    database.execute(part, (id, at, format!(r#"{{"type":"text","text":"{id}"}}"#))).unwrap();
+}
+
+/// The sessions, each as the ids or types of its own events.
+fn shape(scene: &Scene, report: &ImportReport) -> Vec<String> {
+    let all = report.sessions.iter().map(|session| {
+        let own = scene.events(&session.session_id).into_iter();
+        let own = own.filter(|e| Scene::is_own(e, &session.session_id));
+        let own =
+            own.filter(|e| e.event.kind.as_str() != "session_fork").map(|stored| {
+                match stored.event.kind.as_str() {
+                    "user_message" | "assistant_message" => stored.event.id.to_string(),
+                    kind => kind.trim_start_matches("x.opencode.").to_owned(),
+                }
+            });
+        own.collect::<Vec<_>>().join(" ")
+    });
+    all.collect()
+}
+
+#[test]
+fn exports_have_the_messages_that_opencode_says() {
+    let folder = testdata().join("opencode/genuine");
+    let expected: Value =
+        serde_json::from_slice(&std::fs::read(folder.join("EXPECT.json")).unwrap()).unwrap();
+    for (name, messages) in [("A", 12), ("fork_before_user2", 7), ("fork_of_fork_head", 14)] {
+        let scene = scene();
+        let id = expected[name]["id"].as_str().unwrap();
+        let report = scene.import(&folder.join(format!("{id}.json")));
+        let first = &report.sessions[0];
+        assert_eq!(first.session_id.as_str(), id);
+        assert_eq!(first.events, messages, "{name}");
+        let title = expected[name].get("title").map_or("parser work", |t| t.as_str().unwrap());
+        let header = scene.engine.show(&first.session_id).unwrap();
+        assert_eq!(header.title.as_deref(), Some(title));
+    }
+    let scene = scene();
+    let report = scene.import(&folder.join("ses_e0010d072ffeuJO2vjlBCXJv4W.json"));
+    let (leaf, _) = report.sources[0].meant().unwrap();
+    let hidden = expected["revert"]["revert"]["messageID"].as_str().unwrap();
+    let log = scene.events(leaf);
+    assert!(log.iter().all(|stored| stored.event.id.as_str() != hidden));
+    assert_eq!(log.last().unwrap().event.kind.as_str(), "x.opencode.revert");
+    let users = expected["A"]["users"].as_array().unwrap();
+    let all = scene.events(&report.sessions[0].session_id);
+    let turns = all.iter().filter(|stored| stored.event.effect.starts_turn);
+    let turns: Vec<_> = turns.map(|stored| stored.event.id.as_str()).collect();
+    assert_eq!(turns, users.iter().map(|id| id.as_str().unwrap()).collect::<Vec<_>>());
+}
+
+#[test]
+fn the_database_and_the_exports_tell_the_same_conversations() {
+    let folder = testdata().join("opencode/genuine");
+    let (database, exports) = (scene(), scene());
+    let report = database.import(&folder.join("opencode.db"));
+    assert_eq!((report.files, report.problems.len()), (3, 0));
+    for path in std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()) {
+        if path.to_string_lossy().contains("ses_") {
+            let id = exports.import(&path).sessions[0].session_id.clone();
+            let said = |scene: &Scene| scene.engine.inspect(&id).unwrap().messages;
+            assert_eq!(said(&database), said(&exports), "{}", path.display());
+        }
+    }
+    let again = database.import(&folder.join("opencode.db"));
+    assert!(again.sessions.iter().all(|session| session.appended == 0));
+    assert_eq!(again.sessions.len(), report.sessions.len());
+}
+
+#[test]
+fn a_database_that_grows_adds_what_is_new() {
+    let scene = scene();
+    let path = scene.folder.path().join("opencode.db");
+    let db = database(&path);
+    say(&db, "msg_a", "user", 1_001, true);
+    say(&db, "msg_b", "assistant", 1_002, false);
+    let report = scene.import(&path);
+    assert_eq!(shape(&scene, &report), ["msg_a"]);
+    assert_eq!(report.problems[0].kind, ProblemKind::Incomplete);
+    db.execute_batch(
+        "UPDATE message SET time_updated = 1010,
+             data = '{\"role\":\"assistant\",\"time\":{\"created\":1002,\"completed\":1010}}'
+             WHERE id = 'msg_b';
+         UPDATE session SET title = 'two', time_updated = 1010;",
+    )
+    .unwrap();
+    // An id made later may be the smaller one.
+    say(&db, "msg_0", "user", 1_020, true);
+    let report = scene.import(&path);
+    assert_eq!(shape(&scene, &report), ["msg_a msg_b msg_0"]);
+    assert_eq!((report.sessions[0].appended, report.problems.len()), (2, 0));
+    let header = scene.engine.show(&report.sessions[0].session_id).unwrap();
+    assert_eq!(header.title.as_deref(), Some("two"));
+    assert_eq!(scene.import(&path).sessions[0].appended, 0);
+    // What the program adds beside the conversation is kept and no event.
+    db.execute_batch("UPDATE message SET time_updated = 2000, data = '{\"role\":\"user\",\"time\":{\"created\":1001},\"summary\":{}}' WHERE id = 'msg_a'").unwrap();
+    let report = scene.import(&path);
+    assert_eq!(shape(&scene, &report), ["msg_a msg_b msg_0"]);
+    let kept = String::from_utf8(scene.restore(&report.sessions[0].session_id)).unwrap();
+    assert_eq!(kept.matches("msg_a\",\"sessionID\"").count(), 2, "{kept}");
+}
+
+#[test]
+fn messages_hidden_and_then_deleted_stay_as_a_branch() {
+    let scene = scene();
+    let path = scene.folder.path().join("opencode.db");
+    let db = database(&path);
+    for (id, role, at) in [("msg_a", "user", 1), ("msg_b", "assistant", 2), ("msg_c", "user", 3)] {
+        say(&db, id, role, at, true);
+    }
+    let hide = "UPDATE session SET time_updated = 2000, revert = ";
+    db.execute_batch(&format!("{hide} '{{\"messageID\":\"msg_b\"}}'")).unwrap();
+    let report = scene.import(&path);
+    assert_eq!(shape(&scene, &report), ["msg_a msg_b msg_c", "revert"]);
+    let leaf = report.sources[0].meant().unwrap().0.clone();
+    assert_eq!(leaf, report.sessions[1].session_id);
+    db.execute_batch(&format!("{hide} NULL; DELETE FROM message WHERE id > 'msg_a'")).unwrap();
+    say(&db, "msg_d", "user", 9, true);
+    let report = scene.import(&path);
+    assert_eq!(shape(&scene, &report), ["msg_a msg_b msg_c", "revert msg_d"]);
+}
+
+#[test]
+fn what_is_shown_again_is_gone_on_with() {
+    let scene = scene();
+    let path = scene.folder.path().join("opencode.db");
+    let db = database(&path);
+    say(&db, "msg_a", "user", 1, true);
+    say(&db, "msg_b", "assistant", 2, true);
+    db.execute_batch("UPDATE session SET revert = '{\"messageID\":\"msg_b\"}'").unwrap();
+    scene.import(&path);
+    db.execute_batch("UPDATE session SET revert = NULL").unwrap();
+    say(&db, "msg_c", "user", 3, true);
+    let report = scene.import(&path);
+    assert_eq!(shape(&scene, &report), ["msg_a msg_b msg_c unrevert", "revert"]);
+    assert_eq!(report.sources[0].meant().unwrap().0, &report.sessions[0].session_id);
+}
+
+#[test]
+fn a_database_in_use_is_read_with_its_log_and_left_alone() {
+    let scene = scene();
+    let path = scene.folder.path().join("opencode.db");
+    let db = database(&path);
+    db.pragma_update(None, "journal_mode", "WAL").unwrap();
+    db.pragma_update(None, "wal_autocheckpoint", 0).unwrap();
+    say(&db, "msg_a", "user", 1, true);
+    let files = || {
+        let all =
+            std::fs::read_dir(scene.folder.path()).unwrap().map(|entry| entry.unwrap().path());
+        let mut all: Vec<_> = all
+            .filter(|path| path.is_file())
+            .map(|path| (std::fs::read(&path).unwrap(), path))
+            .collect();
+        all.sort();
+        all
+    };
+    let before = files();
+    assert!(before.len() > 1, "there is a log");
+    db.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let report = scene.import(&path);
+    assert_eq!(shape(&scene, &report), ["msg_a"]);
+    assert!(files() == before, "a source was written to");
+}
+
+#[test]
+fn databases_that_are_something_else_are_named() {
+    let scene = scene();
+    let path = scene.folder.path().join("opencode.db");
+    Connection::open(&path).unwrap().execute_batch("CREATE TABLE x(y)").unwrap();
+    let report = scene.import(&path);
+    assert_eq!((report.files, report.problems[0].kind), (0, ProblemKind::UnknownFormat));
+    assert!(report.problems[0].message.contains("no table \"session\""), "{report:?}");
+
+    let bytes = std::fs::read(testdata().join("opencode/genuine/opencode.db")).unwrap();
+    for keep in [16, 100, 5_000, bytes.len() / 2] {
+        let report = scene.import(&scene.file("opencode.db", &bytes[..keep]));
+        assert!(!report.problems.is_empty(), "{keep}");
+    }
+    for at in (0..bytes.len()).step_by(40_961) {
+        let mut bytes = bytes.clone();
+        bytes[at..(at + 64).min(keep_end(&bytes))].fill(0xa5);
+        scene.import(&scene.file("opencode.db", &bytes));
+    }
+}
+
+fn keep_end(bytes: &[u8]) -> usize {
+    bytes.len()
+}
+
+#[test]
+fn sessions_in_folders_are_read_as_those_of_the_database() {
+    let scene = scene();
+    let root = scene.folder.path().join("storage");
+    for (path, text) in [
+        (
+            "session/p/ses_1.json",
+            r#"{"id":"ses_1","directory":"/w","title":"t","time":{"created":1}}"#,
+        ),
+        (
+            "message/ses_1/msg_b.json",
+            r#"{"id":"msg_b","role":"assistant","sessionID":"ses_1","time":{"created":3,"completed":4}}"#,
+        ),
+        (
+            "message/ses_1/msg_z.json",
+            r#"{"id":"msg_z","role":"user","sessionID":"ses_1","time":{"created":2}}"#,
+        ),
+        (
+            "part/msg_z/prt_1.json",
+            r#"{"id":"prt_1","messageID":"msg_z","type":"text","text":"hi"}"#,
+        ),
+        (
+            "part/msg_b/prt_2.json",
+            "{\"id\":\"prt_2\",\n\"messageID\":\"msg_b\",\"type\":\"text\",\"text\":\"yes\"}",
+        ),
+    ] {
+        let path = root.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let report = scene.import(&root);
+    assert_eq!(shape(&scene, &report), ["msg_z msg_b"]);
+    assert_eq!((report.files, report.problems.len()), (1, 0), "{report:?}");
+    let said = scene.engine.inspect(&report.sessions[0].session_id).unwrap().messages;
+    let said: Vec<_> = said.iter().map(forklore_model::Message::plain_text).collect();
+    assert_eq!(said, ["hi", "yes"]);
+    assert_eq!(scene.import(&root).sessions[0].appended, 0);
+}
