@@ -274,6 +274,7 @@ fn files_of_early_2025_have_no_envelopes() {
     let line = said("user", "hi");
     let read = record(&mut *reader, &line);
     assert!(read.effect.starts_turn);
+    assert_eq!(read.ts, facts.created);
     assert_eq!(Codex.view(&read.kind, &data(&line)), Some(Message::text(Role::User, "hi")));
 }
 

@@ -341,3 +341,40 @@ fn names_come_from_the_list_whenever_it_changes() {
     std::fs::write(folder.join(a), [bytes, user(Some(2), "more").into_bytes()].concat()).unwrap();
     assert_eq!(scene.import(&home).sessions[0].appended, 1);
 }
+
+#[test]
+fn what_codex_refuses_is_read_and_said() {
+    use ProblemKind::{Damage, Incomplete, Irregular, MissingBase};
+    let of = |name: &str| {
+        let scene = Scene::new();
+        let folder = testdata().join("codex").join(name);
+        let paths = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+        let mut paths: Vec<_> = paths.collect();
+        paths.sort();
+        let read = paths.iter().map(|path| {
+            let report = scene.import(path);
+            let mut kinds = kinds(&report);
+            kinds.dedup();
+            let session = &report.sources[0].first;
+            let said = turns(&scene, session.as_ref().unwrap()).len();
+            (said, kinds)
+        });
+        read.collect::<Vec<_>>()
+    };
+    assert_eq!(of("2025"), [(1, vec![])]);
+    let expected = [
+        // No first line; a last line that is not whole; zero bytes; an ordinal twice.
+        (1, vec![Irregular]),
+        (4, vec![Incomplete]),
+        (4, vec![Damage]),
+        (3, vec![Irregular]),
+        // Two that begin in each other, one behind the end, one in a file that is gone.
+        (1, vec![MissingBase]),
+        (1, vec![]),
+        (1, vec![MissingBase]),
+        (1, vec![MissingBase]),
+        // Of another session than the name of the file.
+        (1, vec![Irregular]),
+    ];
+    assert_eq!(of("malformed"), expected);
+}

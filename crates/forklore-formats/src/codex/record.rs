@@ -7,6 +7,7 @@ use std::path::Path;
 use forklore_model::dialect::{Base, FileFacts, Line, LineReader, Parent, Record};
 use forklore_model::header::Usage;
 use forklore_model::{Class, Effect, EventType};
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::fields::{Fields, Item};
@@ -44,6 +45,8 @@ struct Ids {
 struct Counts {
     /// Whether the file has said whose session it is.
     told: bool,
+    /// When the file says that it was begun. Lines without an envelope say no other time.
+    begun: Option<Timestamp>,
     /// Whether its records have ordinals.
     ordinals: bool,
     /// The number behind the last record; 0 before the first.
@@ -135,14 +138,22 @@ impl Reader {
             end: base.end_ordinal_exclusive.0.unwrap_or_default(),
             bytes: base.end_byte_offset.0,
         });
+        self.counts.begun = time::from_text(created);
         FileFacts {
             native_id: ids.map(|ids| ids.file.clone()).or_else(|| item.id.to_owned()),
             cwd: item.cwd.to_owned(),
-            created: time::from_text(created),
+            created: self.counts.begun,
             base,
             irregular: irregular(item, ids),
             ..FileFacts::default()
         }
+    }
+
+    /// A line that is an item, without an envelope.
+    fn bare(&mut self, item: &Item<'_>) -> Record {
+        let ts = self.counts.begun;
+        let record = self.record(sort::item(item), Usage::default(), &Fields::default(), item);
+        Record { ts, ..record }
     }
 
     fn record(
@@ -253,15 +264,7 @@ impl LineReader for Reader {
             Err(why) => Some(Line::Damage(why)),
         };
         line.unwrap_or_else(|| match fields::<Item<'_>>(text, &mut String::new()) {
-            Ok(item) => {
-                let line = Fields::default();
-                Line::Record(Box::new(self.record(
-                    sort::item(&item),
-                    Usage::default(),
-                    &line,
-                    &item,
-                )))
-            }
+            Ok(item) => Line::Record(Box::new(self.bare(&item))),
             Err(why) => Line::Damage(why),
         })
     }
