@@ -140,6 +140,10 @@ pub struct FileFacts {
     pub title: Option<String>,
     /// When it was made. The first one counts.
     pub created: Option<Timestamp>,
+    /// The path or the native id of the session that its beginning was copied from. The first one
+    /// counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copied_from: Option<String>,
     /// The native id of the session that called it as a sub-agent. The first one counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caller: Option<String>,
@@ -175,6 +179,7 @@ impl FileFacts {
         first(&mut self.native_id, later.native_id);
         first(&mut self.cwd, later.cwd);
         first(&mut self.created, later.created);
+        first(&mut self.copied_from, later.copied_from);
         first(&mut self.caller, later.caller);
         first(&mut self.base, later.base);
         if later.title.is_some() {

@@ -6,6 +6,7 @@ use forklore_model::{Cut, Header, Selector};
 use forklore_store::Error as StoreError;
 use forklore_store::sources::{FindSource, Place, Source};
 
+use super::begin::Behind;
 use super::opened::record_key;
 use super::reading::Reading;
 use super::report::ProblemKind;
@@ -79,7 +80,7 @@ impl Reading<'_> {
             return Ok(None);
         }
         let cut = match last {
-            Some(place) => self.cut(&header, Some(place.position))?,
+            Some(place) => self.cut(&header, Behind::of(place))?,
             None => self.cut_before_own(&header)?,
         };
         Ok(Some((header, cut)))

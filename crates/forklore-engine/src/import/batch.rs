@@ -93,6 +93,24 @@ impl Batch {
         self.ranges.push(Range::Events { session: at, from: position, count: 1, end: line_end });
     }
 
+    /// Adds a line that repeats an event which a session of the file inherits.
+    pub(super) fn repeated(&mut self, line: Range) {
+        if let Range::Inherited { session: at, seq: next, end: line_end, .. } = line
+            && let Some(Range::Inherited { session, seq, count, end }) = self.ranges.last_mut()
+            && (*session, *end, *seq + *count) == (at, line_end, next)
+        {
+            *count += 1;
+            return;
+        }
+        self.ranges.push(line);
+    }
+
+    /// Keeps the bytes of a line and what follows it.
+    pub(super) fn keep_line(&mut self, bytes: &[u8], end: LineEnd) {
+        self.keep(bytes);
+        self.keep(end.bytes());
+    }
+
     pub(super) fn raw(&mut self, place: Place, bytes: &[u8]) {
         let Place { session, position, .. } = place;
         self.ranges.push(Range::Raw { session, position, bytes: bytes.to_vec() });

@@ -5,7 +5,7 @@ use forklore_model::header::Usage;
 use forklore_model::workspace::Workspace;
 use forklore_model::{Cut, CutError, Header, Label, Selector, SessionId, SessionKind};
 use forklore_store::port::NewSession;
-use forklore_store::sources::RecordKey;
+use forklore_store::sources::{Place, RecordKey};
 use jiff::Timestamp;
 
 use super::child::Child;
@@ -17,9 +17,30 @@ use crate::{Error, Result};
 pub(super) struct Begin {
     /// The session it begins in.
     pub(super) parent: u32,
-    /// The position of the last event before it; none begins at the start.
-    pub(super) behind: Option<u64>,
+    pub(super) behind: Behind,
     pub(super) kind: SessionKind,
+}
+
+/// The last event before a branch.
+#[derive(Clone, Copy)]
+pub(super) enum Behind {
+    /// None: it begins at the start.
+    Nothing,
+    /// The session's own one at this position.
+    Own(u64),
+    /// The inherited one with this seq.
+    Inherited(u64),
+}
+
+impl Behind {
+    pub(super) fn of(place: Place) -> Self {
+        if place.inherited { Self::Inherited(place.position) } else { Self::Own(place.position) }
+    }
+
+    /// The last event of a session that came from the file.
+    pub(super) fn tip(session: Option<&FileSession>) -> Self {
+        session.and_then(FileSession::tip).map_or(Self::Nothing, Self::Own)
+    }
 }
 
 impl Reading<'_> {
@@ -29,13 +50,23 @@ impl Reading<'_> {
 
     /// Makes the session that the file is known by, still without an event.
     pub(super) fn begin_file(&mut self, record: &Record) -> Result<()> {
+        self.begin_first(record.ts)
+    }
+
+    /// The same for a file whose first event has this time, if it has one.
+    pub(super) fn begin_first(&mut self, ts: Option<Timestamp>) -> Result<()> {
+        self.name_original();
         let native = self.native_id();
         let id = self.taken.file_id(self.engine.store(), self.dialect.name(), &native)?;
-        let created = self.state.facts.created.or(record.ts).unwrap_or(self.file_time);
+        let created = self.state.facts.created.or(ts).unwrap_or(self.file_time);
         let cwd = self.state.facts.cwd.as_deref().filter(|cwd| !cwd.is_empty());
         let workspace = cwd.map(Workspace::new);
         self.state.told.title_key = self.title_key();
-        if let Some((parent, cut)) = self.base()? {
+        let beginning = match self.copied_beginning()? {
+            Some(copied) => Some(copied),
+            None => self.base()?,
+        };
+        if let Some((parent, cut)) = beginning {
             let workspace = workspace.unwrap_or_else(|| parent.workspace.clone());
             let (kind, title) = (SessionKind::Branch, self.title());
             self.begin_child(Child { id, kind, parent, cut, title, workspace, created })?;
@@ -84,11 +115,13 @@ impl Reading<'_> {
         self.begin_child(Child { id, kind, parent, cut, title: None, workspace, created })
     }
 
-    pub(super) fn cut(&self, parent: &Header, behind: Option<u64>) -> Result<Cut> {
-        let Some(position) = behind else {
-            return Ok(Cut::default());
+    pub(super) fn cut(&self, parent: &Header, behind: Behind) -> Result<Cut> {
+        let seq = match behind {
+            Behind::Nothing | Behind::Inherited(0) => return Ok(Cut::default()),
+            Behind::Own(position) => parent.seq_of_own(position),
+            Behind::Inherited(seq) => seq,
         };
-        let seq = i64::try_from(parent.seq_of_own(position)).unwrap_or(i64::MAX);
+        let seq = i64::try_from(seq).unwrap_or(i64::MAX);
         match self.engine.cut(parent, &Selector::Seq(seq)) {
             // Nothing before the record is inherited.
             Err(Error::Cut { source: CutError::NothingToFork { .. }, .. }) => Ok(Cut::default()),

@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
 use super::batch::Batch;
+use super::copies::Original;
 use super::lines::{Lines, Piece};
 use super::objects::{Part, blank_len, parts};
 use super::opened::Opened;
@@ -49,6 +50,8 @@ pub(super) struct Reading<'a> {
     pub(super) taken: &'a mut Taken,
     /// The id of the record read last, and its place: what nearly every next record continues.
     pub(super) tip: Option<(RecordKey, Place)>,
+    /// What the records read so far repeat.
+    pub(super) original: Option<Original>,
 }
 
 impl Reading<'_> {
@@ -199,10 +202,14 @@ impl Reading<'_> {
             Line::Record(mut record) => {
                 self.inside = Some(0);
                 self.learn(std::mem::take(&mut record.facts));
-                match (self.record(*record, text)?, raw) {
-                    (None, _) => self.batch.gone(bytes.len() + end.bytes().len()),
-                    (Some(place), None) => self.batch.event(place, end),
-                    (Some(place), Some(raw)) => {
+                let repeats = raw.is_none()
+                    && self.sessions.is_empty()
+                    && self.repeats(&record, &text, end)?;
+                match (if repeats { None } else { Some(self.record(*record, text)?) }, raw) {
+                    (None, _) => {}
+                    (Some(None), _) => self.batch.gone(bytes.len() + end.bytes().len()),
+                    (Some(Some(place)), None) => self.batch.event(place, end),
+                    (Some(Some(place)), Some(raw)) => {
                         self.batch.raw(place, raw);
                         self.batch.keep(end.bytes());
                     }

@@ -6,7 +6,7 @@ use forklore_model::dialect::{Parent, Record};
 use forklore_model::{Data, Event, EventId, SessionKind};
 use forklore_store::sources::{Place, RecordKey};
 
-use super::begin::Begin;
+use super::begin::{Begin, Behind};
 use super::opened::record_key;
 use super::reading::Reading;
 use super::report::ProblemKind;
@@ -86,15 +86,14 @@ impl Reading<'_> {
             return Ok(self.root(record));
         };
         let enters = record.sidechain && !self.state.sidechains.contains(&place.session);
-        if !enters && self.session(place.session).and_then(FileSession::tip) == Some(place.position)
-        {
+        if !enters && self.session(place.session).is_some_and(|session| session.ends_at(place)) {
             return Ok(self.go_on(place.session));
         }
         if self.standing(place.session) == Standing::Deleted {
             return Ok(Route::Nowhere(place));
         }
         let kind = if enters { SessionKind::Delegate } else { SessionKind::Branch };
-        let behind = Some(place.position);
+        let behind = Behind::of(place);
         Ok(Route::Fork(Begin { parent: place.session, behind, kind }))
     }
 
@@ -102,13 +101,13 @@ impl Reading<'_> {
     fn root(&self, record: &Record) -> Route {
         if record.sidechain {
             let parent = self.state.last_main.unwrap_or(0);
-            let behind = self.session(parent).and_then(FileSession::tip);
+            let behind = Behind::tip(self.session(parent));
             return Route::Fork(Begin { parent, behind, kind: SessionKind::Delegate });
         }
         if self.session(0).is_some_and(|first| first.events == 0) {
             return self.go_on(0);
         }
-        Route::Fork(Begin { parent: 0, behind: None, kind: SessionKind::Branch })
+        Route::Fork(Begin { parent: 0, behind: Behind::Nothing, kind: SessionKind::Branch })
     }
 
     /// On in a session if it follows the file, else in a branch at its last event of the file.
@@ -117,6 +116,7 @@ impl Reading<'_> {
         match self.standing(session) {
             Standing::Follows => Route::Into(session),
             Standing::Continued => {
+                let behind = Behind::tip(self.session(session));
                 Route::Fork(Begin { parent: session, behind, kind: SessionKind::Branch })
             }
             Standing::Deleted => Route::Nowhere(Place::own(session, behind.unwrap_or(0))),

@@ -103,6 +103,7 @@ impl<'a> Start<'a> {
             writer: None,
             taken: self.taken,
             tip: None,
+            original: None,
         }
     }
 }

@@ -5,6 +5,8 @@ use forklore_store::sources::RecordKey;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::copies::Copying;
+
 /// Open calls remembered; older ones are taken to be abandoned.
 const OPEN_CALLS: usize = 1_000;
 
@@ -33,6 +35,12 @@ pub(super) struct State {
     pub(super) sidechains: Vec<u32>,
     /// The session of the main line that was written last.
     pub(super) last_main: Option<u32>,
+    /// What files go by that begin with the same record as this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) first: Option<RecordKey>,
+    /// How far it repeats another file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) copying: Option<Copying>,
     /// What the header of the first session says by now.
     pub(super) told: Told,
     /// What the dialect's reader remembers.

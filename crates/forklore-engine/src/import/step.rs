@@ -60,6 +60,13 @@ impl Reading<'_> {
 
     /// The last step: what is left, and what the file says about itself by now.
     pub(super) fn finish(&mut self) -> Result<()> {
+        self.begin_copy()?;
+        if self.has_copies()? {
+            // They are compared with what the store holds.
+            self.flush(false)?;
+            self.settle()?;
+            self.link_copies()?;
+        }
         if let Some(session) = self.living_first()
             && self.state.told.leaf != self.state.leaf
         {

@@ -43,6 +43,16 @@ struct Fields<'a> {
     ai_title: Text<'a>,
     #[serde(borrow)]
     message: Object<Spoken<'a>>,
+    /// In copies that the SDK makes.
+    #[serde(borrow, rename = "forkedFrom")]
+    forked_from: Object<ForkedFrom<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct ForkedFrom<'a> {
+    #[serde(borrow, rename = "sessionId")]
+    session_id: Text<'a>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -115,6 +125,7 @@ impl Reader {
             self.cwd = fields.cwd.to_owned();
             facts.cwd.clone_from(&self.cwd);
         }
+        facts.copied_from = fields.forked_from.0.session_id.to_owned();
         match fields.kind.get() {
             Some("custom-title") => {
                 facts.title = fields.custom_title.to_owned();

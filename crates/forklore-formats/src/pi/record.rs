@@ -25,6 +25,8 @@ struct Fields<'a> {
     cwd: Text<'a>,
     #[serde(borrow)]
     name: Text<'a>,
+    #[serde(borrow, rename = "parentSession")]
+    parent_session: Text<'a>,
     #[serde(borrow)]
     message: Object<Spoken<'a>>,
     usage: Object<Spent>,
@@ -90,7 +92,10 @@ fn read(fields: &Fields<'_>) -> Line {
     };
     match fields.kind.get() {
         // A later header, too: Pi takes no notice of it.
-        Some("session") => Line::Side(facts(fields.id.to_owned(), None)),
+        Some("session") => Line::Side(FileFacts {
+            copied_from: fields.parent_session.to_owned(),
+            ..facts(fields.id.to_owned(), None)
+        }),
         Some(kind) => {
             let titled = || fields.name.get().map(|name| name.trim().to_owned());
             let title =

@@ -1,0 +1,92 @@
+//! Copies that were imported before their original: they stay as they are and are linked to it
+//! (SPEC 1).
+
+use forklore_model::header::CopyOf;
+use forklore_model::{Header, SessionId};
+use forklore_store::port::{At, Stored};
+use forklore_store::sources::{FindSource, RecordKey, Source, Write};
+
+use super::opened::record_key;
+use super::reading::Reading;
+use super::session::Standing;
+use crate::Result;
+
+impl Reading<'_> {
+    /// Says, for the file's original, that the file is a copy of it.
+    pub(super) fn name_original(&mut self) {
+        if self.sessions.is_empty()
+            && let Some(original) = self.state.facts.copied_from.clone()
+        {
+            let name = self.copies_name(&original);
+            if !self.batch.names.contains(&name) {
+                self.batch.names.push(name);
+            }
+        }
+    }
+
+    /// What the copies of a file go by that call it so.
+    fn copies_name(&self, original: &str) -> RecordKey {
+        record_key(format!("{}\0copied from\0{original}", self.dialect.name()).as_bytes())
+    }
+
+    /// The files that say that they are copies of this one, the oldest first.
+    pub(super) fn known_copies(&self) -> Result<Vec<Source>> {
+        let mut found: Vec<Source> = Vec::new();
+        for name in [self.seen.path.clone(), self.native_id()] {
+            let by = FindSource::Name(self.copies_name(&name));
+            for source in self.sources.sources(&by)? {
+                if Some(source.id) != self.source && !found.iter().any(|it| it.id == source.id) {
+                    found.push(source);
+                }
+            }
+        }
+        found.sort_by_key(|source| source.id);
+        Ok(found)
+    }
+
+    /// Whether a file says that it is a copy of this one.
+    pub(super) fn has_copies(&self) -> Result<bool> {
+        Ok(!self.sessions.is_empty() && !self.known_copies()?.is_empty())
+    }
+
+    /// Links copies that came before this file; its events are in the store.
+    pub(super) fn link_copies(&mut self) -> Result<()> {
+        let first = self.sessions.first().filter(|first| first.standing != Standing::Deleted);
+        let Some(original) = first.map(|first| first.id.clone()) else { return Ok(()) };
+        for copy in self.known_copies()? {
+            let Some(session) = copy.sessions.first() else { continue };
+            let header = self.engine.store().header(&session.id)?;
+            if !is_unlinked_root(&header) || header.id == original {
+                continue;
+            }
+            let index = self.alike(&original, &header.id)?;
+            if index > 0 {
+                let copy_of = CopyOf { session_id: original.clone(), index };
+                self.batch.writes.push(Write::CopyOf { session: header.id, copy_of });
+            }
+        }
+        Ok(())
+    }
+
+    /// How many conversation events two histories begin with that have the same ids.
+    fn alike(&self, original: &SessionId, copy: &SessionId) -> Result<u64> {
+        let conversation = |session| {
+            let events = self.engine.events(session, At::Index(0));
+            events.filter(|stored| {
+                stored.as_ref().map_or(true, |stored: &Stored| stored.event.class.is_conversation())
+            })
+        };
+        let mut index = 0;
+        for (a, b) in conversation(original).zip(conversation(copy)) {
+            if a?.event.id != b?.event.id {
+                break;
+            }
+            index += 1;
+        }
+        Ok(index)
+    }
+}
+
+fn is_unlinked_root(header: &Header) -> bool {
+    header.parent_id.is_none() && header.copy_of.is_none() && header.deleted.is_none()
+}

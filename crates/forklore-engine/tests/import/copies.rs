@@ -1,0 +1,189 @@
+//! Files that begin with a copy of another file's records: forks that share, whichever came first.
+
+use std::path::Path;
+
+use forklore_model::header::CopyOf;
+use forklore_model::{Header, SessionId};
+use forklore_store::port::Children;
+use jiff::Timestamp;
+
+use crate::scene::Scene;
+
+const ORIGINAL: &str = "11111111-1111-4111-8111-111111111111";
+const COPY: &str = "22222222-2222-4222-8222-222222222222";
+
+/// Records of Claude Code in one chain, as its program writes them again to fork.
+fn chain(session: &str, texts: &[&str]) -> String {
+    let mut lines = String::new();
+    let mut parent = "null".to_owned();
+    for (at, text) in texts.iter().enumerate() {
+        let role = if at % 2 == 0 { "user" } else { "assistant" };
+        lines += &format!(
+            "{{\"parentUuid\":{parent},\"sessionId\":\"{session}\",\"type\":\"{role}\",\
+             \"message\":{{\"role\":\"{role}\",\"content\":[{{\"type\":\"text\",\"text\":\"{text}\"}}]}},\
+             \"uuid\":\"{text}\",\"timestamp\":\"2026-01-01T00:00:{at:02}Z\",\"cwd\":\"/w\"}}\n"
+        );
+        parent = format!("\"{text}\"");
+    }
+    lines
+}
+
+fn id(text: &str) -> SessionId {
+    text.parse().unwrap()
+}
+
+fn header(scene: &Scene, session: &str) -> Header {
+    scene.engine.show(&id(session)).unwrap()
+}
+
+fn ids(scene: &Scene, session: &str) -> Vec<String> {
+    let events = scene.events(&id(session)).into_iter();
+    let events = events.filter(|stored| stored.event.kind.as_str() != "session_fork");
+    events.map(|stored| stored.event.id.to_string()).collect()
+}
+
+fn put(scene: &Scene, session: &str, text: &str) -> std::path::PathBuf {
+    scene.file(&format!("{session}.jsonl"), text.as_bytes())
+}
+
+fn on_every_store(test: fn(&Scene)) {
+    [Scene::new(), Scene::sqlite(), Scene::files()].iter().for_each(test);
+}
+
+#[test]
+fn a_copy_is_a_fork_that_shares_what_was_copied() {
+    on_every_store(|scene| {
+        let original = chain(ORIGINAL, &["a", "b", "c", "d"]);
+        let copy = chain(COPY, &["a", "b", "x", "y"]);
+        put(scene, ORIGINAL, &original);
+        put(scene, COPY, &copy);
+        let report = scene.import(scene.folder.path());
+        assert_eq!(report.problems, []);
+        let fork = header(scene, COPY);
+        assert_eq!(fork.parent_id, Some(id(ORIGINAL)));
+        // Its first event and two of its own.
+        assert_eq!((fork.inherited.kept, fork.own_events), (2, 3));
+        assert_eq!(ids(scene, COPY), ["a", "b", "x", "y"]);
+        assert_eq!(ids(scene, ORIGINAL), ["a", "b", "c", "d"]);
+        assert_eq!(scene.restore(&id(COPY)), copy.as_bytes());
+        assert_eq!(scene.restore(&id(ORIGINAL)), original.as_bytes());
+        assert_eq!(
+            scene.import(scene.folder.path()).sessions.iter().map(|s| s.appended).max(),
+            Some(0)
+        );
+    });
+}
+
+#[test]
+fn a_copy_outlives_its_original() {
+    on_every_store(|scene| {
+        put(scene, ORIGINAL, &chain(ORIGINAL, &["a", "b", "c"]));
+        let copy = chain(COPY, &["a", "b", "x"]);
+        put(scene, COPY, &copy);
+        scene.import(scene.folder.path());
+        scene.store.remove(&[id(ORIGINAL)], Children::Keep, Timestamp::UNIX_EPOCH).unwrap();
+        assert_eq!(scene.restore(&id(COPY)), copy.as_bytes());
+    });
+}
+
+#[test]
+fn what_grows_behind_a_copy_is_the_copys_own() {
+    on_every_store(|scene| {
+        scene.import(&put(scene, ORIGINAL, &chain(ORIGINAL, &["a", "b", "c", "d"])));
+        for texts in [&["a", "b"][..], &["a", "b", "x"], &["a", "b", "x", "y", "z"]] {
+            let copy = chain(COPY, texts);
+            scene.import(&put(scene, COPY, &copy));
+            assert_eq!(ids(scene, COPY), texts);
+            assert_eq!(header(scene, COPY).inherited.kept, 2);
+            assert_eq!(scene.restore(&id(COPY)), copy.as_bytes());
+        }
+    });
+}
+
+#[test]
+fn a_copy_of_an_abandoned_branch_shares_the_branch() {
+    on_every_store(|scene| {
+        // Behind b the original goes on with c, and then from b again with e.
+        let mut original = chain(ORIGINAL, &["a", "b", "c", "d"]);
+        let again = chain(ORIGINAL, &["a", "b", "e", "f"]);
+        original.extend(again.split_inclusive('\n').skip(2));
+        scene.import(&put(scene, ORIGINAL, &original));
+        let copy = chain(COPY, &["a", "b", "e", "f", "x"]);
+        scene.import(&put(scene, COPY, &copy));
+        let fork = header(scene, COPY);
+        let branch = scene.engine.show(&fork.parent_id.unwrap()).unwrap();
+        assert_eq!(branch.parent_id, Some(id(ORIGINAL)));
+        assert_eq!((fork.inherited.kept, fork.own_events), (4, 2));
+        assert_eq!(ids(scene, COPY), ["a", "b", "e", "f", "x"]);
+        assert_eq!(scene.restore(&id(COPY)), copy.as_bytes());
+    });
+}
+
+#[test]
+fn a_rewind_inside_what_was_copied_is_a_branch_there() {
+    on_every_store(|scene| {
+        scene.import(&put(scene, ORIGINAL, &chain(ORIGINAL, &["a", "b", "c", "d"])));
+        let mut copy = chain(COPY, &["a", "b", "c", "d", "x"]);
+        let again = chain(COPY, &["a", "b", "y"]);
+        copy.extend(again.split_inclusive('\n').skip(2));
+        let report = scene.import(&put(scene, COPY, &copy));
+        assert_eq!(report.problems, []);
+        let branch = report.sessions.iter().find(|found| found.session_id != id(COPY)).unwrap();
+        assert_eq!(ids(scene, COPY), ["a", "b", "c", "d", "x"]);
+        assert_eq!(ids(scene, branch.session_id.as_str()), ["a", "b", "y"]);
+        assert_eq!(header(scene, COPY).leaf, Some(branch.session_id.clone()));
+        assert_eq!(scene.restore(&id(COPY)), copy.as_bytes());
+    });
+}
+
+#[test]
+fn records_that_say_something_else_are_no_copy() {
+    on_every_store(|scene| {
+        scene.import(&put(scene, ORIGINAL, &chain(ORIGINAL, &["a", "b"])));
+        let long = "w".repeat(2_000);
+        let other =
+            chain(COPY, &["a", "b"]).replace("\"text\":\"a\"", &format!("\"text\":\"{long}\""));
+        scene.import(&put(scene, COPY, &other));
+        let session = header(scene, COPY);
+        assert_eq!((session.parent_id, session.own_events), (None, 2));
+        assert_eq!(scene.restore(&id(COPY)), other.as_bytes());
+    });
+}
+
+#[test]
+fn a_copy_that_came_first_is_linked_to_its_original() {
+    on_every_store(|scene| {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/pi/genuine/s11");
+        let mut files: Vec<_> =
+            folder.read_dir().unwrap().map(|file| file.unwrap().path()).collect();
+        files.retain(|file| file.extension().is_some_and(|extension| extension == "jsonl"));
+        files.sort();
+        let lines = |file: &Path| std::fs::read_to_string(file).unwrap();
+        let is_copy = |file: &Path| lines(file).lines().next().unwrap().contains("parentSession");
+        let original = files.iter().find(|file| !is_copy(file)).unwrap();
+        let (native, path) = (native_id(original), original.canonicalize().unwrap());
+        for file in files.iter().filter(|file| is_copy(file)) {
+            // What the agent wrote names the place the file had there.
+            let text = lines(file);
+            let header = text.lines().next().unwrap();
+            let was =
+                header.split("\"parentSession\":\"").nth(1).unwrap().split('"').next().unwrap();
+            let text = text.replace(was, &path.to_string_lossy());
+            let name = file.file_name().unwrap().to_string_lossy().into_owned();
+            scene.import(&scene.file(&name, text.as_bytes()));
+        }
+        scene.import(original);
+        let linked: Vec<_> =
+            scene.sessions().into_iter().filter_map(|header| header.copy_of).collect();
+        assert_eq!(linked.len(), 1, "the second copy shares with the first");
+        let CopyOf { session_id, index } = &linked[0];
+        assert_eq!(session_id.as_str(), native);
+        assert!(*index > 1, "{index}");
+        assert_eq!(scene.restore(session_id), lines(original).as_bytes());
+    });
+}
+
+fn native_id(file: &Path) -> String {
+    let stem = file.file_stem().unwrap().to_string_lossy().into_owned();
+    stem.split_once('_').unwrap().1.to_owned()
+}
