@@ -1,7 +1,8 @@
 //! Gemini CLI: messages told again, lists written anew, going back.
 
 use forklore_engine::ImportReport;
-use forklore_model::Role;
+use forklore_model::workspace::Workspace;
+use forklore_model::{Role, SessionKind};
 
 use crate::files::testdata;
 use crate::scene::Scene;
@@ -128,6 +129,23 @@ fn a_message_that_grows_is_gone_on_with() {
     assert_eq!(shape(&[told("a"), told("b"), more, told("a2")]), (lines(&["a b a2"]), 0));
 }
 
+#[test]
+fn a_sub_agents_file_is_a_delegate_of_the_session_that_its_folder_names() {
+    let scene = Scene::new();
+    let folder = scene.folder.path().join("chats");
+    std::fs::create_dir_all(folder.join("s")).unwrap();
+    let main = format!("{HEADER}\n{}\n{}\n", told("a"), told("b"));
+    let sub = HEADER.replace("\"s\"", "\"sub\"").replace("00:00:00Z\"}", "00:00:01Z\"}");
+    let sub = sub.replace("\"p\"", "\"p\",\"kind\":\"subagent\"");
+    std::fs::write(folder.join("session-1.jsonl"), main).unwrap();
+    std::fs::write(folder.join("s/sub.jsonl"), format!("{sub}\n{}\n", told("x"))).unwrap();
+    let report = scene.import(&folder);
+    assert_eq!(report.problems, []);
+    let delegate = scene.engine.show(&"sub".parse().unwrap()).unwrap();
+    assert_eq!(delegate.kind, SessionKind::Delegate);
+    assert_eq!(delegate.parent_id.unwrap().as_str(), "s");
+}
+
 /// Written by the program: a call, a resume, a call, a resume.
 #[test]
 fn a_session_resumed_twice_is_one_path_and_its_calls_are_answered_once() {
@@ -139,7 +157,7 @@ fn a_session_resumed_twice_is_one_path_and_its_calls_are_answered_once() {
     let session = &report.sessions[0].session_id;
     let header = scene.engine.show(session).unwrap();
     assert_eq!((header.counts.index, header.counts.turns, header.counts.open), (11, 3, 0));
-    assert_eq!(header.workspace.path(), "/home/dev/proj");
+    assert_eq!(header.workspace, Workspace::new("/home/dev/proj"));
     let inspected = scene.engine.inspect(session).unwrap();
     assert_eq!(inspected.synthetic_results, 0);
     let users: Vec<_> = inspected

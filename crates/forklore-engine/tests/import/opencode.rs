@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use forklore_engine::{ImportReport, ProblemKind};
+use forklore_model::SessionKind;
 use forklore_model::expand::Expander;
 use forklore_opencode::{Database, Storage};
 use rusqlite::Connection;
@@ -140,7 +141,7 @@ fn a_database_that_grows_adds_what_is_new() {
     let report = scene.import(&path);
     assert_eq!(shape(&scene, &report), ["msg_a msg_b msg_0"]);
     let kept = String::from_utf8(scene.restore(&report.sessions[0].session_id)).unwrap();
-    assert_eq!(kept.matches("msg_a\",\"sessionID\"").count(), 2, "{kept}");
+    assert_eq!(kept.matches("\"id\":\"msg_a\"").count(), 2, "{kept}");
 }
 
 #[test]
@@ -197,12 +198,54 @@ fn a_database_in_use_is_read_with_its_log_and_left_alone() {
         all.sort();
         all
     };
+    db.execute_batch("BEGIN IMMEDIATE").unwrap();
     let before = files();
     assert!(before.len() > 1, "there is a log");
-    db.execute_batch("BEGIN IMMEDIATE").unwrap();
     let report = scene.import(&path);
     assert_eq!(shape(&scene, &report), ["msg_a"]);
     assert!(files() == before, "a source was written to");
+}
+
+#[test]
+fn a_message_that_will_not_be_finished_waits_no_longer() {
+    let scene = scene();
+    let path = scene.folder.path().join("opencode.db");
+    let db = database(&path);
+    say(&db, "msg_a", "user", 1_001, true);
+    say(&db, "msg_b", "assistant", 1_002, false);
+    assert_eq!(shape(&scene, &scene.import(&path)), ["msg_a"]);
+    db.execute_batch(
+        "INSERT INTO session VALUES('ses_2', NULL, '/w', 'two', NULL, 9000000, 9000000);
+         INSERT INTO message VALUES('msg_x', 'ses_2', 9000000, 9000000, '{\"role\":\"user\"}');",
+    )
+    .unwrap();
+    assert_eq!(shape(&scene, &scene.import(&path)), ["msg_a msg_b", "msg_x"]);
+}
+
+#[test]
+fn a_sub_agent_is_a_delegate_of_the_session_that_called_it() {
+    let scene = scene();
+    let path = scene.folder.path().join("opencode.db");
+    let db = database(&path);
+    say(&db, "msg_a", "user", 1_001, true);
+    say(&db, "msg_b", "assistant", 1_002, true);
+    say(&db, "msg_c", "user", 5_000, true);
+    db.execute_batch(
+        "INSERT INTO session VALUES('ses_0', 'ses_1', '/w', 'sub', NULL, 1500, 1500);
+         INSERT INTO session VALUES('ses_3', 'ses_9', '/w', 'lost', NULL, 1600, 1600);
+         INSERT INTO message VALUES('msg_x', 'ses_0', 1500, 1500, '{\"role\":\"user\"}');
+         INSERT INTO message VALUES('msg_y', 'ses_3', 1600, 1600, '{\"role\":\"user\"}');",
+    )
+    .unwrap();
+    let report = scene.import(&path);
+    let kinds: Vec<_> = report.problems.iter().map(|problem| problem.kind).collect();
+    assert_eq!(kinds, [ProblemKind::MissingBase]);
+    let delegate = scene.engine.show(&"ses_0".parse().unwrap()).unwrap();
+    let cut = delegate.cut.unwrap().event_id.unwrap();
+    let parent = delegate.parent_id.unwrap();
+    assert_eq!((delegate.kind, parent.as_str()), (SessionKind::Delegate, "ses_1"));
+    assert_eq!(cut.as_str(), "msg_b");
+    assert_eq!(scene.engine.show(&"ses_3".parse().unwrap()).unwrap().kind, SessionKind::Root);
 }
 
 #[test]
@@ -221,13 +264,9 @@ fn databases_that_are_something_else_are_named() {
     }
     for at in (0..bytes.len()).step_by(40_961) {
         let mut bytes = bytes.clone();
-        bytes[at..(at + 64).min(keep_end(&bytes))].fill(0xa5);
+        bytes.iter_mut().skip(at).take(64).for_each(|byte| *byte = 0xa5);
         scene.import(&scene.file("opencode.db", &bytes));
     }
-}
-
-fn keep_end(bytes: &[u8]) -> usize {
-    bytes.len()
 }
 
 #[test]
