@@ -4,6 +4,7 @@
 
 mod attack;
 mod completions;
+mod discover;
 mod doctor;
 mod errors;
 mod files;
@@ -16,3 +17,4 @@ mod repair;
 mod screens;
 mod shapes;
 mod streams;
+mod watch;

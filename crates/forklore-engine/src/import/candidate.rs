@@ -45,13 +45,7 @@ impl Engine {
         options: &ImportOptions,
         report: &mut ImportReport,
     ) -> Result<Vec<Candidate>> {
-        let asked = match &options.from {
-            None => None,
-            Some(name) => Some(self.dialects().named(name).ok_or_else(|| {
-                let known: Vec<_> = self.dialects.iter().map(|dialect| dialect.name()).collect();
-                Error::invalid("dialect", format!("a dialect is one of {}", known.join(", ")))
-            })?),
-        };
+        let asked = options.from.as_deref().map(|name| self.asked(name)).transpose()?;
         let (mut found, mut names) = (Vec::new(), Names::default());
         let expanders = self
             .expanders
@@ -77,7 +71,7 @@ impl Engine {
                 && let Some(dialect) = self.dialects().named(&source.dialect)
                 && known::is_called(&source, names.of(dialect, &path).as_deref())
             {
-                unchanged::report(self, &path, source, report)?;
+                unchanged::report(self, &path, &source, report)?;
                 continue;
             }
             let named = all_named.contains(&path);
@@ -123,6 +117,14 @@ impl Engine {
 }
 
 impl Engine {
+    /// The dialect that was asked for.
+    fn asked(&self, name: &str) -> Result<&'static dyn Dialect> {
+        self.dialects().named(name).ok_or_else(|| {
+            let known: Vec<_> = self.dialects.iter().map(|dialect| dialect.name()).collect();
+            Error::invalid("dialect", format!("a dialect is one of {}", known.join(", ")))
+        })
+    }
+
     /// Adds the sessions in a file that holds several.
     fn expand(
         &self,

@@ -13,7 +13,7 @@ use crate::{Engine, Result};
 pub(super) fn report(
     engine: &Engine,
     path: &Path,
-    source: Source,
+    source: &Source,
     report: &mut ImportReport,
 ) -> Result<()> {
     let leaf = State::read(&source.read.state).leaf.and_then(|at| usize::try_from(at).ok());

@@ -128,10 +128,14 @@ impl<'a> News<'a> {
     }
 
     fn problem(&mut self, problem: &ImportProblem) -> Result<()> {
-        // A line that is being written is no problem, and a rewritten file has its own line.
-        if matches!(problem.kind, ProblemKind::Incomplete | ProblemKind::Rewritten)
-            || !self.is_new(&(&problem.path, problem.line, &problem.message))
-        {
+        let is_new = match problem.kind {
+            // A line that is being written is no problem, and a rewritten file has its own line.
+            ProblemKind::Incomplete | ProblemKind::Rewritten => false,
+            // A file whose session was deleted here may grow for long.
+            kind @ ProblemKind::Deleted => self.is_new(&(&problem.path, kind)),
+            _ => self.is_new(&(&problem.path, problem.line, &problem.message)),
+        };
+        if !is_new {
             return Ok(());
         }
         self.say(&Line::Problem(problem), |page| {

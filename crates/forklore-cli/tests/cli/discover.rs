@@ -1,0 +1,91 @@
+//! `import --discover`: the agents of a home, what of theirs is there, and how to import it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use crate::place::{Place, ran};
+
+/// Copies a folder of the project's sample sessions into a home.
+pub(crate) fn sample(place: &Place, from: &str, to: &str) -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
+    let to = place.path().join("home").join(to);
+    copy(&root.join(from), &to);
+    to
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let to = to.join(path.file_name().unwrap());
+        if path.is_dir() {
+            copy(&path, &to);
+        } else {
+            fs::copy(&path, &to).unwrap();
+        }
+    }
+}
+
+#[test]
+fn agents_are_found_with_the_command_that_imports_them() {
+    let place = Place::new();
+    sample(&place, "claude/projects", ".claude/projects");
+    sample(&place, "pi/sessions", ".pi/agent/sessions");
+    let found = place.json(&["import", "--discover"]);
+    assert!(!place.store().exists(), "looking makes no store");
+    let agents = found["agents"].as_array().unwrap();
+    let names: Vec<_> = agents.iter().map(|agent| &agent["agent"]).collect();
+    assert_eq!(names, ["Claude Code", "Pi"]);
+    assert_eq!((&agents[0]["files"], &agents[0]["imported"]), (&json!(5), &json!(0)));
+    assert_eq!(agents[0]["command"], "forklore import ~/.claude/projects");
+    assert_eq!(found["command"], "forklore import ~/.claude/projects ~/.pi/agent/sessions");
+
+    // The command is one that a shell understands.
+    let words = found["command"].as_str().unwrap().replacen("forklore", "\"$0\"", 1);
+    let mut shell = place.command(&[]);
+    let program = shell.get_program().to_owned();
+    shell = std::process::Command::new("sh");
+    shell.args(["-c", &words]).arg(program).env_clear().current_dir(place.path());
+    shell.env("HOME", place.path().join("home"));
+    shell.env("FORKLORE_STORE", format!("sqlite:{}", place.store().display()));
+    let imported = ran(shell);
+    assert_eq!(imported.code, 0, "{imported:?}");
+    for agent in place.json(&["import", "--discover"])["agents"].as_array().unwrap() {
+        assert_eq!((&agent["imported"], &agent["to_read"]), (&agent["files"], &json!(0)));
+    }
+}
+
+#[test]
+fn what_grew_is_to_be_read() {
+    let place = Place::new();
+    let projects = sample(&place, "claude/projects", ".claude/projects");
+    place.ok(&["import", projects.to_str().unwrap()]);
+    let folder = fs::read_dir(&projects).unwrap().next().unwrap().unwrap().path();
+    let file = folder.join("533a7e09-e1bd-4e5c-9fb0-51c9798814b4.jsonl");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text + "{\"type\":\"summary\"}\n").unwrap();
+    let agent = &place.json(&["import", "--discover"])["agents"][0];
+    assert_eq!((&agent["imported"], &agent["to_read"]), (&json!(5), &json!(1)));
+}
+
+#[test]
+fn a_home_without_agents_says_so() {
+    let place = Place::new();
+    assert_eq!(place.ok(&["import", "--discover"]), "No known agent keeps sessions here.\n");
+    assert_eq!(place.json(&["import", "--discover"]), json!({"ok": true, "agents": []}));
+    let (code, error) = place.error(&["import", "--discover", "somewhere"]);
+    assert_eq!((code, &error["kind"]), (2, &json!("invalid_args")));
+    assert_eq!(place.error(&["import"]).0, 2);
+}
+
+#[test]
+fn a_variable_moves_an_agents_folder() {
+    let place = Place::new();
+    sample(&place, "claude/projects", "else where/projects");
+    let mut command = place.command(&["--json", "import", "--discover"]);
+    command.env("CLAUDE_CONFIG_DIR", place.path().join("home/else where"));
+    let found: serde_json::Value = serde_json::from_str(&ran(command).out).unwrap();
+    assert_eq!(found["command"], "forklore import ~/'else where/projects'");
+}

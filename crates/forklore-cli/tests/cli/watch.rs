@@ -1,0 +1,265 @@
+//! `import --watch`: real processes that follow real folders.
+
+use std::fs::{self, OpenOptions};
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::place::{Place, WORKSPACE, ran};
+
+/// Longer than any change takes to be told, also on a busy machine.
+const LONG: Duration = Duration::from_secs(30);
+
+/// A watch, and the lines that it says.
+struct Watch {
+    child: Child,
+    lines: Receiver<Value>,
+}
+
+impl Watch {
+    fn start(place: &Place, words: &[&str]) -> Self {
+        let words = [&["--workspace", WORKSPACE, "--json", "import", "--watch"], words].concat();
+        Self::of(place.command(&words))
+    }
+
+    fn of(mut command: Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let out = BufReader::new(child.stdout.take().unwrap());
+        let (said, lines) = channel();
+        std::thread::spawn(move || {
+            for line in out.lines().map_while(Result::ok) {
+                if said.send(serde_json::from_str(&line).unwrap()).is_err() {
+                    return;
+                }
+            }
+        });
+        let watch = Self { child, lines };
+        watch.next("watching");
+        watch
+    }
+
+    /// The next line of this sort; no other may come before it.
+    fn next(&self, event: &str) -> Value {
+        let line = self.lines.recv_timeout(LONG).unwrap();
+        assert_eq!(line["event"], event, "{line}");
+        line
+    }
+
+    fn signal(mut self, signal: &str) -> Option<i32> {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
+        let code = self.child.wait().unwrap().code();
+        self.next("stopped");
+        code
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// One message of a Pi file.
+fn message(number: u32) -> String {
+    let parent = match number {
+        0 => "null".to_owned(),
+        number => format!("\"m{:07}\"", number - 1),
+    };
+    format!(
+        "{{\"type\":\"message\",\"id\":\"m{number:07}\",\"parentId\":{parent},\
+         \"timestamp\":\"2026-03-01T10:00:00.000Z\",\
+         \"message\":{{\"role\":\"user\",\"content\":\"number {number}\"}}}}\n"
+    )
+}
+
+/// A Pi file with so many messages.
+fn session(id: &str, messages: u32) -> String {
+    let header = format!(
+        "{{\"type\":\"session\",\"version\":3,\"id\":\"{id}\",\
+         \"timestamp\":\"2026-03-01T10:00:00.000Z\",\"cwd\":\"/work\"}}\n"
+    );
+    (0..messages).map(message).fold(header, |text, line| text + &line)
+}
+
+fn append(file: &Path, text: &str) {
+    OpenOptions::new().append(true).open(file).unwrap().write_all(text.as_bytes()).unwrap();
+}
+
+fn folder(place: &Place) -> PathBuf {
+    let folder = place.path().join("sessions");
+    fs::create_dir(&folder).unwrap();
+    folder
+}
+
+fn events(place: &Place, session: &str) -> u64 {
+    place.json(&["show", session])["session"]["own_events"].as_u64().unwrap()
+}
+
+/// How many sessions there are, in whatever folder.
+fn sessions(place: &Place) -> usize {
+    let answer = ran(place.command(&["--json", "--all", "list"])).out;
+    let answer: Value = serde_json::from_str(&answer).unwrap();
+    answer["sessions"].as_array().unwrap().len()
+}
+
+#[test]
+fn what_an_agent_writes_deletes_and_rewrites_is_kept() {
+    let place = Place::new();
+    let folder = folder(&place);
+    let file = folder.join("one.jsonl");
+    fs::write(&file, session("one", 2)).unwrap();
+    let watch = Watch::start(&place, &["sessions"]);
+    let first = watch.next("imported");
+    assert_eq!((&first["change"], &first["events"]), (&json!("new"), &json!(2)));
+
+    append(&file, &message(2));
+    let grown = watch.next("imported");
+    assert_eq!((&grown["change"], &grown["events"]), (&json!("grown"), &json!(1)));
+    assert_eq!(grown["sessions"], json!(["one"]));
+
+    // A folder that comes later, and is filled at once.
+    let deep = folder.join("later/deeper");
+    fs::create_dir_all(&deep).unwrap();
+    fs::write(deep.join("two.jsonl"), session("two", 3)).unwrap();
+    let new = watch.next("imported");
+    assert_eq!((&new["change"], &new["sessions"]), (&json!("new"), &json!(["two"])));
+
+    // Rewritten in place, as agents do: a revision of its own.
+    fs::write(&file, session("one", 1).replace("number 0", "another")).unwrap();
+    let rewritten = watch.next("imported");
+    assert_eq!(rewritten["change"], "rewritten");
+    assert_ne!(rewritten["sessions"], json!(["one"]));
+
+    fs::remove_file(&file).unwrap();
+    let gone = watch.next("gone");
+    assert_eq!(gone["kept"].as_array().unwrap().len(), 2);
+    assert_eq!(events(&place, "one"), 3);
+    assert_eq!(place.ok(&["restore", "one"]), session("one", 3));
+    assert_eq!(watch.signal("-TERM"), Some(0));
+}
+
+#[test]
+fn a_watch_goes_on_where_the_last_one_stopped() {
+    let place = Place::new();
+    let file = folder(&place).join("one.jsonl");
+    fs::write(&file, session("one", 2)).unwrap();
+    let watch = Watch::start(&place, &["sessions"]);
+    watch.next("imported");
+    assert_eq!(watch.signal("-INT"), Some(130));
+
+    append(&file, &(message(2) + &message(3)));
+    let watch = Watch::start(&place, &["sessions"]);
+    assert_eq!(watch.next("imported")["events"], 2);
+    assert_eq!(watch.signal("-INT"), Some(130));
+    assert_eq!(place.ok(&["restore", "one"]), session("one", 4));
+}
+
+#[test]
+fn a69_what_was_deleted_here_is_not_imported_again() {
+    let place = Place::new();
+    let folder = folder(&place);
+    let file = folder.join("one.jsonl");
+    fs::write(&file, session("one", 2)).unwrap();
+    place.ok(&["import", "sessions"]);
+    place.ok(&["delete", "one"]);
+
+    let watch = Watch::start(&place, &["sessions"]);
+    assert_eq!(watch.next("problem")["kind"], "deleted");
+    append(&file, &message(2));
+    fs::write(folder.join("two.jsonl"), session("two", 1)).unwrap();
+    assert_eq!(watch.next("imported")["sessions"], json!(["two"]), "and it is told once");
+    assert_eq!(watch.signal("-TERM"), Some(0));
+    let (code, error) = place.error(&["show", "one"]);
+    assert_eq!((code, &error["kind"]), (2, &json!("not_found")));
+    assert_eq!(sessions(&place), 1);
+}
+
+#[test]
+fn one_bad_file_stops_nothing() {
+    let place = Place::new();
+    let folder = folder(&place);
+    let watch = Watch::start(&place, &["sessions"]);
+    fs::write(folder.join("bad.jsonl"), session("bad", 1) + "{\"no\n").unwrap();
+    assert_eq!(watch.next("imported")["sessions"], json!(["bad"]));
+    let problem = watch.next("problem");
+    assert_eq!((&problem["kind"], &problem["line"]), (&json!("damage"), &json!(3)));
+    // Neither what is nobody's session nor what leads out of the folder is read.
+    let outside = place.file("outside.jsonl", &session("outside", 1));
+    std::os::unix::fs::symlink(&outside, folder.join("link.jsonl")).unwrap();
+    fs::write(folder.join("notes.jsonl"), "{\"a\":1}\n").unwrap();
+    fs::write(folder.join("notes.txt"), session("text", 1)).unwrap();
+    fs::create_dir(folder.join("dir.jsonl")).unwrap();
+    let pipe = Command::new("mkfifo").arg(folder.join("pipe.jsonl")).status().unwrap();
+    assert!(pipe.success());
+    fs::write(folder.join("good.jsonl"), session("good", 1)).unwrap();
+    assert_eq!(watch.next("imported")["sessions"], json!(["good"]));
+    assert_eq!(watch.signal("-TERM"), Some(0));
+}
+
+#[test]
+fn a_line_waits_until_it_is_whole() {
+    let place = Place::new();
+    let file = folder(&place).join("one.jsonl");
+    fs::write(&file, session("one", 1)).unwrap();
+    let watch = Watch::start(&place, &["sessions"]);
+    watch.next("imported");
+    let line = message(1);
+    let (begun, rest) = line.split_at(40);
+    append(&file, begun);
+    std::thread::sleep(Duration::from_millis(700));
+    append(&file, rest);
+    assert_eq!(watch.next("imported")["events"], 1);
+    assert_eq!(watch.signal("-TERM"), Some(0));
+    assert_eq!(place.ok(&["restore", "one"]), session("one", 2));
+}
+
+#[test]
+fn two_watches_of_one_store_do_not_hurt_each_other() {
+    let place = Place::new();
+    let file = folder(&place).join("one.jsonl");
+    fs::write(&file, session("one", 1)).unwrap();
+    let watches = [Watch::start(&place, &["sessions"]), Watch::start(&place, &["sessions"])];
+    for number in 1..40 {
+        append(&file, &message(number));
+        std::thread::sleep(Duration::from_millis(25));
+    }
+    let whole = session("one", 40);
+    let deadline = std::time::Instant::now() + LONG;
+    while place.run(&["restore", "one"]).out != whole {
+        assert!(std::time::Instant::now() < deadline, "not all was imported");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let mut told = 0;
+    for watch in watches {
+        let mut command = Command::new("kill");
+        assert!(command.args(["-TERM", &watch.child.id().to_string()]).status().unwrap().success());
+        while let Ok(line) = watch.lines.recv_timeout(LONG) {
+            match line["event"].as_str() {
+                Some("imported") => told += line["events"].as_u64().unwrap(),
+                Some("stopped") => break,
+                _ => panic!("{line}"),
+            }
+        }
+    }
+    assert_eq!(told, 40, "each event was imported by one of them");
+    assert_eq!(sessions(&place), 1);
+}
+
+#[test]
+fn without_a_path_the_folders_of_agents_are_followed_also_those_that_come_later() {
+    let place = Place::new();
+    let watch = Watch::start(&place, &[]);
+    let folder = place.path().join("home/.pi/agent/sessions/--work--");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("one.jsonl"), session("one", 1)).unwrap();
+    assert_eq!(watch.next("imported")["sessions"], json!(["one"]));
+    append(&folder.join("one.jsonl"), &message(1));
+    assert_eq!(watch.next("imported")["change"], "grown");
+    assert_eq!(watch.signal("-TERM"), Some(0));
+}
