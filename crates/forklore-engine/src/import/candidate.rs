@@ -26,7 +26,8 @@ pub(super) struct Candidate {
     begun: Timestamp,
     /// The id that its agent knows it by, where the file tells it.
     native_id: Option<String>,
-    /// That of the file whose session its own begins in.
+    /// That of the file whose session its own begins in, was called by or was copied from, or the
+    /// path of it.
     base: Option<String>,
     /// What the agent calls its session, where it says so in a list of its own.
     pub(super) title: Option<String>,
@@ -86,8 +87,11 @@ impl Engine {
                 Ok(file) => match asked.or_else(|| self.dialects().detect(&path, &file.head)) {
                     Some(dialect) => {
                         let (begun, facts) = file.begun(dialect);
-                        let base = facts.base.map(|base| base.native_id).or(facts.caller);
-                        let (native_id, title) = (facts.native_id, names.of(dialect, &path));
+                        let base = facts.base.map(|base| base.native_id);
+                        let base = base.or(facts.caller).or(facts.copied_from);
+                        let stem = || path.file_stem().map(|it| it.to_string_lossy().into_owned());
+                        let native_id = facts.native_id.or_else(stem);
+                        let title = names.of(dialect, &path);
                         let size = file.seen.size;
                         found.push(Candidate {
                             path,
@@ -164,8 +168,10 @@ fn named(paths: &[PathBuf], options: &ImportOptions) -> HashSet<PathBuf> {
 fn parents_first(files: Vec<Candidate>) -> Vec<Candidate> {
     let mut by_id = HashMap::new();
     for (at, file) in files.iter().enumerate() {
-        let id = file.native_id.clone().map(|id| (file.dialect.name(), id));
-        id.map(|id| by_id.entry(id).or_insert(at));
+        let path = file.path.to_string_lossy().into_owned();
+        for name in file.native_id.clone().into_iter().chain([path]) {
+            by_id.entry((file.dialect.name(), name)).or_insert(at);
+        }
     }
     let parent = |file: &Candidate| {
         let base = file.base.clone()?;

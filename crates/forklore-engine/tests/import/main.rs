@@ -5,6 +5,7 @@
 mod codex;
 mod copies;
 mod damage;
+mod delegates;
 mod documents;
 mod expected;
 mod files;

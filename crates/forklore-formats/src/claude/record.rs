@@ -37,6 +37,8 @@ struct Fields<'a> {
     cwd: Text<'a>,
     #[serde(borrow)]
     timestamp: Text<'a>,
+    #[serde(borrow, rename = "sessionId")]
+    session_id: Text<'a>,
     #[serde(borrow, rename = "customTitle")]
     custom_title: Text<'a>,
     #[serde(borrow, rename = "aiTitle")]
@@ -94,6 +96,8 @@ impl<'de: 'a, 'a> Deserialize<'de> for Link<'a> {
 pub(super) struct Reader {
     /// The file holds nothing but one sub-agent's records, which are its main line.
     of_subagent: bool,
+    /// The session that the folder of a sub-agent's file belongs to.
+    folder_of: Option<String>,
     /// A title that a person gave; what the program thinks up later does not replace it.
     titled: bool,
     cwd: Option<String>,
@@ -106,9 +110,13 @@ impl Reader {
         let named = |name: Option<&std::ffi::OsStr>, is: fn(&str) -> bool| {
             name.and_then(std::ffi::OsStr::to_str).is_some_and(is)
         };
-        let of_subagent = named(path.file_name(), |name| name.starts_with("agent-"))
-            || named(path.parent().and_then(Path::file_name), |name| name == "subagents");
-        Self { of_subagent, titled: memory == Some(TITLED), cwd: None }
+        let folder =
+            path.parent().filter(|folder| named(folder.file_name(), |name| name == "subagents"));
+        let of_subagent =
+            folder.is_some() || named(path.file_name(), |name| name.starts_with("agent-"));
+        let session = folder.and_then(Path::parent).and_then(Path::file_name);
+        let folder_of = session.map(|session| session.to_string_lossy().into_owned());
+        Self { of_subagent, folder_of, titled: memory == Some(TITLED), cwd: None }
     }
 
     fn line(&mut self, fields: &Fields<'_>) -> Line {
@@ -126,6 +134,10 @@ impl Reader {
             facts.cwd.clone_from(&self.cwd);
         }
         facts.copied_from = fields.forked_from.0.session_id.to_owned();
+        if self.of_subagent {
+            facts.caller = self.folder_of.clone().or_else(|| fields.session_id.to_owned());
+            facts.created = time::from_text(&fields.timestamp);
+        }
         match fields.kind.get() {
             Some("custom-title") => {
                 facts.title = fields.custom_title.to_owned();
