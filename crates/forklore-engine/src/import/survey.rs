@@ -37,7 +37,11 @@ impl Engine {
         let sources = self.sources()?;
         let unknown = || Error::invalid("dialect", format!("there is no dialect {dialect}"));
         let dialect = self.dialects().named(dialect).ok_or_else(unknown)?;
-        let may_own = |path: &Path| dialect.may_own(path);
+        let expands = |path: &Path| {
+            let mut own = self.expanders.iter().filter(|own| own.dialect() == dialect.name());
+            own.any(|expander| expander.may_own(path))
+        };
+        let may_own = |path: &Path| dialect.may_own(path) || expands(path);
         let mut survey = Survey::default();
         for path in walk::files(places, &may_own, &mut Vec::new()) {
             let Ok(about) = seen::look(&path) else { continue };

@@ -30,7 +30,9 @@ impl Dialect for Opencode {
     }
 
     fn may_own(&self, path: &Path) -> bool {
-        path.extension().is_some_and(|end| end.eq_ignore_ascii_case("json"))
+        // What the program keeps in its own folder is no document.
+        let kept = path.components().any(|part| part.as_os_str() == "storage");
+        !kept && path.extension().is_some_and(|end| end.eq_ignore_ascii_case("json"))
     }
 
     fn is_document(&self, _path: &Path, head: &[u8]) -> bool {
