@@ -233,6 +233,11 @@ fn the_first_line_says_whose_session_it_is() {
         ..FileFacts::default()
     };
     assert_eq!(facts, expected);
+    let spawned = format!(
+        r#","source":{{"subagent":{{"thread_spawn":{{"parent_thread_id":"{B}","depth":1}}}}}}"#
+    );
+    let called = side(&mut *self::reader("f.jsonl"), &meta(A, &spawned));
+    assert_eq!(called.caller.as_deref(), Some(B));
     // A copied fork has its original's line behind its own.
     assert_eq!(side(&mut *reader, &meta(B, "")), FileFacts::default());
     assert_eq!(Codex.names(Path::new(&format!("/h/sessions/1/2/3/{name}"))).unwrap().1, A);

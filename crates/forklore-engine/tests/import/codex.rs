@@ -231,6 +231,20 @@ fn a_child_of_a_child_that_wrote_nothing_begins_where_that_began() {
 }
 
 #[test]
+fn a_sub_agent_is_a_delegate_of_its_caller() {
+    let scene = Scene::new();
+    let source = "\"source\":{\"subagent\":{\"thread_spawn\":{\"parent_thread_id\":\"p\"}}}";
+    let called = line(Some(0), "session_meta", &format!("{{\"id\":\"a\",{source}}}"));
+    scene.file("a.jsonl", [called, user(Some(1), "explore")].concat().as_bytes());
+    scene.file("p.jsonl", [meta("p", None, 0), user(Some(1), "one")].concat().as_bytes());
+    let report = scene.import(scene.folder.path());
+    assert_eq!(report.problems, []);
+    let agent = header(&scene, "a");
+    assert_eq!((agent.kind, agent.parent_id), (SessionKind::Delegate, Some(id("p"))));
+    assert_eq!(turns(&scene, &id("a")), ["explore"]);
+}
+
+#[test]
 fn a_rollback_leaves_a_branch_behind() {
     let rolled = |n| {
         line(None, "event_msg", &format!("{{\"type\":\"thread_rolled_back\",\"num_turns\":{n}}}"))

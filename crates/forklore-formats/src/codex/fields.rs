@@ -47,6 +47,10 @@ pub(super) struct Item<'a> {
     pub(super) history_mode: Text<'a>,
     #[serde(borrow)]
     pub(super) history_base: Object<HistoryBase<'a>>,
+    #[serde(borrow)]
+    pub(super) parent_thread_id: Text<'a>,
+    #[serde(borrow)]
+    pub(super) source: Object<Source<'a>>,
     pub(super) num_turns: Number,
     pub(super) info: Object<Info>,
     pub(super) usage: Object<Tokens>,
@@ -59,6 +63,30 @@ pub(super) struct Item<'a> {
 pub(super) struct About<'a> {
     #[serde(borrow)]
     pub(super) content_item_kinds: Many<Text<'a>>,
+}
+
+/// Who began a session, where that was no person.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Source<'a> {
+    #[serde(borrow)]
+    pub(super) subagent: Object<Subagent<'a>>,
+}
+
+/// How a sub-agent came to be.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Subagent<'a> {
+    #[serde(borrow)]
+    pub(super) thread_spawn: Object<Spawn<'a>>,
+}
+
+/// Which conversation called it.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Spawn<'a> {
+    #[serde(borrow)]
+    pub(super) parent_thread_id: Text<'a>,
 }
 
 /// Where a session begins inside another file.

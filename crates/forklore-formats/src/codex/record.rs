@@ -143,6 +143,7 @@ impl Reader {
             native_id: ids.map(|ids| ids.file.clone()).or_else(|| item.id.to_owned()),
             cwd: item.cwd.to_owned(),
             created: self.counts.begun,
+            caller: caller(item),
             base,
             irregular: irregular(item, ids),
             ..FileFacts::default()
@@ -281,6 +282,12 @@ impl LineReader for Reader {
         };
         serde_json::to_string(&Memory { counts: self.undo.counts, turns }).ok()
     }
+}
+
+/// The conversation that called this one as a sub-agent.
+fn caller(item: &Item<'_>) -> Option<String> {
+    let spawned = &item.source.0.subagent.0.thread_spawn.0.parent_thread_id;
+    spawned.to_owned().or_else(|| item.parent_thread_id.to_owned())
 }
 
 /// What is strange in a file's first line.
