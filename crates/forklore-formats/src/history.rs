@@ -17,11 +17,24 @@ pub(crate) type At = u32;
 pub(crate) const START: At = 0;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(from = "(String, At, u32)", into = "(String, At, u32)")]
 struct Node {
     id: String,
     parent: At,
     /// What tells its text from others.
     said: u32,
+}
+
+impl From<(String, At, u32)> for Node {
+    fn from((id, parent, said): (String, At, u32)) -> Self {
+        Self { id, parent, said }
+    }
+}
+
+impl From<Node> for (String, At, u32) {
+    fn from(Node { id, parent, said }: Node) -> Self {
+        (id, parent, said)
+    }
 }
 
 /// What is kept between two imports.

@@ -60,9 +60,9 @@ fn not_there(error: io::Error) -> io::Result<()> {
     if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) }
 }
 
-/// Opening a pipe would wait for its writer.
+/// Opening a pipe would wait for its writer, and a link may lead anywhere.
 fn regular(path: &Path) -> io::Result<()> {
-    if path.metadata()?.is_file() {
+    if path.symlink_metadata()?.is_file() {
         return Ok(());
     }
     Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"))

@@ -66,7 +66,7 @@ impl Opened {
         let mut state = 0;
         let info = read(path, &mut state)?;
         let told: Told = serde_json::from_str(&info).map_err(|_| no_session())?;
-        if told.id.is_empty() || told.id.contains(['/', '\\']) {
+        if !is_name(&told.id) {
             return Err(no_session());
         }
         let mut opened = Self {
@@ -88,6 +88,9 @@ impl Opened {
             let told: Told = serde_json::from_str(&info).unwrap_or_default();
             let id = name(&path);
             let mut parts = Vec::new();
+            if !is_name(&id) {
+                continue;
+            }
             for path in files(&self.root.join("part").join(&id))? {
                 let part = read(&path, &mut self.state)?;
                 let told: Told = serde_json::from_str(&part).unwrap_or_default();
@@ -132,6 +135,11 @@ impl Inside for Opened {
     }
 }
 
+/// Whether an id can be the name of a folder, and of one here.
+fn is_name(id: &str) -> bool {
+    !matches!(id, "" | "." | "..") && !id.contains(['/', '\\'])
+}
+
 fn millis(since: f64) -> i64 {
     // `as` saturates, and a NaN becomes 0.
     since as i64
@@ -141,8 +149,11 @@ fn name(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// The JSON files of a folder, which need not be there; links are passed over.
+/// The JSON files of a folder, which need not be there. Links are passed over, also in its place.
 fn files(folder: &Path) -> Result<Vec<PathBuf>, ExpandError> {
+    if folder.symlink_metadata().is_ok_and(|about| !about.is_dir()) {
+        return Ok(Vec::new());
+    }
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

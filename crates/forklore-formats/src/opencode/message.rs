@@ -36,7 +36,8 @@ pub(super) struct Info<'a> {
     pub(super) time: Object<Times>,
     /// Whether an assistant's message is what a conversation was compacted to.
     summary: Flag,
-    pub(super) error: Object<Thing>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(super) revert: Object<Revert<'a>>,
 }
@@ -46,13 +47,6 @@ pub(super) struct Info<'a> {
 pub(super) struct Times {
     pub(super) created: Number,
     completed: Number,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Thing {
-    #[serde(rename = "name")]
-    name: Said<()>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -102,8 +96,8 @@ impl<'a> Told<'a> {
     /// Whether it is what a conversation was compacted to, and is finished.
     pub(super) fn is_summary(&self) -> bool {
         let info = &self.info.0;
-        let failed = !matches!(info.error.0.name, Said::Nothing);
-        info.role.is("assistant") && info.summary.0 && info.time.0.completed.0 > 0.0 && !failed
+        let finished = info.time.0.completed.0 > 0.0 && info.error.is_none();
+        info.role.is("assistant") && info.summary.0 && finished
     }
 
     /// Whether it asks for the conversation to be compacted.
