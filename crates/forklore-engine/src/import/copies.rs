@@ -4,6 +4,8 @@
 //! While no session of the file is begun, each record is compared with the next event of the
 //! session it may be copied from. The first that differs begins the file's session, there.
 
+use std::collections::VecDeque;
+
 use bytestring::ByteString;
 use forklore_model::dialect::Record;
 use forklore_model::{Cut, Header, SessionId, SessionKind};
@@ -20,12 +22,16 @@ use crate::events::Events;
 
 /// The most bytes in which a copied record differs from its original: ids and times.
 const DIFFERENCE: usize = 512;
+/// The same where no id says which record it is.
+const NAMELESS: usize = 64;
+/// How many events that nobody inherits are looked through for a nameless record.
+const PASSED: usize = 256;
 
 /// How far a file repeats the records of another one; kept with its source.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Copying {
     /// The name of the first record, by which both files go.
-    name: RecordKey,
+    name: Option<RecordKey>,
     /// The session that holds the last event repeated.
     session: SessionId,
     /// How many inheritable events were repeated.
@@ -44,6 +50,8 @@ pub(super) struct Original {
     events: Events,
     /// The next inheritable event.
     next: Option<Stored>,
+    /// The events before it that nobody inherits.
+    passed: VecDeque<Stored>,
 }
 
 impl Reading<'_> {
@@ -55,41 +63,44 @@ impl Reading<'_> {
         text: &ByteString,
         end: LineEnd,
     ) -> Result<bool> {
-        let Some(native) = record.native_id.as_deref().filter(|_| !record.sidechain) else {
+        if record.sidechain {
             return Ok(false);
-        };
-        if self.state.copying.is_none() && self.state.first.is_none() {
-            let name = self.first_record_name(native);
-            self.state.first = Some(name);
-            self.batch.names.push(name);
-            self.find_original(name, native)?;
         }
-        if self.state.copying.is_some() && self.original.is_none() {
+        if self.state.copying.is_none() {
+            self.find_original(record)?;
+        }
+        if self.original.is_none() {
             self.open_original()?;
         }
         let Some(mut original) = self.original.take() else { return Ok(false) };
-        let key = record_key(native.as_bytes());
         let repeated = if record.class.is_inherited() {
-            self.same_event(&mut original, native, key, text, end)?
+            self.same_event(&mut original, record, text, end)?
         } else {
             // What nobody inherits is no event of the fork: its bytes stay with the file.
-            self.is_in(&original, key)?.then(|| self.batch.keep_line(text.as_bytes(), end))
+            let known = match key_of(record) {
+                Some(key) => self.is_in(&original, key)?,
+                None => original.passed(record, text),
+            };
+            known.then(|| self.batch.keep_line(text.as_bytes(), end))
         };
         if repeated.is_some() {
             self.original = Some(original);
-            self.follow(record, key);
+            self.follow(record);
         }
         Ok(repeated.is_some())
     }
 
     /// Goes on behind a repeated record.
-    fn follow(&mut self, record: &Record, key: RecordKey) {
+    fn follow(&mut self, record: &Record) {
         self.state.last_ts = record.ts.or(self.state.last_ts);
         let Some(copying) = &mut self.state.copying else { return };
         copying.leaf |= record.leaf;
         let place = Place { session: 0, position: copying.kept, inherited: true };
-        self.tip = Some((key, place));
-        self.batch.found(key, place);
+        let named = record.key.as_ref().or(record.native_id.as_ref());
+        if let Some(key) = named.map(|name| record_key(name.as_bytes())) {
+            self.tip = Some((key, place));
+            self.batch.found(key, place);
+        }
     }
 
     /// What files go by that begin with this record.
@@ -97,26 +108,44 @@ impl Reading<'_> {
         record_key(format!("{}\0first record\0{native}", self.dialect.name()).as_bytes())
     }
 
-    /// Looks for a file that begins with the same record.
-    fn find_original(&mut self, name: RecordKey, native: &str) -> Result<()> {
-        let key = record_key(native.as_bytes());
+    /// Looks for a file that begins with the same record, or that the file says it was copied from.
+    fn find_original(&mut self, record: &Record) -> Result<()> {
+        let name = record.native_id.as_deref().map(|native| self.first_record_name(native));
+        self.batch.names.extend(name);
         for source in self.originals(name)? {
-            let Some(place) = self.sources.place(source.id, key)? else { continue };
-            let Some(session) = self.session_at(&source, place)? else { continue };
-            let session = session.id;
+            let place = match key_of(record) {
+                Some(key) => self.sources.place(source.id, key)?,
+                None => Some(Place::own(0, 0)),
+            };
+            let Some(place) = place else { continue };
+            let Some(Header { id: session, .. }) = self.session_at(&source, place)? else {
+                continue;
+            };
             self.state.copying = Some(Copying { name, session, kept: 0, seq: 0, leaf: false });
             return Ok(());
         }
         Ok(())
     }
 
-    fn originals(&self, name: RecordKey) -> Result<Vec<Source>> {
-        let mut sources = self.sources.sources(&FindSource::Name(name))?;
+    /// The files that this one may repeat, the oldest first.
+    fn originals(&self, name: Option<RecordKey>) -> Result<Vec<Source>> {
+        let mut sources = match name {
+            Some(name) => self.sources.sources(&FindSource::Name(name))?,
+            None => Vec::new(),
+        };
+        if let Some(original) = &self.state.facts.copied_from {
+            sources.extend(self.sources.sources(&FindSource::Path(original.clone()))?);
+            sources.extend(self.sources_of(original)?);
+        }
         let copies: Vec<SourceId> = self.known_copies()?.iter().map(|copy| copy.id).collect();
         sources.retain(|source| {
-            Some(source.id) != self.source && !copies.contains(&source.id) && !self.is_own(source)
+            Some(source.id) != self.source
+                && source.dialect == self.dialect.name()
+                && !copies.contains(&source.id)
+                && !self.is_own(source)
         });
-        sources.reverse();
+        sources.sort_by_key(|source| source.id);
+        sources.dedup_by_key(|source| source.id);
         Ok(sources)
     }
 
@@ -147,7 +176,8 @@ impl Reading<'_> {
         kept: u64,
     ) -> Result<Original> {
         let events = self.engine.events(&session, At::Kept(kept + 1));
-        let mut original = Original { sources, session, events, next: None };
+        let passed = VecDeque::new();
+        let mut original = Original { sources, session, events, next: None, passed };
         original.advance()?;
         Ok(original)
     }
@@ -156,20 +186,21 @@ impl Reading<'_> {
     fn same_event(
         &mut self,
         original: &mut Original,
-        native: &str,
-        key: RecordKey,
+        record: &Record,
         text: &ByteString,
         end: LineEnd,
     ) -> Result<Option<()>> {
-        if original.next.as_ref().is_none_or(|next| next.event.id.as_str() != native) {
+        if let Some(key) = key_of(record)
+            && !original.is_next(record)
+        {
             let Some(branch) = self.branch(original, key)? else { return Ok(None) };
             *original = branch;
         }
-        let Some(next) = original.next.take_if(|next| next.event.id.as_str() == native) else {
+        if !original.is_next(record) {
             return Ok(None);
-        };
-        let Some(exchange) = Exchange::between(next.event.data.get(), text) else {
-            original.next = Some(next);
+        }
+        let Some(next) = &original.next else { return Ok(None) };
+        let Some(exchange) = Exchange::of(record, next.event.data.get(), text) else {
             return Ok(None);
         };
         if let Some(copying) = &mut self.state.copying {
@@ -231,18 +262,45 @@ impl Reading<'_> {
     }
 }
 
+/// What a record with an id of its own is found by.
+fn key_of(record: &Record) -> Option<RecordKey> {
+    record.native_id.as_deref().map(|native| record_key(native.as_bytes()))
+}
+
 impl Original {
     /// Goes on to the next inheritable event.
     fn advance(&mut self) -> Result<()> {
         self.next = None;
+        self.passed.clear();
         for stored in self.events.by_ref() {
             let stored = stored?;
             if stored.event.class.is_inherited() {
                 self.next = Some(stored);
                 break;
             }
+            if self.passed.len() < PASSED {
+                self.passed.push_back(stored);
+            }
         }
         Ok(())
+    }
+
+    /// Whether the record may be the next event, by its id or, where it has none, its type.
+    fn is_next(&self, record: &Record) -> bool {
+        self.next.as_ref().is_some_and(|next| match &record.native_id {
+            Some(native) => next.event.id.as_str() == native,
+            None => next.event.kind == record.kind,
+        })
+    }
+
+    /// Whether a nameless record that nobody inherits stands before the next event, too.
+    fn passed(&mut self, record: &Record, text: &ByteString) -> bool {
+        let same = |stored: &Stored| {
+            stored.event.kind == record.kind
+                && Exchange::of(record, stored.event.data.get(), text).is_some()
+        };
+        let at = self.passed.iter().position(same);
+        at.map(|at| self.passed.drain(..=at)).is_some()
     }
 }
 
@@ -268,7 +326,12 @@ struct Exchange<'t> {
 }
 
 impl<'t> Exchange<'t> {
-    /// None where they differ in more than a few bytes.
+    /// None where they differ in more than ids and times may.
+    fn of(record: &Record, event: &str, text: &'t str) -> Option<Self> {
+        let most = if record.native_id.is_some() { DIFFERENCE } else { NAMELESS };
+        Self::between(event, text).filter(|it| it.removed.max(it.inserted.len()) <= most)
+    }
+
     fn between(event: &str, record: &'t str) -> Option<Self> {
         let (event, record) = (event.as_bytes(), record.as_bytes());
         let alike = |(a, b): &(&u8, &u8)| a == b;
@@ -277,7 +340,7 @@ impl<'t> Exchange<'t> {
         let behind = event.iter().rev().zip(record.iter().rev()).take_while(alike).count();
         let removed = event.len() - behind;
         let inserted = record.get(..record.len() - behind)?;
-        (removed.max(inserted.len()) <= DIFFERENCE).then_some(Self { at, removed, inserted })
+        Some(Self { at, removed, inserted })
     }
 
     fn range(&self, seq: u64, end: LineEnd) -> Range {
@@ -307,6 +370,6 @@ mod tests {
         assert_eq!(of("{\"s\":\"abc\"}", "{\"s\":\"xyz\"}"), found(6, 3, b"xyz".as_slice()));
         assert_eq!(of("aa", "aaa"), found(2, 0, b"a".as_slice()));
         assert_eq!(of("aaa", "aa"), found(2, 1, b"".as_slice()));
-        assert_eq!(of("", &"x".repeat(DIFFERENCE + 1)), None);
+        assert_eq!(of("", "x"), found(0, 0, b"x".as_slice()));
     }
 }

@@ -35,9 +35,6 @@ pub(super) struct State {
     pub(super) sidechains: Vec<u32>,
     /// The session of the main line that was written last.
     pub(super) last_main: Option<u32>,
-    /// What files go by that begin with the same record as this one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) first: Option<RecordKey>,
     /// How far it repeats another file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) copying: Option<Copying>,

@@ -187,3 +187,24 @@ fn native_id(file: &Path) -> String {
     let stem = file.file_stem().unwrap().to_string_lossy().into_owned();
     stem.split_once('_').unwrap().1.to_owned()
 }
+
+#[test]
+fn a_copy_without_ids_is_told_by_what_it_says_and_holds() {
+    on_every_store(|scene| {
+        let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/codex/home/sessions");
+        scene.import(&home);
+        let copy = header(scene, "019f9a50-a149-76ae-afdd-b5faa9af4340");
+        assert_eq!(copy.parent_id, Some(id("019f9a4a-9064-76f6-9a14-49f44c2dc40f")));
+        let (file, _) = (scene.source(&copy.id).paths[0].path.clone(), ());
+        assert_eq!(scene.restore(&copy.id), std::fs::read(file).unwrap());
+        // Its messages are those of its file, told once.
+        let alone = Scene::new();
+        alone.import(Path::new(&scene.source(&copy.id).paths[0].path));
+        let texts = |scene: &Scene| {
+            let inspected = scene.engine.inspect(&copy.id).unwrap();
+            inspected.messages.iter().map(|message| message.content.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(texts(scene), texts(&alone));
+        assert!(copy.own_events < alone.engine.show(&copy.id).unwrap().own_events);
+    });
+}
