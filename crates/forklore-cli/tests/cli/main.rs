@@ -13,6 +13,7 @@ mod help;
 mod hostile;
 mod man;
 mod place;
+mod readme;
 mod repair;
 mod screens;
 mod shapes;
