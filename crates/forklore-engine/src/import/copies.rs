@@ -8,12 +8,11 @@ use std::collections::VecDeque;
 
 use bytestring::ByteString;
 use forklore_model::dialect::Record;
-use forklore_model::{Cut, Header, SessionId, SessionKind};
+use forklore_model::{Cut, Header, Selector, SessionId, SessionKind};
 use forklore_store::port::{At, Stored};
 use forklore_store::sources::{FindSource, LineEnd, Place, Range, RecordKey, Source, SourceId};
 use serde::{Deserialize, Serialize};
 
-use super::begin::Behind;
 use super::opened::record_key;
 use super::reading::Reading;
 use super::session::FileSession;
@@ -249,7 +248,8 @@ impl Reading<'_> {
             self.state.leaf = Some(0);
         }
         let parent = self.engine.store().header(&copying.session)?;
-        let cut = self.cut(&parent, Behind::Inherited(copying.seq))?;
+        let seq = i64::try_from(copying.seq).unwrap_or(i64::MAX);
+        let cut = self.engine.cut(&parent, &Selector::Seq(seq))?;
         Ok(Some((parent, cut)))
     }
 

@@ -6,6 +6,7 @@ use forklore_model::header::CopyOf;
 use forklore_model::{Header, SessionId};
 use forklore_store::port::Children;
 use jiff::Timestamp;
+use proptest::prelude::*;
 
 use crate::scene::Scene;
 
@@ -207,4 +208,42 @@ fn a_copy_without_ids_is_told_by_what_it_says_and_holds() {
         assert_eq!(texts(scene), texts(&alone));
         assert!(copy.own_events < alone.engine.show(&copy.id).unwrap().own_events);
     });
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whichever comes first, and wherever the copy was interrupted while it was written: both
+    /// sessions read as their files say, and both files come back.
+    #[test]
+    fn a_copy_reads_as_its_file(
+        original in 1..8_usize,
+        shared in 0..8_usize,
+        own in 0..6_usize,
+        cut in 0.0..1.0_f64,
+        copy_first in any::<bool>(),
+    ) {
+        let name = |prefix: &str, at: usize| format!("{prefix}{at}");
+        let first: Vec<_> = (0..original).map(|at| name("a", at)).collect();
+        let mut second: Vec<_> = first.iter().take(shared).cloned().collect();
+        second.extend((0..own + usize::from(second.is_empty())).map(|at| name("b", at)));
+        let lines = |session, texts: &[String]| {
+            chain(session, &texts.iter().map(String::as_str).collect::<Vec<_>>())
+        };
+        let (whole, copy) = (lines(ORIGINAL, &first), lines(COPY, &second));
+        let part = &copy[..(copy.len() as f64 * cut) as usize];
+        let scene = Scene::new();
+        if copy_first {
+            scene.import_as(&put(&scene, COPY, part), "claude");
+            scene.import(&put(&scene, ORIGINAL, &whole));
+        } else {
+            scene.import(&put(&scene, ORIGINAL, &whole));
+            scene.import_as(&put(&scene, COPY, part), "claude");
+        }
+        scene.import(&put(&scene, COPY, &copy));
+        prop_assert_eq!(ids(&scene, ORIGINAL), first);
+        prop_assert_eq!(ids(&scene, COPY), second);
+        prop_assert_eq!(scene.restore(&id(ORIGINAL)), whole.as_bytes());
+        prop_assert_eq!(scene.restore(&id(COPY)), copy.as_bytes());
+    }
 }
