@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use forklore_model::dialect::Edit;
 use forklore_model::{
     Content, Data, Event, EventType, Label, Message, Part, Role, SessionId, payload,
 };
@@ -26,6 +27,14 @@ impl Engine {
             role: fallback_role(&event.kind),
             content: Content::Parts(vec![Part::Other { value: event.data.clone() }]),
         })
+    }
+}
+
+impl Engine {
+    /// What an event changes about how an earlier one is sent.
+    pub(crate) fn edit(&self, event: &Event) -> Option<Edit> {
+        let dialect = self.dialects().named(event.dialect.as_deref()?)?;
+        dialect.edit(&event.kind, &event.data)
     }
 }
 

@@ -16,7 +16,7 @@ use crate::export::Export;
 use crate::header::Usage;
 use crate::id::SessionId;
 use crate::kind::{Class, EventType};
-use crate::message::Message;
+use crate::message::{Content, Message};
 
 /// The session files of one agent.
 pub trait Dialect: Send + Sync {
@@ -57,6 +57,12 @@ pub trait Dialect: Send + Sync {
         self.view(&EventType::HISTORY_COMPACTION, data).into_iter().collect()
     }
 
+    /// What a stored record changes about how an earlier one is sent; the last such record counts.
+    fn edit(&self, kind: &EventType, data: &Data) -> Option<Edit> {
+        let _ = (kind, data);
+        None
+    }
+
     /// Where the agent keeps what it calls its sessions, if not in the session files themselves:
     /// the list that goes with the file at `path`, and the id of the file's session in it.
     fn names(&self, path: &Path) -> Option<(PathBuf, String)> {
@@ -83,6 +89,15 @@ pub enum Covers {
     AllBefore,
     /// Everything before the record of this native id.
     Before(String),
+}
+
+/// How an earlier record is sent from here on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Edit {
+    /// The native id of that record.
+    pub target: String,
+    /// What it says now, its speaker being the same; nothing is sent of it where this is none.
+    pub instead: Option<Content>,
 }
 
 /// Reads the lines of one file in order. It holds what earlier lines said about later ones.

@@ -1,6 +1,7 @@
 //! The messages that one event says to the model: of a compaction those that it puts in place of
 //! what it covers, of a summary and a finished sub-agent one each.
 
+use forklore_model::dialect::Edit;
 use forklore_model::{Class, Content, Data, Event, EventType, Message, Part, Role};
 use serde::Deserialize;
 use serde_json::Value;
@@ -19,10 +20,18 @@ pub(crate) fn of_event(engine: &Engine, event: &Event) -> Vec<Message> {
                 said.filter(|said| !said.is_empty()).unwrap_or_else(|| vec![engine.message(event)])
             }
         },
-        Class::Context => summary(engine, event),
+        Class::Context => match engine.edit(event) {
+            Some(edit) => edited(edit).into_iter().collect(),
+            None => summary(engine, event),
+        },
         Class::Evidence => finished_subagent(&event.data).into_iter().collect(),
         Class::Lineage | Class::Audit => Vec::new(),
     }
+}
+
+/// What stands in place of an earlier message; who says it is for that one to tell.
+fn edited(edit: Edit) -> Option<Message> {
+    Some(Message { role: Role::User, content: edit.instead? })
 }
 
 /// A summary as interpretive context at its place.

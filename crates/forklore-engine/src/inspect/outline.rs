@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use forklore_model::dialect::Covers;
+use forklore_model::dialect::{Covers, Edit};
 use forklore_model::{Class, Content, Event, EventId, EventType, Message, Part, Role, SessionId};
 use forklore_store::port::{At, Direction, Query, Stored};
 use serde::Deserialize;
@@ -28,8 +28,11 @@ pub(super) struct Item {
     /// The event that says it, and which of that event's messages it is.
     pub(super) seq: u64,
     pub(super) number: u32,
-    /// Whether it is a compaction's, in place of what it covers.
+    /// Whether it stands elsewhere than its event: in place of what a compaction covers, or of the
+    /// message that it edits.
     pub(super) instead: bool,
+    /// The seq of the message that it edits.
+    edits: Option<u64>,
     /// Its index; none for what stands between conversation events.
     index: Option<u64>,
     pub(super) role: Role,
@@ -39,6 +42,32 @@ pub(super) struct Item {
     pub(super) emptied: bool,
     /// What is left of its parts; none where it is a text.
     pub(super) parts: Option<Vec<Sketch>>,
+}
+
+/// The messages that a compaction stands in for.
+#[derive(Debug)]
+enum Covered {
+    /// Those of these indexes: a compaction of forklore's own.
+    Indexes(Range<u64>),
+    /// So many of the first, whatever they are: one of another agent.
+    First(usize),
+}
+
+impl Covered {
+    fn holds(&self, at: usize, item: &Item) -> bool {
+        match self {
+            Self::Indexes(indexes) => item.index.is_some_and(|index| indexes.contains(&index)),
+            Self::First(count) => at < *count,
+        }
+    }
+
+    /// Whether the item stands before the first that is covered.
+    fn begins_behind(&self, at: usize, item: &Item) -> bool {
+        match self {
+            Self::Indexes(indexes) => !self.holds(at, item) && item.index < Some(indexes.end),
+            Self::First(_) => false,
+        }
+    }
 }
 
 /// A part without what it says.
@@ -75,6 +104,9 @@ impl Outline {
             }
             return Ok(());
         }
+        if let Some(edit) = engine.edit(event) {
+            return self.edit(engine, session, stored, edit);
+        }
         if said.is_empty() {
             self.exclude(event.kind.as_str());
         }
@@ -92,38 +124,77 @@ impl Outline {
         *self.excluded.entry(kind.to_owned()).or_default() += 1;
     }
 
-    /// The indexes that a compaction covers.
+    /// Puts what an agent says in place of an earlier message where that stands.
+    fn edit(
+        &mut self,
+        engine: &Engine,
+        session: &SessionId,
+        stored: &Stored,
+        edit: Edit,
+    ) -> Result<()> {
+        let target = self.seq_of(engine, session, &edit.target, stored.seq)?;
+        let is_target = |item: &Item| target == Some(item.edits.unwrap_or(item.seq));
+        let place = self.items.iter().position(|item| !item.covers() && is_target(item));
+        let Some(place) = place else {
+            self.exclude(stored.event.kind.as_str());
+            return Ok(());
+        };
+        let Some(content) = edit.instead else {
+            let gone = self.items.remove(place);
+            self.exclude(kind_of(gone.role));
+            return Ok(());
+        };
+        if let Some(item) = self.items.get_mut(place) {
+            let edited = Message { role: item.role, content };
+            let (index, starts_turn) = (item.index, item.starts_turn);
+            let new = Item::of(&edited, (stored.seq, 0), index);
+            *item = Item { instead: true, edits: target, starts_turn, ..new };
+        }
+        Ok(())
+    }
+
+    /// What of the messages so far a compaction covers.
     fn covered(
         &self,
         engine: &Engine,
         session: &SessionId,
         stored: &Stored,
-    ) -> Result<Option<Range<u64>>> {
-        let (event, index) = (&stored.event, stored.counts.index);
-        let Some(name) = &event.dialect else { return Ok(compacted_range(&event.data)) };
+    ) -> Result<Option<Covered>> {
+        let event = &stored.event;
+        let Some(name) = &event.dialect else {
+            return Ok(compacted_range(&event.data).map(Covered::Indexes));
+        };
         let dialect = engine.dialects().named(name);
         Ok(match dialect.and_then(|dialect| dialect.compaction(&event.data)) {
             None => None,
-            Some(Covers::AllBefore) => Some(0..index),
+            Some(Covers::AllBefore) => Some(Covered::First(self.items.len())),
             Some(Covers::Before(id)) => {
-                let end = self.index_of(engine, session, &id, stored.seq)?;
-                Some(0..end.unwrap_or(index))
+                let kept = self.seq_of(engine, session, &id, stored.seq)?;
+                let place = self
+                    .items
+                    .iter()
+                    .position(|item| !item.instead && kept.is_some_and(|kept| item.seq >= kept));
+                Some(Covered::First(place.unwrap_or(self.items.len())))
             }
         })
     }
 
     /// Puts a compaction's messages in place of those it covers.
-    fn compact(&mut self, seq: u64, said: &[Message], covered: &Range<u64>) {
-        let is_covered = |item: &Item| item.index.is_some_and(|at| covered.contains(&at));
-        let place =
-            self.items.iter().position(|item| is_covered(item) || item.index >= Some(covered.end));
-        let rest = self.items.split_off(place.unwrap_or(self.items.len()));
+    fn compact(&mut self, seq: u64, said: &[Message], covered: &Covered) {
+        let mut items = std::mem::take(&mut self.items).into_iter().enumerate().peekable();
+        while let Some((_, item)) = items.next_if(|(at, item)| covered.begins_behind(*at, item)) {
+            self.items.push(item);
+        }
+        let index = match covered {
+            Covered::Indexes(indexes) => indexes.start,
+            Covered::First(_) => 0,
+        };
         self.items.extend((0..).zip(said).map(|(number, message)| {
-            let item = Item::of(message, (seq, number), Some(covered.start));
+            let item = Item::of(message, (seq, number), Some(index));
             Item { instead: true, ..item }
         }));
-        for item in rest {
-            if is_covered(&item) {
+        for (at, item) in items {
+            if covered.holds(at, &item) {
                 self.exclude(kind_of(item.role));
             } else {
                 self.items.push(item);
@@ -131,8 +202,8 @@ impl Outline {
         }
     }
 
-    /// The index of the latest message before `seq` whose event has this id, if it is still there.
-    fn index_of(
+    /// Where the latest event of this id before `seq` stands, if it is still there.
+    fn seq_of(
         &self,
         engine: &Engine,
         session: &SessionId,
@@ -143,9 +214,7 @@ impl Outline {
         let query =
             Query { at: At::Id(id), direction: Direction::Forward, limit: 10_000, bare: true };
         let found = engine.store().read(session, &query)?.events;
-        let before = found.iter().rev().map(|stored| stored.seq).filter(|found| *found < seq);
-        let mut items = before.filter_map(|seq| self.items.iter().rev().find(|i| i.seq == seq));
-        Ok(items.next().and_then(|item| item.index))
+        Ok(found.iter().rev().map(|stored| stored.seq).find(|found| *found < seq))
     }
 
     fn note_model(&mut self, event: &Event) {
@@ -169,7 +238,12 @@ impl Item {
         };
         let role = message.role;
         let (instead, starts_turn, emptied) = (false, false, false);
-        Self { seq, number, instead, index, role, starts_turn, emptied, parts }
+        Self { seq, number, instead, edits: None, index, role, starts_turn, emptied, parts }
+    }
+
+    /// Whether it is a compaction's.
+    fn covers(&self) -> bool {
+        self.instead && self.edits.is_none()
     }
 }
 

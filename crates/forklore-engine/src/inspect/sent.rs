@@ -55,6 +55,7 @@ impl Messages {
 
     fn add(&mut self, item: &Item) -> Result<()> {
         let mut message = self.read(item)?;
+        message.role = item.role;
         if item.role != Role::Tool {
             self.ready.append(&mut self.waiting);
         }

@@ -6,7 +6,7 @@ mod view;
 
 use std::path::Path;
 
-use forklore_model::dialect::{Covers, Dialect, LineReader};
+use forklore_model::dialect::{Covers, Dialect, Edit, LineReader};
 use forklore_model::export::Export;
 use forklore_model::{Data, EventType, Message};
 use serde::Deserialize;
@@ -49,6 +49,10 @@ impl Dialect for Pi {
         let compaction: Compaction = data.read().ok()?;
         let kept = compaction.first_kept_entry_id.filter(|id| Some(id) != compaction.id.as_ref());
         Some(kept.map_or(Covers::AllBefore, Covers::Before))
+    }
+
+    fn edit(&self, kind: &EventType, data: &Data) -> Option<Edit> {
+        (kind.as_str() == "x.pi.context_edit").then(|| view::edit(data)).flatten()
     }
 
     fn export(&self) -> Option<&dyn Export> {

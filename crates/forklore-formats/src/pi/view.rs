@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use forklore_model::dialect::Edit;
 use forklore_model::{Content, Data, EventType, Message, Part, Role};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -69,6 +70,29 @@ pub(super) fn message(kind: &EventType, data: &Data) -> Option<Message> {
         }
         _ => None,
     }
+}
+
+/// Another content for an earlier record, or none at all.
+pub(super) fn edit(data: &Data) -> Option<Edit> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Edited<'a> {
+        target_id: String,
+        #[serde(borrow, default)]
+        replacement: Option<Replacement<'a>>,
+    }
+    #[derive(Deserialize)]
+    struct Replacement<'a> {
+        #[serde(borrow, default)]
+        content: Option<&'a RawValue>,
+    }
+    let data = data.readable();
+    let edited: Edited<'_> = data.read().ok()?;
+    let instead = match edited.replacement {
+        Some(said) => Some(content(Role::User, said.content, &Author::default())?.content),
+        None => None,
+    };
+    Some(Edit { target: edited.target_id, instead })
 }
 
 fn summary(what: &str, shown: &Shown<'_>) -> Message {
