@@ -3,11 +3,15 @@
 //! A message comes from any agent; pictures and the contents of results still have that agent's
 //! form. What has no form elsewhere is counted: reasoning belongs to the model that wrote it.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use forklore_model::{Data, Message, Part};
 use serde::Deserialize;
 use serde_json::Value;
+
+/// The longest id of a call that every provider takes.
+const LONGEST_ID: usize = 64;
 
 /// Kinds of parts that were left out, with their counts.
 pub(crate) type Losses = BTreeMap<String, u64>;
@@ -47,13 +51,35 @@ pub(crate) fn of_message(message: &Message, losses: &mut Losses) -> Vec<Piece> {
 }
 
 /// The texts among pieces, joined by line breaks.
-#[allow(dead_code)]
 pub(crate) fn text_of(pieces: &[Piece]) -> String {
     let texts = pieces.iter().filter_map(|piece| match piece {
         Piece::Text(text) => Some(text.as_str()),
         _ => None,
     });
     texts.collect::<Vec<_>>().join("\n")
+}
+
+/// The id of a call in letters that every provider takes; calls and results are changed alike.
+pub(crate) fn plain_id(id: &str) -> Cow<'_, str> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if !id.is_empty() && id.len() <= LONGEST_ID && id.chars().all(plain) {
+        return Cow::Borrowed(id);
+    }
+    let begun: String = id.chars().filter(|c| plain(*c)).take(LONGEST_ID - 9).collect();
+    // FNV-1a: two ids that look alike in plain letters stay two.
+    let step = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+    let hash = id.bytes().fold(0x811c_9dc5, step);
+    Cow::Owned(format!("{begun}_{hash:08x}"))
+}
+
+/// The arguments of a call, where only an object will do.
+pub(crate) fn object(arguments: &Data) -> Value {
+    match serde_json::from_str(arguments.get()) {
+        Ok(Value::Object(fields)) => Value::Object(fields),
+        Ok(Value::Null) => serde_json::json!({}),
+        Ok(value) => serde_json::json!({ "input": value }),
+        Err(_) => serde_json::json!({ "input": arguments.get() }),
+    }
 }
 
 /// What a tool answered: a text, blocks of whichever agent, or any other JSON, which is text then.
@@ -138,6 +164,15 @@ mod tests {
         for form in forms {
             assert_eq!(foreign(&data(form)).as_ref(), Some(&image), "{form}");
         }
+    }
+
+    #[test]
+    fn ids_of_calls_are_plain_and_stay_apart() {
+        assert_eq!(plain_id("call_1-a"), "call_1-a");
+        let (one, two) = (plain_id("call_1|fc_1"), plain_id("call_1/fc_1"));
+        assert!(one.starts_with("call_1fc_1_") && two.starts_with("call_1fc_1_") && one != two);
+        assert_eq!(plain_id(&"x".repeat(65)).len(), LONGEST_ID);
+        assert_eq!(object(&data("[1]")), serde_json::json!({"input": [1]}));
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! Claude Code: `projects/<folder>/<session>.jsonl`, a tree of records linked by `parentUuid`.
 
+mod export;
 mod record;
 mod view;
 
 use std::path::Path;
 
 use forklore_model::dialect::{Covers, Dialect, LineReader};
+use forklore_model::export::Export;
 use forklore_model::{Data, EventType, Message};
 
 use crate::head::{Probe, any_line, long_line_holds};
@@ -37,6 +39,10 @@ impl Dialect for Claude {
     /// Claude Code's summary stands for everything before it.
     fn compaction(&self, _data: &Data) -> Option<Covers> {
         Some(Covers::AllBefore)
+    }
+
+    fn export(&self) -> Option<&dyn Export> {
+        Some(self)
     }
 }
 

@@ -2,6 +2,7 @@
 //! no tree of their own: a fork begins inside the file it continues, and a rollback leaves turns
 //! behind.
 
+mod export;
 mod fields;
 mod name;
 mod record;
@@ -12,6 +13,7 @@ mod view;
 use std::path::{Path, PathBuf};
 
 use forklore_model::dialect::{Covers, Dialect, LineReader};
+use forklore_model::export::Export;
 use forklore_model::{Data, EventType, Message};
 
 use crate::head::{Probe, any_line, long_line_holds};
@@ -57,6 +59,10 @@ impl Dialect for Codex {
 
     fn instead(&self, data: &Data) -> Vec<Message> {
         view::instead(data)
+    }
+
+    fn export(&self) -> Option<&dyn Export> {
+        Some(self)
     }
 
     fn names(&self, path: &Path) -> Option<(PathBuf, String)> {

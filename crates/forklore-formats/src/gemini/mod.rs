@@ -2,6 +2,7 @@
 //! versions wrote the list as one document, `session-*.json`. `checkpoint-<tag>.json` is what
 //! `/chat save` writes.
 
+mod export;
 mod message;
 mod record;
 mod view;
@@ -9,6 +10,7 @@ mod view;
 use std::path::Path;
 
 use forklore_model::dialect::{Dialect, LineReader};
+use forklore_model::export::Export;
 use forklore_model::{Data, EventType, Message};
 
 use crate::document::{Document, elements};
@@ -44,6 +46,10 @@ impl Dialect for Gemini {
 
     fn reader(&self, path: &Path, memory: Option<&str>) -> Box<dyn LineReader> {
         Box::new(record::Reader::new(path, memory))
+    }
+
+    fn export(&self) -> Option<&dyn Export> {
+        Some(self)
     }
 
     fn view(&self, kind: &EventType, data: &Data) -> Option<Message> {

@@ -1,6 +1,7 @@
 //! opencode: sessions as `opencode export` writes them, one document each, and as lines of the
 //! same form, which is how its database and its older folders are read.
 
+mod export;
 mod message;
 mod record;
 mod view;
@@ -8,6 +9,7 @@ mod view;
 use std::path::Path;
 
 use forklore_model::dialect::{Covers, Dialect, LineReader};
+use forklore_model::export::Export;
 use forklore_model::{Data, EventType, Message};
 
 use self::message::Told;
@@ -48,6 +50,10 @@ impl Dialect for Opencode {
 
     fn reader(&self, _path: &Path, memory: Option<&str>) -> Box<dyn LineReader> {
         Box::new(record::Reader::new(memory))
+    }
+
+    fn export(&self) -> Option<&dyn Export> {
+        Some(self)
     }
 
     fn view(&self, kind: &EventType, data: &Data) -> Option<Message> {

@@ -1,0 +1,247 @@
+//! Codex's files, written in the form that has no ordinals: what the model is sent as it was, and
+//! the marks of turns and messages by which Codex shows them.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use forklore_model::export::{Export, FileWriter, Home, NewFile, Placement, Said};
+use forklore_model::{Event, EventType, Role};
+use jiff::Timestamp;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::view;
+use crate::pieces::{self, Losses, Piece};
+use crate::splice::{Field, plainer, quoted};
+
+/// What the header says it was written by: the version whose rules are followed.
+const VERSION: &str = "0.169.0";
+
+impl Export for super::Codex {
+    fn writer(&self, file: &NewFile) -> Box<dyn FileWriter> {
+        let file = file.clone();
+        Box::new(Writer { file, turn: None, turns: 0, answer: None, losses: Losses::new() })
+    }
+
+    fn home(&self) -> Option<Home> {
+        Some(Home { variable: "CODEX_HOME", holds: false, folder: ".codex" })
+    }
+
+    fn place(&self, file: &NewFile, _read: &dyn Fn(&Path) -> Option<String>) -> Placement {
+        let time = format!("{:.0}", file.now).replace(':', "-");
+        let time = time.trim_end_matches('Z');
+        let (day, _) = time.split_once('T').unwrap_or((time, ""));
+        let mut path = PathBuf::from("sessions");
+        path.extend(day.split('-'));
+        path.push(format!("rollout-{time}-{}.jsonl", file.id));
+        Placement { path, beside: Vec::new() }
+    }
+
+    fn start(&self, file: &NewFile, _path: &str) -> Vec<Vec<String>> {
+        vec![["codex", "resume", file.id.as_str()].map(str::to_owned).to_vec()]
+    }
+}
+
+struct Writer {
+    file: NewFile,
+    /// The turn that has begun.
+    turn: Option<String>,
+    turns: u64,
+    /// What the model said last in it.
+    answer: Option<String>,
+    losses: Losses,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Enveloped<'a> {
+    #[serde(borrow)]
+    timestamp: Field<'a>,
+    #[serde(borrow)]
+    ordinal: Field<'a>,
+    #[serde(borrow, rename = "type")]
+    kind: Field<'a>,
+    #[serde(borrow)]
+    payload: Field<'a>,
+    #[serde(borrow)]
+    metadata: Field<'a>,
+}
+
+impl Writer {
+    fn line(
+        ts: Timestamp,
+        kind: &str,
+        payload: impl std::fmt::Display,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        writeln!(out, "{{\"timestamp\":\"{ts:.3}\",\"type\":\"{kind}\",\"payload\":{payload}}}")
+    }
+
+    fn begin_turn(&mut self, ts: Timestamp, said: &str, out: &mut dyn Write) -> io::Result<()> {
+        self.end_turn(ts, out)?;
+        let id = self.file.fresh_id(self.turns);
+        self.turns += 1;
+        Self::line(ts, "event_msg", json!({"type": "task_started", "turn_id": id}), out)?;
+        self.turn = Some(id);
+        let told = json!({"type": "user_message", "message": said, "images": []});
+        Self::line(ts, "event_msg", told, out)
+    }
+
+    fn end_turn(&mut self, ts: Timestamp, out: &mut dyn Write) -> io::Result<()> {
+        let Some(turn) = self.turn.take() else { return Ok(()) };
+        let answer = self.answer.take();
+        let mark = match answer {
+            Some(_) => {
+                json!({"type": "task_complete", "turn_id": turn, "last_agent_message": answer})
+            }
+            None => json!({"type": "turn_aborted", "turn_id": turn, "reason": "interrupted"}),
+        };
+        Self::line(ts, "event_msg", mark, out)
+    }
+
+    fn answered(&mut self, ts: Timestamp, text: String, out: &mut dyn Write) -> io::Result<()> {
+        if !text.is_empty() {
+            Self::line(ts, "event_msg", json!({"type": "agent_message", "message": text}), out)?;
+            self.answer = Some(text);
+        }
+        Ok(())
+    }
+
+    fn copied(
+        &mut self,
+        event: &Event,
+        line: &str,
+        out: &mut dyn Write,
+    ) -> Option<io::Result<bool>> {
+        let fields: Enveloped<'_> = serde_json::from_str(line).ok()?;
+        let kind = fields.kind.text();
+        if matches!(kind.as_deref(), Some("event_msg" | "token_usage_record" | "session_meta")) {
+            // The marks are made anew, and what was spent is the original's.
+            return Some(Ok(true));
+        }
+        Some(self.item(event, line, &fields, out).map(|()| true))
+    }
+
+    fn item(
+        &mut self,
+        event: &Event,
+        line: &str,
+        fields: &Enveloped<'_>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let said = || {
+            let message = view::message(&event.kind, &event.data.readable());
+            message.map(|message| message.plain_text()).unwrap_or_default()
+        };
+        if event.effect.starts_turn {
+            self.begin_turn(event.ts, &said(), out)?;
+        }
+        match (fields.kind.0, fields.payload.0) {
+            (Some(_), Some(_)) if fields.ordinal.0.is_none() && fields.metadata.0.is_none() => {
+                out.write_all(line.as_bytes())?;
+                out.write_all(b"\n")?;
+            }
+            (Some(kind), Some(payload)) => {
+                let own = fields.timestamp.0.map(|raw| raw.get().to_owned());
+                let ts = own.unwrap_or_else(|| format!("\"{:.3}\"", event.ts));
+                write!(out, "{{\"timestamp\":{ts},\"type\":{},\"payload\":", kind.get())?;
+                out.write_all(payload.get().as_bytes())?;
+                out.write_all(b"}\n")?;
+            }
+            // The files of early 2025 have no envelope.
+            _ => Self::line(event.ts, "response_item", line, out)?,
+        }
+        if event.kind == EventType::ASSISTANT_MESSAGE {
+            self.answered(event.ts, said(), out)?;
+        }
+        Ok(())
+    }
+}
+
+impl FileWriter for Writer {
+    fn begin(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        let now = self.file.now;
+        let (id, cwd) = (quoted(self.file.id.as_str()), quoted(&self.file.cwd));
+        let payload = format!(
+            "{{\"id\":{id},\"timestamp\":\"{now:.3}\",\"cwd\":{cwd},\"originator\":\"forklore\",\
+             \"cli_version\":\"{VERSION}\",\"source\":\"cli\"}}"
+        );
+        Self::line(now, "session_meta", payload, out)
+    }
+
+    fn record(&mut self, event: &Event, out: &mut dyn Write) -> io::Result<bool> {
+        let line = event.data.get();
+        if let Some(written) = self.copied(event, line, out) {
+            return written;
+        }
+        let plain = plainer(line);
+        plain.and_then(|line| self.copied(event, &line, out)).unwrap_or(Ok(false))
+    }
+
+    fn message(&mut self, said: &Said<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let role = said.message.role;
+        if role == Role::System {
+            pieces::lose(EventType::SYSTEM_MESSAGE.as_str(), &mut self.losses);
+            return Ok(());
+        }
+        let pieces = pieces::of_message(said.message, &mut self.losses);
+        let text = pieces::text_of(&pieces);
+        if said.starts_turn {
+            self.begin_turn(said.ts, &text, out)?;
+        }
+        for item in items(role, &pieces) {
+            Self::line(said.ts, "response_item", item, out)?;
+        }
+        if role == Role::Assistant {
+            self.answered(said.ts, text, out)?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, out: &mut dyn Write) -> io::Result<BTreeMap<String, u64>> {
+        self.end_turn(self.file.now, out)?;
+        Ok(std::mem::take(&mut self.losses))
+    }
+}
+
+/// A message as items: what is said, then each call and each result.
+fn items(role: Role, pieces: &[Piece]) -> Vec<Value> {
+    let (author, text_kind) = match role {
+        Role::Assistant => ("assistant", "output_text"),
+        _ => ("user", "input_text"),
+    };
+    let said: Vec<_> = pieces.iter().filter_map(|piece| part(piece, text_kind)).collect();
+    let mut items = Vec::new();
+    if !said.is_empty() {
+        items.push(json!({"type": "message", "role": author, "content": said}));
+    }
+    items.extend(pieces.iter().filter_map(|piece| match piece {
+        Piece::Call { id, name, arguments } => Some(json!({
+            "type": "function_call", "name": name, "call_id": pieces::plain_id(id),
+            "arguments": arguments.get(),
+        })),
+        Piece::Result { call_id, content, .. } => {
+            let output = match content.as_slice() {
+                [] => json!(""),
+                [Piece::Text(text)] => json!(text),
+                pieces => pieces.iter().filter_map(|piece| part(piece, "input_text")).collect(),
+            };
+            let call_id = pieces::plain_id(call_id);
+            Some(json!({"type": "function_call_output", "call_id": call_id, "output": output}))
+        }
+        Piece::Text(_) | Piece::Image { .. } => None,
+    }));
+    items
+}
+
+fn part(piece: &Piece, text_kind: &str) -> Option<Value> {
+    match piece {
+        Piece::Text(text) => Some(json!({"type": text_kind, "text": text})),
+        Piece::Image { media_type, base64 } => {
+            let url = format!("data:{media_type};base64,{base64}");
+            Some(json!({"type": "input_image", "image_url": url}))
+        }
+        Piece::Call { .. } | Piece::Result { .. } => None,
+    }
+}

@@ -1,0 +1,271 @@
+//! Gemini CLI's files, written: a header, then messages. A message that comes again replaces the
+//! one of its id, which is how calls get their results.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use forklore_model::export::{Export, FileWriter, Home, NewFile, Placement, Said};
+use forklore_model::{Event, EventType, Role};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::pieces::{self, Losses, Piece};
+use crate::splice::quoted;
+
+/// The file in which Gemini CLI says whose a project's folder is.
+const OWNER: &str = ".project_root";
+/// Folders of one name that are looked at before an id serves as the name.
+const ATTEMPTS: usize = 100;
+
+impl Export for super::Gemini {
+    fn writer(&self, file: &NewFile) -> Box<dyn FileWriter> {
+        let file = file.clone();
+        Box::new(Writer { file, last: None, is_written: true, count: 0, losses: Losses::new() })
+    }
+
+    fn home(&self) -> Option<Home> {
+        Some(Home { variable: "GEMINI_CLI_HOME", holds: true, folder: ".gemini" })
+    }
+
+    /// The name has the minute of now: a session that a later start finds to be older than
+    /// another of its id would be taken away.
+    fn place(&self, file: &NewFile, read: &dyn Fn(&Path) -> Option<String>) -> Placement {
+        let folder = PathBuf::from("tmp").join(project(&file.cwd, read));
+        let minute = format!("{:.0}", file.now).replace(':', "-");
+        let minute = minute.get(..16).unwrap_or(&minute);
+        let id = session_id(file);
+        let begun = id.get(..8).unwrap_or(&id);
+        let path = folder.join("chats").join(format!("session-{minute}-{begun}.jsonl"));
+        Placement { path, beside: vec![(folder.join(OWNER), file.cwd.clone())] }
+    }
+
+    fn start(&self, file: &NewFile, _path: &str) -> Vec<Vec<String>> {
+        vec![["gemini", "-r", &session_id(file)].map(str::to_owned).to_vec()]
+    }
+}
+
+/// An id whose first digits tell it from others: files are named by them, and the first digits of
+/// a UUIDv7 are the time.
+fn session_id(file: &NewFile) -> String {
+    file.fresh_id(0)
+}
+
+/// The folder that belongs to a project, or that it will claim.
+fn project(cwd: &str, read: &dyn Fn(&Path) -> Option<String>) -> String {
+    #[derive(Default, Deserialize)]
+    struct Registry {
+        #[serde(default)]
+        projects: BTreeMap<String, String>,
+    }
+    let registry = read(Path::new("projects.json"));
+    let registry: Registry =
+        registry.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+    let owner = |name: &str| {
+        let owner = read(&PathBuf::from("tmp").join(name).join(OWNER));
+        owner.map(|owner| owner.trim().to_owned())
+    };
+    let free = |name: &String| owner(name).is_none_or(|owner| owner == cwd);
+    if let Some(known) = registry.projects.get(cwd).filter(|name| is_name(name) && free(name)) {
+        return known.clone();
+    }
+    let name = name_of(cwd);
+    let mut names =
+        (0..ATTEMPTS).map(|n| if n == 0 { name.clone() } else { format!("{name}-{n}") });
+    let taken = |name: &String| registry.projects.values().any(|other| other == name);
+    names.find(|name| !taken(name) && free(name)).unwrap_or(name)
+}
+
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+}
+
+/// The last part of a path in small letters, digits and single hyphens.
+fn name_of(cwd: &str) -> String {
+    let last = cwd.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or_default();
+    let plain = |c: char| if c.is_ascii_lowercase() || c.is_ascii_digit() { c } else { '-' };
+    let name: String = last.to_lowercase().chars().map(plain).collect();
+    let words: Vec<_> = name.split('-').filter(|word| !word.is_empty()).collect();
+    if words.is_empty() { "project".to_owned() } else { words.join("-") }
+}
+
+struct Writer {
+    file: NewFile,
+    /// The model's message written last: results of its calls go into it.
+    last: Option<Value>,
+    /// Whether it stands in the file as it is.
+    is_written: bool,
+    count: u64,
+    losses: Losses,
+}
+
+#[derive(Deserialize)]
+struct Kind {
+    #[serde(rename = "type", default)]
+    kind: Option<String>,
+    #[serde(default)]
+    role: Option<String>,
+}
+
+impl Writer {
+    fn flush(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        if std::mem::replace(&mut self.is_written, true) {
+            return Ok(());
+        }
+        self.last.as_ref().map_or(Ok(()), |last| writeln!(out, "{last}"))
+    }
+
+    fn fresh_id(&mut self) -> String {
+        self.count += 1;
+        self.file.fresh_id(self.count)
+    }
+
+    /// Puts a result beside its call. Says whether the call is there.
+    fn answer(&mut self, said: &Said<'_>, piece: &Piece) -> bool {
+        let Piece::Result { call_id, content, is_error, .. } = piece else { return false };
+        let calls = self.last.as_mut().and_then(|last| last.get_mut("toolCalls")?.as_array_mut());
+        let is_own = |call: &&mut Value| {
+            call.get("id").and_then(Value::as_str).is_some_and(|id| id == call_id)
+        };
+        let Some(call) = calls.and_then(|calls| calls.iter_mut().find(is_own)) else {
+            return false;
+        };
+        let name = call.get("name").cloned().unwrap_or_default();
+        let output =
+            json!({ if *is_error { "error" } else { "output" }: pieces::text_of(content) });
+        let mut parts = vec![json!({"functionResponse":
+            {"id": call_id, "name": name, "response": output}})];
+        parts.extend(content.iter().filter(|piece| matches!(piece, Piece::Image { .. })).map(part));
+        if let Some(call) = call.as_object_mut() {
+            call.insert("result".to_owned(), Value::Array(parts));
+            call.insert("status".to_owned(), json!(if *is_error { "error" } else { "success" }));
+            call.insert("timestamp".to_owned(), json!(format!("{:.3}", said.ts)));
+        }
+        self.is_written = false;
+        true
+    }
+}
+
+impl FileWriter for Writer {
+    fn begin(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        let (id, now) = (quoted(&session_id(&self.file)), self.file.now);
+        let hash = self.file.fresh_id(0).replace('-', "");
+        writeln!(
+            out,
+            "{{\"sessionId\":{id},\"projectHash\":\"{hash}{hash}\",\"startTime\":\"{now:.3}\",\
+             \"lastUpdated\":\"{now:.3}\",\"kind\":\"main\"}}"
+        )
+    }
+
+    fn record(&mut self, event: &Event, out: &mut dyn Write) -> io::Result<bool> {
+        self.flush(out)?;
+        let line = event.data.get();
+        let Ok(Kind { kind, role }) = serde_json::from_str(line) else { return Ok(false) };
+        if event.kind.as_str() == "x.gemini.tool_response" {
+            // The results stand with their calls, and would be sent twice.
+            return Ok(true);
+        }
+        match (kind.as_deref(), role) {
+            (Some("gemini"), _) => {
+                self.last = serde_json::from_str(line).ok();
+                self.is_written = true;
+            }
+            (Some(_), _) => self.last = None,
+            // A content of a saved conversation, as Google's API has it.
+            (None, Some(_)) => return Ok(false),
+            (None, None) => return Ok(true),
+        }
+        out.write_all(line.as_bytes())?;
+        out.write_all(b"\n")?;
+        Ok(true)
+    }
+
+    fn message(&mut self, said: &Said<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let role = said.message.role;
+        if role == Role::System {
+            pieces::lose(EventType::SYSTEM_MESSAGE.as_str(), &mut self.losses);
+            return Ok(());
+        }
+        let mut pieces = pieces::of_message(said.message, &mut self.losses);
+        let mut answers: Vec<_> =
+            pieces.extract_if(.., |piece| matches!(piece, Piece::Result { .. })).collect();
+        if !pieces.is_empty() {
+            self.flush(out)?;
+            let message = spoken(role, &pieces, &self.fresh_id(), said);
+            let by_model = role == Role::Assistant;
+            if !by_model {
+                writeln!(out, "{message}")?;
+            }
+            self.last = by_model.then_some(message);
+            self.is_written = !by_model;
+        }
+        answers.retain(|answer| !self.answer(said, answer));
+        for _ in answers {
+            pieces::lose(EventType::TOOL_RESULT.as_str(), &mut self.losses);
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, out: &mut dyn Write) -> io::Result<BTreeMap<String, u64>> {
+        self.flush(out)?;
+        if let Some(title) = &self.file.title {
+            writeln!(out, "{{\"$set\":{{\"summary\":{}}}}}", quoted(title))?;
+        }
+        Ok(std::mem::take(&mut self.losses))
+    }
+}
+
+fn spoken(role: Role, pieces: &[Piece], id: &str, said: &Said<'_>) -> Value {
+    let timestamp = format!("{:.3}", said.ts);
+    if role != Role::Assistant {
+        let parts: Vec<_> = pieces.iter().map(part).collect();
+        return json!({"id": id, "timestamp": timestamp, "type": "user", "content": parts});
+    }
+    let mut calls = Vec::new();
+    for piece in pieces {
+        if let Piece::Call { id, name, arguments } = piece {
+            calls.push(json!({"id": id, "name": name, "args": pieces::object(arguments),
+                "status": "cancelled", "timestamp": timestamp}));
+        }
+    }
+    let text = pieces::text_of(pieces);
+    let mut message = json!({"id": id, "timestamp": timestamp, "type": "gemini", "content": text,
+        "thoughts": []});
+    if let (false, Some(fields)) = (calls.is_empty(), message.as_object_mut()) {
+        fields.insert("toolCalls".to_owned(), Value::Array(calls));
+    }
+    message
+}
+
+fn part(piece: &Piece) -> Value {
+    match piece {
+        Piece::Text(text) => json!({"text": text}),
+        Piece::Image { media_type, base64 } => {
+            json!({"inlineData": {"mimeType": media_type, "data": base64}})
+        }
+        Piece::Call { id, name, arguments } => {
+            json!({"functionCall": {"id": id, "name": name, "args": pieces::object(arguments)}})
+        }
+        Piece::Result { .. } => Value::Null,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_project_keeps_its_folder_and_takes_nobody_elses() {
+        let read = |path: &Path| match path.to_str()? {
+            "projects.json" => Some(r#"{"projects":{"/a/known":"k","/b/new":"new"}}"#.to_owned()),
+            "tmp/other/.project_root" => Some("/b/other\n".to_owned()),
+            "tmp/mine/.project_root" => Some("/a/mine\n".to_owned()),
+            _ => None,
+        };
+        let names = ["/a/known", "/a/new", "/a/other", "/a/mine", "/a/Über Plan_2/", "/"];
+        let folders = names.map(|cwd| project(cwd, &read));
+        assert_eq!(folders, ["k", "new-1", "other-1", "mine", "ber-plan-2", "project"]);
+        let escaping = |_: &Path| Some(r#"{"projects":{"/a/x":"../../x"}}"#.to_owned());
+        assert_ne!(project("/a/x", &escaping), "../../x");
+    }
+}

@@ -1,0 +1,315 @@
+//! opencode's files, written: the document that its own import reads. All ids are new, because
+//! it drops messages whose ids it knows without a word.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use forklore_model::export::{Export, FileWriter, Home, NewFile, Placement, Said};
+use forklore_model::{Event, EventType, Role};
+use jiff::Timestamp;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::pieces::{self, Losses, Piece};
+use crate::splice::{Field, Splice, plainer, quoted};
+
+/// What the document says it was written by: the version whose rules are followed.
+const VERSION: &str = "1.18.33";
+const LETTERS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+/// The bits of the time in an id.
+const TIME: u64 = (1 << 48) - 1;
+
+impl Export for super::Opencode {
+    fn writer(&self, file: &NewFile) -> Box<dyn FileWriter> {
+        Box::new(Writer::new(file))
+    }
+
+    /// It keeps its sessions in a database, and imports a file from anywhere.
+    fn home(&self) -> Option<Home> {
+        None
+    }
+
+    fn place(&self, file: &NewFile, _read: &dyn Fn(&Path) -> Option<String>) -> Placement {
+        let path = PathBuf::from(format!("{}.json", session_id(file)));
+        Placement { path, beside: Vec::new() }
+    }
+
+    fn start(&self, file: &NewFile, path: &str) -> Vec<Vec<String>> {
+        let words = |words: [&str; 3]| words.map(str::to_owned).to_vec();
+        vec![words(["opencode", "import", path]), words(["opencode", "-s", &session_id(file)])]
+    }
+}
+
+/// The ids of sessions fall with time, so that the newest comes first.
+fn session_id(file: &NewFile) -> String {
+    id("ses", !stamp(file.now, 0), &file.fresh_id(0))
+}
+
+fn stamp(now: Timestamp, count: u64) -> u64 {
+    u64::try_from(now.as_millisecond()).unwrap_or(0).wrapping_mul(4096).wrapping_add(count)
+}
+
+/// A prefix, 48 bits of a time, and 14 letters.
+fn id(prefix: &str, stamp: u64, seed: &str) -> String {
+    let mut left = u128::from_str_radix(&seed.replace('-', ""), 16).unwrap_or_default();
+    let mut letters = String::new();
+    for _ in 0..14 {
+        let at = usize::try_from(left % 62).unwrap_or_default();
+        letters.push(LETTERS.get(at).map_or('0', |letter| char::from(*letter)));
+        left /= 62;
+    }
+    format!("{prefix}_{:012x}{letters}", stamp & TIME)
+}
+
+struct Writer {
+    file: NewFile,
+    session_id: String,
+    /// Ids so far; they rise with their number.
+    count: u64,
+    /// The person's message that the model answers.
+    asked: String,
+    /// The model's message that still waits for results.
+    waiting: Option<Value>,
+    is_first: bool,
+    losses: Losses,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Told<'a> {
+    #[serde(borrow)]
+    info: Info<'a>,
+    #[serde(borrow)]
+    parts: Vec<PartIds<'a>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Info<'a> {
+    #[serde(borrow)]
+    id: Field<'a>,
+    #[serde(borrow)]
+    role: Field<'a>,
+    #[serde(borrow, rename = "sessionID")]
+    session: Field<'a>,
+    #[serde(borrow, rename = "parentID")]
+    parent: Field<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct PartIds<'a> {
+    #[serde(borrow)]
+    id: Field<'a>,
+    #[serde(borrow, rename = "sessionID")]
+    session: Field<'a>,
+    #[serde(borrow, rename = "messageID")]
+    message: Field<'a>,
+}
+
+impl Writer {
+    fn new(file: &NewFile) -> Self {
+        let session_id = session_id(file);
+        let losses = Losses::new();
+        let file = file.clone();
+        let (asked, waiting) = (String::new(), None);
+        Self { file, session_id, count: 0, asked, waiting, is_first: true, losses }
+    }
+
+    fn fresh_id(&mut self, prefix: &str) -> String {
+        self.count += 1;
+        id(prefix, stamp(self.file.now, self.count), &self.file.fresh_id(self.count))
+    }
+
+    fn comma(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        if std::mem::take(&mut self.is_first) { Ok(()) } else { out.write_all(b",") }
+    }
+
+    fn splice(&mut self, line: &str) -> Option<Splice> {
+        let told: Told<'_> = serde_json::from_str(line).ok()?;
+        let message = self.fresh_id("msg");
+        let session = quoted(&self.session_id);
+        let mut splice = Splice::default();
+        let info = &told.info;
+        let mut change = |field: Field<'_>, json: String| {
+            if let Some(raw) = field.0 {
+                splice.replace(line, raw, json);
+            }
+        };
+        change(info.id, quoted(&message));
+        change(info.session, session.clone());
+        if !info.role.is("user") {
+            change(info.parent, quoted(&self.asked));
+        }
+        for part in &told.parts {
+            let id = self.fresh_id("prt");
+            change(part.id, quoted(&id));
+            change(part.session, session.clone());
+            change(part.message, quoted(&message));
+        }
+        if info.role.is("user") {
+            self.asked = message;
+        }
+        Some(splice)
+    }
+
+    fn flush(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        let Some(message) = self.waiting.take() else { return Ok(()) };
+        self.comma(out)?;
+        writeln!(out, "{message}")
+    }
+
+    /// A part with its ids.
+    fn part(&mut self, message: &str, mut fields: Value) -> Value {
+        let id = self.fresh_id("prt");
+        if let Some(fields) = fields.as_object_mut() {
+            fields.insert("id".to_owned(), json!(id));
+            fields.insert("sessionID".to_owned(), json!(self.session_id));
+            fields.insert("messageID".to_owned(), json!(message));
+        }
+        fields
+    }
+
+    fn asking(&mut self, said: &Said<'_>, pieces: &[Piece]) -> Value {
+        let id = self.fresh_id("msg");
+        let parts: Vec<_> = pieces
+            .iter()
+            .filter_map(|piece| shown(piece, said.ts))
+            .map(|part| self.part(&id, part))
+            .collect();
+        self.asked.clone_from(&id);
+        let model = json!({"providerID": "unknown", "modelID": "unknown"});
+        let info = json!({"id": id, "sessionID": self.session_id, "role": "user",
+            "time": {"created": said.ts.as_millisecond()}, "agent": "build", "model": model});
+        json!({"info": info, "parts": parts})
+    }
+
+    fn answering(&mut self, said: &Said<'_>, pieces: &[Piece]) -> Value {
+        let id = self.fresh_id("msg");
+        let calls = pieces.iter().any(|piece| matches!(piece, Piece::Call { .. }));
+        let finish = if calls { "tool-calls" } else { "stop" };
+        let tokens =
+            json!({"input": 0, "output": 0, "reasoning": 0, "cache": {"read": 0, "write": 0}});
+        let mut fields = vec![json!({"type": "step-start"})];
+        fields.extend(pieces.iter().filter_map(|piece| shown(piece, said.ts)));
+        fields.push(json!({"type": "step-finish", "reason": finish, "cost": 0, "tokens": tokens}));
+        let parts: Vec<_> = fields.into_iter().map(|part| self.part(&id, part)).collect();
+        let (cwd, ms) = (&self.file.cwd, said.ts.as_millisecond());
+        let info = json!({"id": id, "sessionID": self.session_id, "role": "assistant",
+            "parentID": self.asked, "mode": "build", "agent": "build",
+            "path": {"cwd": cwd, "root": cwd}, "cost": 0, "tokens": tokens,
+            "modelID": "unknown", "providerID": "unknown",
+            "time": {"created": ms, "completed": ms}, "finish": finish});
+        json!({"info": info, "parts": parts})
+    }
+
+    /// Puts a result beside its call. Says whether the call is there.
+    fn answer(&mut self, said: &Said<'_>, piece: &Piece) -> bool {
+        let Piece::Result { call_id, content, is_error, .. } = piece else { return false };
+        let parts = self.waiting.as_mut().and_then(|m| m.get_mut("parts")?.as_array_mut());
+        let is_own =
+            |part: &&mut Value| part.get("callID").and_then(Value::as_str) == Some(call_id);
+        let Some(part) = parts.and_then(|parts| parts.iter_mut().find(is_own)) else {
+            return false;
+        };
+        let text = pieces::text_of(content);
+        let input = part.pointer("/state/input").cloned().unwrap_or_default();
+        let ms = said.ts.as_millisecond();
+        let time = json!({"start": ms, "end": ms});
+        let state = if *is_error {
+            json!({"status": "error", "input": input, "error": text, "time": time})
+        } else {
+            json!({"status": "completed", "input": input, "output": text, "title": "",
+                "metadata": {}, "time": time})
+        };
+        if let Some(part) = part.as_object_mut() {
+            part.insert("state".to_owned(), state);
+        }
+        true
+    }
+}
+
+impl FileWriter for Writer {
+    fn begin(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        let ms = self.file.now.as_millisecond();
+        let title = self.file.title.as_deref().unwrap_or("from forklore");
+        let info = json!({"id": self.session_id, "slug": "forklore", "projectID": "global",
+            "directory": self.file.cwd, "title": title, "version": VERSION,
+            "time": {"created": ms, "updated": ms}});
+        writeln!(out, "{{\"info\":{info},\"messages\":[")
+    }
+
+    fn record(&mut self, event: &Event, out: &mut dyn Write) -> io::Result<bool> {
+        self.flush(out)?;
+        let line = event.data.get();
+        let spoken = event.class.is_inherited()
+            && (event.class.is_conversation() || self.splice_is_message(line));
+        if !spoken {
+            return Ok(false);
+        }
+        if let Some(splice) = self.splice(line) {
+            self.comma(out)?;
+            return splice.write(line, out).map(|()| true);
+        }
+        let Some(line) = plainer(line) else { return Ok(false) };
+        let Some(splice) = self.splice(&line) else { return Ok(false) };
+        self.comma(out)?;
+        splice.write(&line, out).map(|()| true)
+    }
+
+    fn message(&mut self, said: &Said<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let role = said.message.role;
+        if role == Role::System {
+            pieces::lose(EventType::SYSTEM_MESSAGE.as_str(), &mut self.losses);
+            return Ok(());
+        }
+        let mut pieces = pieces::of_message(said.message, &mut self.losses);
+        let mut answers: Vec<_> =
+            pieces.extract_if(.., |piece| matches!(piece, Piece::Result { .. })).collect();
+        if !pieces.is_empty() {
+            self.flush(out)?;
+            let message = match role {
+                Role::Assistant => self.answering(said, &pieces),
+                _ => self.asking(said, &pieces),
+            };
+            self.waiting = Some(message);
+        }
+        answers.retain(|answer| !self.answer(said, answer));
+        for _ in answers {
+            // opencode itself says of a call that has no result that it was interrupted.
+            pieces::lose(EventType::TOOL_RESULT.as_str(), &mut self.losses);
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, out: &mut dyn Write) -> io::Result<BTreeMap<String, u64>> {
+        self.flush(out)?;
+        out.write_all(b"]}\n")?;
+        Ok(std::mem::take(&mut self.losses))
+    }
+}
+
+impl Writer {
+    /// Whether a record is a message: marks of what was hidden are none.
+    fn splice_is_message(&self, line: &str) -> bool {
+        serde_json::from_str::<Told<'_>>(line).is_ok_and(|told| told.info.role.text().is_some())
+    }
+}
+
+fn shown(piece: &Piece, ts: Timestamp) -> Option<Value> {
+    Some(match piece {
+        Piece::Text(text) => json!({"type": "text", "text": text}),
+        Piece::Image { media_type, base64 } => {
+            let url = format!("data:{media_type};base64,{base64}");
+            json!({"type": "file", "mime": media_type, "url": url})
+        }
+        Piece::Call { id, name, arguments } => {
+            let ms = ts.as_millisecond();
+            json!({"type": "tool", "tool": name, "callID": id, "state": {
+                "status": "error", "input": pieces::object(arguments),
+                "error": "No result: the call was interrupted.", "time": {"start": ms, "end": ms}}})
+        }
+        Piece::Result { .. } => return None,
+    })
+}
