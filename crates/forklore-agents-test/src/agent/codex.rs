@@ -1,0 +1,33 @@
+//! Codex.
+
+use crate::agent::{Agent, as_it_is};
+
+/// How texts begin that Codex says of itself and of where it runs.
+const OWN: [&str; 4] =
+    ["<environment_context>", "<user_instructions>", "# AGENTS.md", "<permissions instructions>"];
+
+pub(super) const AGENT: Agent = Agent {
+    name: "codex",
+    prepare: |site| {
+        let url = site.url();
+        site.write(
+            ".codex/config.toml",
+            &format!(
+                "check_for_update_on_startup = false\nmodel = \"mock-model\"\n\
+                 model_provider = \"mock\"\n[analytics]\nenabled = false\n\
+                 [model_providers.mock]\nname = \"mock\"\nbase_url = \"{url}/v1\"\n\
+                 wire_api = \"responses\"\n"
+            ),
+        )
+    },
+    commands: |site, _, id| {
+        let program = "@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex";
+        let mut command = site.offline(site.agents.join(program));
+        command.env("RUST_LOG", "error").args(["exec", "--skip-git-repo-check", "resume"]);
+        command.args([id, crate::run::PROMPT]);
+        vec![command]
+    },
+    keep: |text| !OWN.iter().any(|own| text.trim_start().starts_with(own)),
+    expected: as_it_is,
+    received: as_it_is,
+};

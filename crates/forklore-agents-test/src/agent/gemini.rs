@@ -1,0 +1,29 @@
+//! Gemini CLI.
+
+use crate::agent::{Agent, as_it_is};
+use crate::atoms::Atom;
+
+pub(super) const AGENT: Agent = Agent {
+    name: "gemini",
+    prepare: |site| {
+        site.write(
+            ".gemini/settings.json",
+            r#"{"security":{"auth":{"selectedType":"gemini-api-key"}},"general":{"disableAutoUpdate":true},"privacy":{"usageStatisticsEnabled":false},"telemetry":{"enabled":false}}"#,
+        )
+    },
+    commands: |site, _, id| {
+        let mut command = site.script("@google/gemini-cli/bundle/gemini.js");
+        command.env("GEMINI_API_KEY", "x").env("GOOGLE_GEMINI_BASE_URL", site.url());
+        command.args(["-m", "gemini-2.5-flash", "--skip-trust", "-r", id]);
+        command.args(["-p", crate::run::PROMPT]);
+        vec![command]
+    },
+    keep: |text| !text.trim_start().starts_with("<session_context>"),
+    expected: as_it_is,
+    received: |atoms| atoms.into_iter().filter(|atom| *atom != interrupted()).collect(),
+};
+
+/// What Gemini CLI says in the model's name behind results that it gave no answer to.
+fn interrupted() -> Atom {
+    Atom::Assistant("[The previous response was interrupted before it completed.]".to_owned())
+}

@@ -1,0 +1,60 @@
+//! opencode.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::agent::{Agent, Site};
+use crate::atoms::Atom;
+
+pub(super) const AGENT: Agent = Agent {
+    name: "opencode",
+    prepare: |site| {
+        let url = site.url();
+        site.write(
+            ".config/opencode/opencode.json",
+            &format!(
+                r#"{{"model":"mock/mock-model","small_model":"mock/mock-model","autoupdate":false,"share":"disabled","provider":{{"mock":{{"npm":"@ai-sdk/openai-compatible","name":"mock","options":{{"baseURL":"{url}/v1","apiKey":"x"}},"models":{{"mock-model":{{"name":"mock-model","limit":{{"context":100000,"output":4000}},"tool_call":true}}}}}}}}}}"#
+            ),
+        )
+    },
+    commands: |site, path, id| {
+        let mut import = program(site);
+        import.arg("import").arg(path);
+        let mut run = program(site);
+        run.args(["run", "-s", id, crate::run::PROMPT]);
+        vec![import, run]
+    },
+    keep: |_| true,
+    expected: |atoms| atoms.into_iter().map(summary).collect(),
+    received: |atoms| {
+        let mut left = atoms.into_iter().peekable();
+        let mut told = Vec::new();
+        while let Some(atom) = left.next() {
+            // A summary is told as the model's answer to a question.
+            let asks = matches!(&atom, Atom::User(text) if text == "What did we do so far?");
+            match left.next_if(|next| asks && matches!(next, Atom::Assistant(_))) {
+                Some(Atom::Assistant(summary)) => told.push(Atom::User(summary)),
+                _ => told.push(atom),
+            }
+        }
+        told
+    },
+};
+
+fn summary(atom: Atom) -> Atom {
+    match atom {
+        Atom::User(text) => {
+            let told = text.strip_prefix("[Summary of the conversation so far]\n");
+            Atom::User(told.unwrap_or(&text).to_owned())
+        }
+        atom => atom,
+    }
+}
+
+fn program(site: &Site) -> Command {
+    let mut command = site.offline(site.agents.join(Path::new("opencode-linux-x64/bin/opencode")));
+    for name in ["MODELS_FETCH", "AUTOUPDATE", "LSP_DOWNLOAD"] {
+        command.env(format!("OPENCODE_DISABLE_{name}"), "1");
+    }
+    command
+}

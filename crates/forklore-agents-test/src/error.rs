@@ -1,0 +1,35 @@
+//! Why nothing could be said about an agent.
+
+use std::io;
+use std::path::PathBuf;
+
+/// What a step comes to.
+pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why nothing could be said about an agent.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    #[error("{0}")]
+    Usage(&'static str),
+    #[error("{path}: {source}")]
+    File { path: PathBuf, source: io::Error },
+    #[error("cannot start {program}: {source}")]
+    NotStarted { program: PathBuf, source: io::Error },
+    #[error("{0}")]
+    Forklore(#[from] forklore::Error),
+    #[error("{0}")]
+    Open(#[from] forklore::OpenError),
+    #[error("`forklore {command}` said: {said}")]
+    Answer { command: String, said: String },
+    #[error("the model of our own: {0}")]
+    Mock(io::Error),
+    #[error("a thread was lost")]
+    Lost,
+}
+
+impl Error {
+    pub(crate) fn file(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::File { path, source }
+    }
+}

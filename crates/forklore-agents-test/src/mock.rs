@@ -1,0 +1,165 @@
+//! A model of our own on loopback, that speaks as the providers do: it answers the same to
+//! everybody, and keeps what it was asked.
+
+use std::convert::Infallible;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::header::CONTENT_TYPE;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use hyper_util::rt::TokioIo;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+use crate::error::{Error, Result};
+
+/// What the model always says.
+const ANSWER: &str = "understood";
+
+/// A running model.
+pub(crate) struct Mock {
+    pub(crate) port: u16,
+    asked: Arc<Mutex<Vec<Asked>>>,
+}
+
+/// One request.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    pub(crate) path: String,
+    pub(crate) body: Value,
+}
+
+impl Mock {
+    /// Starts it on a free port. It runs as long as the program.
+    pub(crate) fn start() -> Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_io()
+            .build()
+            .map_err(Error::Mock)?;
+        let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let listener = runtime.block_on(TcpListener::bind(any)).map_err(Error::Mock)?;
+        let port = listener.local_addr().map_err(Error::Mock)?.port();
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&asked);
+        thread::spawn(move || runtime.block_on(serve(&listener, &kept)));
+        Ok(Self { port, asked })
+    }
+
+    /// What was asked since the last time.
+    pub(crate) fn take(&self) -> Vec<Asked> {
+        std::mem::take(&mut *self.asked.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+async fn serve(listener: &TcpListener, asked: &Arc<Mutex<Vec<Asked>>>) {
+    while let Ok((stream, _)) = listener.accept().await {
+        let asked = Arc::clone(asked);
+        let service = service_fn(move |request| answer(request, Arc::clone(&asked)));
+        let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+        // A caller that goes away is no concern of the model's.
+        tokio::spawn(async move { drop(connection.await) });
+    }
+}
+
+async fn answer(
+    request: Request<Incoming>,
+    asked: Arc<Mutex<Vec<Asked>>>,
+) -> std::result::Result<Response<Full<Bytes>>, Infallible> {
+    let path = request.uri().path().to_owned();
+    let bytes = request.into_body().collect().await.map(http_body_util::Collected::to_bytes);
+    let body = serde_json::from_slice(&bytes.unwrap_or_default()).unwrap_or(Value::Null);
+    let (kind, text) = said(&path, &body);
+    asked.lock().unwrap_or_else(PoisonError::into_inner).push(Asked { path, body });
+    let mut response = Response::new(Full::from(text));
+    response.headers_mut().insert(CONTENT_TYPE, hyper::header::HeaderValue::from_static(kind));
+    Ok(response)
+}
+
+/// The answer, and what kind of text it is.
+fn said(path: &str, body: &Value) -> (&'static str, String) {
+    if path.ends_with("/responses") {
+        return events(&responses());
+    }
+    if path.ends_with("/chat/completions") {
+        let stream = body.get("stream") == Some(&Value::Bool(true));
+        return if stream { events(&chunks()) } else { document(&completion()) };
+    }
+    if path.contains("streamGenerateContent") {
+        return events(&[(None, generated().to_string())]);
+    }
+    if path.contains("generateContent") {
+        return document(&generated());
+    }
+    if path.contains("countTokens") {
+        return document(&json!({"totalTokens": 10}));
+    }
+    document(
+        &json!({"object": "list", "data": [{"id": "mock-model", "object": "model"}], "models": []}),
+    )
+}
+
+fn document(value: &Value) -> (&'static str, String) {
+    ("application/json", value.to_string())
+}
+
+type Event = (Option<&'static str>, String);
+
+fn events(events: &[Event]) -> (&'static str, String) {
+    let text = events.iter().map(|(name, data)| match name {
+        Some(name) => format!("event: {name}\ndata: {data}\n\n"),
+        None => format!("data: {data}\n\n"),
+    });
+    ("text/event-stream", text.collect())
+}
+
+fn responses() -> Vec<Event> {
+    let item = json!({"type": "message", "id": "msg_1", "role": "assistant",
+        "content": [{"type": "output_text", "text": ANSWER}]});
+    let usage = json!({"input_tokens": 1, "input_tokens_details": {"cached_tokens": 0},
+        "output_tokens": 1, "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": 2});
+    let event = |name, rest: Value| {
+        let mut data = rest;
+        data["type"] = json!(name);
+        (Some(name), data.to_string())
+    };
+    vec![
+        event("response.created", json!({"response": {"id": "resp_1"}})),
+        event("response.output_item.added", json!({"output_index": 0, "item": item})),
+        event("response.output_item.done", json!({"output_index": 0, "item": item})),
+        event("response.completed", json!({"response": {"id": "resp_1", "usage": usage}})),
+    ]
+}
+
+fn chunks() -> Vec<Event> {
+    let chunk = |choices: Value| {
+        let data = json!({"id": "cmpl-1", "object": "chat.completion.chunk", "created": 1,
+            "model": "mock-model", "choices": choices,
+            "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}});
+        (None, data.to_string())
+    };
+    let delta = json!({"role": "assistant", "content": ANSWER});
+    vec![
+        chunk(json!([{"index": 0, "delta": delta, "finish_reason": null}])),
+        chunk(json!([{"index": 0, "delta": {}, "finish_reason": "stop"}])),
+        (None, "[DONE]".to_owned()),
+    ]
+}
+
+fn completion() -> Value {
+    let message = json!({"role": "assistant", "content": ANSWER});
+    json!({"id": "cmpl-1", "object": "chat.completion", "created": 1, "model": "mock-model",
+        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}})
+}
+
+fn generated() -> Value {
+    let content = json!({"role": "model", "parts": [{"text": ANSWER}]});
+    json!({"candidates": [{"content": content, "finishReason": "STOP", "index": 0}],
+        "usageMetadata": {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2},
+        "modelVersion": "mock-model", "responseId": "r1"})
+}

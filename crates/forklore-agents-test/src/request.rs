@@ -1,0 +1,83 @@
+//! The pieces in a request, in the forms of three providers.
+
+use serde_json::Value;
+
+use crate::atoms::{Atom, of_text, text_of};
+
+/// The pieces of a request to this path; none when it holds no conversation.
+pub(crate) fn atoms(path: &str, body: &Value) -> Option<Vec<Atom>> {
+    if path.ends_with("/responses") {
+        return Some(list(body.get("input")?).iter().filter_map(item).collect());
+    }
+    if path.ends_with("/chat/completions") {
+        return Some(list(body.get("messages")?).iter().flat_map(message).collect());
+    }
+    if path.contains("streamGenerateContent") {
+        return Some(list(body.get("contents")?).iter().flat_map(content).collect());
+    }
+    None
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+fn text(value: &Value, field: &str) -> String {
+    value.get(field).and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+/// An item of OpenAI's Responses.
+fn item(item: &Value) -> Option<Atom> {
+    match text(item, "type").as_str() {
+        "message" => {
+            let role = text(item, "role");
+            let said = text_of(item.get("content")?);
+            matches!(role.as_str(), "user" | "assistant")
+                .then(|| of_text(role == "assistant", said))
+        }
+        "function_call" => {
+            let arguments = serde_json::from_str(&text(item, "arguments")).unwrap_or_default();
+            Some(Atom::Call { name: text(item, "name"), arguments })
+        }
+        "function_call_output" => Some(Atom::Result(text_of(item.get("output")?))),
+        _ => None,
+    }
+}
+
+/// A message of chat completions.
+fn message(message: &Value) -> Vec<Atom> {
+    let said = message.get("content").map(text_of).unwrap_or_default();
+    match text(message, "role").as_str() {
+        "user" => vec![Atom::User(said)],
+        "tool" => vec![Atom::Result(said)],
+        "assistant" => {
+            let calls = message.get("tool_calls").map(list).unwrap_or_default();
+            let calls = calls.iter().filter_map(|call| {
+                let function = call.get("function")?;
+                let arguments =
+                    serde_json::from_str(&text(function, "arguments")).unwrap_or_default();
+                Some(Atom::Call { name: text(function, "name"), arguments })
+            });
+            std::iter::once(Atom::Assistant(said)).chain(calls).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// A content of Google's API.
+fn content(content: &Value) -> Vec<Atom> {
+    let by_model = text(content, "role") == "model";
+    let parts = content.get("parts").map(list).unwrap_or_default();
+    let atoms = parts.iter().filter_map(|part| {
+        if let Some(call) = part.get("functionCall") {
+            let arguments = call.get("args").cloned().unwrap_or_default();
+            return Some(Atom::Call { name: text(call, "name"), arguments });
+        }
+        if let Some(answer) = part.get("functionResponse") {
+            return Some(Atom::Result(text_of(answer.get("response")?)));
+        }
+        let thought = part.get("thought") == Some(&Value::Bool(true));
+        (!thought).then(|| of_text(by_model, text(part, "text")))
+    });
+    atoms.collect()
+}

@@ -1,0 +1,161 @@
+//! One agent after the other fork: hand it over, start it, compare.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use forklore::blocking;
+use serde::Deserialize;
+
+use crate::agent::{Agent, Site};
+use crate::atoms::{self, Atom};
+use crate::case::{self, Case};
+use crate::error::{Error, Result};
+use crate::mock::{Asked, Mock};
+use crate::request;
+
+/// What is said to the agent.
+pub(crate) const PROMPT: &str = "Please go on here.";
+
+/// What everything runs with.
+pub(crate) struct Setting {
+    pub(crate) forklore: PathBuf,
+    pub(crate) agents: PathBuf,
+    pub(crate) node: PathBuf,
+    pub(crate) sessions: Vec<PathBuf>,
+    pub(crate) quick: bool,
+}
+
+/// What came of an agent.
+pub(crate) struct Outcome {
+    pub(crate) agent: &'static str,
+    pub(crate) sessions: usize,
+    pub(crate) forks: usize,
+    pub(crate) different: Vec<Different>,
+    pub(crate) seconds: f64,
+}
+
+/// A fork in which the model received something else.
+pub(crate) struct Different {
+    case: String,
+    why: String,
+}
+
+impl fmt::Display for Different {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}\n{}", self.case, self.why)
+    }
+}
+
+/// What `forklore resume-in --json` answers.
+#[derive(Deserialize)]
+struct Resumed {
+    path: PathBuf,
+    start: Vec<String>,
+}
+
+pub(crate) fn all(agent: &'static Agent, setting: &Setting) -> Result<Outcome> {
+    let begun = Instant::now();
+    let mock = Mock::start()?;
+    let folder = tempfile::tempdir().map_err(Error::file(std::env::temp_dir()))?;
+    let site = Site::new(folder.path(), setting, mock.port)?;
+    (agent.prepare)(&site)?;
+    let url = format!("sqlite:{}", folder.path().join("sessions.db").display());
+    let engine = blocking::open(&url)?;
+    let folders = case::folders(&setting.sessions, agent.name)?;
+    let sessions = case::import(&engine, &folders, &site.home)?;
+    let mut outcome = Outcome {
+        agent: agent.name,
+        sessions: sessions.len(),
+        forks: 0,
+        different: vec![],
+        seconds: 0.0,
+    };
+    for place in case::places(&engine, &sessions, setting.quick)? {
+        let case = case::fork(&engine, place)?;
+        outcome.forks += 1;
+        if let Err(why) = one(agent, &site, setting, &url, &mock, &case)? {
+            let case = format!("{} at seq:{}, fork {}", case.parent, case.at, case.fork);
+            outcome.different.push(Different { case, why });
+        }
+    }
+    outcome.seconds = begun.elapsed().as_secs_f64();
+    Ok(outcome)
+}
+
+/// Hands one fork over. The inner error says in what the request differs.
+fn one(
+    agent: &Agent,
+    site: &Site,
+    setting: &Setting,
+    url: &str,
+    mock: &Mock,
+    case: &Case,
+) -> Result<Result<(), String>> {
+    let resumed = resume_in(agent, site, setting, url, case)?;
+    mock.take();
+    let mut said = String::new();
+    for mut command in (agent.commands)(site, &resumed.path, &last_word(&resumed.start)) {
+        let program = PathBuf::from(command.get_program());
+        let ended = command.stdin(Stdio::null()).output();
+        let ended = ended.map_err(|source| Error::NotStarted { program, source })?;
+        said = String::from_utf8_lossy(&[ended.stdout, ended.stderr].concat()).into_owned();
+    }
+    let want = atoms::settled((agent.expected)(atoms::of_messages(&case.messages)), agent.keep);
+    Ok(compare(agent, &want, &mock.take(), &said))
+}
+
+fn resume_in(
+    agent: &Agent,
+    site: &Site,
+    setting: &Setting,
+    url: &str,
+    case: &Case,
+) -> Result<Resumed> {
+    let mut command = Command::new(&setting.forklore);
+    command.env_clear().env("HOME", &site.home).current_dir(&site.project);
+    command.args(["--store", url, "--json", "resume-in", agent.name, case.fork.as_str()]);
+    command.arg("--into-workspace").arg(&site.project).stdin(Stdio::null());
+    let source = |source| Error::NotStarted { program: setting.forklore.clone(), source };
+    let answer = command.output().map_err(source)?;
+    serde_json::from_slice(&answer.stdout).map_err(|_| Error::Answer {
+        command: format!("resume-in {} {}", agent.name, case.fork),
+        said: String::from_utf8_lossy(&[answer.stdout, answer.stderr].concat()).into_owned(),
+    })
+}
+
+/// The agent's own name of the session is the last word of the command that starts it.
+fn last_word(start: &[String]) -> String {
+    let last = start.last().and_then(|command| command.split(' ').next_back());
+    last.unwrap_or_default().to_owned()
+}
+
+fn compare(agent: &Agent, want: &[Atom], asked: &[Asked], said: &str) -> Result<(), String> {
+    let requests = asked.iter().filter_map(|asked| request::atoms(&asked.path, &asked.body));
+    // Agents ask for titles too; the conversation is what ends with the prompt.
+    let Some(got) = requests.filter_map(before_prompt).max_by_key(Vec::len) else {
+        return Err(format!("the model was not asked; the agent said:\n{said}"));
+    };
+    let got = atoms::settled((agent.received)(got), agent.keep);
+    let first = got.iter().zip(want).take_while(|(got, want)| got == want).count();
+    if first == got.len() && first == want.len() {
+        return Ok(());
+    }
+    let show = |atoms: &[Atom]| {
+        let lines = atoms.iter().skip(first).take(3).map(|atom| format!("    {atom}\n"));
+        lines.collect::<String>()
+    };
+    let counts = format!("{} pieces alike, then of {} and {}", first, want.len(), got.len());
+    Err(format!("  {counts}\n  should be:\n{}  was:\n{}", show(want), show(&got)))
+}
+
+/// What stands before the prompt, which may have been joined to what was said before.
+fn before_prompt(mut atoms: Vec<Atom>) -> Option<Vec<Atom>> {
+    let Some(Atom::User(text)) = atoms.pop() else { return None };
+    let before = text.trim().trim_matches('"').strip_suffix(PROMPT)?.trim_matches('"').trim();
+    if !before.is_empty() {
+        atoms.push(Atom::User(before.to_owned()));
+    }
+    Some(atoms)
+}
