@@ -29,6 +29,15 @@ pub(crate) fn folders(sessions: &[PathBuf], agent: &str) -> Result<Vec<PathBuf>>
         if own.is_dir() {
             folders.push(own);
         }
+        if agent == "claude" {
+            // Its sessions cannot be written here: those of people, and those made by its rules.
+            folders.extend(
+                ["claude", "claude/projects"]
+                    .map(|name| folder.join(name))
+                    .into_iter()
+                    .find(|path| path.is_dir()),
+            );
+        }
         let genuine = folder.join("_genuine");
         if !genuine.is_dir() {
             continue;

@@ -19,7 +19,7 @@ use std::process::ExitCode;
 use crate::error::{Error, Result};
 use crate::run::{Outcome, Setting};
 
-const USAGE: &str = "usage: forklore-agents-test --forklore PROGRAM --agents FOLDER --node PROGRAM \
+const USAGE: &str = "usage: forklore-agents-test --forklore PROGRAM --agents FOLDER --node PROGRAM --python PROGRAM \
                      [--quick] [--sessions FOLDER]... [AGENT]...";
 
 fn main() -> ExitCode {
@@ -52,7 +52,7 @@ fn start() -> Result<Vec<Outcome>> {
 
 fn arguments() -> Result<(Setting, Vec<String>)> {
     let mut args = std::env::args().skip(1);
-    let (mut forklore, mut agents, mut node) = (None, None, None);
+    let (mut forklore, mut agents, mut node, mut python) = (None, None, None, None);
     let (mut sessions, mut names, mut quick) = (Vec::new(), Vec::new(), false);
     while let Some(arg) = args.next() {
         let mut path = || args.next().map(PathBuf::from).ok_or(Error::Usage(USAGE));
@@ -60,6 +60,7 @@ fn arguments() -> Result<(Setting, Vec<String>)> {
             "--forklore" => forklore = Some(path()?),
             "--agents" => agents = Some(path()?),
             "--node" => node = Some(path()?),
+            "--python" => python = Some(path()?),
             "--sessions" => sessions.push(path()?),
             "--quick" => quick = true,
             option if option.starts_with('-') => return Err(Error::Usage(USAGE)),
@@ -67,10 +68,11 @@ fn arguments() -> Result<(Setting, Vec<String>)> {
         }
     }
     let usage = Error::Usage(USAGE);
-    let (Some(forklore), Some(agents), Some(node)) = (forklore, agents, node) else {
+    let (Some(forklore), Some(agents), Some(node), Some(python)) = (forklore, agents, node, python)
+    else {
         return Err(usage);
     };
-    Ok((Setting { forklore, agents, node, sessions, quick }, names))
+    Ok((Setting { forklore, agents, node, python, sessions, quick }, names))
 }
 
 fn report(outcomes: &[Outcome]) -> ExitCode {

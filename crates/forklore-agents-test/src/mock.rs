@@ -13,6 +13,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
+use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
@@ -28,7 +29,7 @@ pub(crate) struct Mock {
 }
 
 /// One request.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Asked {
     pub(crate) path: String,
     pub(crate) body: Value,

@@ -1,4 +1,4 @@
-//! The pieces in a request, in the forms of three providers.
+//! The pieces in a request, in the forms of four providers.
 
 use serde_json::Value;
 
@@ -14,6 +14,9 @@ pub(crate) fn atoms(path: &str, body: &Value) -> Option<Vec<Atom>> {
     }
     if path.contains("streamGenerateContent") {
         return Some(list(body.get("contents")?).iter().flat_map(content).collect());
+    }
+    if path == "/sdk" {
+        return Some(list(body.get("messages")?).iter().flat_map(blocks).collect());
     }
     None
 }
@@ -62,6 +65,25 @@ fn message(message: &Value) -> Vec<Atom> {
         }
         _ => Vec::new(),
     }
+}
+
+/// A message of Anthropic's API.
+fn blocks(message: &Value) -> Vec<Atom> {
+    let by_model = text(message, "role") == "assistant";
+    let Some(content) = message.get("content") else { return Vec::new() };
+    if content.is_string() {
+        return vec![of_text(by_model, text_of(content))];
+    }
+    let atoms = list(content).iter().filter_map(|block| match text(block, "type").as_str() {
+        "text" => Some(of_text(by_model, text(block, "text"))),
+        "tool_use" => {
+            let arguments = block.get("input").cloned().unwrap_or_default();
+            Some(Atom::Call { name: text(block, "name"), arguments })
+        }
+        "tool_result" => Some(Atom::Result(block.get("content").map(text_of).unwrap_or_default())),
+        _ => None,
+    });
+    atoms.collect()
 }
 
 /// A content of Google's API.

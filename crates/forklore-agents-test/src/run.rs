@@ -23,6 +23,7 @@ pub(crate) struct Setting {
     pub(crate) forklore: PathBuf,
     pub(crate) agents: PathBuf,
     pub(crate) node: PathBuf,
+    pub(crate) python: PathBuf,
     pub(crate) sessions: Vec<PathBuf>,
     pub(crate) quick: bool,
 }
@@ -103,7 +104,10 @@ fn one(
         said = String::from_utf8_lossy(&[ended.stdout, ended.stderr].concat()).into_owned();
     }
     let want = atoms::settled((agent.expected)(atoms::of_messages(&case.messages)), agent.keep);
-    Ok(compare(agent, &want, &mock.take(), &said))
+    let mut asked = mock.take();
+    // What only reads the file prints what it would ask.
+    asked.extend(serde_json::from_str::<Asked>(&said));
+    Ok(compare(agent, &want, &asked, &said))
 }
 
 fn resume_in(

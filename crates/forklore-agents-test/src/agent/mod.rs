@@ -1,5 +1,6 @@
 //! The agents: how each is set up without a network, and started with a session.
 
+mod claude;
 mod codex;
 mod gemini;
 mod opencode;
@@ -14,7 +15,8 @@ use crate::error::{Error, Result};
 use crate::run::Setting;
 
 /// Every agent that can be started here.
-pub(crate) static ALL: &[Agent] = &[pi::AGENT, codex::AGENT, gemini::AGENT, opencode::AGENT];
+pub(crate) static ALL: &[Agent] =
+    &[pi::AGENT, claude::AGENT, codex::AGENT, gemini::AGENT, opencode::AGENT];
 
 /// An agent.
 pub(crate) struct Agent {
@@ -38,6 +40,7 @@ pub(crate) struct Site {
     pub(crate) project: PathBuf,
     pub(crate) agents: PathBuf,
     pub(crate) node: PathBuf,
+    pub(crate) python: PathBuf,
     pub(crate) port: u16,
 }
 
@@ -49,7 +52,8 @@ impl Site {
             fs::create_dir_all(folder).map_err(Error::file(folder))?;
         }
         let agents = setting.agents.join("node_modules");
-        Ok(Self { home, project, agents, node: setting.node.clone(), port })
+        let (node, python) = (setting.node.clone(), setting.python.clone());
+        Ok(Self { home, project, agents, node, python, port })
     }
 
     /// Writes a file below the home directory.

@@ -32,7 +32,7 @@ fn a42_refusals_have_their_kind_and_code() {
         (&["new", "--id", "PLAN-1"], "already_exists", 4),
         (&["label", "plan-b", "main"], "already_exists", 4),
         (&["delete", "plan-1"], "has_children", 4),
-        (&["export", "plan-1", "--to", "claude"], "unsupported", 5),
+        (&["export", "plan-1", "--to", "nobody"], "unsupported", 5),
     ];
     for (words, kind, code) in cases {
         let (got, error) = place.error(words);

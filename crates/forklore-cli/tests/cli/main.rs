@@ -15,6 +15,7 @@ mod man;
 mod place;
 mod readme;
 mod repair;
+mod resume;
 mod screens;
 mod shapes;
 mod streams;

@@ -152,5 +152,9 @@ pub(crate) const FILTERS: &[(&str, &str)] = &[
     (r"(store +)[\d.]+ [kM]?B", "$1[size]"),
     (r#""freed_bytes": \d+"#, r#""freed_bytes": [bytes]"#),
     (r"Freed [\d.]+ [kM]?B", "Freed [size]"),
+    (r"(ses|msg|prt)_[0-9a-zA-Z]{26,32}", "[$1]"),
+    (r#""(id|parentId)":"[0-9a-f]{8}""#, r#""$1":"[id]""#),
+    (r#""projectHash":"[0-9a-f]{64}""#, r#""projectHash":"[hash]""#),
+    (r"\b1[789]\d{11}\b", "[ms]"),
     (r"[^\s]*/\.tmp[A-Za-z0-9]{6}", "[dir]"),
 ];

@@ -1,0 +1,89 @@
+//! Sessions in the agents' own files: the form of each, and where it is put.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::place::{Place, snapshot};
+
+/// A session of Pi with two answers to one question, the first of them abandoned.
+const PI: &str = r#"{"type":"session","version":3,"id":"01a1fff4-0000-7000-8000-000000000001","timestamp":"2026-11-21T21:13:17.950Z","cwd":"/demo"}
+{"type":"message","id":"aaaaaaaa","parentId":null,"timestamp":"2026-11-21T21:13:18.000Z","message":{"role":"user","content":"plan A or plan B?","timestamp":1.0}}
+{"type":"message","id":"bbbbbbbb","parentId":"aaaaaaaa","timestamp":"2026-11-21T21:13:19.000Z","message":{"role":"assistant","content":[{"type":"text","text":"A."},{"type":"toolCall","id":"c1","name":"read","arguments":{"path":"plan.md"}}]}}
+{"type":"message","id":"cccccccc","parentId":"aaaaaaaa","timestamp":"2026-11-21T21:13:20.000Z","message":{"role":"assistant","content":[{"type":"text","text":"B."}]}}
+"#;
+
+#[test]
+fn every_agent_has_its_form() {
+    let place = Place::with_a_plan();
+    let forms = ["pi", "claude", "codex", "gemini", "opencode"].map(|agent| {
+        let ran = place.run(&["export", "plan-1", "--to", agent, "-o", &format!("{agent}.json")]);
+        assert_eq!(ran.code, 0, "{ran:?}");
+        let text = std::fs::read_to_string(place.path().join(format!("{agent}.json"))).unwrap();
+        format!("{agent}\n{}{text}", ran.out)
+    });
+    snapshot!(forms.join("\n"));
+}
+
+#[test]
+fn an_abandoned_branch_goes_on_behind_an_open_call() {
+    let place = Place::new();
+    place.file("pi.jsonl", PI);
+    let imported = place.json(&["import", "pi.jsonl"]);
+    let first = imported["sessions"][0]["session_id"].as_str().unwrap();
+    let lines = place.ok(&["export", first, "--to", "pi"]);
+    let lines: Vec<&str> = lines.lines().collect();
+    // The records of the path as they were, then a result for the call that has none.
+    let own: Vec<&str> = PI.lines().skip(1).take(2).collect();
+    assert_eq!(lines.get(1..3).unwrap(), own);
+    let result: Value = serde_json::from_str(lines[3]).unwrap();
+    assert_eq!(result["parentId"], "bbbbbbbb");
+    assert_eq!(result["message"]["toolCallId"], "c1");
+    assert_eq!(result["message"]["isError"], true);
+    let cut = place.ok(&["export", first, "--to", "pi", "--at", "message:0"]);
+    assert_eq!(cut.lines().nth(1), Some(own[0]));
+    assert_eq!(cut.lines().count(), 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_file_is_put_where_the_agent_looks_for_it() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::with_a_plan();
+    for agent in ["pi", "claude", "codex", "gemini"] {
+        let words = ["resume-in", agent, "plan-1"];
+        let dry = place.json(&[&words[..], &["--dry-run"]].concat());
+        let path = Path::new(dry["path"].as_str().unwrap());
+        assert!(!path.exists() && path.starts_with(place.path().join("home")), "{dry}");
+        let told = place.json(&words);
+        let path = Path::new(told["path"].as_str().unwrap());
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(path), mode(path.parent().unwrap())), (0o600, 0o700), "{told}");
+        assert!(told["start"][0].as_str().unwrap().starts_with("cd /demo && "), "{told}");
+        assert_eq!((&told["cwd"], &dry["events"]), (&json!("/demo"), &told["events"]));
+        let other = place.json(&words);
+        assert_ne!(other["path"], told["path"], "a second session has a file of its own");
+    }
+    snapshot!(place.ok(&["resume-in", "claude", "plan-1", "--home", "there", "--at", "turn:1"]));
+}
+
+#[test]
+fn a_file_that_is_there_is_never_written_over() {
+    let place = Place::with_a_plan();
+    place.file("there.jsonl", "mine");
+    let (code, error) = place.error(&["export", "plan-1", "--to", "claude", "-o", "there.jsonl"]);
+    assert_eq!((code, &error["kind"]), (4, &json!("already_exists")));
+    assert_eq!(std::fs::read_to_string(place.path().join("there.jsonl")).unwrap(), "mine");
+    let (code, error) = place.error(&["resume-in", "nobody", "plan-1"]);
+    assert_eq!((code, &error["kind"]), (5, &json!("unsupported")));
+}
+
+#[test]
+fn sec_s08_what_a_folder_says_of_itself_leads_nowhere_else() {
+    let place = Place::with_a_plan();
+    std::fs::create_dir_all(place.path().join("gem/tmp")).unwrap();
+    place.file("gem/projects.json", r#"{"projects":{"/demo":"../../outside"}}"#);
+    let told = place.json(&["resume-in", "gemini", "plan-1", "--home", "gem"]);
+    assert!(told["path"].as_str().unwrap().starts_with("gem/tmp/demo/chats/"), "{told}");
+    assert!(!place.path().join("outside").exists());
+}
