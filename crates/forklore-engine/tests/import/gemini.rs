@@ -3,6 +3,8 @@
 use forklore_engine::ImportReport;
 use forklore_model::workspace::Workspace;
 use forklore_model::{Role, SessionKind};
+use forklore_store::port::Stored;
+use proptest::prelude::*;
 
 use crate::files::testdata;
 use crate::scene::Scene;
@@ -19,7 +21,7 @@ fn told(id: &str) -> String {
     message(id, if id < "b" { "user" } else { "gemini" }, id)
 }
 
-fn list(ids: &[&str]) -> String {
+fn list_of(ids: &[&str]) -> String {
     let all: Vec<_> = ids.iter().map(|id| told(id)).collect();
     format!(r#"{{"$set":{{"messages":[{}]}}}}"#, all.join(", "))
 }
@@ -94,7 +96,7 @@ fn a_list_that_is_known_needs_no_event() {
     let before = [told("a"), told("b"), told("a2"), told("b2")];
     let again = |ids: &[&str], then: &[&str]| {
         let told = then.iter().map(|id| told(id));
-        shape(&before.iter().cloned().chain([list(ids)]).chain(told).collect::<Vec<_>>())
+        shape(&before.iter().cloned().chain([list_of(ids)]).chain(told).collect::<Vec<_>>())
     };
     let whole = again(&["a", "b", "a2", "b2"], &["a3"]);
     assert_eq!(whole, (lines(&["a b a2 b2 a3"]), 0));
@@ -102,7 +104,8 @@ fn a_list_that_is_known_needs_no_event() {
     assert_eq!(again(&["a", "b", "x", "y"], &["z"]), (lines(&["a b a2 b2", "0@2: x y z"]), 1));
     assert_eq!(again(&["a", "b", "a2", "b2", "x"], &["z"]), (lines(&["a b a2 b2 x z"]), 0));
     // A resumed session is told from its first message on, and then whole.
-    let resumed = [before.to_vec(), vec![list(&["a"]), list(&["a", "b", "a2", "b2"]), told("a3")]];
+    let resumed =
+        [before.to_vec(), vec![list_of(&["a"]), list_of(&["a", "b", "a2", "b2"]), told("a3")]];
     assert_eq!(shape(&resumed.concat()), (lines(&["a b a2 b2 a3"]), 0));
 }
 
@@ -168,4 +171,106 @@ fn a_session_resumed_twice_is_one_path_and_its_calls_are_answered_once() {
         .skip(1)
         .collect();
     assert_eq!(users, ["[tool] write it", "[tool] again", "third"]);
+}
+
+/// Something that Gemini CLI does to its list.
+#[derive(Clone, Copy, Debug)]
+enum Does {
+    Says,
+    GoesBack(usize),
+    Forgets,
+    TellsAll,
+    TellsFirst(usize),
+    TellsOthers(usize),
+    Calls,
+}
+
+/// The lines of what was done, the list that the agent then has, and how much was said at all.
+fn played(done: &[Does]) -> (Vec<String>, Vec<String>, usize) {
+    let (mut lines, mut list, mut said) = (Vec::new(), Vec::<String>::new(), 0);
+    let mut next = |list: &mut Vec<String>| {
+        said += 1;
+        let who = if said % 2 == 0 { "b" } else { "a" };
+        list.push(format!("{who}{said}"));
+    };
+    let all = |list: &[String]| list_of(&list.iter().map(|id| &**id).collect::<Vec<_>>());
+    for does in done.iter().chain([&Does::Says]) {
+        match *does {
+            Does::Says => {
+                next(&mut list);
+                lines.extend(list.last().map(|id| told(id)));
+            }
+            Does::GoesBack(at) if !list.is_empty() => {
+                let at = at % list.len();
+                lines.push(format!(r#"{{"$rewindTo":"{}"}}"#, list[at]));
+                list.truncate(at);
+            }
+            Does::Forgets => {
+                lines.push(r#"{"$rewindTo":"nowhere"}"#.to_owned());
+                list.clear();
+            }
+            Does::TellsAll if !list.is_empty() => lines.push(all(&list)),
+            Does::TellsFirst(at) if !list.is_empty() => {
+                list.truncate(at % list.len() + 1);
+                lines.push(all(&list));
+            }
+            Does::TellsOthers(at) => {
+                list.truncate(at % (list.len() + 1));
+                next(&mut list);
+                next(&mut list);
+                lines.push(all(&list));
+            }
+            Does::Calls if list.last().is_some_and(|id| id.starts_with('b')) => {
+                let calls = r#"","toolCalls":[{"id":"c","name":"ls","status":"success"}]}"#;
+                let id = list.last().unwrap();
+                lines.push(told(id).replace("\"}", calls));
+            }
+            _ => {}
+        }
+    }
+    (lines, list, said)
+}
+
+fn does() -> impl Strategy<Value = Does> {
+    prop_oneof![
+        4 => Just(Does::Says),
+        1 => (0..20_usize).prop_map(Does::GoesBack),
+        1 => Just(Does::Forgets),
+        2 => Just(Does::TellsAll),
+        1 => (0..20_usize).prop_map(Does::TellsFirst),
+        1 => (0..20_usize).prop_map(Does::TellsOthers),
+        1 => Just(Does::Calls),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    /// Whatever was done to the list, the leaf holds it, every message is in one session, and the
+    /// file comes back; in one go, and line by line.
+    #[test]
+    fn the_leaf_is_the_list_that_the_agent_has(done in proptest::collection::vec(does(), 0..24)) {
+        let (lines, list, said) = played(&done);
+        let whole = format!("{HEADER}\n{}\n", lines.join("\n"));
+        let (at_once, in_steps) = (Scene::new(), Scene::new());
+        let report = at_once.import(&at_once.file("f.jsonl", whole.as_bytes()));
+        let mut written = format!("{HEADER}\n");
+        for line in &lines {
+            written += &format!("{line}\n");
+            in_steps.import(&in_steps.file("f.jsonl", written.as_bytes()));
+        }
+        prop_assert_eq!(at_once.everything(), in_steps.everything());
+        let spoken = |stored: &Stored| {
+            matches!(stored.event.kind.as_str(), "user_message" | "assistant_message")
+        };
+        let own = report.sessions.iter().flat_map(|session| {
+            let own = |stored: &Stored| Scene::is_own(stored, &session.session_id);
+            at_once.events(&session.session_id).into_iter().filter(own).collect::<Vec<_>>()
+        });
+        prop_assert_eq!(own.filter(spoken).count(), said);
+        let (leaf, _) = report.sources[0].meant().unwrap();
+        let log = at_once.events(leaf).into_iter().filter(spoken);
+        prop_assert_eq!(log.map(|stored| stored.event.id.to_string()).collect::<Vec<_>>(), list);
+        prop_assert_eq!(at_once.restore(leaf), whole.as_bytes());
+    }
 }
