@@ -6,6 +6,7 @@ use forklore_engine::{ImportReport, ProblemKind};
 use forklore_model::SessionKind;
 use forklore_model::expand::Expander;
 use forklore_opencode::{Database, Storage};
+use proptest::prelude::*;
 use rusqlite::Connection;
 use serde_json::Value;
 
@@ -306,4 +307,124 @@ fn sessions_in_folders_are_read_as_those_of_the_database() {
     let said: Vec<_> = said.iter().map(forklore_model::Message::plain_text).collect();
     assert_eq!(said, ["hi", "yes"]);
     assert_eq!(scene.import(&root).sessions[0].appended, 0);
+}
+
+/// Something that opencode does to its database.
+#[derive(Clone, Copy, Debug)]
+enum Does {
+    Says,
+    Hides(usize),
+    ShowsAgain,
+    /// Says something while messages are hidden: they are deleted.
+    GoesOn,
+    DeletesLast,
+    ChangesLast,
+    Summarises(usize),
+    IsImported,
+}
+
+fn does() -> impl Strategy<Value = Does> {
+    prop_oneof![
+        4 => Just(Does::Says),
+        1 => (0..20_usize).prop_map(Does::Hides),
+        1 => Just(Does::ShowsAgain),
+        2 => Just(Does::GoesOn),
+        1 => Just(Does::DeletesLast),
+        1 => Just(Does::ChangesLast),
+        1 => (0..20_usize).prop_map(Does::Summarises),
+        4 => Just(Does::IsImported),
+    ]
+}
+
+/// A session of the program.
+#[derive(Default)]
+struct Played {
+    said: i64,
+    list: Vec<String>,
+    hidden: Option<usize>,
+}
+
+impl Played {
+    fn visible(&self) -> &[String] {
+        &self.list[..self.hidden.unwrap_or(self.list.len())]
+    }
+
+    fn delete(&mut self, db: &Connection, keep: usize) {
+        for id in self.list.drain(keep..) {
+            db.execute("DELETE FROM message WHERE id = ?", [&id]).unwrap();
+            db.execute("DELETE FROM part WHERE message_id = ?", [&id]).unwrap();
+        }
+    }
+
+    fn hide(&mut self, db: &Connection, from: Option<usize>) {
+        self.hidden = from;
+        let revert = from.map(|at| format!(r#"{{"messageID":"{}"}}"#, self.list[at]));
+        db.execute("UPDATE session SET revert = ?, time_updated = ?", (revert, self.said)).unwrap();
+    }
+
+    fn say(&mut self, db: &Connection) {
+        if let Some(keep) = self.hidden {
+            self.hide(db, None);
+            self.delete(db, keep);
+        }
+        self.said += 1;
+        // Ids that get smaller.
+        let id = format!("msg_{:03}", 900 - self.said);
+        say(db, &id, if self.said % 2 == 1 { "user" } else { "assistant" }, self.said, true);
+        self.list.push(id);
+    }
+
+    fn change(&mut self, db: &Connection, does: Does) {
+        match does {
+            Does::Hides(at) if !self.list.is_empty() => {
+                self.hide(db, Some(at % self.list.len()));
+            }
+            Does::ShowsAgain => self.hide(db, None),
+            Does::Says | Does::GoesOn => self.say(db),
+            Does::DeletesLast if self.hidden.is_none() && self.list.len() > 1 => {
+                self.delete(db, self.list.len() - 1);
+            }
+            Does::ChangesLast if self.hidden.is_none() => {
+                let sql = "UPDATE part SET time_updated = 5000 + ?2, data = \
+                           '{\"type\":\"text\",\"text\":\"' || ?2 || '\"}' WHERE message_id = ?1";
+                self.list.last().map(|id| db.execute(sql, (id, self.said)).unwrap());
+            }
+            Does::Summarises(at) if !self.list.is_empty() => {
+                let id = &self.list[at % self.list.len()];
+                let sql = "UPDATE message SET time_updated = time_updated + 1, \
+                           data = json_insert(data, '$.summary', ?2) WHERE id = ?1";
+                db.execute(sql, (id, self.said)).unwrap();
+            }
+            _ => {}
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Whatever was done, and however often it was imported meanwhile, the leaf holds what the
+    /// program shows, and the lines come back.
+    #[test]
+    fn the_leaf_is_what_the_program_shows(done in proptest::collection::vec(does(), 0..24)) {
+        let scene = scene();
+        let path = scene.folder.path().join("opencode.db");
+        let (db, mut played) = (database(&path), Played::default());
+        played.say(&db);
+        for does in done {
+            match does {
+                Does::IsImported => drop(scene.import(&path)),
+                does => played.change(&db, does),
+            }
+        }
+        let report = scene.import(&path);
+        let (leaf, _) = report.sources[0].meant().unwrap();
+        let log = scene.events(leaf).into_iter().filter(|stored| {
+            matches!(stored.event.kind.as_str(), "user_message" | "assistant_message")
+        });
+        let ids: Vec<_> = log.map(|stored| stored.event.id.to_string()).collect();
+        prop_assert_eq!(ids, played.visible());
+        prop_assert!(scene.import(&path).sessions.iter().all(|session| session.appended == 0));
+        prop_assert!(!scene.restore(leaf).is_empty());
+    }
 }
