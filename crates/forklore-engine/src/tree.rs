@@ -1,6 +1,6 @@
 //! `tree`: families with their forks and delegates (SPEC 7).
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use forklore_model::header::CopyOf;
 use forklore_model::tree::{Placed, arrange};
@@ -114,6 +114,7 @@ impl Engine {
         for root in self.families(request, &mut trees)? {
             self.family(&root, &mut trees)?;
         }
+        trees.nodes = under_originals(trees.nodes);
         Ok(trees)
     }
 
@@ -154,6 +155,51 @@ impl Engine {
         add_new(&mut trees.problems, damaged);
         Ok(())
     }
+}
+
+/// Puts families that are copies of a session shown here below that session (SPEC 1).
+fn under_originals(nodes: Vec<TreeNode>) -> Vec<TreeNode> {
+    let mut families: Vec<Vec<TreeNode>> = Vec::new();
+    for node in nodes {
+        match families.last_mut() {
+            Some(family) if node.depth > 0 => family.push(node),
+            _ => families.push(vec![node]),
+        }
+    }
+    let mut holder = HashMap::new();
+    for (at, family) in families.iter().enumerate() {
+        holder.extend(family.iter().map(|node| (node.session_id.clone(), at)));
+    }
+    let original = |at: usize| {
+        let root = families.get(at)?.first()?.known.as_ref()?;
+        let id = &root.copy_of.as_ref()?.session_id;
+        Some((*holder.get(id)?, id.clone()))
+    };
+    // Who is a copy of itself over others stays where it is.
+    let leads_back = |at: usize| {
+        let steps = std::iter::successors(original(at), |(next, _)| original(*next));
+        steps.take(families.len() + 1).any(|(next, _)| next == at)
+    };
+    let mut below: HashMap<SessionId, Vec<usize>> = HashMap::new();
+    let mut tops = Vec::new();
+    for at in 0..families.len() {
+        match original(at).filter(|_| !leads_back(at)) {
+            Some((_, id)) => below.entry(id).or_default().push(at),
+            None => tops.push(at),
+        }
+    }
+    let mut families: Vec<_> = families.into_iter().map(Vec::into_iter).collect();
+    let mut shown = Vec::new();
+    let mut open: Vec<(usize, usize)> = tops.into_iter().rev().map(|at| (at, 0)).collect();
+    while let Some((at, depth)) = open.pop() {
+        let Some(mut node) = families.get_mut(at).and_then(Iterator::next) else { continue };
+        node.depth += depth;
+        open.push((at, depth));
+        let copies = below.remove(&node.session_id).unwrap_or_default().into_iter().rev();
+        open.extend(copies.map(|copy| (copy, node.depth + 1)));
+        shown.push(node);
+    }
+    shown
 }
 
 /// Leaves out deleted sessions from which nothing living descends.

@@ -2,7 +2,9 @@
 
 use forklore_engine::{Delete, DeleteMode, Fork, TreeRequest};
 use forklore_model::SessionKind;
+use forklore_model::header::CopyOf;
 use forklore_model::workspace::Workspace;
+use forklore_store::port::Change;
 
 use crate::world::{World, id, on_every_store};
 
@@ -11,6 +13,7 @@ on_every_store!(
     a49_deep_trees_need_no_recursion,
     deleted_ancestors_stay_as_marks_dead_ends_go,
     trees_of_a_workspace,
+    copies_stand_below_their_originals,
 );
 
 fn drawn(world: &World, session: Option<&str>) -> Vec<String> {
@@ -87,4 +90,31 @@ fn trees_of_a_workspace(world: &World) {
     assert_eq!(of("/demo"), ["q", "p", "far"]);
     assert_eq!(of("/else"), ["p", "far"]);
     assert_eq!(of("/none"), Vec::<String>::new());
+}
+
+fn copies_stand_below_their_originals(world: &World) {
+    let link = |copy: &str, original: &str| {
+        let copy_of = CopyOf { session_id: id(original), index: 1 };
+        world.engine.store().change(&id(copy), &Change::CopyOf(Some(copy_of))).unwrap();
+    };
+    for session in ["p", "q", "r", "x", "y", "lost"] {
+        world.session(session, "u1 a1");
+    }
+    world.fork("p", "", "fork");
+    world.fork("q", "", "of-copy");
+    link("q", "fork");
+    link("r", "q");
+    link("x", "y");
+    link("y", "x");
+    link("lost", "gone");
+    let mut lines = drawn(world, None);
+    // The last updated comes first, and all of these were made at one time.
+    let tops: Vec<_> = (0..lines.len()).filter(|at| !lines[*at].starts_with(' ')).collect();
+    let at = tops.iter().position(|at| lines[*at] == "p").unwrap();
+    let end = tops.get(at + 1).copied().unwrap_or(lines.len());
+    let family: Vec<_> = lines.drain(tops[at]..end).collect();
+    assert_eq!(family, ["p", " fork", "  q", "   r", "   of-copy"]);
+    lines.sort();
+    assert_eq!(lines, ["lost", "x", "y"]);
+    assert_eq!(drawn(world, Some("q")), ["q", " of-copy"]);
 }
