@@ -239,7 +239,8 @@ fn the_first_line_says_whose_session_it_is() {
     let called = side(&mut *self::reader("f.jsonl"), &meta(A, &spawned));
     assert_eq!(called.caller.as_deref(), Some(B));
     // A copied fork has its original's line behind its own.
-    assert_eq!(side(&mut *reader, &meta(B, "")), FileFacts::default());
+    let copied = FileFacts { copied_from: Some(B.into()), ..FileFacts::default() };
+    assert_eq!(side(&mut *reader, &meta(B, "")), copied);
     assert_eq!(Codex.names(Path::new(&format!("/h/sessions/1/2/3/{name}"))).unwrap().1, A);
 }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::fs::{File, Metadata};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -205,7 +205,9 @@ impl Opened {
             return Cow::Borrowed(&self.head);
         }
         let mut longer = Vec::new();
-        let read = self.rest(0).and_then(|rest| rest.take(LONG_HEAD).read_to_end(&mut longer));
+        let read = self
+            .rest(0)
+            .and_then(|rest| BufReader::new(rest.take(LONG_HEAD)).read_until(b'\n', &mut longer));
         if read.is_ok() { Cow::Owned(longer) } else { Cow::Borrowed(&self.head) }
     }
 }

@@ -231,6 +231,23 @@ fn a_child_of_a_child_that_wrote_nothing_begins_where_that_began() {
 }
 
 #[test]
+fn a_copied_fork_shares_what_was_copied() {
+    let scene = Scene::sqlite();
+    let home = testdata().join("codex/home");
+    scene.import(&home);
+    let (original, fork) =
+        ("019f9a4a-9064-76f6-9a14-49f44c2dc40f", "019f9a50-a149-76ae-afdd-b5faa9af4340");
+    let copy = header(&scene, fork);
+    assert_eq!(copy.parent_id, Some(id(original)));
+    let said = turns(&scene, &id(fork));
+    assert_eq!((said.len(), &said[..2]), (3, &turns(&scene, &id(original))[..2]));
+    // What the copied turns cost is the original's.
+    assert_eq!(copy.usage.input, 1_000);
+    let path = copy.source.unwrap();
+    assert_eq!(scene.restore(&id(fork)), std::fs::read(path).unwrap());
+}
+
+#[test]
 fn a_sub_agent_is_a_delegate_of_its_caller() {
     let scene = Scene::new();
     let source = "\"source\":{\"subagent\":{\"thread_spawn\":{\"parent_thread_id\":\"p\"}}}";

@@ -48,6 +48,8 @@ pub(super) struct Item<'a> {
     #[serde(borrow)]
     pub(super) history_base: Object<HistoryBase<'a>>,
     #[serde(borrow)]
+    pub(super) forked_from_id: Text<'a>,
+    #[serde(borrow)]
     pub(super) parent_thread_id: Text<'a>,
     #[serde(borrow)]
     pub(super) source: Object<Source<'a>>,

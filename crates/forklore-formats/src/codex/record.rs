@@ -14,7 +14,7 @@ use super::fields::{Fields, Item};
 use super::name;
 use super::sort::{self, Sorted};
 use super::spent::{self, Total};
-use crate::lenient::fields;
+use crate::lenient::{Text, fields};
 use crate::time;
 
 /// Turns whose beginnings are remembered; a rollback leads back so far at most.
@@ -126,10 +126,10 @@ impl Reader {
         }
     }
 
-    /// What the first line tells. A later one is a copy of another session's.
-    fn meta(&mut self, item: &Item<'_>, created: &crate::lenient::Text<'_>) -> FileFacts {
+    /// What the first line tells. A later one was copied with the session that it is of.
+    fn meta(&mut self, item: &Item<'_>, created: &Text<'_>) -> FileFacts {
         if std::mem::replace(&mut self.counts.told, true) {
-            return FileFacts::default();
+            return FileFacts { copied_from: item.id.to_owned(), ..FileFacts::default() };
         }
         let ids = self.ids.as_ref();
         let base = &item.history_base.0;
@@ -143,6 +143,7 @@ impl Reader {
             native_id: ids.map(|ids| ids.file.clone()).or_else(|| item.id.to_owned()),
             cwd: item.cwd.to_owned(),
             created: self.counts.begun,
+            copied_from: item.forked_from_id.to_owned().filter(|_| base.is_none()),
             caller: caller(item),
             base,
             irregular: irregular(item, ids),

@@ -75,17 +75,17 @@ pub(super) fn by_call(
     spent.spent()
 }
 
-/// What a `token_count` says that was not counted yet. The first total of a file may hold what
-/// the history before it cost, so that only its last call counts.
+/// What a `token_count` says that was not counted yet: its last call, if the total moved. What the
+/// total has more than before may be what the history before the file cost.
 pub(super) fn by_total(known: &mut Option<Total>, info: &Info) -> Option<Usage> {
-    let last = info.last_token_usage.as_ref().map(|Object(tokens)| Total::from(*tokens));
-    let Some(total) = info.total_token_usage.as_ref().map(|Object(tokens)| Total::from(*tokens))
-    else {
-        return last?.spent();
-    };
+    let told = |tokens: &Option<Object<Tokens>>| tokens.as_ref().map(|it| Total::from(it.0));
+    let last = told(&info.last_token_usage).and_then(Total::spent);
+    let Some(total) = told(&info.total_token_usage) else { return last };
     let before = known.replace(total);
-    let new = before.and_then(|before| total.since(before));
-    new.or(last).unwrap_or(total).spent()
+    if before == Some(total) {
+        return None;
+    }
+    last.or_else(|| before.and_then(|before| total.since(before)).unwrap_or(total).spent())
 }
 
 #[cfg(test)]
@@ -111,7 +111,8 @@ mod tests {
         // The total holds what the history before the file cost.
         assert_eq!(input(by_total(&mut known, &info(5_000, 1_000))), 1_000);
         assert_eq!(input(by_total(&mut known, &info(5_000, 1_000))), 0);
-        assert_eq!(input(by_total(&mut known, &info(5_700, 400))), 700);
+        assert_eq!(input(by_total(&mut known, &info(5_400, 400))), 400);
+        assert_eq!(input(by_total(&mut known, &info(5_700, 0))), 300);
         assert_eq!(input(by_call(&mut known, tokens(300), Some(tokens(6_000)))), 300);
         assert_eq!(input(by_total(&mut known, &info(6_000, 300))), 0);
         // The total began anew.
