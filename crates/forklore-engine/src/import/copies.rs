@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use bytestring::ByteString;
 use forklore_model::dialect::Record;
-use forklore_model::{Cut, Header, Selector, SessionId, SessionKind};
+use forklore_model::{Cut, Data, Event, Header, Selector, SessionId, SessionKind};
 use forklore_store::port::{At, Stored};
 use forklore_store::sources::{FindSource, LineEnd, Place, Range, RecordKey, Source, SourceId};
 use serde::{Deserialize, Serialize};
@@ -39,6 +39,13 @@ pub(super) struct Copying {
     seq: u64,
     /// Whether the agent would resume at one of them.
     leaf: bool,
+}
+
+impl Copying {
+    /// The session that holds the last event repeated.
+    pub(super) fn session(&self) -> &SessionId {
+        &self.session
+    }
 }
 
 /// The events that the next records may repeat.
@@ -202,6 +209,9 @@ impl Reading<'_> {
         let Some(exchange) = Exchange::of(record, next.event.data.get(), text) else {
             return Ok(None);
         };
+        if !exchange.is_empty() && !self.says_the_same(&next.event, text) {
+            return Ok(None);
+        }
         if let Some(copying) = &mut self.state.copying {
             copying.session.clone_from(&original.session);
             copying.seq = next.seq;
@@ -210,6 +220,12 @@ impl Reading<'_> {
         self.batch.repeated(exchange.range(next.counts.kept, end));
         original.advance()?;
         Ok(Some(()))
+    }
+
+    /// Whether a record reads as the event does: what differs is no part of what was said.
+    fn says_the_same(&self, event: &Event, text: &ByteString) -> bool {
+        let record = Data::from_checked(text.clone());
+        self.dialect.view(&event.kind, &record) == self.dialect.view(&event.kind, &event.data)
     }
 
     fn is_in(&self, original: &Original, key: RecordKey) -> Result<bool> {
@@ -285,11 +301,11 @@ impl Original {
         Ok(())
     }
 
-    /// Whether the record may be the next event, by its id or, where it has none, its type.
+    /// Whether the record may be the next event, by its type and, where it has one, its id.
     fn is_next(&self, record: &Record) -> bool {
-        self.next.as_ref().is_some_and(|next| match &record.native_id {
-            Some(native) => next.event.id.as_str() == native,
-            None => next.event.kind == record.kind,
+        self.next.as_ref().is_some_and(|Stored { event, .. }| {
+            let native = record.native_id.as_deref();
+            event.kind == record.kind && native.is_none_or(|native| event.id.as_str() == native)
         })
     }
 
@@ -343,8 +359,12 @@ impl<'t> Exchange<'t> {
         Some(Self { at, removed, inserted })
     }
 
+    fn is_empty(&self) -> bool {
+        self.removed == 0 && self.inserted.is_empty()
+    }
+
     fn range(&self, seq: u64, end: LineEnd) -> Range {
-        if self.removed == 0 && self.inserted.is_empty() {
+        if self.is_empty() {
             return Range::Inherited { session: 0, seq, count: 1, end };
         }
         Range::Patched {

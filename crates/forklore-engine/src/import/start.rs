@@ -33,6 +33,7 @@ impl<'a> Start<'a> {
         known: Known,
     ) -> Result<Reading<'a>> {
         let mut problems = Problems::of(&file.seen.path);
+        let known = self.unless_original_is_gone(known)?;
         let (source, hash) = match known {
             Known::Unchanged(source) => (source, Sha256::new()),
             Known::Grown(source, hash) => (source, hash),
@@ -69,6 +70,17 @@ impl<'a> Start<'a> {
             reading.sessions.push(FileSession::stored(&header, session.events));
         }
         Ok(reading)
+    }
+
+    /// A file that was being compared with a session that was deleted since begins anew.
+    fn unless_original_is_gone(&self, known: Known) -> Result<Known> {
+        let Known::Grown(source, _) = &known else { return Ok(known) };
+        let Some(copying) = State::read(&source.read.state).copying else { return Ok(known) };
+        let header = self.engine.store().header(copying.session())?;
+        if header.deleted.is_none() {
+            return Ok(known);
+        }
+        Ok(Known::New { revision: source.revision + 1, latest: Some(source.id) })
     }
 
     fn at(

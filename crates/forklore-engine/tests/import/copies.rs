@@ -141,6 +141,10 @@ fn a_rewind_inside_what_was_copied_is_a_branch_there() {
 fn records_that_say_something_else_are_no_copy() {
     on_every_store(|scene| {
         scene.import(&put(scene, ORIGINAL, &chain(ORIGINAL, &["a", "b"])));
+        let short = chain(COPY, &["a", "b"]).replace("\"text\":\"a\"", "\"text\":\"c\"");
+        scene.import(&put(scene, "short", &short));
+        let session = header(scene, "short");
+        assert_eq!((session.parent_id, session.own_events), (None, 2));
         let long = "w".repeat(2_000);
         let other =
             chain(COPY, &["a", "b"]).replace("\"text\":\"a\"", &format!("\"text\":\"{long}\""));
