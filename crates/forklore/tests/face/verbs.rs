@@ -12,7 +12,7 @@ use futures_lite::future::block_on;
 use crate::{message, with_messages};
 
 /// What the engine has beside its verbs, or the face has in its own form.
-const NO_VERBS: [&str; 10] = [
+const NO_VERBS: [&str; 11] = [
     "new",
     "over",
     "with_sources",
