@@ -2,6 +2,7 @@
 #![cfg(feature = "async")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a broken expectation ends the test")]
 
+mod databases;
 mod dropped;
 mod examples;
 mod executors;
