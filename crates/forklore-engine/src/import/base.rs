@@ -36,7 +36,7 @@ impl Reading<'_> {
             }
         }
         let message = match found.is_empty() {
-            true => format!("the session begins inside {shown}, which was not imported"),
+            true => format!("the session begins in {shown}, which was not imported before it"),
             false => format!("the session begins behind the end of {shown}"),
         };
         self.problem(ProblemKind::MissingBase, &message);
