@@ -176,6 +176,7 @@ impl Reading<'_> {
             appended: 0,
             updated: new.created,
         });
+        self.taken.made.insert(new.id.clone());
         self.batch.create(new);
     }
 }

@@ -33,6 +33,7 @@ impl<'a> Start<'a> {
         known: Known,
     ) -> Result<Reading<'a>> {
         let mut problems = Problems::of(&file.seen.path);
+        self.taken.made.clear();
         let known = self.unless_original_is_gone(known)?;
         let (source, hash) = match known {
             Known::Unchanged(source) => (source, Sha256::new()),

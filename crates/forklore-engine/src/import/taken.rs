@@ -15,6 +15,8 @@ const ATTEMPTS: usize = 10_000;
 pub(super) struct Taken {
     pub(super) ids: HashSet<SessionId>,
     pub(super) labels: HashSet<Label>,
+    /// Sessions of the file that the store may not have yet.
+    pub(super) made: HashSet<SessionId>,
 }
 
 impl Taken {
@@ -67,7 +69,7 @@ impl Taken {
 
     fn is_free(&self, store: &dyn Store, id: &SessionId) -> Result<bool> {
         match store.header(id) {
-            _ if self.ids.contains(id) => Ok(false),
+            _ if self.ids.contains(id) || self.made.contains(id) => Ok(false),
             Ok(_) => Ok(false),
             Err(StoreError::NotFound(_)) => Ok(true),
             Err(error) => Err(error.into()),

@@ -200,3 +200,36 @@ fn injected_messages_begin_no_turn() {
     let header = scene.engine.show(&report.sessions[0].session_id).unwrap();
     assert_eq!((header.counts.index, header.counts.turns), (4, 2));
 }
+
+#[test]
+fn branches_of_one_step_that_begin_with_the_same_id_are_told_apart() {
+    let said = |id: &str, role: &str, second: usize, text: &str| {
+        format!(
+            "{{\"id\":\"{id}\",\"timestamp\":\"2026-07-25T17:20:{second:02}.000Z\",\"type\":\"{role}\",\
+             \"content\":[{{\"text\":\"{text}\"}}]}}\n"
+        )
+    };
+    let header = "{\"sessionId\":\"c8eb1611-0ba6-403d-a42f-08c816f7eddf\",\"projectHash\":\"00\",\
+                  \"startTime\":\"2026-07-25T17:20:00.000Z\",\"lastUpdated\":\"2026-07-25T17:20:00.000Z\",\
+                  \"kind\":\"main\"}\n";
+    let text = [
+        header.to_owned(),
+        said("u1", "user", 1, "one"),
+        said("g1", "gemini", 2, "first"),
+        said("u2", "user", 3, "two"),
+        said("g2", "gemini", 4, "second"),
+        said("g1", "gemini", 5, "another first"),
+        said("g1", "gemini", 6, "once more"),
+        "{\"$rewindTo\":\"u2\"}\n".to_owned(),
+        said("g1", "gemini", 7, "and again"),
+    ];
+    let text = text.concat();
+    let scene = Scene::new();
+    let report =
+        scene.import(&scene.file("session-2026-07-25T17-20-c8eb1611.jsonl", text.as_bytes()));
+    assert_eq!(report.problems, []);
+    assert_eq!(report.files, 1);
+    for session in &report.sessions {
+        assert_eq!(scene.restore(&session.session_id), text.as_bytes());
+    }
+}
