@@ -46,7 +46,11 @@ fn start() -> Result<Vec<Outcome>> {
         let setting = &setting;
         let running: Vec<_> =
             chosen.into_iter().map(|agent| scope.spawn(move || run::all(agent, setting))).collect();
-        running.into_iter().map(|thread| thread.join().map_err(|_| Error::Lost)?).collect()
+        let mut outcomes = Vec::new();
+        for thread in running {
+            outcomes.extend(thread.join().map_err(|_| Error::Lost)??);
+        }
+        Ok(outcomes)
     })
 }
 
@@ -76,15 +80,19 @@ fn arguments() -> Result<(Setting, Vec<String>)> {
 }
 
 fn report(outcomes: &[Outcome]) -> ExitCode {
-    println!("{:<10}{:>10}{:>8}{:>10}{:>9}", "AGENT", "SESSIONS", "FORKS", "DIFFERENT", "SECONDS");
+    println!(
+        "{:<10}{:<10}{:>10}{:>8}{:>11}{:>9}",
+        "AGENT", "FROM", "SESSIONS", "FORKS", "DIFFERENT", "SECONDS"
+    );
     for outcome in outcomes {
-        let Outcome { agent, sessions, forks, different, seconds } = outcome;
-        println!("{agent:<10}{sessions:>10}{forks:>8}{:>10}{seconds:>9.1}", different.len());
+        let Outcome { agent, from, sessions, forks, different, seconds } = outcome;
+        let different = different.len();
+        println!("{agent:<10}{from:<10}{sessions:>10}{forks:>8}{different:>11}{seconds:>9.1}");
     }
     for (outcome, different) in
         outcomes.iter().flat_map(|outcome| outcome.different.iter().map(move |d| (outcome, d)))
     {
-        println!("\n{} {different}", outcome.agent);
+        println!("\n{} from {}: {different}", outcome.agent, outcome.from);
     }
     // An agent without a session to try proves nothing.
     let sound = |outcome: &Outcome| outcome.forks > 0 && outcome.different.is_empty();

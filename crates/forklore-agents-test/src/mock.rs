@@ -123,16 +123,14 @@ fn responses() -> Vec<Event> {
         "content": [{"type": "output_text", "text": ANSWER}]});
     let usage = json!({"input_tokens": 1, "input_tokens_details": {"cached_tokens": 0},
         "output_tokens": 1, "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": 2});
-    let event = |name, rest: Value| {
-        let mut data = rest;
-        data["type"] = json!(name);
-        (Some(name), data.to_string())
-    };
+    let event = |name: &'static str, data: Value| (Some(name), data.to_string());
+    let (created, added) = ("response.created", "response.output_item.added");
+    let (done, completed) = ("response.output_item.done", "response.completed");
     vec![
-        event("response.created", json!({"response": {"id": "resp_1"}})),
-        event("response.output_item.added", json!({"output_index": 0, "item": item})),
-        event("response.output_item.done", json!({"output_index": 0, "item": item})),
-        event("response.completed", json!({"response": {"id": "resp_1", "usage": usage}})),
+        event(created, json!({"type": created, "response": {"id": "resp_1"}})),
+        event(added, json!({"type": added, "output_index": 0, "item": item})),
+        event(done, json!({"type": done, "output_index": 0, "item": item})),
+        event(completed, json!({"type": completed, "response": {"id": "resp_1", "usage": usage}})),
     ]
 }
 

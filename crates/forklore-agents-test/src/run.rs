@@ -31,6 +31,8 @@ pub(crate) struct Setting {
 /// What came of an agent.
 pub(crate) struct Outcome {
     pub(crate) agent: &'static str,
+    /// Whose sessions they were.
+    pub(crate) from: &'static str,
     pub(crate) sessions: usize,
     pub(crate) forks: usize,
     pub(crate) different: Vec<Different>,
@@ -56,27 +58,47 @@ struct Resumed {
     start: Vec<String>,
 }
 
-pub(crate) fn all(agent: &'static Agent, setting: &Setting) -> Result<Outcome> {
-    let begun = Instant::now();
+/// Every place in the agent's own sessions, and a few in those of another agent.
+pub(crate) fn all(agent: &'static Agent, setting: &Setting) -> Result<Vec<Outcome>> {
     let mock = Mock::start()?;
     let folder = tempfile::tempdir().map_err(Error::file(std::env::temp_dir()))?;
     let site = Site::new(folder.path(), setting, mock.port)?;
     (agent.prepare)(&site)?;
-    let url = format!("sqlite:{}", folder.path().join("sessions.db").display());
-    let engine = blocking::open(&url)?;
-    let folders = case::folders(&setting.sessions, agent.name)?;
-    let sessions = case::import(&engine, &folders, &site.home)?;
-    let mut outcome = Outcome {
-        agent: agent.name,
-        sessions: sessions.len(),
-        forks: 0,
-        different: vec![],
-        seconds: 0.0,
-    };
-    for place in case::places(&engine, &sessions, setting.quick)? {
+    let rounds = [(agent.name, setting.quick), (agent.other, true)];
+    let tried = rounds.map(|(from, quick)| {
+        let url = format!("sqlite:{}", folder.path().join(format!("{from}.db")).display());
+        round(&Round { agent, site: &site, setting, url, mock: &mock }, from, quick)
+    });
+    tried.into_iter().collect()
+}
+
+/// What one round has in common.
+struct Round<'a> {
+    agent: &'static Agent,
+    site: &'a Site,
+    setting: &'a Setting,
+    url: String,
+    mock: &'a Mock,
+}
+
+fn round(round: &Round<'_>, from: &'static str, quick: bool) -> Result<Outcome> {
+    let begun = Instant::now();
+    let engine = blocking::open(&round.url)?;
+    let folders = case::folders(&round.setting.sessions, from)?;
+    let sessions = case::import(&engine, &folders, &round.site.home)?;
+    let (agent, count) = (round.agent.name, sessions.len());
+    let mut outcome =
+        Outcome { agent, from, sessions: count, forks: 0, different: vec![], seconds: 0.0 };
+    for place in case::places(&engine, &sessions, quick)? {
         let case = case::fork(&engine, place)?;
+        let want = (round.agent.expected)(atoms::of_messages(&case.messages));
+        let want = atoms::settled(want, round.agent.keep);
+        if want.is_empty() {
+            // Nothing was said yet but what the agent says of itself.
+            continue;
+        }
         outcome.forks += 1;
-        if let Err(why) = one(agent, &site, setting, &url, &mock, &case)? {
+        if let Err(why) = one(round, &case, &want)? {
             let case = format!("{} at seq:{}, fork {}", case.parent, case.at, case.fork);
             outcome.different.push(Different { case, why });
         }
@@ -86,15 +108,9 @@ pub(crate) fn all(agent: &'static Agent, setting: &Setting) -> Result<Outcome> {
 }
 
 /// Hands one fork over. The inner error says in what the request differs.
-fn one(
-    agent: &Agent,
-    site: &Site,
-    setting: &Setting,
-    url: &str,
-    mock: &Mock,
-    case: &Case,
-) -> Result<Result<(), String>> {
-    let resumed = resume_in(agent, site, setting, url, case)?;
+fn one(round: &Round<'_>, case: &Case, want: &[Atom]) -> Result<Result<(), String>> {
+    let Round { agent, site, mock, .. } = round;
+    let resumed = resume_in(round, case)?;
     mock.take();
     let mut said = String::new();
     for mut command in (agent.commands)(site, &resumed.path, &last_word(&resumed.start)) {
@@ -103,20 +119,14 @@ fn one(
         let ended = ended.map_err(|source| Error::NotStarted { program, source })?;
         said = String::from_utf8_lossy(&[ended.stdout, ended.stderr].concat()).into_owned();
     }
-    let want = atoms::settled((agent.expected)(atoms::of_messages(&case.messages)), agent.keep);
     let mut asked = mock.take();
     // What only reads the file prints what it would ask.
     asked.extend(serde_json::from_str::<Asked>(&said));
-    Ok(compare(agent, &want, &asked, &said))
+    Ok(compare(agent, want, &asked, &said))
 }
 
-fn resume_in(
-    agent: &Agent,
-    site: &Site,
-    setting: &Setting,
-    url: &str,
-    case: &Case,
-) -> Result<Resumed> {
+fn resume_in(round: &Round<'_>, case: &Case) -> Result<Resumed> {
+    let Round { agent, site, setting, url, .. } = round;
     let mut command = Command::new(&setting.forklore);
     command.env_clear().env("HOME", &site.home).current_dir(&site.project);
     command.args(["--store", url, "--json", "resume-in", agent.name, case.fork.as_str()]);

@@ -8,6 +8,7 @@ const OWN: [&str; 4] =
 
 pub(super) const AGENT: Agent = Agent {
     name: "codex",
+    other: "pi",
     prepare: |site| {
         let url = site.url();
         site.write(

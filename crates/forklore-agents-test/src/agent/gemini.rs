@@ -5,6 +5,7 @@ use crate::atoms::Atom;
 
 pub(super) const AGENT: Agent = Agent {
     name: "gemini",
+    other: "pi",
     prepare: |site| {
         site.write(
             ".gemini/settings.json",

@@ -21,6 +21,8 @@ pub(crate) static ALL: &[Agent] =
 /// An agent.
 pub(crate) struct Agent {
     pub(crate) name: &'static str,
+    /// The agent whose sessions it is handed besides its own.
+    pub(crate) other: &'static str,
     /// Writes the settings that lead it to our model.
     pub(crate) prepare: fn(&Site) -> Result<()>,
     /// The commands that say the prompt in the session of this file and name.

@@ -8,6 +8,7 @@ use crate::atoms::Atom;
 
 pub(super) const AGENT: Agent = Agent {
     name: "opencode",
+    other: "codex",
     prepare: |site| {
         let url = site.url();
         site.write(
@@ -21,7 +22,7 @@ pub(super) const AGENT: Agent = Agent {
         let mut import = program(site);
         import.arg("import").arg(path);
         let mut run = program(site);
-        run.args(["run", "-s", id, crate::run::PROMPT]);
+        run.args(["run", "-m", "mock/mock-model", "-s", id, crate::run::PROMPT]);
         vec![import, run]
     },
     keep: |_| true,
@@ -34,7 +35,7 @@ pub(super) const AGENT: Agent = Agent {
             let asks = matches!(&atom, Atom::User(text) if text == "What did we do so far?");
             match left.next_if(|next| asks && matches!(next, Atom::Assistant(_))) {
                 Some(Atom::Assistant(summary)) => told.push(Atom::User(summary)),
-                _ => told.push(atom),
+                _ => told.push(self::summary(atom)),
             }
         }
         told

@@ -5,6 +5,7 @@ use crate::atoms::Atom;
 
 pub(super) const AGENT: Agent = Agent {
     name: "pi",
+    other: "codex",
     prepare: |site| {
         let url = site.url();
         site.write(
