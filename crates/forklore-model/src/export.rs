@@ -24,6 +24,13 @@ pub trait Export: Send + Sync {
     /// Where the file goes. `read` gives what stands in a small file of the agent's folder.
     fn place(&self, file: &NewFile, read: &dyn Fn(&Path) -> Option<String>) -> Placement;
 
+    /// How many records stand in the file of the agent's own up to this one, where a new file can
+    /// go on behind it without a copy of them.
+    fn records_up_to(&self, last: &Event) -> Option<u64> {
+        let _ = last;
+        None
+    }
+
     /// The commands that start the agent with the file, which lies at `path` by then.
     fn start(&self, file: &NewFile, path: &str) -> Vec<Vec<String>>;
 }
@@ -62,6 +69,19 @@ pub struct NewFile {
     pub title: Option<String>,
     /// The file that the session was read from.
     pub original: Option<Original>,
+    /// What stays in the original's file; none copies everything.
+    pub shared: Option<Shared>,
+}
+
+/// The beginning of a session that stays in another file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shared {
+    /// The id by which the agent knows that file.
+    pub file_id: String,
+    /// How many records stand in it up to the end of the beginning.
+    pub records: u64,
+    /// Where the beginning ends in it.
+    pub bytes: u64,
 }
 
 /// The file that a session goes on from.

@@ -1,12 +1,12 @@
 //! `resume-in`: a session goes on in an agent, in a file of its own that the agent finds.
 
-use std::io::{BufWriter, Write};
+use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Component, Path, PathBuf};
 use std::{env, fs, io};
 
 use forklore::engine::{ExportTo, Exported, Lost, Outgoing};
 use forklore::model::ErrorKind;
-use forklore::model::export::Placement;
+use forklore::model::export::{Placement, Shared};
 use serde::Serialize;
 
 use crate::app::App;
@@ -24,6 +24,7 @@ const EXAMPLES: &str = "\
 Examples:
   forklore resume-in claude last
   forklore resume-in codex @plan-b --at turn:2
+  forklore resume-in codex @plan-b --share        a new file of a few lines
   forklore resume-in gemini last --dry-run        say where, write nothing
   forklore resume-in pi ./session.jsonl --into-workspace ~/copy
 
@@ -49,6 +50,9 @@ pub(crate) struct Args {
     /// The folder that the agent is to work in [default: the session's]
     #[arg(long, value_name = "DIR")]
     into_workspace: Option<PathBuf>,
+    /// Codex: leave the history in the original's file, and write only what is new
+    #[arg(long)]
+    share: bool,
     /// Say what would be written
     #[arg(long)]
     dry_run: bool,
@@ -73,6 +77,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let request = ExportTo { dialect: args.agent.clone(), at, cwd };
     let outgoing = app.engine()?.export_to(&header.id, &request)?;
     let folder = folder(args, &outgoing)?;
+    let outgoing = if args.share { shared(outgoing, &folder)? } else { outgoing };
     let placement = outgoing.agent().place(outgoing.file(), &|path| small_file(&folder, path));
     let path = below(&folder, &placement.path)?;
     let exported = if args.dry_run {
@@ -121,6 +126,41 @@ fn folder(args: &Args, outgoing: &Outgoing) -> Result<PathBuf> {
         Failure::refused(ErrorKind::NotFound, message).or_try("--home DIR")
     };
     env::home_dir().map(|own| own.join(inside)).ok_or_else(none)
+}
+
+/// The session with its history left in the original's file, if the agent has it as it was read.
+fn shared(outgoing: Outgoing, folder: &Path) -> Result<Outgoing> {
+    let refused = |message: &str| Failure::refused(ErrorKind::Conflict, message);
+    let Some((path, last, found)) = outgoing.shareable()? else {
+        return Err(refused(
+            "the history cannot be shared: the original has no place to go on from",
+        ));
+    };
+    let path = Path::new(&path);
+    let home = folder.canonicalize().map_err(new_file::failed(folder))?;
+    if !path.starts_with(home) {
+        return Err(refused("the history cannot be shared: the original is not the agent's own"));
+    }
+    let bytes = end_of_line(path, last.get()).map_err(new_file::failed(path))?;
+    let Some(bytes) = bytes else {
+        return Err(refused("the history cannot be shared: the original has changed"));
+    };
+    Ok(outgoing.sharing(Shared { bytes, ..found }))
+}
+
+/// Where the line ends that says this.
+fn end_of_line(path: &Path, text: &str) -> io::Result<Option<u64>> {
+    let mut file = BufReader::with_capacity(new_file::BUFFER, fs::File::open(path)?);
+    let (mut line, mut end) = (Vec::new(), 0);
+    loop {
+        line.clear();
+        end += file.read_until(b'\n', &mut line)? as u64;
+        match line.strip_suffix(b"\n") {
+            Some(said) if said == text.as_bytes() => return Ok(Some(end)),
+            Some(_) => {}
+            None => return Ok(None),
+        }
+    }
 }
 
 /// A path below the folder; what a session says of itself never leads out of it.

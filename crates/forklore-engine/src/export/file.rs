@@ -3,9 +3,11 @@
 
 use std::io::Write;
 
-use forklore_model::export::{Export, FileWriter, NewFile, Original, Said};
-use forklore_model::{Cut, Event, EventType, Header, OpenCalls, Selector, SessionId, SessionKind};
-use forklore_store::port::{At, Direction, Query};
+use forklore_model::export::{Export, FileWriter, NewFile, Original, Said, Shared};
+use forklore_model::{
+    Cut, Data, Event, EventType, Header, OpenCalls, Selector, SessionId, SessionKind,
+};
+use forklore_store::port::{At, Direction, Query, Stored};
 use forklore_store::sources::{FindSource, Range, Source, SourceId};
 
 use super::{Exported, Losses, listed};
@@ -36,8 +38,8 @@ pub struct Outgoing {
     source: Option<SourceId>,
     export: &'static dyn Export,
     file: NewFile,
-    /// Whether the records are the agent's own.
-    native: bool,
+    /// The last record of the agent's own; none when there is none that could go along.
+    native: Option<u64>,
 }
 
 impl Engine {
@@ -55,17 +57,19 @@ impl Engine {
             Some(selector) => self.cut(&header, selector)?.seq,
             None => u64::try_from(header.head_seq()).ok(),
         };
-        let native = self.holder_of(&header, end, dialect.name())?;
+        let native = self.last_record_of(&header, end, dialect.name())?;
         let branch = (header.kind == SessionKind::Branch).then(|| header.label.to_string());
-        let source = native.as_ref().map_or(Ok(None), |holder| self.source_of(holder))?;
+        let writer = native.as_ref().map(|last| &last.origin.session_id);
+        let source = writer.map_or(Ok(None), |writer| self.source_of(writer))?;
         let file = NewFile {
             id: self.new_id(),
             cwd: request.cwd.clone().unwrap_or_else(|| header.workspace.as_str().to_owned()),
             now: self.now(),
             title: header.title.clone().or(branch),
             original: source.as_ref().and_then(original),
+            shared: None,
         };
-        let (engine, native) = (self.clone(), native.is_some());
+        let (engine, native) = (self.clone(), native.map(|last| last.seq));
         let source = source.map(|source| source.id);
         Ok(Outgoing { engine, header, end, native, dialect: dialect.name(), source, export, file })
     }
@@ -82,14 +86,14 @@ impl Engine {
         Error::Unsupported(format!("sessions can be exported to plain, {agents}"))
     }
 
-    /// The session that wrote the last record of the agent's own, when the path up to `end` can be
-    /// told in records: forklore's own compactions cannot.
-    fn holder_of(
+    /// The last record of the agent's own, when the path up to `end` can be told in records:
+    /// forklore's own compactions cannot.
+    fn last_record_of(
         &self,
         header: &Header,
         end: Option<u64>,
         dialect: &str,
-    ) -> Result<Option<SessionId>> {
+    ) -> Result<Option<Stored>> {
         let mut next = end;
         while let Some(seq) = next.take() {
             let at = At::Seq(seq);
@@ -98,7 +102,8 @@ impl Engine {
             for stored in self.store().read(&header.id, &query)?.events {
                 match &stored.event.dialect {
                     Some(name) => {
-                        return Ok((**name == *dialect).then_some(stored.origin.session_id));
+                        let own = **name == *dialect;
+                        return Ok(own.then_some(stored));
                     }
                     None if stored.event.kind == EventType::HISTORY_COMPACTION => return Ok(None),
                     None => next = stored.seq.checked_sub(1),
@@ -132,6 +137,33 @@ impl Outgoing {
         self.export
     }
 
+    /// What a new file could leave in the original's: its path, the last record that would stay
+    /// there, and that place without the bytes, which the file itself must tell.
+    ///
+    /// # Errors
+    /// `corrupt`, `missing_ancestor`.
+    pub fn shareable(&self) -> Result<Option<(String, Data, Shared)>> {
+        let (Some(seq), Some(original)) = (self.native, &self.file.original) else {
+            return Ok(None);
+        };
+        let query =
+            Query { at: At::Seq(seq), direction: Direction::Forward, limit: 1, bare: false };
+        let last = self.engine.store().read(&self.header.id, &query)?.events.pop();
+        let Some(last) = last.map(|stored| stored.event) else { return Ok(None) };
+        let shared = self.export.records_up_to(&last).map(|records| {
+            let file_id = original.native_id.clone();
+            (original.path.clone(), last.data, Shared { file_id, records, bytes: 0 })
+        });
+        Ok(shared)
+    }
+
+    /// Leaves that beginning in the original's file.
+    #[must_use]
+    pub fn sharing(mut self, shared: Shared) -> Self {
+        self.file.shared = Some(shared);
+        self
+    }
+
     /// Writes the file.
     ///
     /// # Errors
@@ -144,7 +176,7 @@ impl Outgoing {
             losses: Losses::new(),
         };
         writing.writer.begin(writing.out).map_err(failed)?;
-        if self.native {
+        if self.native.is_some() {
             self.write_records(&mut writing)?;
         } else {
             self.write_view(&mut writing)?;
@@ -159,7 +191,9 @@ impl Outgoing {
     /// The agent's own records, and behind or between them what was written here.
     fn write_records(&self, writing: &mut Writing<'_>) -> Result<()> {
         let Some(end) = self.end else { return Ok(()) };
-        for stored in self.engine.events(&self.header.id, At::Seq(0)) {
+        let shared = self.file.shared.as_ref().and(self.native);
+        let from = shared.map_or(0, |last| last + 1);
+        for stored in self.engine.events(&self.header.id, At::Seq(from)) {
             let stored = stored?;
             if stored.seq > end {
                 break;

@@ -20,8 +20,8 @@ const VERSION: &str = "0.169.0";
 
 impl Export for super::Codex {
     fn writer(&self, file: &NewFile) -> Box<dyn FileWriter> {
-        let file = file.clone();
-        Box::new(Writer { file, turn: None, turns: 0, answer: None, losses: Losses::new() })
+        let (file, next) = (file.clone(), file.shared.as_ref().map(|shared| shared.records));
+        Box::new(Writer { file, next, turn: None, turns: 0, answer: None, losses: Losses::new() })
     }
 
     fn home(&self) -> Option<Home> {
@@ -38,6 +38,11 @@ impl Export for super::Codex {
         Placement { path, beside: Vec::new() }
     }
 
+    fn records_up_to(&self, last: &Event) -> Option<u64> {
+        let fields: Enveloped<'_> = last.data.read().ok()?;
+        fields.ordinal.0?.get().parse::<u64>().ok()?.checked_add(1)
+    }
+
     fn start(&self, file: &NewFile, _path: &str) -> Vec<Vec<String>> {
         vec![["codex", "resume", file.id.as_str()].map(str::to_owned).to_vec()]
     }
@@ -45,6 +50,8 @@ impl Export for super::Codex {
 
 struct Writer {
     file: NewFile,
+    /// The next ordinal, in a file that begins in another.
+    next: Option<u64>,
     /// The turn that has begun.
     turn: Option<String>,
     turns: u64,
@@ -70,22 +77,54 @@ struct Enveloped<'a> {
 
 impl Writer {
     fn line(
+        &mut self,
         ts: Timestamp,
         kind: &str,
         payload: impl std::fmt::Display,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        writeln!(out, "{{\"timestamp\":\"{ts:.3}\",\"type\":\"{kind}\",\"payload\":{payload}}}")
+        let ordinal = self.next.map(|next| format!("\"ordinal\":{next},")).unwrap_or_default();
+        self.next = self.next.map(|next| next + 1);
+        writeln!(
+            out,
+            "{{\"timestamp\":\"{ts:.3}\",{ordinal}\"type\":\"{kind}\",\"payload\":{payload}}}"
+        )
+    }
+
+    /// What was said, told for people: an item of the turn where there are ordinals.
+    fn told(
+        &mut self,
+        ts: Timestamp,
+        by_model: bool,
+        text: &str,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let event = match (self.next, by_model) {
+            (None, false) => json!({"type": "user_message", "message": text, "images": []}),
+            (None, true) => json!({"type": "agent_message", "message": text}),
+            (Some(next), by_model) => {
+                let id = self.file.fresh_id(next.saturating_add(1 << 40));
+                let item = if by_model {
+                    json!({"type": "AgentMessage", "id": id,
+                        "content": [{"type": "Text", "text": text}]})
+                } else {
+                    json!({"type": "UserMessage", "id": id,
+                        "content": [{"type": "text", "text": text, "text_elements": []}]})
+                };
+                json!({"type": "item_completed", "thread_id": self.file.id.as_str(),
+                    "turn_id": self.turn, "item": item, "completed_at_ms": ts.as_millisecond()})
+            }
+        };
+        self.line(ts, "event_msg", event, out)
     }
 
     fn begin_turn(&mut self, ts: Timestamp, said: &str, out: &mut dyn Write) -> io::Result<()> {
         self.end_turn(ts, out)?;
         let id = self.file.fresh_id(self.turns);
         self.turns += 1;
-        Self::line(ts, "event_msg", json!({"type": "task_started", "turn_id": id}), out)?;
+        self.line(ts, "event_msg", json!({"type": "task_started", "turn_id": id}), out)?;
         self.turn = Some(id);
-        let told = json!({"type": "user_message", "message": said, "images": []});
-        Self::line(ts, "event_msg", told, out)
+        self.told(ts, false, said, out)
     }
 
     fn end_turn(&mut self, ts: Timestamp, out: &mut dyn Write) -> io::Result<()> {
@@ -97,12 +136,12 @@ impl Writer {
             }
             None => json!({"type": "turn_aborted", "turn_id": turn, "reason": "interrupted"}),
         };
-        Self::line(ts, "event_msg", mark, out)
+        self.line(ts, "event_msg", mark, out)
     }
 
     fn answered(&mut self, ts: Timestamp, text: String, out: &mut dyn Write) -> io::Result<()> {
         if !text.is_empty() {
-            Self::line(ts, "event_msg", json!({"type": "agent_message", "message": text}), out)?;
+            self.told(ts, true, &text, out)?;
             self.answer = Some(text);
         }
         Ok(())
@@ -150,7 +189,7 @@ impl Writer {
                 out.write_all(b"}\n")?;
             }
             // The files of early 2025 have no envelope.
-            _ => Self::line(event.ts, "response_item", line, out)?,
+            _ => self.line(event.ts, "response_item", line, out)?,
         }
         if event.kind == EventType::ASSISTANT_MESSAGE {
             self.answered(event.ts, said(), out)?;
@@ -163,11 +202,17 @@ impl FileWriter for Writer {
     fn begin(&mut self, out: &mut dyn Write) -> io::Result<()> {
         let now = self.file.now;
         let (id, cwd) = (quoted(self.file.id.as_str()), quoted(&self.file.cwd));
+        let base = self.file.shared.as_ref().map(|shared| {
+            let base = json!({"thread_id": shared.file_id, "end_byte_offset": shared.bytes,
+                "end_ordinal_exclusive": shared.records});
+            format!(",\"session_id\":{id},\"history_mode\":\"paginated\",\"history_base\":{base}")
+        });
         let payload = format!(
             "{{\"id\":{id},\"timestamp\":\"{now:.3}\",\"cwd\":{cwd},\"originator\":\"forklore\",\
-             \"cli_version\":\"{VERSION}\",\"source\":\"cli\"}}"
+             \"cli_version\":\"{VERSION}\",\"source\":\"cli\"{}}}",
+            base.unwrap_or_default()
         );
-        Self::line(now, "session_meta", payload, out)
+        self.line(now, "session_meta", payload, out)
     }
 
     fn record(&mut self, event: &Event, out: &mut dyn Write) -> io::Result<bool> {
@@ -191,7 +236,7 @@ impl FileWriter for Writer {
             self.begin_turn(said.ts, &text, out)?;
         }
         for item in items(role, &pieces) {
-            Self::line(said.ts, "response_item", item, out)?;
+            self.line(said.ts, "response_item", item, out)?;
         }
         if role == Role::Assistant {
             self.answered(said.ts, text, out)?;

@@ -1,6 +1,7 @@
 //! opencode's files, written: the document that its own import reads. All ids are new, because
 //! it drops messages whose ids it knows without a word.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -71,6 +72,8 @@ struct Writer {
     asked: String,
     /// The model's message that still waits for results.
     waiting: Option<Value>,
+    /// A question for a summary, which goes along only with its answer: opencode would ask it.
+    question: Option<(Splice, String)>,
     is_first: bool,
     losses: Losses,
 }
@@ -113,8 +116,8 @@ impl Writer {
         let session_id = session_id(file);
         let losses = Losses::new();
         let file = file.clone();
-        let (asked, waiting) = (String::new(), None);
-        Self { file, session_id, count: 0, asked, waiting, is_first: true, losses }
+        let (asked, waiting, question) = (String::new(), None, None);
+        Self { file, session_id, count: 0, asked, waiting, question, is_first: true, losses }
     }
 
     fn fresh_id(&mut self, prefix: &str) -> String {
@@ -248,12 +251,22 @@ impl FileWriter for Writer {
         if !spoken {
             return Ok(false);
         }
-        if let Some(splice) = self.splice(line) {
-            self.comma(out)?;
-            return splice.write(line, out).map(|()| true);
+        let (splice, line) = match self.splice(line) {
+            Some(splice) => (splice, Cow::Borrowed(line)),
+            None => {
+                let Some(line) = plainer(line) else { return Ok(false) };
+                let Some(splice) = self.splice(&line) else { return Ok(false) };
+                (splice, Cow::Owned(line))
+            }
+        };
+        if event.kind.as_str() == "x.opencode.compaction" {
+            self.question = Some((splice, line.into_owned()));
+            return Ok(true);
         }
-        let Some(line) = plainer(line) else { return Ok(false) };
-        let Some(splice) = self.splice(&line) else { return Ok(false) };
+        if let Some((question, text)) = self.question.take() {
+            self.comma(out)?;
+            question.write(&text, out)?;
+        }
         self.comma(out)?;
         splice.write(&line, out).map(|()| true)
     }
