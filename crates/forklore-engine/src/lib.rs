@@ -30,6 +30,7 @@ mod playback;
 mod reference;
 mod replay;
 mod salvage;
+mod spending;
 mod stats;
 mod tree;
 mod verify;
@@ -69,6 +70,7 @@ pub use playback::Pace;
 pub use reference::Scope;
 pub use replay::{Record, RecordOrigin, Replay};
 pub use salvage::{Lost as LostInSalvage, Piece, Salvage};
+pub use spending::{ModelUsage, SessionUsage, Spender, Spending};
 pub use stats::Stats;
 pub use tree::{KnownNode, Mark, TreeNode, TreeRequest, Trees};
 

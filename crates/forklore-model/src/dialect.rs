@@ -17,6 +17,7 @@ use crate::header::Usage;
 use crate::id::SessionId;
 use crate::kind::{Class, EventType};
 use crate::message::{Content, Message};
+use crate::spent::Spent;
 
 /// The session files of one agent.
 pub trait Dialect: Send + Sync {
@@ -45,6 +46,13 @@ pub trait Dialect: Send + Sync {
     /// A stored record as a message; none when it is no part of the conversation. A compaction
     /// and a branch summary read as what the model gets to see at their place.
     fn view(&self, kind: &EventType, data: &Data) -> Option<Message>;
+
+    /// What a stored record says a call of a model cost, where its [`Record::usage`] did not say
+    /// it when it was read.
+    fn spent(&self, kind: &EventType, data: &Data) -> Option<Spent> {
+        let _ = (kind, data);
+        None
+    }
 
     /// What a stored `history_compaction` stands in for; its view is what is put there.
     fn compaction(&self, data: &Data) -> Option<Covers> {

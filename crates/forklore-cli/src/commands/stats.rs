@@ -1,16 +1,26 @@
-//! `stats`: how much there is, and what sharing saved.
+//! `stats`: how much there is, what sharing saved, and what models cost.
+
+use forklore::engine::{Spender, Spending, Stats};
+use forklore::model::header::Usage;
+use serde::Serialize;
 
 use crate::app::App;
 use crate::failure::Result;
-use crate::output::{Output, bytes, count};
+use crate::output::{Cell, Column, Output, Page, ShortIds, Table, Tone, bytes, count, grouped};
 use crate::session_ref::SessionRef;
 
+/// Lines of the table of sessions that are shown to people.
+const ROWS: usize = 40;
+
 const EXAMPLES: &str = "\
-What sessions share is counted once, in the session that wrote it.
+What sessions share is counted once, in the session that wrote it. Of several records about one \
+call of a model the last one counts, and of copies the original.
 
 Examples:
-  forklore stats            the whole store
-  forklore stats last";
+  forklore stats                 the whole store, as its headers sum it
+  forklore stats --models        what each model and session cost, read from every record
+  forklore stats last            one session
+  forklore stats last --family   the sessions of its family";
 
 /// Count sessions, events, bytes, and what models cost
 #[derive(Debug, clap::Args)]
@@ -18,28 +28,141 @@ Examples:
 pub(crate) struct Args {
     /// Only this session [default: the whole store]
     session: Option<String>,
+    /// All sessions of its family
+    #[arg(long, requires = "session")]
+    family: bool,
+    /// Read every record for what models cost; always done for a session or a family
+    #[arg(long)]
+    models: bool,
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    #[serde(flatten)]
+    stats: &'a Stats,
+    #[serde(flatten)]
+    spending: Option<Told<'a>>,
+}
+
+/// The cost without its sum, which `stats` has.
+#[derive(Serialize)]
+struct Told<'a> {
+    models: &'a [forklore::engine::ModelUsage],
+    by_session: &'a [forklore::engine::SessionUsage],
 }
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let reference = args.session.as_deref().map(SessionRef::parse).transpose()?;
     let session = reference.map(|session| app.session(&session, output)).transpose()?;
-    let stats = app.engine()?.stats(session.as_ref().map(|header| &header.id))?;
-    output.answer(&stats, |page| {
-        page.fact("sessions", stats.sessions);
-        page.fact("own", format!("{}, {}", count(stats.own_events, "event"), bytes(stats.bytes)));
-        let inherited = count(stats.inherited_events, "event");
-        page.fact(
-            "inherited",
-            format!("{inherited}, {} not stored again", bytes(stats.saved_bytes)),
-        );
-        page.fact("store", stats.store_bytes.map(bytes).unwrap_or_default());
-        let usage = &stats.usage;
-        if usage.input + usage.output > 0 || usage.cost > 0.0 {
-            let tokens =
-                format!("{} in ({} cached), {} out", usage.input, usage.cached, usage.output);
-            page.fact("tokens", tokens);
-            page.fact("cost", usage.cost);
+    let engine = app.engine()?;
+    let session = session.map(|header| header.id);
+    let (mut stats, spender) = match session {
+        Some(id) if args.family => (engine.family_stats(&id)?, Some(Spender::Family(id))),
+        Some(id) => (engine.stats(Some(&id))?, Some(Spender::Session(id))),
+        None => (engine.stats(None)?, args.models.then_some(Spender::Everybody)),
+    };
+    let spending = spender.map(|spender| engine.spending(&spender)).transpose()?;
+    if let Some(spending) = &spending {
+        stats.usage = spending.usage;
+        stats.problems.extend(spending.problems.iter().cloned());
+    }
+    let told =
+        spending.as_ref().map(|told| Told { models: &told.models, by_session: &told.by_session });
+    output.answer(&Answer { stats: &stats, spending: told }, |page| {
+        show(page, &stats);
+        if let Some(spending) = &spending {
+            models(page, spending);
+            sessions(page, spending);
         }
     })?;
+    if spending.is_none() {
+        output.hint("forklore stats --models", "what each model and session cost");
+    }
     super::damaged::tell(&stats.problems, output)
+}
+
+fn show(page: &mut Page, stats: &Stats) {
+    page.fact("sessions", stats.sessions);
+    page.fact("own", format!("{}, {}", count(stats.own_events, "event"), bytes(stats.bytes)));
+    let inherited = count(stats.inherited_events, "event");
+    page.fact("inherited", format!("{inherited}, {} not stored again", bytes(stats.saved_bytes)));
+    page.fact("store", stats.store_bytes.map(bytes).unwrap_or_default());
+    let usage = &stats.usage;
+    if usage.input + usage.output > 0 || usage.cost > 0.0 {
+        let tokens = format!("{} in ({} cached), {} out", usage.input, usage.cached, usage.output);
+        page.fact("tokens", tokens);
+        page.fact("cost", money(usage.cost));
+    }
+}
+
+fn models(page: &mut Page, spending: &Spending) {
+    if spending.models.is_empty() {
+        return;
+    }
+    page.end();
+    let mut table = table("MODEL", "CALLS");
+    for model in &spending.models {
+        let name = model.model.as_deref().unwrap_or("(not said)");
+        let mut cells =
+            vec![Cell::new(Tone::Strong, name), Cell::new(Tone::Plain, grouped(model.calls))];
+        cells.extend(amounts(&model.usage));
+        table.row(cells);
+    }
+    table.show(page);
+}
+
+fn sessions(page: &mut Page, spending: &Spending) {
+    if spending.by_session.len() < 2 {
+        return;
+    }
+    page.end();
+    let short = ShortIds::of(spending.by_session.iter().map(|session| &session.session_id));
+    let mut table = table("SESSION", "LABEL");
+    let mut dearest: Vec<_> = spending.by_session.iter().collect();
+    dearest.sort_by(|a, b| {
+        let weight = |usage: &Usage| usage.input.saturating_add(usage.output);
+        let cost = b.usage.cost.total_cmp(&a.usage.cost);
+        cost.then_with(|| weight(&b.usage).cmp(&weight(&a.usage)))
+    });
+    for session in dearest.iter().take(ROWS) {
+        let mut cells = vec![
+            Cell::new(Tone::Id, short.get(&session.session_id)),
+            Cell::new(Tone::Label, session.label.as_str()),
+        ];
+        cells.extend(amounts(&session.usage));
+        cells.push(Cell::new(Tone::Dim, session.title.clone().unwrap_or_default()));
+        table.row(cells);
+    }
+    table.show(page);
+    if dearest.len() > ROWS {
+        page.put(Tone::Dim, format!("... and {} more", dearest.len() - ROWS)).end();
+    }
+}
+
+fn table(what: &'static str, beside: &'static str) -> Table {
+    Table::new(&[
+        Column::new(what),
+        Column::new(beside).right(),
+        Column::new("IN").right(),
+        Column::new("CACHED").right(),
+        Column::new("OUT").right(),
+        Column::new("COST").right(),
+        Column::new("TITLE").gives_way(),
+    ])
+}
+
+fn amounts(usage: &Usage) -> [Cell; 4] {
+    [
+        Cell::new(Tone::Plain, grouped(usage.input)),
+        Cell::new(Tone::Dim, grouped(usage.cached)),
+        Cell::new(Tone::Plain, grouped(usage.output)),
+        Cell::new(Tone::Good, money(usage.cost)),
+    ]
+}
+
+/// Money without the noise of its sum.
+fn money(cost: f64) -> String {
+    let text = format!("{cost:.4}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text == "0" { String::new() } else { text.to_owned() }
 }

@@ -17,4 +17,5 @@ mod restored;
 mod routes;
 mod scene;
 mod sources;
+mod spending;
 mod trees;

@@ -2,13 +2,14 @@
 
 mod export;
 mod record;
+mod spent;
 mod view;
 
 use std::path::Path;
 
 use forklore_model::dialect::{Covers, Dialect, LineReader};
 use forklore_model::export::Export;
-use forklore_model::{Data, EventType, Message};
+use forklore_model::{Data, EventType, Message, Spent};
 
 use crate::head::{Probe, any_line, long_line_holds};
 
@@ -34,6 +35,10 @@ impl Dialect for Claude {
 
     fn view(&self, kind: &EventType, data: &Data) -> Option<Message> {
         view::message(kind, data)
+    }
+
+    fn spent(&self, kind: &EventType, data: &Data) -> Option<Spent> {
+        if *kind == EventType::ASSISTANT_MESSAGE { spent::spent(data) } else { None }
     }
 
     /// Claude Code's summary stands for everything before it.

@@ -5,13 +5,14 @@
 mod export;
 mod message;
 mod record;
+mod spent;
 mod view;
 
 use std::path::Path;
 
 use forklore_model::dialect::{Dialect, LineReader};
 use forklore_model::export::Export;
-use forklore_model::{Data, EventType, Message};
+use forklore_model::{Data, EventType, Message, Spent};
 
 use crate::document::{Document, elements};
 use crate::head::{Probe, any_line, first_byte};
@@ -54,6 +55,10 @@ impl Dialect for Gemini {
 
     fn view(&self, kind: &EventType, data: &Data) -> Option<Message> {
         view::message(kind, data)
+    }
+
+    fn spent(&self, kind: &EventType, data: &Data) -> Option<Spent> {
+        if *kind == EventType::ASSISTANT_MESSAGE { spent::spent(data) } else { None }
     }
 }
 

@@ -4,13 +4,14 @@
 mod export;
 mod message;
 mod record;
+mod spent;
 mod view;
 
 use std::path::Path;
 
 use forklore_model::dialect::{Covers, Dialect, LineReader};
 use forklore_model::export::Export;
-use forklore_model::{Data, EventType, Message};
+use forklore_model::{Data, EventType, Message, Spent};
 
 use self::message::Told;
 use crate::document::Document;
@@ -58,6 +59,10 @@ impl Dialect for Opencode {
 
     fn view(&self, kind: &EventType, data: &Data) -> Option<Message> {
         view::message(kind, data)
+    }
+
+    fn spent(&self, kind: &EventType, data: &Data) -> Option<Spent> {
+        if *kind == EventType::ASSISTANT_MESSAGE { spent::spent(data) } else { None }
     }
 
     /// The summary stands for everything before it.

@@ -2,13 +2,14 @@
 
 mod export;
 mod record;
+mod spent;
 mod view;
 
 use std::path::Path;
 
 use forklore_model::dialect::{Covers, Dialect, Edit, LineReader};
 use forklore_model::export::Export;
-use forklore_model::{Data, EventType, Message};
+use forklore_model::{Data, EventType, Message, Spent};
 use serde::Deserialize;
 
 use crate::head::{Probe, any_line, long_line_holds};
@@ -35,6 +36,10 @@ impl Dialect for Pi {
 
     fn view(&self, kind: &EventType, data: &Data) -> Option<Message> {
         view::message(kind, data)
+    }
+
+    fn spent(&self, kind: &EventType, data: &Data) -> Option<Spent> {
+        if *kind == EventType::ASSISTANT_MESSAGE { spent::spent(data) } else { None }
     }
 
     /// Everything before the record that the compaction names; one that names itself keeps

@@ -89,8 +89,9 @@ impl<'a> News<'a> {
         sessions: &[&ImportedSession],
         problems: &[ImportProblem],
     ) -> Result<()> {
-        let grown: Vec<_> = sessions.iter().filter(|session| session.appended > 0).collect();
-        let Some(first) = grown.first().filter(|_| file.bytes > 0) else { return Ok(()) };
+        let grown: Vec<_> =
+            sessions.iter().copied().filter(|session| session.appended > 0).collect();
+        let Some(first) = sessions.first().filter(|_| file.bytes > 0) else { return Ok(()) };
         let events = grown.iter().map(|session| session.appended).sum();
         let rewritten = |p: &ImportProblem| p.kind == ProblemKind::Rewritten && p.path == file.path;
         let all_new = sessions.iter().all(|session| session.appended == session.events);
@@ -99,6 +100,8 @@ impl<'a> News<'a> {
             (false, true) => "new",
             (false, false) => "grown",
         };
+        // A copy of what is known has nothing of its own.
+        let named = if grown.is_empty() { sessions } else { &grown };
         self.files += 1;
         self.events += events;
         let line = Line::Imported {
@@ -107,7 +110,7 @@ impl<'a> News<'a> {
             change,
             bytes: file.bytes,
             events,
-            sessions: grown.iter().map(|session| &session.session_id).collect(),
+            sessions: named.iter().map(|session| &session.session_id).collect(),
         };
         self.say(&line, |page| {
             let what = format!("{change:<10}{} ({})", count(events, "event"), bytes(file.bytes));

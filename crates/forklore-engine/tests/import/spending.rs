@@ -1,0 +1,87 @@
+//! What the records of agents say that models cost: of a call the last word, once.
+
+use forklore_engine::{AppendRequest, Fork, NewEvent, Spender, Spending};
+use forklore_model::header::Usage;
+use forklore_model::{Data, EventType, SessionId};
+
+use crate::scene::Scene;
+
+/// A record of Claude Code: one block of the API message `call`, by which `output` was written.
+fn record(uuid: &str, parent: &str, session: &str, call: &str, output: u64) -> String {
+    let parent = if parent.is_empty() { "null".to_owned() } else { format!("\"{parent}\"") };
+    format!(
+        "{{\"type\":\"assistant\",\"uuid\":\"{uuid}\",\"parentUuid\":{parent},\
+         \"sessionId\":\"{session}\",\"timestamp\":\"2026-03-01T10:00:00.000Z\",\
+         \"message\":{{\"role\":\"assistant\",\"id\":\"{call}\",\"model\":\"opus\",\
+         \"content\":[{{\"type\":\"text\",\"text\":\"{uuid}\"}}],\"usage\":{{\"input_tokens\":3,\
+         \"cache_creation_input_tokens\":7,\"cache_read_input_tokens\":90,\
+         \"output_tokens\":{output}}}}}}}\n"
+    )
+}
+
+/// Two calls, the first of them in three records.
+fn file(session: &str, ids: &str) -> String {
+    let id = |number: u32| format!("{ids}{number}");
+    record(&id(1), "", session, "msg_1", 5)
+        + &record(&id(2), &id(1), session, "msg_1", 20)
+        + &record(&id(3), &id(2), session, "msg_1", 35)
+        + &record(&id(4), &id(3), session, "msg_2", 10)
+}
+
+fn usage(calls: u64, output: u64) -> Usage {
+    Usage { input: 100 * calls, output, cached: 90 * calls, cost: 0.0 }
+}
+
+fn of(scene: &Scene, spender: &Spender) -> Spending {
+    let spending = scene.engine.spending(spender).unwrap();
+    assert!(spending.problems.is_empty(), "{:?}", spending.problems);
+    spending
+}
+
+#[test]
+fn the_last_of_several_records_about_one_call_counts() {
+    let scene = Scene::new();
+    let path = scene.file("one.jsonl", file("one", "a").as_bytes());
+    let session = scene.import(&path).sessions[0].session_id.clone();
+    let spending = of(&scene, &Spender::Session(session));
+    assert_eq!(spending.usage, usage(2, 45));
+    let [model] = spending.models.as_slice() else { panic!("{:?}", spending.models) };
+    assert_eq!((model.model.as_deref(), model.calls), (Some("opus"), 2));
+    assert_eq!(model.usage, usage(2, 45));
+}
+
+#[test]
+fn nothing_is_billed_twice_over_forks_and_copies() {
+    let scene = Scene::new();
+    let path = scene.file("one.jsonl", file("one", "a").as_bytes());
+    let session = scene.import(&path).sessions[0].session_id.clone();
+    // A fork of ours shares, a copy of the agent's repeats, with other ids and more behind.
+    let fork = scene.engine.fork(&Fork::of(session.clone())).unwrap().child_session_id;
+    let copy = file("two", "b") + &record("b5", "b4", "two", "msg_3", 1);
+    scene.import(&scene.file("two.jsonl", copy.as_bytes()));
+    let all = of(&scene, &Spender::Everybody);
+    assert_eq!(all.usage, usage(3, 46));
+    let costs: Vec<_> = all.by_session.iter().map(|session| session.usage).collect();
+    assert_eq!(costs.len(), 2, "{:?}", all.by_session);
+    assert_eq!(of(&scene, &Spender::Family(session)).usage, usage(2, 45));
+    assert_eq!(of(&scene, &Spender::Session(fork)).usage, Usage::default());
+}
+
+#[test]
+fn what_an_application_says_is_told_by_model() {
+    let scene = Scene::new();
+    let path = scene.file("one.jsonl", file("one", "a").as_bytes());
+    let session: SessionId = scene.import(&path).sessions[0].session_id.clone();
+    for (model, cost) in [("small", "0.25"), ("small", "0.5"), ("large", "2")] {
+        let data = format!("{{\"input\":10,\"output\":1,\"cost\":{cost},\"model\":\"{model}\"}}");
+        let data = Data::parse(&data).unwrap();
+        let event = NewEvent::new(EventType::PROVIDER_USAGE, data);
+        scene.engine.append(&session, &AppendRequest::from(event)).unwrap();
+    }
+    let spending = of(&scene, &Spender::Session(session));
+    let names: Vec<_> = spending.models.iter().map(|model| model.model.as_deref()).collect();
+    assert_eq!(names, [Some("large"), Some("small"), Some("opus")], "the dearest first");
+    let mut sum = usage(2, 48);
+    (sum.input, sum.cost) = (sum.input + 30, 2.75);
+    assert_eq!(spending.usage, sum);
+}

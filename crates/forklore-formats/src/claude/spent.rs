@@ -1,0 +1,50 @@
+//! What a stored record says its call of the model cost.
+
+use forklore_model::header::Usage;
+use forklore_model::{Data, Spent};
+use serde::Deserialize;
+
+use crate::lenient::{Number, Object, Text};
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Fields<'a> {
+    #[serde(borrow)]
+    message: Object<Spoken<'a>>,
+    #[serde(rename = "costUSD")]
+    cost: Number,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Spoken<'a> {
+    #[serde(borrow)]
+    id: Text<'a>,
+    #[serde(borrow)]
+    model: Text<'a>,
+    usage: Object<Tokens>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Tokens {
+    input_tokens: Number,
+    cache_creation_input_tokens: Number,
+    cache_read_input_tokens: Number,
+    output_tokens: Number,
+}
+
+/// Several records share one message of the API, and each tells what it had cost by then.
+pub(super) fn spent(data: &Data) -> Option<Spent> {
+    let fields: Fields<'_> = data.read().ok()?;
+    let said = &fields.message.0;
+    let tokens = &said.usage.0;
+    let cached = tokens.cache_read_input_tokens.count();
+    let usage = Usage {
+        input: tokens.input_tokens.count() + tokens.cache_creation_input_tokens.count() + cached,
+        output: tokens.output_tokens.count(),
+        cached,
+        cost: fields.cost.0,
+    };
+    Spent { call: said.id.to_owned(), model: said.model.to_owned(), usage }.some()
+}

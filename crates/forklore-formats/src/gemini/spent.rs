@@ -1,0 +1,39 @@
+//! What a stored message says its call of the model cost.
+
+use forklore_model::header::Usage;
+use forklore_model::{Data, Spent};
+use serde::Deserialize;
+
+use crate::lenient::{Number, Object, Text};
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Fields<'a> {
+    #[serde(borrow)]
+    id: Text<'a>,
+    #[serde(borrow)]
+    model: Text<'a>,
+    tokens: Object<Tokens>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Tokens {
+    input: Number,
+    output: Number,
+    cached: Number,
+    thoughts: Number,
+}
+
+/// A message that is written again, as one whose calls are answered is, tells of the same call.
+pub(super) fn spent(data: &Data) -> Option<Spent> {
+    let fields: Fields<'_> = data.read().ok()?;
+    let tokens = &fields.tokens.0;
+    let usage = Usage {
+        input: tokens.input.count(),
+        output: tokens.output.count() + tokens.thoughts.count(),
+        cached: tokens.cached.count(),
+        cost: 0.0,
+    };
+    Spent { call: fields.id.to_owned(), model: fields.model.to_owned(), usage }.some()
+}

@@ -1,0 +1,55 @@
+//! What a stored message says its calls of the model cost.
+
+use forklore_model::header::Usage;
+use forklore_model::{Data, Spent};
+use serde::Deserialize;
+
+use crate::lenient::{Number, Object, Text};
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Fields<'a> {
+    #[serde(borrow)]
+    info: Object<Info<'a>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Info<'a> {
+    #[serde(borrow)]
+    id: Text<'a>,
+    #[serde(borrow, rename = "modelID")]
+    model: Text<'a>,
+    cost: Number,
+    tokens: Object<Tokens>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Tokens {
+    input: Number,
+    output: Number,
+    reasoning: Number,
+    cache: Object<Cache>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Cache {
+    read: Number,
+    write: Number,
+}
+
+pub(super) fn spent(data: &Data) -> Option<Spent> {
+    let fields: Fields<'_> = data.read().ok()?;
+    let info = &fields.info.0;
+    let Tokens { input, output, reasoning, cache: Object(cache) } = &info.tokens.0;
+    let cached = cache.read.count();
+    let usage = Usage {
+        input: input.count() + cache.write.count() + cached,
+        output: output.count() + reasoning.count(),
+        cached,
+        cost: info.cost.0,
+    };
+    Spent { call: info.id.to_owned(), model: info.model.to_owned(), usage }.some()
+}

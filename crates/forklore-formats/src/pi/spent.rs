@@ -1,0 +1,61 @@
+//! What a stored message says its call of the model cost.
+
+use forklore_model::header::Usage;
+use forklore_model::{Data, Spent};
+use serde::Deserialize;
+
+use crate::lenient::{Number, Object, Text};
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Fields<'a> {
+    #[serde(borrow)]
+    id: Text<'a>,
+    #[serde(borrow)]
+    timestamp: Text<'a>,
+    #[serde(borrow)]
+    message: Object<Spoken<'a>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Spoken<'a> {
+    #[serde(borrow)]
+    model: Text<'a>,
+    #[serde(borrow)]
+    response_id: Text<'a>,
+    usage: Object<Tokens>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Tokens {
+    input: Number,
+    output: Number,
+    cache_read: Number,
+    cache_write: Number,
+    cost: Object<Cost>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Cost {
+    total: Number,
+}
+
+pub(super) fn spent(data: &Data) -> Option<Spent> {
+    let fields: Fields<'_> = data.read().ok()?;
+    let said = &fields.message.0;
+    let tokens = &said.usage.0;
+    let cached = tokens.cache_read.count();
+    let usage = Usage {
+        input: tokens.input.count() + tokens.cache_write.count() + cached,
+        output: tokens.output.count(),
+        cached,
+        cost: tokens.cost.0.total.0,
+    };
+    // Copies of a message keep its id and its time; ids alone are short.
+    let written = || Some(format!("{} {}", fields.id.get()?, fields.timestamp.get()?));
+    let call = said.response_id.to_owned().or_else(written);
+    Spent { call, model: said.model.to_owned(), usage }.some()
+}
