@@ -84,6 +84,30 @@ pub trait Dialect: Send + Sync {
         None
     }
 
+    /// Whether copies of records do not have the ids of their originals: the agent gives them
+    /// others, or none.
+    fn renames_copies(&self) -> bool {
+        false
+    }
+
+    /// Whether two records of one type say the same, so that one may be a copy of the other. What
+    /// differs between them is short.
+    fn says_the_same(&self, kind: &EventType, a: &Data, b: &Data) -> bool {
+        self.view(kind, a) == self.view(kind, b)
+    }
+
+    /// A document in which the agent tells of the session in the file at `path`, apart from it.
+    fn beside(&self, path: &Path) -> Option<PathBuf> {
+        let _ = path;
+        None
+    }
+
+    /// What such a document tells.
+    fn told(&self, document: &str) -> FileFacts {
+        let _ = document;
+        FileFacts::default()
+    }
+
     /// How the agent's session files are written; none when forklore cannot.
     fn export(&self) -> Option<&dyn Export> {
         None

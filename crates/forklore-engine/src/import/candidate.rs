@@ -3,13 +3,13 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use forklore_model::dialect::Dialect;
+use forklore_model::dialect::{Dialect, FileFacts};
 use forklore_model::expand::Expander;
 use forklore_store::sources::Sources;
 use jiff::Timestamp;
 
 use super::expanded::{self, Expanded};
-use super::names::Names;
+use super::names::{self, Names};
 use super::opened::Opened;
 use super::report::{ImportReport, Problem, ProblemKind};
 use super::{ImportOptions, known, unchanged, walk};
@@ -31,6 +31,8 @@ pub(super) struct Candidate {
     base: Option<String>,
     /// What the agent calls its session, where it says so in a list of its own.
     pub(super) title: Option<String>,
+    /// What the agent tells of its session in a document beside the file.
+    pub(super) beside: FileFacts,
     /// Where its lines come from, if it is one of several sessions in a file.
     pub(super) expanded: Option<Expanded>,
 }
@@ -86,7 +88,10 @@ impl Engine {
             let problem = match opened {
                 Ok(file) => match asked.or_else(|| self.dialects().detect(&path, &file.head)) {
                     Some(dialect) => {
-                        let (begun, facts) = file.begun(dialect);
+                        let beside = names::beside(dialect, &path);
+                        let mut facts = beside.clone();
+                        let (begun, told) = file.begun(dialect);
+                        facts.learn(told);
                         let base = facts.base.map(|base| base.native_id);
                         let base = base.or(facts.caller).or(facts.copied_from);
                         let stem = || path.file_stem().map(|it| it.to_string_lossy().into_owned());
@@ -101,6 +106,7 @@ impl Engine {
                             native_id,
                             base,
                             title,
+                            beside,
                             expanded: None,
                         });
                         continue;
@@ -147,6 +153,7 @@ impl Engine {
                 native_id: Some(expanded.found().id.clone()),
                 base: expanded.found().caller.clone(),
                 title: None,
+                beside: FileFacts::default(),
                 expanded: Some(expanded),
             })),
             Err(error) => {
@@ -233,6 +240,7 @@ mod tests {
             native_id: some(id),
             base: some(base),
             title: None,
+            beside: FileFacts::default(),
             expanded: None,
         });
         let ids = parents_first(files.collect()).into_iter().map(|file| file.path);

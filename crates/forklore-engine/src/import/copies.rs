@@ -72,20 +72,36 @@ impl Reading<'_> {
         if record.sidechain {
             return Ok(false);
         }
+        if !self.dialect.renames_copies() {
+            return self.repeats_as(record, record, text, end);
+        }
+        // Its id is its own, and says nothing of what it repeats.
+        let nameless = Record { native_id: None, ..record.clone() };
+        self.repeats_as(record, &nameless, text, end)
+    }
+
+    /// The same for a record that may be the copy of one like `copied`.
+    fn repeats_as(
+        &mut self,
+        record: &Record,
+        copied: &Record,
+        text: &ByteString,
+        end: LineEnd,
+    ) -> Result<bool> {
         if self.state.copying.is_none() {
-            self.find_original(record)?;
+            self.find_original(copied)?;
         }
         if self.original.is_none() {
             self.open_original()?;
         }
         let Some(mut original) = self.original.take() else { return Ok(false) };
-        let repeated = if record.class.is_inherited() {
-            self.same_event(&mut original, record, text, end)?
+        let repeated = if copied.class.is_inherited() {
+            self.same_event(&mut original, copied, text, end)?
         } else {
             // What nobody inherits is no event of the fork: its bytes stay with the file.
-            let known = match key_of(record) {
+            let known = match key_of(copied) {
                 Some(key) => self.is_in(&original, key)?,
-                None => original.passed(record, text),
+                None => original.passed(copied, text, self.most(copied)),
             };
             known.then(|| self.batch.keep_line(text.as_bytes(), end))
         };
@@ -94,6 +110,12 @@ impl Reading<'_> {
             self.follow(record);
         }
         Ok(repeated.is_some())
+    }
+
+    /// In how many bytes the record may differ from the event it repeats.
+    fn most(&self, record: &Record) -> usize {
+        let named = record.native_id.is_some() || self.dialect.renames_copies();
+        if named { DIFFERENCE } else { NAMELESS }
     }
 
     /// Goes on behind a repeated record.
@@ -206,7 +228,7 @@ impl Reading<'_> {
             return Ok(None);
         }
         let Some(next) = &original.next else { return Ok(None) };
-        let Some(exchange) = Exchange::of(record, next.event.data.get(), text) else {
+        let Some(exchange) = Exchange::of(next.event.data.get(), text, self.most(record)) else {
             return Ok(None);
         };
         if !exchange.is_empty() && !self.says_the_same(&next.event, text) {
@@ -225,7 +247,7 @@ impl Reading<'_> {
     /// Whether a record reads as the event does: what differs is no part of what was said.
     fn says_the_same(&self, event: &Event, text: &ByteString) -> bool {
         let record = Data::from_checked(text.clone());
-        self.dialect.view(&event.kind, &record) == self.dialect.view(&event.kind, &event.data)
+        self.dialect.says_the_same(&event.kind, &record, &event.data)
     }
 
     fn is_in(&self, original: &Original, key: RecordKey) -> Result<bool> {
@@ -310,10 +332,10 @@ impl Original {
     }
 
     /// Whether a nameless record that nobody inherits stands before the next event, too.
-    fn passed(&mut self, record: &Record, text: &ByteString) -> bool {
+    fn passed(&mut self, record: &Record, text: &ByteString, most: usize) -> bool {
         let same = |stored: &Stored| {
             stored.event.kind == record.kind
-                && Exchange::of(record, stored.event.data.get(), text).is_some()
+                && Exchange::of(stored.event.data.get(), text, most).is_some()
         };
         let at = self.passed.iter().position(same);
         at.map(|at| self.passed.drain(..=at)).is_some()
@@ -342,9 +364,8 @@ struct Exchange<'t> {
 }
 
 impl<'t> Exchange<'t> {
-    /// None where they differ in more than ids and times may.
-    fn of(record: &Record, event: &str, text: &'t str) -> Option<Self> {
-        let most = if record.native_id.is_some() { DIFFERENCE } else { NAMELESS };
+    /// None where they differ in more than `most` bytes.
+    fn of(event: &str, text: &'t str, most: usize) -> Option<Self> {
         Self::between(event, text).filter(|it| it.removed.max(it.inserted.len()) <= most)
     }
 

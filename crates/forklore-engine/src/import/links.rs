@@ -68,7 +68,8 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// How many conversation events two histories begin with that have the same ids.
+    /// How many conversation events two histories begin with that are the same: by their ids, or,
+    /// where copies have other ids, by what they say.
     fn alike(&self, original: &SessionId, copy: &SessionId) -> Result<u64> {
         let conversation = |session| {
             let events = self.engine.events(session, At::Index(0));
@@ -78,7 +79,13 @@ impl Reading<'_> {
         };
         let mut index = 0;
         for (a, b) in conversation(original).zip(conversation(copy)) {
-            if a?.event.id != b?.event.id {
+            let (a, b) = (a?.event, b?.event);
+            let is_copy = || {
+                self.dialect.renames_copies()
+                    && a.kind == b.kind
+                    && self.dialect.says_the_same(&a.kind, &a.data, &b.data)
+            };
+            if a.id != b.id && !is_copy() {
                 break;
             }
             index += 1;

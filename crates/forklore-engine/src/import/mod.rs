@@ -203,6 +203,7 @@ impl Engine {
         let unchanged = matches!(known, Known::Unchanged(_));
         let begin = start::Start { engine: self, sources, options, taken };
         let mut reading = begin.reading(&file, candidate.dialect, known)?;
+        reading.state.facts.learn(candidate.beside.clone());
         if let Some(title) = &candidate.title {
             reading.state.facts.title = Some(title.clone());
         }
