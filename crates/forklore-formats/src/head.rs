@@ -47,13 +47,18 @@ pub(crate) struct ProbedMessage<'a> {
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Nothing {}
 
-/// Whether one of the first lines is a record by which `is_own` recognises the agent. Lines that
-/// are damaged, or cut off by the end of `head`, say nothing.
+/// Whether one of the first lines is a record by which `is_own` recognises the agent.
 pub(crate) fn any_line(head: &[u8], is_own: impl Fn(&Probe<'_>) -> bool) -> bool {
+    any_text(head, |text| serde_json::from_str(text).is_ok_and(|probe| is_own(&probe)))
+}
+
+/// Whether one of the first lines holds an object that `is_own` recognises. Lines that are
+/// damaged, or cut off by the end of `head`, say nothing.
+pub(crate) fn any_text(head: &[u8], is_own: impl Fn(&str) -> bool) -> bool {
     head.split(|byte| *byte == b'\n').take(LINES).any(|line| {
         let text = String::from_utf8_lossy(line);
         let text = text.trim_matches(['\u{feff}', '\0', ' ', '\t', '\r']);
-        text.starts_with('{') && serde_json::from_str(text).is_ok_and(|probe| is_own(&probe))
+        text.starts_with('{') && is_own(text)
     })
 }
 

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::{DIALECTS, claude, pi};
+use crate::{DIALECTS, akcoder, amplifier, claude, pi};
 
 /// An agent, and where its session files lie.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +44,8 @@ const KEEPERS: &[Keeper] = &[
         let data = machine.named("XDG_DATA_HOME", ".local/share").join("opencode");
         vec![data.join("opencode.db"), data.join("storage")]
     }),
+    ("Amplifier", amplifier::NAME, |machine| vec![machine.home.join(".amplifier/projects")]),
+    ("ak-coder", akcoder::NAME, |machine| vec![machine.home.join(".ak-coder/history")]),
 ];
 
 /// The agents whose files can be read, and where each keeps them: by default below `home`, or

@@ -3,6 +3,8 @@
 //! One module per agent. Each implements [`Dialect`] and does no I/O: whoever imports a file
 //! hands it lines. What each agent's records become is written in `docs/formats/`.
 
+pub mod akcoder;
+pub mod amplifier;
 pub mod claude;
 pub mod codex;
 mod document;
@@ -14,6 +16,7 @@ mod lenient;
 pub mod opencode;
 pub mod pi;
 mod pieces;
+pub mod pixir;
 pub mod plain;
 mod splice;
 mod time;
@@ -21,5 +24,14 @@ mod time;
 use forklore_model::dialect::Dialect;
 
 /// Every dialect, in the order in which they are asked for a file of unknown origin.
-pub static DIALECTS: &[&dyn Dialect] =
-    &[&pi::Pi, &codex::Codex, &claude::Claude, &gemini::Gemini, &opencode::Opencode, &plain::Plain];
+pub static DIALECTS: &[&dyn Dialect] = &[
+    &pi::Pi,
+    &codex::Codex,
+    &claude::Claude,
+    &gemini::Gemini,
+    &opencode::Opencode,
+    &amplifier::Amplifier,
+    &akcoder::AkCoder,
+    &pixir::Pixir,
+    &plain::Plain,
+];

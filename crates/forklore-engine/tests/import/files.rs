@@ -3,6 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
+use forklore_formats::DIALECTS;
+
 /// A file with the dialect that it is in.
 pub(crate) type Sample = (PathBuf, &'static str);
 
@@ -22,7 +24,7 @@ pub(crate) fn content(path: &Path) -> Vec<u8> {
 /// Every session file.
 pub(crate) fn all() -> Vec<Sample> {
     let mut samples = Vec::new();
-    for dialect in ["claude", "codex", "gemini", "opencode", "pi", "plain"] {
+    for dialect in DIALECTS.iter().map(|dialect| dialect.name()) {
         collect(&testdata().join(dialect), dialect, &mut samples);
     }
     if let Some(outside) = outside() {
@@ -57,7 +59,7 @@ pub(crate) fn outside() -> Option<PathBuf> {
 
 fn is_session(end: &std::ffi::OsStr, dialect: &str) -> bool {
     let has_documents = matches!(dialect, "gemini" | "opencode" | "plain");
-    end == "jsonl" || end == "zst" || (end == "json" && has_documents)
+    end == "jsonl" || end == "ndjson" || end == "zst" || (end == "json" && has_documents)
 }
 
 fn collect(folder: &Path, dialect: &'static str, samples: &mut Vec<Sample>) {

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+mod akcoder;
+mod amplifier;
 mod codex;
 mod copies;
 mod damage;
@@ -13,6 +15,7 @@ mod gemini;
 mod growth;
 mod known;
 mod opencode;
+mod pixir;
 mod restored;
 mod routes;
 mod scene;

@@ -1,0 +1,81 @@
+//! ak-coder: `~/.ak-coder/history/workspaces/<folder>-<hash>/<session>.jsonl`, a message of
+//! OpenAI's API a line. All that tells whose the file is are its place and its name.
+
+mod name;
+
+use std::path::Path;
+
+use forklore_model::dialect::{Dialect, FileFacts, Line, LineReader};
+use forklore_model::message::Content;
+use forklore_model::{Data, EventType, Message, Part};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::plain::Plain;
+
+/// The name kept with each event.
+pub const NAME: &str = "ak-coder";
+
+/// ak-coder's session files.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AkCoder;
+
+impl Dialect for AkCoder {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn detect(&self, path: &Path, head: &[u8]) -> bool {
+        name::is_history(path) && Plain.detect(path, head)
+    }
+
+    fn reader(&self, path: &Path, memory: Option<&str>) -> Box<dyn LineReader> {
+        Box::new(Reader { messages: Plain.reader(path, memory), facts: name::facts(path) })
+    }
+
+    fn renames_copies(&self) -> bool {
+        true
+    }
+
+    fn view(&self, kind: &EventType, data: &Data) -> Option<Message> {
+        let message = Plain.view(kind, data)?;
+        let images = images(data);
+        if images.is_empty() {
+            return Some(message);
+        }
+        let mut parts = message.to_parts();
+        parts.extend(images);
+        Some(Message { content: Content::Parts(parts), ..message })
+    }
+}
+
+/// Reads one file.
+struct Reader {
+    messages: Box<dyn LineReader>,
+    /// What the file's name tells, until the first line is read.
+    facts: FileFacts,
+}
+
+impl LineReader for Reader {
+    fn read(&mut self, line: &str) -> Line {
+        let mut read = self.messages.read(line);
+        match &mut read {
+            Line::Record(record) => record.facts = std::mem::take(&mut self.facts),
+            Line::Side(facts) => *facts = std::mem::take(&mut self.facts),
+            Line::Several(_) | Line::Damage(_) => {}
+        }
+        read
+    }
+}
+
+/// Images stand beside the text: their bytes, or where they lie.
+fn images(data: &Data) -> Vec<Part> {
+    #[derive(Deserialize)]
+    struct Shown<'a> {
+        #[serde(borrow, default)]
+        images: Vec<&'a RawValue>,
+    }
+    let shown: Option<Shown<'_>> = data.read().ok();
+    let images = shown.map(|shown| shown.images).unwrap_or_default().into_iter();
+    images.map(|image| Part::Other { value: Data::from_checked(image.get()) }).collect()
+}

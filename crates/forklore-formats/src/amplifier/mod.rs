@@ -1,0 +1,62 @@
+//! Amplifier: `projects/<folder>/sessions/<session>/transcript.jsonl`, a message a line, and
+//! `metadata.json` beside it, which tells what the session is and where it comes from.
+
+mod place;
+mod record;
+mod view;
+
+use std::path::{Path, PathBuf};
+
+use forklore_model::dialect::{Dialect, FileFacts, LineReader};
+use forklore_model::{Data, EventType, Message};
+
+use crate::head::{Probe, any_line};
+
+/// The name kept with each event.
+pub const NAME: &str = "amplifier";
+
+/// Amplifier's session folders.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Amplifier;
+
+impl Dialect for Amplifier {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn detect(&self, path: &Path, head: &[u8]) -> bool {
+        let of_session = place::is_in_sessions(path);
+        place::is_transcript(path) && any_line(head, |line| is_own(line, of_session))
+    }
+
+    /// The other lines in a session's folder are a log of what its program did.
+    fn may_own(&self, path: &Path) -> bool {
+        place::is_transcript(path)
+    }
+
+    fn reader(&self, path: &Path, _memory: Option<&str>) -> Box<dyn LineReader> {
+        Box::new(record::Reader::new(path))
+    }
+
+    fn renames_copies(&self) -> bool {
+        true
+    }
+
+    fn view(&self, kind: &EventType, data: &Data) -> Option<Message> {
+        view::message(kind, data)
+    }
+
+    fn beside(&self, path: &Path) -> Option<PathBuf> {
+        place::is_transcript(path).then(|| path.with_file_name("metadata.json"))
+    }
+
+    fn told(&self, document: &str) -> FileFacts {
+        place::told(document)
+    }
+}
+
+/// A message with the time that Amplifier adds; in one of its own folders the time may be missing.
+fn is_own(line: &Probe<'_>, of_session: bool) -> bool {
+    let timed = of_session || line.timestamp.get().is_some();
+    timed && line.kind.get().is_none() && line.role.get().and_then(record::kind_of).is_some()
+}

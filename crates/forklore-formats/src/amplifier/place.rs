@@ -1,0 +1,108 @@
+//! What the folder of a session and the document in it tell.
+
+use std::path::Path;
+
+use forklore_model::dialect::FileFacts;
+use serde::Deserialize;
+
+use crate::lenient::{Text, Whole, fields};
+use crate::time;
+
+/// How many digits the id of a span has.
+const SPAN: usize = 16;
+
+pub(super) fn is_transcript(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == "transcript.jsonl")
+}
+
+/// Whether the file lies in a folder of its own among those of other sessions.
+pub(super) fn is_in_sessions(path: &Path) -> bool {
+    path.parent().and_then(Path::parent).is_some_and(|folder| folder.ends_with("sessions"))
+}
+
+/// What the session is called by the folder that its transcript lies in, and who called it where
+/// that is part of the name.
+pub(super) fn facts(path: &Path) -> FileFacts {
+    let folder = path.parent().filter(|_| is_transcript(path)).and_then(Path::file_name);
+    let Some(name) = folder.and_then(std::ffi::OsStr::to_str) else { return FileFacts::default() };
+    FileFacts {
+        native_id: Some(name.to_owned()),
+        caller: caller(name).map(str::to_owned),
+        ..FileFacts::default()
+    }
+}
+
+/// The caller in `<caller>-<span>_<agent>`. Where only the spans of both are there,
+/// `<span>-<span>_<agent>`, the name does not tell.
+fn caller(name: &str) -> Option<&str> {
+    let is_span = |text: &str| text.len() == SPAN && text.bytes().all(|b| b.is_ascii_hexdigit());
+    let (at, _) = name.rmatch_indices('_').find(|(at, _)| {
+        let span = name.get(..*at).and_then(|before| before.rsplit_once('-'));
+        span.is_some_and(|(_, span)| is_span(span))
+    })?;
+    let (caller, _) = name.get(..at)?.rsplit_once('-')?;
+    (!caller.is_empty() && !is_span(caller)).then_some(caller)
+}
+
+/// What `metadata.json` tells. A session that was forked begins with what its parent had said,
+/// and says at which turn; any other with a parent was called by it.
+pub(super) fn told(document: &str) -> FileFacts {
+    #[derive(Debug, Default, Deserialize)]
+    #[serde(default)]
+    struct Metadata<'a> {
+        #[serde(borrow)]
+        session_id: Text<'a>,
+        #[serde(borrow)]
+        parent_id: Text<'a>,
+        forked_from_turn: Whole,
+        #[serde(borrow)]
+        forked_at: Text<'a>,
+        #[serde(borrow)]
+        created: Text<'a>,
+        #[serde(borrow)]
+        working_dir: Text<'a>,
+        #[serde(borrow)]
+        name: Text<'a>,
+    }
+    let mut plainer = String::new();
+    let Ok(told) = fields::<Metadata<'_>>(document, &mut plainer) else {
+        return FileFacts::default();
+    };
+    let forked = told.forked_from_turn.0.is_some() || told.forked_at.get().is_some();
+    let parent = told.parent_id.to_owned().filter(|parent| !parent.is_empty());
+    let (copied_from, caller) = if forked { (parent, None) } else { (None, parent) };
+    FileFacts {
+        native_id: told.session_id.to_owned().filter(|id| !id.is_empty()),
+        cwd: told.working_dir.to_owned(),
+        title: told.name.to_owned(),
+        created: time::from_text(&told.created),
+        copied_from,
+        caller,
+        ..FileFacts::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_sub_agents_tell_who_called_them() {
+        let of = |name: &str| caller(name).map(str::to_owned);
+        let root = "1cb9e5f5-48b2-4dd6-9728-bcc3b0303f2b";
+        assert_eq!(of(&format!("{root}-3c3c7d7ed17b4281_zen-architect")), Some(root.into()));
+        assert_eq!(of(&format!("{root}-3c3c7d7ed17b4281_code_review")), Some(root.into()));
+        let nested = format!("{root}-3c3c7d7ed17b4281_a");
+        assert_eq!(of(&format!("{nested}-0123456789abcdef_b")), Some(nested));
+        for silent in [root, "0000000000000000-3c3c7d7ed17b4281_a", "a_b", "-3c3c7d7ed17b4281_a"] {
+            assert_eq!(of(silent), None, "{silent}");
+        }
+    }
+
+    #[test]
+    fn documents_that_are_damaged_tell_nothing() {
+        for text in ["", "{", "[]", "null", "{\"session_id\":7,\"parent_id\":[]}"] {
+            assert_eq!(told(text), FileFacts::default(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! What one line of a transcript is.
+
+use std::path::Path;
+
+use forklore_model::EventType;
+use forklore_model::call::{CallStep, Effect, OpenCall};
+use forklore_model::dialect::{FileFacts, Line, LineReader, Parent, Record};
+use forklore_model::header::Usage;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::place;
+use crate::lenient::{Object, Said, Text, fields};
+use crate::time;
+
+/// What messages begin with that hooks write in a person's name.
+const REMINDER: &str = "<system-reminder>";
+
+pub(super) fn kind_of(role: &str) -> Option<EventType> {
+    match role {
+        "system" | "developer" => Some(EventType::SYSTEM_MESSAGE),
+        "user" => Some(EventType::USER_MESSAGE),
+        "assistant" => Some(EventType::ASSISTANT_MESSAGE),
+        "tool" | "function" => Some(EventType::TOOL_RESULT),
+        _ => None,
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Fields<'a> {
+    #[serde(borrow)]
+    role: Text<'a>,
+    #[serde(borrow)]
+    timestamp: Text<'a>,
+    #[serde(borrow)]
+    tool_call_id: Text<'a>,
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+    #[serde(borrow)]
+    tool_calls: Said<Call<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Block<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    text: Text<'a>,
+    #[serde(borrow)]
+    id: Text<'a>,
+    #[serde(borrow)]
+    name: Text<'a>,
+    #[serde(borrow)]
+    tool_call_id: Text<'a>,
+    #[serde(borrow)]
+    tool_use_id: Text<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Call<'a> {
+    #[serde(borrow)]
+    id: Text<'a>,
+    #[serde(borrow)]
+    tool: Text<'a>,
+    #[serde(borrow)]
+    name: Text<'a>,
+    #[serde(borrow)]
+    function: Object<Function<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Function<'a> {
+    #[serde(borrow)]
+    name: Text<'a>,
+}
+
+/// Reads one transcript.
+#[derive(Debug)]
+pub(super) struct Reader {
+    /// What its place tells, until the first line is read.
+    facts: FileFacts,
+}
+
+impl Reader {
+    pub(super) fn new(path: &Path) -> Self {
+        Self { facts: place::facts(path) }
+    }
+}
+
+impl LineReader for Reader {
+    fn read(&mut self, line: &str) -> Line {
+        let mut plainer = String::new();
+        let fields = match fields::<Fields<'_>>(line, &mut plainer) {
+            Ok(fields) => fields,
+            Err(why) => return Line::Damage(why),
+        };
+        let facts = std::mem::take(&mut self.facts);
+        match fields.role.get().and_then(kind_of) {
+            Some(kind) => Line::Record(Box::new(record(kind, &fields, facts))),
+            None => Line::Side(facts),
+        }
+    }
+}
+
+fn record(kind: EventType, fields: &Fields<'_>, facts: FileFacts) -> Record {
+    let said: Said<Block<'_>> =
+        fields.content.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
+    let results = |block: &Block<'_>| block.kind.is("tool_result");
+    let only_results = !said.blocks().is_empty() && said.blocks().iter().all(results);
+    let is_user = kind == EventType::USER_MESSAGE;
+    let kind = if is_user && only_results { EventType::TOOL_RESULT } else { kind };
+    Record {
+        native_id: None,
+        key: None,
+        parent: Parent::Previous,
+        ts: time::from_text(&fields.timestamp),
+        class: kind.class(),
+        effect: Effect {
+            starts_turn: kind == EventType::USER_MESSAGE && !is_reminder(fields, &said),
+            calls: calls(fields, &said),
+        },
+        kind,
+        only_results: false,
+        sidechain: false,
+        leaf: true,
+        usage: Usage::default(),
+        facts,
+    }
+}
+
+/// Whether hooks wrote the message.
+fn is_reminder(fields: &Fields<'_>, said: &Said<Block<'_>>) -> bool {
+    let reminds =
+        |text: &Text<'_>| text.get().is_some_and(|text| text.trim_start().starts_with(REMINDER));
+    let whole: Text<'_> =
+        fields.content.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
+    reminds(&whole) || said.blocks().iter().any(|block| reminds(&block.text))
+}
+
+/// Calls stand among the blocks, beside them, or at both places.
+fn calls(fields: &Fields<'_>, said: &Said<Block<'_>>) -> Vec<CallStep> {
+    let mut steps: Vec<CallStep> = Vec::new();
+    let mut step = |next: Option<CallStep>| {
+        steps.extend(next.filter(|next| !steps.iter().any(|step| is_same(step, next))));
+    };
+    for block in said.blocks() {
+        match block.kind.get() {
+            Some("tool_call" | "tool_use") => step(open(&block.id, &[&block.name])),
+            Some("tool_result") => {
+                let id = block.tool_call_id.to_owned().or_else(|| block.tool_use_id.to_owned());
+                step(id.map(CallStep::Close));
+            }
+            _ => {}
+        }
+    }
+    for call in fields.tool_calls.blocks() {
+        step(open(&call.id, &[&call.tool, &call.name, &call.function.0.name]));
+    }
+    step(fields.tool_call_id.to_owned().map(CallStep::Close));
+    steps
+}
+
+fn open(id: &Text<'_>, names: &[&Text<'_>]) -> Option<CallStep> {
+    let name = names.iter().find_map(|name| Text::to_owned(name)).unwrap_or_default();
+    Some(CallStep::Open(OpenCall { id: id.to_owned()?, name }))
+}
+
+fn is_same(a: &CallStep, b: &CallStep) -> bool {
+    match (a, b) {
+        (CallStep::Open(a), CallStep::Open(b)) => a.id == b.id,
+        (CallStep::Close(a), CallStep::Close(b)) => a == b,
+        _ => false,
+    }
+}

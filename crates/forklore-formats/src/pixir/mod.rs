@@ -1,0 +1,50 @@
+//! Pixir: `<workspace>/.pixir/sessions/<session>.ndjson`, an event a line. A fork is a log of its
+//! own: an event that says where it comes from, and its parent's events under new ids.
+
+mod record;
+mod view;
+
+use std::path::Path;
+
+use forklore_model::dialect::{Dialect, LineReader};
+use forklore_model::{Data, EventType, Message};
+
+use crate::head::any_text;
+
+/// The name kept with each event.
+pub const NAME: &str = "pixir";
+
+/// Pixir's session logs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Pixir;
+
+impl Dialect for Pixir {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    /// By its name, too: forklore's own files have lines of the same form.
+    fn detect(&self, path: &Path, head: &[u8]) -> bool {
+        self.may_own(path) && any_text(head, record::is_own)
+    }
+
+    fn may_own(&self, path: &Path) -> bool {
+        path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("ndjson"))
+    }
+
+    fn reader(&self, path: &Path, _memory: Option<&str>) -> Box<dyn LineReader> {
+        Box::new(record::Reader::new(path))
+    }
+
+    fn view(&self, kind: &EventType, data: &Data) -> Option<Message> {
+        view::message(kind, data)
+    }
+
+    fn renames_copies(&self) -> bool {
+        true
+    }
+
+    fn says_the_same(&self, _kind: &EventType, a: &Data, b: &Data) -> bool {
+        record::says_the_same(a, b)
+    }
+}

@@ -1,0 +1,197 @@
+//! What one line of a log is.
+
+use std::path::Path;
+
+use forklore_model::call::{CallStep, Effect, OpenCall};
+use forklore_model::dialect::{FileFacts, Line, LineReader, Parent, Record};
+use forklore_model::header::Usage;
+use forklore_model::{Data, EventType};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::lenient::{Number, Object, Text, Whole, fields};
+use crate::time;
+
+/// What Pixir writes.
+const TYPES: [&str; 14] = [
+    "user_message",
+    "assistant_message",
+    "reasoning",
+    "skill_activation",
+    "subagent_event",
+    "workflow_event",
+    "session_fork",
+    "branch_summary",
+    "history_compaction",
+    "provider_usage",
+    "turn_failed",
+    "tool_call",
+    "tool_result",
+    "permission_decision",
+];
+
+/// The fields by which a log is recognised.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Probe<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    session_id: Text<'a>,
+    seq: Whole,
+    #[serde(borrow)]
+    ts: Text<'a>,
+}
+
+/// Whether a line is an event as Pixir writes it.
+pub(super) fn is_own(line: &str) -> bool {
+    let Ok(line) = serde_json::from_str::<Probe<'_>>(line) else { return false };
+    let placed = line.session_id.get().is_some() && line.seq.0.is_some() && line.ts.get().is_some();
+    placed && line.kind.get().is_some_and(|kind| TYPES.contains(&kind))
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Fields<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    id: Text<'a>,
+    #[serde(borrow)]
+    session_id: Text<'a>,
+    #[serde(borrow)]
+    ts: Text<'a>,
+    #[serde(borrow)]
+    data: Object<About<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct About<'a> {
+    #[serde(borrow)]
+    call_id: Text<'a>,
+    #[serde(borrow)]
+    name: Text<'a>,
+    #[serde(borrow)]
+    parent_session_id: Text<'a>,
+    #[serde(borrow)]
+    child_workspace: Text<'a>,
+    usage_summary: Object<Spent>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Spent {
+    input_tokens: Number,
+    output_tokens: Number,
+    cached_tokens: Number,
+}
+
+/// Reads one log.
+#[derive(Debug)]
+pub(super) struct Reader {
+    /// What its place tells, until the first line is read.
+    facts: FileFacts,
+}
+
+impl Reader {
+    /// A log lies in the workspace of its session.
+    pub(super) fn new(path: &Path) -> Self {
+        let folder = path.parent().filter(|folder| folder.ends_with(".pixir/sessions"));
+        let workspace = folder.and_then(Path::parent).and_then(Path::parent);
+        let cwd = workspace.filter(|workspace| workspace.is_absolute());
+        let cwd = cwd.map(|cwd| cwd.to_string_lossy().into_owned());
+        Self { facts: FileFacts { cwd, ..FileFacts::default() } }
+    }
+}
+
+impl LineReader for Reader {
+    fn read(&mut self, line: &str) -> Line {
+        let mut plainer = String::new();
+        let fields = match fields::<Fields<'_>>(line, &mut plainer) {
+            Ok(fields) => fields,
+            Err(why) => return Line::Damage(why),
+        };
+        let mut facts = FileFacts {
+            native_id: fields.session_id.to_owned(),
+            ..std::mem::take(&mut self.facts)
+        };
+        match fields.kind.get() {
+            None => Line::Side(facts),
+            // The session's own first event says the same.
+            Some("session_fork") => {
+                let about = &fields.data.0;
+                Line::Side(FileFacts {
+                    copied_from: about.parent_session_id.to_owned(),
+                    cwd: about.child_workspace.to_owned().or(facts.cwd),
+                    created: time::from_text(&fields.ts),
+                    ..facts
+                })
+            }
+            Some(kind) => {
+                if !TYPES.contains(&kind) {
+                    facts.irregular = Some(format!("events of the type {kind} are not known"));
+                }
+                Line::Record(Box::new(record(kind, &fields, facts)))
+            }
+        }
+    }
+}
+
+fn record(kind: &str, fields: &Fields<'_>, facts: FileFacts) -> Record {
+    let known = kind.parse::<EventType>().ok().filter(EventType::is_own);
+    let kind = known.unwrap_or_else(|| EventType::extension(super::NAME, kind));
+    let about = &fields.data.0;
+    let spent = &about.usage_summary.0;
+    let is_usage = kind == EventType::PROVIDER_USAGE;
+    let usage = Usage {
+        input: spent.input_tokens.count(),
+        output: spent.output_tokens.count(),
+        cached: spent.cached_tokens.count(),
+        ..Usage::default()
+    };
+    Record {
+        native_id: fields.id.to_owned(),
+        key: None,
+        parent: Parent::Previous,
+        ts: time::from_text(&fields.ts),
+        class: kind.class(),
+        effect: Effect {
+            starts_turn: kind == EventType::USER_MESSAGE,
+            calls: call(&kind, about).into_iter().collect(),
+        },
+        kind,
+        only_results: false,
+        sidechain: false,
+        leaf: true,
+        usage: if is_usage { usage } else { Usage::default() },
+        facts,
+    }
+}
+
+fn call(kind: &EventType, about: &About<'_>) -> Option<CallStep> {
+    let id = about.call_id.to_owned();
+    match kind.as_str() {
+        "tool_call" => {
+            let name = about.name.to_owned().unwrap_or_default();
+            Some(CallStep::Open(OpenCall { id: id?, name }))
+        }
+        "tool_result" => id.map(CallStep::Close),
+        _ => None,
+    }
+}
+
+/// Whether the time and the content of two events are the same: a copy has another id, another
+/// number and another session.
+pub(super) fn says_the_same(a: &Data, b: &Data) -> bool {
+    #[derive(Deserialize)]
+    struct Said<'a> {
+        ts: String,
+        #[serde(borrow)]
+        data: &'a RawValue,
+    }
+    match (a.read::<Said<'_>>(), b.read::<Said<'_>>()) {
+        (Ok(a), Ok(b)) => a.ts == b.ts && a.data.get() == b.data.get(),
+        _ => false,
+    }
+}
