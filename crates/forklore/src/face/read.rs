@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use forklore_engine::{
     Branches, Difference, Engine, Inspection, Lineage, ListRequest, Listing, Loaded, LogRange,
-    Pace, Record, Result, Scope, Stats, TreeRequest, Trees,
+    Pace, Record, Result, Scope, Spender, Spending, Stats, TreeRequest, Trees,
 };
 use forklore_model::{Cut, Header, Message, Selector, SessionId};
 use forklore_store::port::{At, Stored, Verification};
@@ -194,6 +194,14 @@ impl Forklore {
     pub async fn family_stats(&self, session: &SessionId) -> Result<Stats> {
         let session = session.clone();
         self.step(move |engine| engine.family_stats(&session)).await
+    }
+
+    /// What calls of models cost, read from the events that sessions wrote themselves.
+    ///
+    /// # Errors
+    /// `not_found`. What cannot be read is under `problems`.
+    pub async fn spending(&self, spender: Spender) -> Result<Spending> {
+        self.step(move |engine| engine.spending(&spender)).await
     }
 
     /// Checks one session, or the whole store: bytes, counts, spans, and the links to parents.

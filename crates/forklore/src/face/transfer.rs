@@ -7,7 +7,8 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use forklore_engine::{
-    Exported, ImportOptions, ImportReport, LogRange, Progressed, Restored, Result, Salvage,
+    ExportTo, Exported, ImportOptions, ImportReport, LogRange, Progressed, Restored, Result,
+    Salvage, Survey,
 };
 use forklore_model::SessionId;
 
@@ -67,6 +68,70 @@ impl Forklore {
     ) -> Result<(Exported, W)> {
         let session = session.clone();
         self.step(move |engine| Ok((engine.export_plain(&session, &mut out)?, out))).await
+    }
+
+    /// The same of the first `end` messages.
+    ///
+    /// # Errors
+    /// Those of [`Self::export_plain`].
+    pub async fn export_plain_until<W: Write + Send + 'static>(
+        &self,
+        session: &SessionId,
+        end: Option<u64>,
+        mut out: W,
+    ) -> Result<(Exported, W)> {
+        let session = session.clone();
+        self.step(move |engine| Ok((engine.export_plain_until(&session, end, &mut out)?, out)))
+            .await
+    }
+
+    /// Writes a session as a file of an agent, up to a place if the request names one, and tells
+    /// what could not be said in that form.
+    ///
+    /// # Errors
+    /// `not_found`, `invalid_args` (the cut), `unsupported` when no such file can be written, or
+    /// what writing to `out` came to.
+    pub async fn export_to<W: Write + Send + 'static>(
+        &self,
+        session: &SessionId,
+        request: ExportTo,
+        mut out: W,
+    ) -> Result<(Exported, W)> {
+        let session = session.clone();
+        self.step(move |engine| {
+            let exported = engine.export_to(&session, &request)?.write(&mut out)?;
+            Ok((exported, out))
+        })
+        .await
+    }
+
+    /// The agents whose files can be written.
+    #[must_use]
+    pub fn agents_to_export_to(&self) -> Vec<&'static str> {
+        self.engine.agents_to_export_to()
+    }
+
+    /// Looks at the files, and those in folders, that by their names are a dialect's: how many
+    /// there are, and how many of them are in the store. No file is opened.
+    ///
+    /// # Errors
+    /// `unsupported` when the store keeps no sources, `invalid_args` for an unknown dialect, and
+    /// failures of the store.
+    pub async fn survey(
+        &self,
+        dialect: &str,
+        places: impl IntoIterator<Item = PathBuf>,
+    ) -> Result<Survey> {
+        let (dialect, places) = (dialect.to_owned(), places.into_iter().collect::<Vec<_>>());
+        self.step(move |engine| engine.survey(&dialect, &places)).await
+    }
+
+    /// The sessions read from the file at this path, which may be gone, in any revision of it.
+    ///
+    /// # Errors
+    /// `unsupported` when the store keeps no sources, and failures of the store.
+    pub async fn imported(&self, path: PathBuf) -> Result<Vec<SessionId>> {
+        self.step(move |engine| engine.imported(&path)).await
     }
 
     /// Writes the events of a session as envelope lines (SPEC 2), and tells the seq to go on from.
