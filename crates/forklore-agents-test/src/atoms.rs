@@ -67,7 +67,7 @@ pub(crate) fn text_of(value: &Value) -> String {
         Value::String(text) => text.clone(),
         Value::Array(blocks) => blocks.iter().map(text_of).collect::<Vec<_>>().join("\n"),
         Value::Object(fields) => {
-            match ["text", "output", "content"].iter().find_map(|k| fields.get(*k)) {
+            match ["text", "output", "content", "error"].iter().find_map(|k| fields.get(*k)) {
                 Some(inside) => text_of(inside),
                 None => String::new(),
             }
