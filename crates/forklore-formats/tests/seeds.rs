@@ -199,6 +199,13 @@ fn pixirs_events_do_to_turns_and_calls_what_they_say() {
     let spent = r#"{"usage_summary":{"input_tokens":7,"output_tokens":2,"cached_tokens":5}}"#;
     let usage = read("provider_usage", spent).usage;
     assert_eq!((usage.input, usage.output, usage.cached), (7, 2, 5));
+    let told = data(&event("provider_usage", &spent.replacen('{', "{\"model\":\"m\",", 1)));
+    let told = dialect("pixir").spent(&EventType::PROVIDER_USAGE, &told).unwrap();
+    assert_eq!(
+        (told.call.as_deref(), told.model.as_deref()),
+        (Some("0011223344556677"), Some("m"))
+    );
+    assert_eq!(told.usage, usage);
     let unknown = read("dream", "{}");
     assert_eq!(unknown.kind.as_str(), "x.pixir.dream");
     assert!(unknown.facts.irregular.is_some());

@@ -60,6 +60,12 @@ pub trait Dialect: Send + Sync {
         None
     }
 
+    /// The number that a stored record has in its file, where compactions go by it.
+    fn number(&self, data: &Data) -> Option<u64> {
+        let _ = data;
+        None
+    }
+
     /// What the model sees in place of what a stored `history_compaction` covers.
     fn instead(&self, data: &Data) -> Vec<Message> {
         self.view(&EventType::HISTORY_COMPACTION, data).into_iter().collect()
@@ -121,6 +127,8 @@ pub enum Covers {
     AllBefore,
     /// Everything before the record of this native id.
     Before(String),
+    /// Everything up to and with the record of this [number](Dialect::number).
+    Through(u64),
 }
 
 /// How an earlier record is sent from here on.

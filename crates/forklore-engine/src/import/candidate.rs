@@ -37,6 +37,27 @@ pub(super) struct Candidate {
     pub(super) expanded: Option<Expanded>,
 }
 
+impl Candidate {
+    /// A file with what its first records and its agent tell of its session.
+    fn opened(
+        path: PathBuf,
+        dialect: &'static dyn Dialect,
+        file: &Opened,
+        title: Option<String>,
+    ) -> Self {
+        let beside = names::beside(dialect, &path);
+        let mut facts = beside.clone();
+        let (begun, told) = file.begun(dialect);
+        facts.learn(told);
+        let base = facts.base.map(|base| base.native_id);
+        let base = base.or(facts.caller).or(facts.copied_from);
+        let stem = || path.file_stem().map(|it| it.to_string_lossy().into_owned());
+        let native_id = facts.native_id.or_else(stem);
+        let size = file.seen.size;
+        Self { path, dialect, size, begun, native_id, base, title, beside, expanded: None }
+    }
+}
+
 impl Engine {
     /// The files that a dialect recognises and that are to be read, the oldest first, but none
     /// before the one that it begins in. Those that are as they were are reported at once: one
@@ -88,27 +109,8 @@ impl Engine {
             let problem = match opened {
                 Ok(file) => match asked.or_else(|| self.dialects().detect(&path, &file.head)) {
                     Some(dialect) => {
-                        let beside = names::beside(dialect, &path);
-                        let mut facts = beside.clone();
-                        let (begun, told) = file.begun(dialect);
-                        facts.learn(told);
-                        let base = facts.base.map(|base| base.native_id);
-                        let base = base.or(facts.caller).or(facts.copied_from);
-                        let stem = || path.file_stem().map(|it| it.to_string_lossy().into_owned());
-                        let native_id = facts.native_id.or_else(stem);
                         let title = names.of(dialect, &path);
-                        let size = file.seen.size;
-                        found.push(Candidate {
-                            path,
-                            dialect,
-                            size,
-                            begun,
-                            native_id,
-                            base,
-                            title,
-                            beside,
-                            expanded: None,
-                        });
+                        found.push(Candidate::opened(path, dialect, &file, title));
                         continue;
                     }
                     None => (ProblemKind::UnknownFormat, NO_RECORDS.to_owned()),

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use forklore_model::dialect::{Covers, Edit};
-use forklore_model::{Class, Content, Event, EventId, EventType, Message, Part, Role, SessionId};
+use forklore_model::{
+    Class, Content, Data, Event, EventId, EventType, Message, Part, Role, SessionId,
+};
 use forklore_store::port::{At, Direction, Query, Stored};
 use serde::Deserialize;
 
@@ -176,7 +178,35 @@ impl Outline {
                     .position(|item| !item.instead && kept.is_some_and(|kept| item.seq >= kept));
                 Some(Covered::First(place.unwrap_or(self.items.len())))
             }
+            Some(Covers::Through(last)) => {
+                let is_kept = |data: &Data| {
+                    let number = dialect.and_then(|dialect| dialect.number(data));
+                    number.is_none_or(|number| number > last)
+                };
+                Some(Covered::First(self.kept_from(engine, session, &is_kept)?))
+            }
         })
+    }
+
+    /// Where the last messages begin that are all kept; there are few of them.
+    fn kept_from(
+        &self,
+        engine: &Engine,
+        session: &SessionId,
+        is_kept: &dyn Fn(&Data) -> bool,
+    ) -> Result<usize> {
+        let mut from = self.items.len();
+        let told = self.items.iter().enumerate().rev().filter(|(_, item)| !item.instead);
+        for (at, item) in told {
+            let at_item = At::Seq(item.seq);
+            let query = Query { at: at_item, direction: Direction::Forward, limit: 1, bare: false };
+            let found = engine.store().read(session, &query)?.events;
+            if !found.first().is_some_and(|stored| is_kept(&stored.event.data)) {
+                break;
+            }
+            from = at;
+        }
+        Ok(from)
     }
 
     /// Puts a compaction's messages in place of those it covers.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use forklore_engine::ProblemKind;
-use forklore_model::{SessionId, SessionKind};
+use forklore_model::{Message, SessionId, SessionKind};
 
 use crate::files::testdata;
 use crate::scene::Scene;
@@ -72,6 +72,17 @@ fn a_fork_that_comes_first_is_linked_to_its_parent() {
     let link = scene.engine.show(&id(FORK)).unwrap().copy_of.unwrap();
     // Six of the eight events are messages, calls and results.
     assert_eq!((link.session_id, link.index), (id(ROOT), 6));
+}
+
+#[test]
+fn a_compaction_stands_for_what_its_range_says() {
+    let scene = Scene::new();
+    let counted = "20260302T094000-0718ab";
+    scene.import(&file(counted));
+    let sent = scene.engine.inspect(&id(counted)).unwrap();
+    let sent: Vec<_> = sent.messages.iter().map(Message::plain_text).collect();
+    let summed = "[Summary of the conversation so far]\nCounted to two.";
+    assert_eq!(sent, [summed, "Step 3.", "Step 4."]);
 }
 
 #[test]

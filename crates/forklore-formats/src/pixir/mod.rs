@@ -2,12 +2,13 @@
 //! own: an event that says where it comes from, and its parent's events under new ids.
 
 mod record;
+mod spent;
 mod view;
 
 use std::path::Path;
 
-use forklore_model::dialect::{Dialect, LineReader};
-use forklore_model::{Data, EventType, Message};
+use forklore_model::dialect::{Covers, Dialect, LineReader};
+use forklore_model::{Data, EventType, Message, Spent};
 
 use crate::head::any_text;
 
@@ -38,6 +39,19 @@ impl Dialect for Pixir {
 
     fn view(&self, kind: &EventType, data: &Data) -> Option<Message> {
         view::message(kind, data)
+    }
+
+    fn spent(&self, kind: &EventType, data: &Data) -> Option<Spent> {
+        (*kind == EventType::PROVIDER_USAGE).then(|| spent::spent(data)).flatten()
+    }
+
+    /// Everything up to the end of its range; what stands between that and itself is kept.
+    fn compaction(&self, data: &Data) -> Option<Covers> {
+        view::range_end(data).map(Covers::Through)
+    }
+
+    fn number(&self, data: &Data) -> Option<u64> {
+        view::number(data)
     }
 
     fn renames_copies(&self) -> bool {

@@ -9,7 +9,8 @@ use forklore_model::{Data, EventType};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::lenient::{Number, Object, Text, Whole, fields};
+use super::spent::Summary;
+use crate::lenient::{Object, Text, Whole, fields};
 use crate::time;
 
 /// What Pixir writes.
@@ -76,15 +77,7 @@ struct About<'a> {
     parent_session_id: Text<'a>,
     #[serde(borrow)]
     child_workspace: Text<'a>,
-    usage_summary: Object<Spent>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Spent {
-    input_tokens: Number,
-    output_tokens: Number,
-    cached_tokens: Number,
+    usage_summary: Object<Summary>,
 }
 
 /// Reads one log.
@@ -142,14 +135,7 @@ fn record(kind: &str, fields: &Fields<'_>, facts: FileFacts) -> Record {
     let known = kind.parse::<EventType>().ok().filter(EventType::is_own);
     let kind = known.unwrap_or_else(|| EventType::extension(super::NAME, kind));
     let about = &fields.data.0;
-    let spent = &about.usage_summary.0;
     let is_usage = kind == EventType::PROVIDER_USAGE;
-    let usage = Usage {
-        input: spent.input_tokens.count(),
-        output: spent.output_tokens.count(),
-        cached: spent.cached_tokens.count(),
-        ..Usage::default()
-    };
     Record {
         native_id: fields.id.to_owned(),
         key: None,
@@ -164,7 +150,7 @@ fn record(kind: &str, fields: &Fields<'_>, facts: FileFacts) -> Record {
         only_results: false,
         sidechain: false,
         leaf: true,
-        usage: if is_usage { usage } else { Usage::default() },
+        usage: if is_usage { about.usage_summary.0.usage() } else { Usage::default() },
         facts,
     }
 }

@@ -108,3 +108,29 @@ fn summary(what: &str, said: Said<'_>) -> Message {
     let summary = said.summary.unwrap_or_default();
     Message::text(Role::User, format!("[{what}]\n{summary}"))
 }
+
+/// The number of the last event that a compaction sums up.
+pub(super) fn range_end(data: &Data) -> Option<u64> {
+    #[derive(Deserialize)]
+    struct Compaction {
+        data: Ranged,
+    }
+    #[derive(Deserialize)]
+    struct Ranged {
+        range: Range,
+    }
+    #[derive(Deserialize)]
+    struct Range {
+        to_seq: u64,
+    }
+    data.read::<Compaction>().ok().map(|compaction| compaction.data.range.to_seq)
+}
+
+/// The number of an event in its log.
+pub(super) fn number(data: &Data) -> Option<u64> {
+    #[derive(Deserialize)]
+    struct Numbered {
+        seq: u64,
+    }
+    data.read::<Numbered>().ok().map(|numbered| numbered.seq)
+}

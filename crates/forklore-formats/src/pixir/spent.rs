@@ -1,0 +1,52 @@
+//! What a stored `provider_usage` says that a call of the model cost.
+
+use forklore_model::header::Usage;
+use forklore_model::{Data, Spent};
+use serde::Deserialize;
+
+use crate::lenient::{Number, Object, Text};
+
+/// What Pixir counts of a call.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Summary {
+    input_tokens: Number,
+    output_tokens: Number,
+    cached_tokens: Number,
+}
+
+impl Summary {
+    pub(super) fn usage(&self) -> Usage {
+        Usage {
+            input: self.input_tokens.count(),
+            output: self.output_tokens.count(),
+            cached: self.cached_tokens.count(),
+            ..Usage::default()
+        }
+    }
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Fields<'a> {
+    #[serde(borrow)]
+    id: Text<'a>,
+    #[serde(borrow)]
+    data: Object<Told<'a>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Told<'a> {
+    #[serde(borrow)]
+    model: Text<'a>,
+    usage_summary: Object<Summary>,
+}
+
+/// Costs are not replayed into forks: each is told once, under an id of its own.
+pub(super) fn spent(data: &Data) -> Option<Spent> {
+    let fields: Fields<'_> = data.read().ok()?;
+    let told = &fields.data.0;
+    let (call, model) = (fields.id.to_owned(), told.model.to_owned());
+    Spent { call, model, usage: told.usage_summary.0.usage() }.some()
+}
