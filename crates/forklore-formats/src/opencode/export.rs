@@ -109,6 +109,17 @@ struct PartIds<'a> {
     session: Field<'a>,
     #[serde(borrow, rename = "messageID")]
     message: Field<'a>,
+    #[serde(borrow)]
+    time: Field<'a>,
+}
+
+impl PartIds<'_> {
+    /// A part of the database says when it was made, a part of a file when it began.
+    fn began(&self) -> Option<String> {
+        let time: Value = serde_json::from_str(self.time.0?.get()).ok()?;
+        let created = time.get("start").is_none().then(|| time.get("created"))??;
+        Some(json!({ "start": created }).to_string())
+    }
 }
 
 impl Writer {
@@ -150,6 +161,9 @@ impl Writer {
             change(part.id, quoted(&id));
             change(part.session, session.clone());
             change(part.message, quoted(&message));
+            if let Some(began) = part.began() {
+                change(part.time, began);
+            }
         }
         if info.role.is("user") {
             self.asked = message;
