@@ -125,7 +125,7 @@ fn ak_coder_writes_messages_of_openais_api() {
     assert_eq!(view("ak-coder", "assistant_message", line), Some(expected));
     let read = record("ak-coder", HISTORY, line);
     assert_eq!(read.effect.calls, [opens("c", "ls")]);
-    assert_eq!(read.facts.created.map(|it| it.as_millisecond()), Some(1_772_442_000_000));
+    assert_eq!(read.facts.created, Some("2026-03-02T09:00:00Z".parse().unwrap()));
     let line = r#"{"role":"tool","content":"x","tool_call_id":"c","name":"ls"}"#;
     assert_eq!(
         view("ak-coder", "tool_result", line),
