@@ -93,7 +93,9 @@ pub(super) fn is_lines(path: &Path) -> bool {
     let is = |path: &Path, ending| {
         path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending))
     };
-    is(path, "jsonl") || is(path, "ndjson") || (is(path, "zst") && is(&path.with_extension(""), "jsonl"))
+    is(path, "jsonl")
+        || is(path, "ndjson")
+        || (is(path, "zst") && is(&path.with_extension(""), "jsonl"))
 }
 
 /// Whether a compressed file stands beside the same file as it was: that one goes on.
