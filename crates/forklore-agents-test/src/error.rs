@@ -9,8 +9,8 @@ pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 /// Why nothing could be said about an agent.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
-    #[error("{0}")]
-    Usage(&'static str),
+    #[error("none of the agents is called {0}")]
+    Nobody(String),
     #[error("{path}: {source}")]
     File { path: PathBuf, source: io::Error },
     #[error("cannot start {program}: {source}")]

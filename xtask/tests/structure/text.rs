@@ -21,7 +21,8 @@ const LEFT_BEHIND: [&str; 5] = [
 
 /// What writes to standard output or error, and where alone it stands.
 const PRINTS: [&str; 4] = ["println!(", "print!(", "stdout()", "stderr()"];
-const OUTPUT: [&str; 4] = [
+const OUTPUT: [&str; 5] = [
+    "crates/forklore-agents-test/src/output.rs",
     "crates/forklore-faults/src/process.rs",
     "crates/forklore-cli/src/output",
     "crates/forklore-bench/src/output.rs",
