@@ -15,6 +15,5 @@ fn few_are_enough(kind: Kind) {
     let (status, lines) = process.ended::<Line>();
     world.note("few", &lines);
     assert!(status.success(), "the process failed; {:?}", world.history.last());
-    assert!(world.history.iter().any(|entry| !entry.is_done()), "it never ran out of them");
     world.assert_sound_though_limited();
 }
