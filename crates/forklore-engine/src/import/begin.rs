@@ -172,6 +172,7 @@ impl Reading<'_> {
             id: new.id.clone(),
             events,
             inherited,
+            forked: new.from.is_some(),
             standing: Standing::Follows,
             appended: 0,
             updated: new.created,

@@ -348,9 +348,7 @@ impl FileSession {
         match place.inherited {
             false => self.tip() == Some(place.position),
             // Behind what it inherits stands the event that says so, at the position 0.
-            true => {
-                self.inherited == place.position && self.events == u64::from(self.inherited > 0)
-            }
+            true => self.inherited == place.position && self.events == u64::from(self.forked),
         }
     }
 }

@@ -104,7 +104,7 @@ impl Reading<'_> {
             let behind = Behind::tip(self.session(parent));
             return Route::Fork(Begin { parent, behind, kind: SessionKind::Delegate });
         }
-        if self.session(0).is_some_and(|first| first.events == 0) {
+        if self.session(0).is_some_and(FileSession::is_empty) {
             return self.go_on(0);
         }
         Route::Fork(Begin { parent: 0, behind: Behind::Nothing, kind: SessionKind::Branch })

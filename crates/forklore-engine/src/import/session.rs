@@ -10,6 +10,8 @@ pub(super) struct FileSession {
     /// Its own events that came from the file, those about to be written included.
     pub(super) events: u64,
     pub(super) inherited: u64,
+    /// Whether its first event says where it was forked.
+    pub(super) forked: bool,
     pub(super) standing: Standing,
     /// How many of its events came this time.
     pub(super) appended: u64,
@@ -40,10 +42,16 @@ impl FileSession {
             id: header.id.clone(),
             events,
             inherited: header.inherited.kept,
+            forked: header.parent_id.is_some(),
             standing,
             appended: 0,
             updated: header.updated,
         }
+    }
+
+    /// Whether it has nothing of the file yet, and nothing of another session.
+    pub(super) fn is_empty(&self) -> bool {
+        self.inherited == 0 && self.events == u64::from(self.forked)
     }
 
     /// Its last log position, -1 when it is empty.
