@@ -4,9 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use forklore_model::dialect::Edit;
-use forklore_model::{
-    Content, Data, Event, EventType, Label, Message, Part, Role, SessionId, payload,
-};
+use forklore_model::{Content, Data, Event, Label, Message, Part, Role, SessionId, payload};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -24,7 +22,7 @@ impl Engine {
             None => payload::message(&event.kind, &event.data).ok().flatten(),
         };
         read.unwrap_or_else(|| Message {
-            role: fallback_role(&event.kind),
+            role: Role::of(&event.kind).unwrap_or(Role::Assistant),
             content: Content::Parts(vec![Part::Other { value: event.data.clone() }]),
         })
     }
@@ -35,15 +33,6 @@ impl Engine {
     pub(crate) fn edit(&self, event: &Event) -> Option<Edit> {
         let dialect = self.dialects().named(event.dialect.as_deref()?)?;
         dialect.edit(&event.kind, &event.data)
-    }
-}
-
-fn fallback_role(kind: &EventType) -> Role {
-    match kind.as_str() {
-        "system_message" => Role::System,
-        "user_message" => Role::User,
-        "tool_result" => Role::Tool,
-        _ => Role::Assistant,
     }
 }
 

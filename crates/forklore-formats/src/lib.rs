@@ -18,6 +18,7 @@ pub mod pi;
 mod pieces;
 pub mod pixir;
 pub mod plain;
+mod roles;
 mod splice;
 mod time;
 

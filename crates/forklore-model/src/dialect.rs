@@ -273,6 +273,27 @@ pub struct Record {
     pub facts: FileFacts,
 }
 
+impl Record {
+    /// A record of this kind that continues the one before it and says nothing else.
+    #[must_use]
+    pub fn of(kind: EventType) -> Self {
+        Self {
+            native_id: None,
+            key: None,
+            parent: Parent::Previous,
+            ts: None,
+            class: kind.class(),
+            kind,
+            effect: Effect::default(),
+            only_results: false,
+            sidechain: false,
+            leaf: true,
+            usage: Usage::default(),
+            facts: FileFacts::default(),
+        }
+    }
+}
+
 /// Which record another continues.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Parent {

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::data::Data;
+use crate::kind::EventType;
 
 /// Who speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -16,6 +17,20 @@ pub enum Role {
     Assistant,
     /// A tool's result.
     Tool,
+}
+
+impl Role {
+    /// Who speaks in an event of this type; none where nobody does.
+    #[must_use]
+    pub fn of(kind: &EventType) -> Option<Self> {
+        match kind.as_str() {
+            "system_message" => Some(Self::System),
+            "user_message" => Some(Self::User),
+            "assistant_message" | "reasoning" | "tool_call" => Some(Self::Assistant),
+            "tool_result" => Some(Self::Tool),
+            _ => None,
+        }
+    }
 }
 
 /// A conversation event as messages are commonly written.

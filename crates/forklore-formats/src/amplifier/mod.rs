@@ -11,6 +11,7 @@ use forklore_model::dialect::{Dialect, FileFacts, LineReader};
 use forklore_model::{Data, EventType, Message};
 
 use crate::head::{Probe, any_line};
+use crate::roles::kind_of;
 
 /// The name kept with each event.
 pub const NAME: &str = "amplifier";
@@ -58,5 +59,5 @@ impl Dialect for Amplifier {
 /// A message with the time that Amplifier adds; in one of its own folders the time may be missing.
 fn is_own(line: &Probe<'_>, of_session: bool) -> bool {
     let timed = of_session || line.timestamp.get().is_some();
-    timed && line.kind.get().is_none() && line.role.get().and_then(record::kind_of).is_some()
+    timed && line.kind.get().is_none() && line.role.get().and_then(kind_of).is_some()
 }

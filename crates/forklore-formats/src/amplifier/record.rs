@@ -3,28 +3,18 @@
 use std::path::Path;
 
 use forklore_model::EventType;
-use forklore_model::call::{CallStep, Effect, OpenCall};
-use forklore_model::dialect::{FileFacts, Line, LineReader, Parent, Record};
-use forklore_model::header::Usage;
+use forklore_model::call::{CallStep, Effect};
+use forklore_model::dialect::{FileFacts, Line, LineReader, Record};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::place;
 use crate::lenient::{Object, Said, Text, fields};
+use crate::roles::{kind_of, opened};
 use crate::time;
 
 /// What messages begin with that hooks write in a person's name.
 const REMINDER: &str = "<system-reminder>";
-
-pub(super) fn kind_of(role: &str) -> Option<EventType> {
-    match role {
-        "system" | "developer" => Some(EventType::SYSTEM_MESSAGE),
-        "user" => Some(EventType::USER_MESSAGE),
-        "assistant" => Some(EventType::ASSISTANT_MESSAGE),
-        "tool" | "function" => Some(EventType::TOOL_RESULT),
-        _ => None,
-    }
-}
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -114,21 +104,13 @@ fn record(kind: EventType, fields: &Fields<'_>, facts: FileFacts) -> Record {
     let is_user = kind == EventType::USER_MESSAGE;
     let kind = if is_user && only_results { EventType::TOOL_RESULT } else { kind };
     Record {
-        native_id: None,
-        key: None,
-        parent: Parent::Previous,
         ts: time::from_text(&fields.timestamp),
-        class: kind.class(),
         effect: Effect {
             starts_turn: kind == EventType::USER_MESSAGE && !is_reminder(fields, &said),
             calls: calls(fields, &said),
         },
-        kind,
-        only_results: false,
-        sidechain: false,
-        leaf: true,
-        usage: Usage::default(),
         facts,
+        ..Record::of(kind)
     }
 }
 
@@ -149,7 +131,7 @@ fn calls(fields: &Fields<'_>, said: &Said<Block<'_>>) -> Vec<CallStep> {
     };
     for block in said.blocks() {
         match block.kind.get() {
-            Some("tool_call" | "tool_use") => step(open(&block.id, &[&block.name])),
+            Some("tool_call" | "tool_use") => step(opened(&block.id, &block.name)),
             Some("tool_result") => {
                 let id = block.tool_call_id.to_owned().or_else(|| block.tool_use_id.to_owned());
                 step(id.map(CallStep::Close));
@@ -158,15 +140,12 @@ fn calls(fields: &Fields<'_>, said: &Said<Block<'_>>) -> Vec<CallStep> {
         }
     }
     for call in fields.tool_calls.blocks() {
-        step(open(&call.id, &[&call.tool, &call.name, &call.function.0.name]));
+        let names = [&call.tool, &call.name, &call.function.0.name];
+        let name = names.into_iter().find(|name| name.get().is_some()).unwrap_or(&call.name);
+        step(opened(&call.id, name));
     }
     step(fields.tool_call_id.to_owned().map(CallStep::Close));
     steps
-}
-
-fn open(id: &Text<'_>, names: &[&Text<'_>]) -> Option<CallStep> {
-    let name = names.iter().find_map(|name| Text::to_owned(name)).unwrap_or_default();
-    Some(CallStep::Open(OpenCall { id: id.to_owned()?, name }))
 }
 
 fn is_same(a: &CallStep, b: &CallStep) -> bool {

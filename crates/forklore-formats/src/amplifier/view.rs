@@ -63,13 +63,7 @@ struct Block<'a> {
 }
 
 pub(super) fn message(kind: &EventType, data: &Data) -> Option<Message> {
-    let role = match kind.as_str() {
-        "system_message" => Role::System,
-        "user_message" => Role::User,
-        "assistant_message" => Role::Assistant,
-        "tool_result" => Role::Tool,
-        _ => return None,
-    };
+    let role = Role::of(kind)?;
     let shown: Shown<'_> = data.read().ok()?;
     let content = shown.content.map_or("\"\"", RawValue::get);
     if let Some(call_id) = shown.tool_call_id {

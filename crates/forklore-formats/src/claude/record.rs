@@ -3,13 +3,13 @@
 
 use std::path::Path;
 
-use forklore_model::call::{CallStep, Effect, OpenCall};
+use forklore_model::call::{CallStep, Effect};
 use forklore_model::dialect::{FileFacts, Line, LineReader, Parent, Record};
-use forklore_model::header::Usage;
 use forklore_model::{Class, EventType};
 use serde::{Deserialize, Deserializer};
 
 use crate::lenient::{Flag, Object, Said, Text, fields};
+use crate::roles::opened;
 use crate::time;
 
 #[derive(Debug, Default, Deserialize)]
@@ -161,17 +161,15 @@ impl Reader {
         };
         Record {
             native_id: Some(uuid),
-            key: None,
             parent: parent(fields),
             ts: time::from_text(&fields.timestamp),
-            kind,
             class,
             effect: Effect { starts_turn, calls },
             only_results,
             sidechain,
             leaf: speaks && !sidechain && !fields.meta.0 && fields.team.get().is_none(),
-            usage: Usage::default(),
             facts,
+            ..Record::of(kind)
         }
     }
 }
@@ -233,10 +231,7 @@ fn extension(name: &str) -> EventType {
 
 fn call_step(block: &Block<'_>) -> Option<CallStep> {
     match block.kind.get()? {
-        "tool_use" => {
-            let name = block.name.to_owned().unwrap_or_default();
-            Some(CallStep::Open(OpenCall { id: block.id.to_owned()?, name }))
-        }
+        "tool_use" => opened(&block.id, &block.name),
         "tool_result" => block.tool_use_id.to_owned().map(CallStep::Close),
         _ => None,
     }

@@ -178,18 +178,14 @@ impl Reader {
         }
         let (key, strange) = self.number(line.ordinal.0);
         Record {
-            native_id: None,
             key,
             parent,
             ts: time::from_text(&line.timestamp),
-            kind,
             class,
             effect,
-            only_results: false,
-            sidechain: false,
-            leaf: true,
             usage,
             facts: self.untold(strange),
+            ..Record::of(kind)
         }
     }
 

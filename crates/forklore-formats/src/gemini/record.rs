@@ -6,8 +6,7 @@ use std::path::Path;
 
 use forklore_model::call::Effect;
 use forklore_model::data::without_lone_surrogates;
-use forklore_model::dialect::{FileFacts, Line, LineReader, Parent, Record, Several};
-use forklore_model::header::Usage;
+use forklore_model::dialect::{FileFacts, Line, LineReader, Record, Several};
 use forklore_model::{Class, EventType};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -306,18 +305,5 @@ fn record(message: &Message<'_>, spoken: &Spoken, kind: &str, answered: bool) ->
 }
 
 fn new(kind: EventType, ts: Option<jiff::Timestamp>) -> Record {
-    Record {
-        native_id: None,
-        key: None,
-        parent: Parent::Previous,
-        ts,
-        class: kind.class(),
-        kind,
-        effect: Effect::default(),
-        only_results: false,
-        sidechain: false,
-        leaf: true,
-        usage: Usage::default(),
-        facts: FileFacts::default(),
-    }
+    Record { ts, ..Record::of(kind) }
 }

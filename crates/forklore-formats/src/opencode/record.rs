@@ -6,7 +6,6 @@
 use forklore_model::call::Effect;
 use forklore_model::data::without_lone_surrogates;
 use forklore_model::dialect::{FileFacts, Line, LineReader, Parent, Record, Several};
-use forklore_model::header::Usage;
 use forklore_model::{Class, EventType};
 use jiff::Timestamp;
 use serde_json::value::RawValue;
@@ -198,18 +197,5 @@ fn facts(info: &Info<'_>) -> FileFacts {
 }
 
 fn new(kind: EventType, parent: Parent, ts: Option<Timestamp>) -> Record {
-    Record {
-        native_id: None,
-        key: None,
-        parent,
-        ts,
-        class: kind.class(),
-        kind,
-        effect: Effect::default(),
-        only_results: false,
-        sidechain: false,
-        leaf: true,
-        usage: Usage::default(),
-        facts: FileFacts::default(),
-    }
+    Record { parent, ts, ..Record::of(kind) }
 }

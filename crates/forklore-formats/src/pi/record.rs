@@ -1,13 +1,14 @@
 //! What one line of a Pi file is. The hot path of an import: one parse, nothing built that is
 //! not needed.
 
-use forklore_model::call::{CallStep, Effect, OpenCall};
+use forklore_model::call::{CallStep, Effect};
 use forklore_model::dialect::{FileFacts, Line, LineReader, Parent, Record};
 use forklore_model::header::Usage;
 use forklore_model::{Class, EventType};
 use serde::Deserialize;
 
 use crate::lenient::{Number, Object, Said, Text, fields};
+use crate::roles::opened;
 use crate::time;
 
 #[derive(Debug, Default, Deserialize)]
@@ -113,21 +114,18 @@ fn record(native: &str, fields: &Fields<'_>, facts: FileFacts) -> Record {
     let is_usage = kind == EventType::PROVIDER_USAGE;
     Record {
         native_id: fields.id.to_owned(),
-        key: None,
         parent: parent(fields),
         ts: time::from_text(&fields.timestamp),
         effect: Effect {
             starts_turn: native == "message" && message.role.is("user"),
             calls: calls(&kind, message),
         },
-        // Pi writes a result behind the record that it answers: it needs no looking for.
-        only_results: false,
-        sidechain: false,
-        leaf: true,
         usage: if is_usage { usage(&fields.usage.0) } else { Usage::default() },
-        kind,
         class,
         facts,
+        // Pi writes a result behind the record that it answers: it needs no looking for, so
+        // `only_results` stays off.
+        ..Record::of(kind)
     }
 }
 
@@ -166,11 +164,7 @@ fn calls(kind: &EventType, message: &Spoken<'_>) -> Vec<CallStep> {
         return Vec::new();
     }
     let blocks = message.content.blocks().iter().filter(|block| block.kind.is("toolCall"));
-    let calls = blocks.filter_map(|block| {
-        let name = block.name.to_owned().unwrap_or_default();
-        Some(CallStep::Open(OpenCall { id: block.id.to_owned()?, name }))
-    });
-    calls.collect()
+    blocks.filter_map(|block| opened(&block.id, &block.name)).collect()
 }
 
 fn usage(spent: &Spent) -> Usage {

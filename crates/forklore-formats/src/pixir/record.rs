@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use forklore_model::call::{CallStep, Effect, OpenCall};
-use forklore_model::dialect::{FileFacts, Line, LineReader, Parent, Record};
+use forklore_model::call::{CallStep, Effect};
+use forklore_model::dialect::{FileFacts, Line, LineReader, Record};
 use forklore_model::header::Usage;
 use forklore_model::{Data, EventType};
 use serde::Deserialize;
@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 
 use super::spent::Summary;
 use crate::lenient::{Object, Text, Whole, fields};
+use crate::roles::opened;
 use crate::time;
 
 /// What Pixir writes.
@@ -138,31 +139,21 @@ fn record(kind: &str, fields: &Fields<'_>, facts: FileFacts) -> Record {
     let is_usage = kind == EventType::PROVIDER_USAGE;
     Record {
         native_id: fields.id.to_owned(),
-        key: None,
-        parent: Parent::Previous,
         ts: time::from_text(&fields.ts),
-        class: kind.class(),
         effect: Effect {
             starts_turn: kind == EventType::USER_MESSAGE,
             calls: call(&kind, about).into_iter().collect(),
         },
-        kind,
-        only_results: false,
-        sidechain: false,
-        leaf: true,
         usage: if is_usage { about.usage_summary.0.usage() } else { Usage::default() },
         facts,
+        ..Record::of(kind)
     }
 }
 
 fn call(kind: &EventType, about: &About<'_>) -> Option<CallStep> {
-    let id = about.call_id.to_owned();
     match kind.as_str() {
-        "tool_call" => {
-            let name = about.name.to_owned().unwrap_or_default();
-            Some(CallStep::Open(OpenCall { id: id?, name }))
-        }
-        "tool_result" => id.map(CallStep::Close),
+        "tool_call" => opened(&about.call_id, &about.name),
+        "tool_result" => about.call_id.to_owned().map(CallStep::Close),
         _ => None,
     }
 }

@@ -13,6 +13,7 @@ use forklore_model::{Data, EventType, Message};
 use crate::document::Document;
 use crate::head::{Probe, any_line};
 use crate::lenient::Said;
+use crate::roles::kind_of;
 
 /// The name kept with each event.
 pub const NAME: &str = "plain";
@@ -66,5 +67,5 @@ fn is_lines(path: &Path) -> bool {
 
 fn is_own(line: &Probe<'_>) -> bool {
     let says = !matches!(line.content, Said::Nothing) || !line.tool_calls.blocks().is_empty();
-    says && line.role.get().and_then(record::kind_of).is_some()
+    says && line.role.get().and_then(kind_of).is_some()
 }

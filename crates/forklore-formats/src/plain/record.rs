@@ -1,27 +1,17 @@
 //! What a message is, and where the messages of a document stand.
 
 use forklore_model::EventType;
-use forklore_model::call::{CallStep, Effect, OpenCall};
+use forklore_model::call::{CallStep, Effect};
 use forklore_model::data::without_lone_surrogates;
-use forklore_model::dialect::{FileFacts, Line, LineReader, Parent, Record, Several};
-use forklore_model::header::Usage;
+use forklore_model::dialect::{FileFacts, Line, LineReader, Record, Several};
 use serde::Deserialize;
 
 use crate::document::{Document, range};
 use crate::lenient::{Flag, Object, Said, Text, fields};
+use crate::roles::{kind_of, opened};
 use crate::time;
 
 pub(super) const MESSAGES: &str = "messages";
-
-pub(super) fn kind_of(role: &str) -> Option<EventType> {
-    match role {
-        "system" | "developer" => Some(EventType::SYSTEM_MESSAGE),
-        "user" => Some(EventType::USER_MESSAGE),
-        "assistant" => Some(EventType::ASSISTANT_MESSAGE),
-        "tool" | "function" => Some(EventType::TOOL_RESULT),
-        _ => None,
-    }
-}
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -126,30 +116,18 @@ fn message(fields: &Fields<'_>) -> Option<Record> {
     let ts = time::from_text(&fields.timestamp).or_else(|| time::from_text(&fields.ts));
     Some(Record {
         native_id: fields.id.to_owned(),
-        key: None,
-        parent: Parent::Previous,
         ts,
-        class: kind.class(),
         effect: Effect {
             starts_turn: kind == EventType::USER_MESSAGE && !fields.injected.0,
             calls: calls(fields),
         },
-        kind,
-        only_results: false,
-        sidechain: false,
-        leaf: true,
-        usage: Usage::default(),
-        facts: FileFacts::default(),
+        ..Record::of(kind)
     })
 }
 
 fn calls(fields: &Fields<'_>) -> Vec<CallStep> {
-    let open = |id: &Text<'_>, name: &Text<'_>| {
-        let name = name.to_owned().unwrap_or_default();
-        Some(CallStep::Open(OpenCall { id: id.to_owned()?, name }))
-    };
     let in_content = fields.content.blocks().iter().filter_map(|block| match block.kind.get()? {
-        "tool_call" | "tool_use" => open(&block.id, &block.name),
+        "tool_call" | "tool_use" => opened(&block.id, &block.name),
         "tool_result" => {
             let id = block.call_id.to_owned().or_else(|| block.tool_use_id.to_owned());
             id.map(CallStep::Close)
@@ -157,7 +135,7 @@ fn calls(fields: &Fields<'_>) -> Vec<CallStep> {
         _ => None,
     });
     let beside = fields.tool_calls.blocks().iter();
-    let beside = beside.filter_map(|call| open(&call.id, &call.function.0.name));
+    let beside = beside.filter_map(|call| opened(&call.id, &call.function.0.name));
     let closes = fields.tool_call_id.to_owned().map(CallStep::Close);
     in_content.chain(beside).chain(closes).collect()
 }

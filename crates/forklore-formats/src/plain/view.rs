@@ -52,13 +52,7 @@ struct Block<'a> {
 }
 
 pub(super) fn message(kind: &EventType, data: &Data) -> Option<Message> {
-    let role = match kind.as_str() {
-        "system_message" => Role::System,
-        "user_message" => Role::User,
-        "assistant_message" => Role::Assistant,
-        "tool_result" => Role::Tool,
-        _ => return None,
-    };
+    let role = Role::of(kind)?;
     if let Ok(system) = data.read::<&RawValue>()
         && system.get().starts_with(['"', '['])
     {
