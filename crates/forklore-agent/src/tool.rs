@@ -1,5 +1,8 @@
 //! The port to tools: what may be called, and the calls.
 
+use std::fmt;
+use std::sync::Arc;
+
 use forklore_model::{Data, SessionId};
 use futures_util::future::BoxFuture;
 use serde::Serialize;
@@ -48,6 +51,43 @@ pub struct CallContext {
     pub session: SessionId,
     /// Told to stop when the turn is interrupted.
     pub cancelled: CancellationToken,
+    /// Told how far the call is, by tools that say so.
+    pub progress: Progress,
+}
+
+/// How far a call is, as its tool says: for people who wait, never for the log.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Step {
+    /// How much is done; grows.
+    pub done: f64,
+    /// How much there is to do, where known.
+    pub total: Option<f64>,
+    /// What is being done.
+    pub message: Option<String>,
+}
+
+/// Who is told of the steps of a call: by default nobody.
+#[derive(Clone, Default)]
+pub struct Progress(Option<Arc<dyn Fn(Step) + Send + Sync>>);
+
+impl Progress {
+    /// Every step goes to `told`, which must not wait.
+    pub fn to(told: impl Fn(Step) + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(told)))
+    }
+
+    /// Tells of a step.
+    pub fn tell(&self, step: Step) {
+        if let Some(told) = &self.0 {
+            told(step);
+        }
+    }
+}
+
+impl fmt::Debug for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "Progress(told)" } else { "Progress(nobody)" })
+    }
 }
 
 /// What came of a call.
