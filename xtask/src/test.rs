@@ -1,6 +1,9 @@
 //! `cargo xtask test`: every test there is.
 
+use std::env;
+
 use crate::command::{Failure, cargo, run};
+use crate::smollm;
 use crate::tools::NEXTEST;
 
 /// Every crate with every feature: the one selection that tests, lints and documentation share,
@@ -17,7 +20,11 @@ pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
 pub(crate) fn nextest(args: &[String]) -> Result<(), Failure> {
     let one_crate = args.iter().any(|arg| arg.starts_with("-p") || arg.starts_with("--package"));
     let scope = if one_crate { &EVERYTHING[..1] } else { &EVERYTHING };
-    run(NEXTEST.command()?.arg("run").args(scope).args(args))
+    let mut command = NEXTEST.command()?;
+    if env::var_os(smollm::VARIABLE).is_none() {
+        command.env(smollm::VARIABLE, smollm::installed()?);
+    }
+    run(command.arg("run").args(scope).args(args))
 }
 
 /// The examples in the documentation, which nextest does not know.
