@@ -26,7 +26,7 @@ use crate::{store, workspace};
 /// The variable by which a shell says that it asks.
 const ASKED: &str = "FORKLORE_COMPLETE";
 /// The arguments, of any verb, that name a session.
-const SESSIONS: [&str; 4] = ["session", "a", "b", "parent"];
+const SESSIONS: [&str; 6] = ["session", "a", "b", "parent", "branch", "into"];
 /// Else bash takes what stands behind an `@` for a word of its own, the name of a host.
 const WHOLE_LABELS: &str = "COMP_WORDBREAKS=${COMP_WORDBREAKS//@/}\n";
 /// Sessions of the workspace that are offered.

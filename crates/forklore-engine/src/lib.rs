@@ -6,6 +6,7 @@
 
 mod append;
 mod branches;
+mod bring;
 mod clock;
 mod create;
 mod cut;
@@ -32,6 +33,7 @@ mod replay;
 mod salvage;
 mod spending;
 mod stats;
+mod summary;
 mod tree;
 mod verify;
 mod view;
@@ -47,6 +49,7 @@ use forklore_store::{Error as StoreError, Store};
 
 pub use append::{AppendRequest, NewEvent};
 pub use branches::{Branch, Branches};
+pub use bring::{Bring, Brought};
 pub use clock::{Clock, SystemClock};
 pub use create::Create;
 pub use delete::{Delete, DeleteMode, Deleted};
@@ -55,7 +58,7 @@ pub use diff::{Ancestor, Difference};
 pub use error::{Error, Result};
 pub use events::Events;
 pub use export::{ExportTo, Exported, Lost, Outgoing};
-pub use fork::{Fork, ForkRecord, Forked, Summarize, limitations, synthetic_result};
+pub use fork::{Fork, ForkRecord, Forked, limitations, synthetic_result};
 pub use import::{
     ImportOptions, ImportReport, ImportedFile, ImportedSession, Overall, Problem as ImportProblem,
     ProblemKind, Progressed, Restored, Survey,
@@ -72,6 +75,7 @@ pub use replay::{Record, RecordOrigin, Replay};
 pub use salvage::{Lost as LostInSalvage, Piece, Salvage};
 pub use spending::{ModelUsage, SessionUsage, Spender, Spending};
 pub use stats::Stats;
+pub use summary::Summarize;
 pub use tree::{KnownNode, Mark, TreeNode, TreeRequest, Trees};
 
 /// The verbs, over one store.

@@ -232,7 +232,14 @@ impl EventId {
     /// (its byte offset in a file, its seq in a fork), so that making it twice gives it twice.
     #[must_use]
     pub fn derived(session: &SessionId, number: u64) -> Self {
-        let digest = Sha256::digest(format!("{session}\n{number}").as_bytes());
+        Self::named(session, &number.to_string())
+    }
+
+    /// The same of a session and what the event is there, for one that has no number before it is
+    /// written.
+    #[must_use]
+    pub fn named(session: &SessionId, what: &str) -> Self {
+        let digest = Sha256::digest(format!("{session}\n{what}").as_bytes());
         let mut bytes = [0_u8; 16];
         for (to, from) in bytes.iter_mut().zip(digest) {
             *to = from;

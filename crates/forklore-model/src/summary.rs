@@ -178,6 +178,17 @@ fn push_last<T>(queue: &mut VecDeque<T>, item: T, most: usize) {
     queue.push_back(item);
 }
 
+/// At most so many bytes from the beginning of a text, cut between graphemes.
+#[must_use]
+pub fn beginning(text: &str, bytes: usize) -> &str {
+    if text.len() <= bytes {
+        return text;
+    }
+    let ends = text.grapheme_indices(true).map(|(at, grapheme)| at + grapheme.len());
+    let end = ends.take_while(|end| *end <= bytes).last().unwrap_or(0);
+    text.get(..end).unwrap_or_default()
+}
+
 /// White space collapsed and cut to 480 bytes between graphemes.
 fn excerpt(text: &str) -> String {
     let mut out = String::new();
@@ -234,6 +245,12 @@ mod tests {
         assert!(cut.len() <= FACT_BYTES && cut.len() > FACT_BYTES - "👨‍👩‍👧‍👦".len());
         assert_eq!(cut.graphemes(true).count() * "👨‍👩‍👧‍👦".len(), cut.len());
         assert_eq!(excerpt("  a \n\t b  "), "a b");
+    }
+
+    #[test]
+    fn a46_beginnings_end_between_graphemes() {
+        assert_eq!(beginning("ab👨‍👩‍👧c", 5), "ab");
+        assert_eq!((beginning("abc", 3), beginning("abc", 2)), ("abc", "ab"));
     }
 
     #[test]

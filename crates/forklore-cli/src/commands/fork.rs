@@ -96,9 +96,18 @@ enum IdStyle {
 
 /// Who writes a summary.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum SummarizeBy {
+pub(super) enum SummarizeBy {
     Deterministic,
     Model,
+}
+
+impl From<SummarizeBy> for Summarize {
+    fn from(by: SummarizeBy) -> Self {
+        match by {
+            SummarizeBy::Deterministic => Self::Deterministic,
+            SummarizeBy::Model => Self::Untold("no model is configured".into()),
+        }
+    }
 }
 
 /// What is decided before any store is opened.
@@ -136,10 +145,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         kind: args.kind,
         strategy: args.strategy,
         tool_calls: args.tool_calls,
-        summarize: args.summarize.map(|by| match by {
-            SummarizeBy::Deterministic => Summarize::Deterministic,
-            SummarizeBy::Model => Summarize::Model,
-        }),
+        summarize: args.summarize.map(Summarize::from),
         principal: args.principal.clone(),
         permissions: args.permissions.as_deref().map(permissions),
         workspace: asked.into,

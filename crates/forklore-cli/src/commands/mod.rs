@@ -2,6 +2,7 @@
 
 mod append;
 mod branches;
+mod bring;
 mod completions;
 mod damaged;
 mod delete;
@@ -61,6 +62,7 @@ pub(crate) enum Command {
     Branches(branches::Args),
     Lineage(lineage::Args),
     Diff(diff::Args),
+    Bring(bring::Args),
     Label(label::Args),
     Detach(detach::Args),
     Delete(delete::Args),
@@ -106,6 +108,7 @@ pub(crate) fn run(command: Option<Command>, app: &App, output: &mut Output) -> R
         Command::Branches(args) => branches::run(&args, app, output),
         Command::Lineage(args) => lineage::run(&args, app, output),
         Command::Diff(args) => diff::run(&args, app, output),
+        Command::Bring(args) => bring::run(&args, app, output),
         Command::Label(args) => label::run(&args, app, output),
         Command::Detach(args) => detach::run(&args, app, output),
         Command::Delete(args) => delete::run(&args, app, output),

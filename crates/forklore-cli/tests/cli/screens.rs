@@ -72,6 +72,16 @@ fn replay_is_a_transcript() {
 }
 
 #[test]
+fn bring_shows_the_last_answer_and_the_next_commands() {
+    let place = family();
+    let answer = r#"{"type":"assistant_message","data":{"content":"Plan A it is.\nTwo weeks."}}"#;
+    place.append("plan-b", &format!("{answer}\n"));
+    let bring = || place.run(&["bring", "@plan-b", "--into", "plan-1"]);
+    let (brought, again) = (bring(), bring());
+    snapshot!(format!("{}{}---\n{}{}", brought.out, brought.err, again.out, again.err));
+}
+
+#[test]
 fn a51_inspect_says_what_the_model_gets() {
     let place = family();
     snapshot!(format!(

@@ -109,6 +109,18 @@ fn families() {
 }
 
 #[test]
+fn bring_says_what_was_told_and_where() {
+    let place = family();
+    let bring = ["bring", "plan-b", "--into", "plan-1"];
+    let planned = place.json(&[&bring[..], &["--dry-run"]].concat());
+    let brought = place.json(&bring);
+    let again = place.json(&bring);
+    let told = place.json(&["inspect", "plan-1"]);
+    let told = told["messages"].as_array().unwrap().last().unwrap().clone();
+    snapshot!([planned, brought, again, told].iter().map(pretty).collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
 fn removal() {
     let place = family();
     let answers = [

@@ -2,7 +2,6 @@
 
 mod plan;
 mod record;
-mod summary;
 
 use std::collections::BTreeSet;
 
@@ -14,7 +13,7 @@ use forklore_store::Error as StoreError;
 use forklore_store::port::{Beginning, NewSession};
 use serde::Serialize;
 
-use crate::{Engine, Error, Result};
+use crate::{Engine, Error, Result, Summarize};
 use plan::Plan;
 pub use record::{ForkRecord, limitations, synthetic_result};
 
@@ -82,15 +81,6 @@ impl Fork {
         self.at = Some(at);
         self
     }
-}
-
-/// Who writes the summary at a fork (SPEC 8).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Summarize {
-    /// forklore itself, from the log alone.
-    Deterministic,
-    /// The configured model; without one, as `Deterministic`, and the summary says so.
-    Model,
 }
 
 /// What a fork came to, or would.

@@ -10,9 +10,9 @@ use forklore_model::{
     Cut, CutError, Data, Header, Label, Selector, SessionId, SessionKind, Strategy, ToolCallPolicy,
 };
 
-use super::{Fork, Summarize};
+use super::Fork;
 use crate::cut::Found;
-use crate::{Engine, Error, Result};
+use crate::{Engine, Error, Result, Summarize};
 
 /// What a fork will do; made from one reading of the parent.
 #[derive(Clone, Debug)]
@@ -50,7 +50,7 @@ impl Plan {
             asked: None,
             adjusted_from: None,
             synthetic: Vec::new(),
-            summarize: request.summarize,
+            summarize: request.summarize.clone(),
             workspace: request.workspace.clone().unwrap_or_else(|| parent.workspace.clone()),
             principal: request.principal.clone().or_else(|| parent.principal.clone()),
             permissions: permissions(parent, request)?,
@@ -160,9 +160,11 @@ impl Plan {
         if let Some(metadata) = &request.metadata {
             option("metadata", metadata.get());
         }
-        match self.summarize {
+        match &self.summarize {
             Some(Summarize::Deterministic) => words.push("--summarize=deterministic".into()),
-            Some(Summarize::Model) => words.push("--summarize=model".into()),
+            Some(Summarize::Told { .. } | Summarize::Untold(_)) => {
+                words.push("--summarize=model".into());
+            }
             None => {}
         }
         words.join(" ")

@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::plan::Plan;
+use crate::summary::Of;
 use crate::{Engine, Error, Result};
 
 /// The payload of `session_fork`: a child's lineage, readable without its header.
@@ -100,9 +101,10 @@ impl Plan {
             let seq = self.inherited() + events.len() as u64;
             events.push(synthetic_result(&self.child, seq, call, ts)?);
         }
-        if let Some(by) = self.summarize {
+        if let Some(by) = &self.summarize {
             let seq = self.inherited() + events.len() as u64;
-            let data = to_data(&engine.summarize(parent, &self.cut, by)?)?;
+            let of = Of { session_id: parent.id.clone(), from_index: 0, to_index: self.cut.index };
+            let data = to_data(&engine.gather(of, self.cut.kept)?.written(by))?;
             events.push(own_event(
                 EventId::derived(&self.child, seq),
                 EventType::BRANCH_SUMMARY,

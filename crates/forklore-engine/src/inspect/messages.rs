@@ -45,13 +45,24 @@ fn summary(engine: &Engine, event: &Event) -> Vec<Message> {
     #[derive(Deserialize)]
     struct Summary {
         summary: Value,
+        brought_from: Option<String>,
+        answer: Option<String>,
     }
-    let text = match event.data.read::<Summary>() {
-        Ok(Summary { summary: Value::String(text) }) => text,
-        Ok(Summary { summary }) => summary.to_string(),
-        Err(_) => return Vec::new(),
+    let Ok(Summary { summary, brought_from, answer }) = event.data.read() else {
+        return Vec::new();
     };
-    vec![Message::text(Role::User, format!("[Summary of the history above]\n{text}"))]
+    let text = match summary {
+        Value::String(text) => text,
+        summary => summary.to_string(),
+    };
+    let text = match (brought_from, answer) {
+        (None, _) => format!("[Summary of the history above]\n{text}"),
+        (Some(branch), None) => format!("[What was done on the branch {branch}]\n{text}"),
+        (Some(branch), Some(answer)) => {
+            format!("[What was done on the branch {branch}]\n{text}\n[Its last answer]\n{answer}")
+        }
+    };
+    vec![Message::text(Role::User, text)]
 }
 
 /// The result of a sub-agent that has finished.

@@ -11,6 +11,7 @@
 )]
 
 mod append;
+mod bring;
 mod calls;
 mod content;
 mod cut;

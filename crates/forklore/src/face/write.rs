@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use forklore_engine::{AppendRequest, Create, Delete, Deleted, Detached, Fork, Forked, Result};
+use forklore_engine::{
+    AppendRequest, Bring, Brought, Create, Delete, Deleted, Detached, Fork, Forked, Result,
+};
 use forklore_model::{Header, Label, SessionId};
 use forklore_store::port::{Appended, Collected, Packed};
 
@@ -39,6 +41,15 @@ impl Forklore {
     /// `permission_denied`, `already_exists`.
     pub async fn fork(&self, request: Fork) -> Result<Forked> {
         self.step(move |engine| engine.fork(&request)).await
+    }
+
+    /// Tells a session what a branch did since they parted, with its last answer (SPEC 8).
+    ///
+    /// # Errors
+    /// `not_found`, `invalid_args` (one session, or a branch that says nothing new), `busy`,
+    /// `conflict` when others keep writing.
+    pub async fn bring(&self, request: Bring) -> Result<Brought> {
+        self.step(move |engine| engine.bring(&request)).await
     }
 
     /// Gives a session another label (SPEC 6).

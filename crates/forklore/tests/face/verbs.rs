@@ -72,6 +72,9 @@ fn writing_verbs_do_what_they_say() {
         let fork =
             store.fork(Fork::of(main.clone()).at("message:0".parse().unwrap())).await.unwrap();
         let child = fork.child_session_id;
+        store.append(&child, message("d")).await.unwrap();
+        let brought = store.bring(Bring::new(child.clone(), main.clone())).await.unwrap();
+        assert!(brought.recorded && brought.from_index == 1);
         let labelled = store.label(&child, &"b".parse().unwrap()).await.unwrap();
         assert_eq!(labelled.label.as_str(), "b");
         assert_eq!(store.detach(&child).await.unwrap().copied_events, 1);

@@ -1,0 +1,78 @@
+//! `bring`: what a branch came to, told to another session.
+
+use forklore::engine::{Bring, Brought, Summarize};
+
+use super::fork::SummarizeBy;
+use crate::app::App;
+use crate::failure::Result;
+use crate::output::{Output, Page, Tone, count};
+use crate::session_ref::SessionRef;
+
+/// Lines of the branch's last answer that are shown.
+const LINES: usize = 6;
+
+const EXAMPLES: &str = "\
+Examples:
+  forklore bring @try-winnow --into @main
+  forklore bring @try-winnow --into last --summarize=model
+  forklore bring 1f2e3d4c --into 9a8b7c6d --dry-run --json
+
+The session is told what the branch did since the two parted, with its last answer, in one event \
+behind its head: nothing that was said is changed, and the branch stays. To bring the same again \
+is harmless; when the branch has gone on, only what is new is told.";
+
+/// Tell a session what another branch came to
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The branch: an id or its end, last, @label
+    branch: String,
+    /// The session that is told: an id or its end, last, @label
+    #[arg(long, value_name = "SESSION")]
+    into: String,
+    /// Who sums it up: forklore without a model, or the configured model
+    #[arg(long, value_name = "BY", num_args = 0..=1, require_equals = true,
+        default_value = "deterministic", default_missing_value = "deterministic")]
+    summarize: SummarizeBy,
+    /// Say what would be told; write nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
+    let (branch, into) = (SessionRef::parse(&args.branch)?, SessionRef::parse(&args.into)?);
+    let (branch, into) = (app.stored(&branch)?, app.stored(&into)?);
+    let request = Bring {
+        summarize: Summarize::from(args.summarize),
+        dry_run: args.dry_run,
+        ..Bring::new(branch.id.clone(), into.id.clone())
+    };
+    let brought = app.engine()?.bring(&request)?;
+    output.answer(&brought, |page| said(page, &brought, into.label.as_str()))?;
+    if brought.recorded {
+        output.hints(&[
+            (&format!("forklore inspect {}", into.id), "see what its model is told"),
+            (&format!("forklore diff {} {}", into.id, branch.id), "see what differs"),
+        ]);
+    }
+    Ok(())
+}
+
+fn said(page: &mut Page, brought: &Brought, into: &str) {
+    let begin = match (brought.dry_run, brought.existing) {
+        (_, true) => "Was brought already: ",
+        (true, false) => "Would bring ",
+        (false, false) => "Brought ",
+    };
+    page.put(Tone::Good, begin).put(Tone::Label, &brought.label);
+    page.put(Tone::Plain, " into ").put(Tone::Label, into).put(Tone::Plain, "  ");
+    page.put(Tone::Id, &brought.session_id).end();
+    let told = count(brought.to_index - brought.from_index, "message");
+    let range = format!("index:{} to index:{}", brought.from_index, brought.to_index);
+    page.fact("tells", format!("{told}, {range} of {}", brought.from_session_id));
+    page.fact("at", format!("seq:{}, {}", brought.seq, brought.strategy));
+    if let Some(answer) = &brought.answer {
+        page.put(Tone::Dim, "its last answer").end();
+        page.block(Tone::Plain, answer, 2, LINES);
+    }
+}

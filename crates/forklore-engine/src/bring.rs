@@ -1,0 +1,230 @@
+//! `bring`: what a branch came to, told to another one (SPEC 8).
+
+use forklore_model::summary::beginning;
+use forklore_model::{Data, Event, EventId, EventType, Header, SessionId, payload};
+use forklore_store::Error as StoreError;
+use forklore_store::port::{Append, At};
+use serde::{Deserialize, Serialize};
+
+use crate::summary::{BranchSummary, Of};
+use crate::{Engine, Error, Result, Summarize};
+
+/// Of a longer answer the beginning is brought; the branch keeps the whole.
+const ANSWER_BYTES: usize = 64 << 10;
+/// Another writer may be faster so often before it is told to the caller.
+const ATTEMPTS: usize = 5;
+
+/// Which branch to bring where.
+#[derive(Clone, Debug)]
+pub struct Bring {
+    /// The branch whose outcome is told.
+    pub from: SessionId,
+    /// The session that is told.
+    pub into: SessionId,
+    /// Who sums it up.
+    pub summarize: Summarize,
+    /// The runtime that holds `into`, where one does.
+    pub owner: Option<String>,
+    /// Plan only: nothing is written.
+    pub dry_run: bool,
+}
+
+impl Bring {
+    /// What `from` came to, into `into`, summed up by forklore itself.
+    #[must_use]
+    pub fn new(from: SessionId, into: SessionId) -> Self {
+        Self { from, into, summarize: Summarize::Deterministic, owner: None, dry_run: false }
+    }
+}
+
+/// What was brought, or would be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Brought {
+    /// Whether this call wrote it.
+    pub recorded: bool,
+    /// The same was brought before.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub existing: bool,
+    /// Nothing was to be written.
+    pub dry_run: bool,
+    /// The session that was told.
+    pub session_id: SessionId,
+    /// The branch.
+    pub from_session_id: SessionId,
+    /// Its label.
+    pub label: forklore_model::Label,
+    /// How it is summed up.
+    pub strategy: &'static str,
+    /// The part of the branch: from here
+    pub from_index: u64,
+    /// to before here.
+    pub to_index: u64,
+    /// What its model said last.
+    pub answer: Option<String>,
+    /// The event that tells it.
+    pub event_id: EventId,
+    /// Where it stands, or would.
+    pub seq: u64,
+    /// The last log position of the session that was told.
+    pub head_seq: i64,
+}
+
+impl Engine {
+    /// Tells a session what a branch did since they parted, or since it was last brought there,
+    /// with its last answer: as one `branch_summary` behind the head, which changes no history
+    /// (SPEC 8). To bring the same again is harmless.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use forklore_engine::{Bring, Create, Engine, Fork, NewEvent};
+    /// # use forklore_model::workspace::Workspace;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let engine = Engine::new(Arc::new(forklore_store::memory::MemoryStore::default()));
+    /// # let main = engine.create(&Create::in_workspace(Workspace::new("/demo")))?.id;
+    /// engine.append(&main, &NewEvent::user("nom or winnow?")?.into())?;
+    /// let fork = engine.fork(&Fork::of(main.clone()))?.child_session_id;
+    /// engine.append(&fork, &NewEvent::assistant("winnow")?.into())?;
+    ///
+    /// let brought = engine.bring(&Bring::new(fork, main.clone()))?;
+    /// assert_eq!(brought.answer.as_deref(), Some("winnow"));
+    /// assert_eq!(engine.inspect(&main)?.messages.len(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `not_found`, `invalid_args` (reason `same_session`, or `nothing_to_bring` where the branch
+    /// says nothing that the session does not), `busy`, `conflict` when others keep writing.
+    pub fn bring(&self, request: &Bring) -> Result<Brought> {
+        if request.from == request.into {
+            let message = "a session cannot be brought into itself";
+            return Err(Error::invalid("same_session", message));
+        }
+        let mut attempt = 1;
+        loop {
+            match self.try_to_bring(request) {
+                // Somebody wrote to it meanwhile, perhaps the same: look again.
+                Err(Error::Store(StoreError::Conflict { .. })) if attempt < ATTEMPTS => {
+                    attempt += 1;
+                }
+                other => return other,
+            }
+        }
+    }
+
+    fn try_to_bring(&self, request: &Bring) -> Result<Brought> {
+        let (from, into) = (self.show(&request.from)?, self.show(&request.into)?);
+        let part = self.not_yet_brought(&from, &into)?;
+        let (of, existing) = match part {
+            Part::New(of) => (of, None),
+            Part::Brought(of, seq) => (of, Some(seq)),
+        };
+        let event_id = event_id(&of, &request.summarize);
+        let mut brought = Brought {
+            recorded: false,
+            existing: existing.is_some(),
+            dry_run: request.dry_run,
+            session_id: into.id.clone(),
+            from_session_id: from.id.clone(),
+            label: from.label.clone(),
+            strategy: request.summarize.strategy(),
+            from_index: of.from_index,
+            to_index: of.to_index,
+            answer: None,
+            event_id,
+            seq: existing.unwrap_or_else(|| u64::try_from(into.head_seq() + 1).unwrap_or(0)),
+            head_seq: into.head_seq(),
+        };
+        let gathered = self.gather(of, from.counts.kept)?;
+        brought.answer =
+            gathered.answer.as_deref().map(|text| beginning(text, ANSWER_BYTES).into());
+        if existing.is_some() || request.dry_run {
+            return Ok(brought);
+        }
+        let mut summary = gathered.written(&request.summarize);
+        summary.brought_from = Some(from.label.as_str().to_owned());
+        summary.answer.clone_from(&brought.answer);
+        let event = self.brought_event(&brought.event_id, &summary)?;
+        let append = Append {
+            events: vec![event],
+            expect: Some(into.head_seq()),
+            owner: request.owner.clone(),
+            usage: forklore_model::header::Usage::default(),
+            now: self.now(),
+        };
+        let appended = self.store.append(&into.id, append)?;
+        Ok(Brought { recorded: true, head_seq: appended.head_seq, ..brought })
+    }
+
+    fn brought_event(&self, id: &EventId, summary: &BranchSummary) -> Result<Event> {
+        let data = Data::of(summary).map_err(|error| Error::invalid("json", error.to_string()))?;
+        let kind = EventType::BRANCH_SUMMARY;
+        let (class, effect) = payload::check(&kind, None, &data)
+            .map_err(|source| Error::Event { line: 1, source })?;
+        Ok(Event { id: id.clone(), ts: self.now(), kind, class, dialect: None, effect, data })
+    }
+
+    /// What of `from` is not in `into`, in its history or as a summary.
+    fn not_yet_brought(&self, from: &Header, into: &Header) -> Result<Part> {
+        let common = self.compare(&from.id, &into.id)?.common;
+        let to_index = from.counts.index;
+        let of = |from_index| Of { session_id: from.id.clone(), from_index, to_index };
+        if common == to_index {
+            let message = format!(
+                "{} says nothing that {} does not know",
+                from.label.as_str(),
+                into.label.as_str()
+            );
+            return Err(Error::invalid("nothing_to_bring", message));
+        }
+        let at = if common == 0 { At::Seq(0) } else { At::Index(common - 1) };
+        let mut last = None;
+        for stored in self.events(&into.id, at) {
+            let stored = stored?;
+            if stored.event.kind == EventType::BRANCH_SUMMARY
+                && let Some(earlier) = told_of(&stored.event.data, &from.id)
+            {
+                last = Some((earlier, stored.seq));
+            }
+        }
+        Ok(match last {
+            Some((earlier, seq)) if earlier.to_index == to_index => {
+                Part::Brought(of(earlier.from_index), seq)
+            }
+            Some((earlier, _)) => Part::New(of(earlier.to_index.clamp(common, to_index))),
+            None => Part::New(of(common)),
+        })
+    }
+}
+
+/// What there is to bring.
+enum Part {
+    New(Of),
+    /// Nothing: all of it was brought, by the event at this position.
+    Brought(Of, u64),
+}
+
+#[derive(Deserialize)]
+struct Told {
+    session_id: SessionId,
+    from_index: u64,
+    to_index: u64,
+}
+
+/// The part of `branch` that a summary tells, if it was brought.
+fn told_of(data: &Data, branch: &SessionId) -> Option<Told> {
+    #[derive(Deserialize)]
+    struct Summary {
+        #[serde(rename = "brought_from")]
+        _brought_from: String,
+        of: Told,
+    }
+    let Summary { of, .. } = data.read().ok()?;
+    (of.session_id == *branch).then_some(of)
+}
+
+/// The same part, summed up in the same way, is the same event: told twice at once it is told once.
+fn event_id(of: &Of, by: &Summarize) -> EventId {
+    let what = format!("brought {} {} {}", by.strategy(), of.from_index, of.to_index);
+    EventId::named(&of.session_id, &what)
+}

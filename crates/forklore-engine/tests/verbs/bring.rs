@@ -1,0 +1,176 @@
+//! Bringing what a branch came to into another one (SPEC 8).
+
+use forklore_engine::{Bring, Error, Fork, Summarize};
+use forklore_model::{ErrorKind, EventType};
+use forklore_store::Error as StoreError;
+use serde_json::{Value, json};
+
+use crate::world::{World, cut, id, on_every_store, refusal};
+
+on_every_store!(
+    the_outcome_stands_behind_the_head_and_changes_no_history,
+    to_bring_the_same_again_is_harmless,
+    a_branch_that_went_on_is_brought_from_where_it_was,
+    a_branch_with_nothing_new_is_refused,
+    a_running_session_is_busy_but_for_its_owner,
+    of_two_at_once_one_is_recorded,
+    a_model_may_tell_it,
+    a_fork_of_the_told_session_knows_it_was_brought,
+    a_dry_run_writes_nothing_and_agrees,
+);
+
+/// `m` has two branches: `a` and `b`, each with something of its own.
+fn family(world: &World) {
+    world.session("m", "u1 a1 u2 a2");
+    world.fork("m", "turn:1", "a");
+    world.write("a", "u3 c:x r:x $ a3");
+    world.fork("m", "turn:1", "b");
+    world.write("b", "u4");
+}
+
+fn bring(from: &str, into: &str) -> Bring {
+    Bring::new(id(from), id(into))
+}
+
+fn last_data(world: &World, session: &str) -> Value {
+    world.log(session).last().unwrap().event.data.read().unwrap()
+}
+
+fn the_outcome_stands_behind_the_head_and_changes_no_history(world: &World) {
+    family(world);
+    let (before, parent) = (world.printed("b"), world.printed("a"));
+    let brought = world.engine.bring(&bring("a", "b")).unwrap();
+    assert!(brought.recorded && !brought.existing);
+    assert_eq!((brought.from_index, brought.to_index), (2, 6));
+    assert_eq!(brought.answer.as_deref(), Some("a3"));
+    assert_eq!((brought.seq, brought.head_seq), (4, 4));
+    assert_eq!(world.shape("b"), "F u1 a1 u4 S");
+    assert!(world.printed("b").starts_with(&before));
+    assert_eq!(world.printed("a"), parent);
+    let data = last_data(world, "b");
+    assert_eq!(data["of"], json!({"session_id": "a", "from_index": 2, "to_index": 6}));
+    assert_eq!(data["brought_from"], json!(brought.label));
+    assert_eq!(data["answer"], "a3");
+    assert_eq!(
+        data["summary"]["counts"],
+        json!({"assistant_message": 1, "tool_call": 1, "tool_result": 1, "user_message": 1})
+    );
+    assert_eq!(data["summary"]["facts"][0], json!({"index": 2, "role": "user", "text": "u3"}));
+    // The model is told at its place, and no index moves.
+    let header = world.header("b");
+    assert_eq!(header.counts.index, 3);
+    let messages = world.engine.inspect(&id("b")).unwrap().messages;
+    let told = messages.last().unwrap().plain_text();
+    assert!(told.starts_with(&format!("[What was done on the branch {}]\n", brought.label)));
+    assert!(told.ends_with("[Its last answer]\na3"), "{told}");
+}
+
+fn to_bring_the_same_again_is_harmless(world: &World) {
+    family(world);
+    let first = world.engine.bring(&bring("a", "b")).unwrap();
+    world.write("b", "a4");
+    let before = world.printed("b");
+    let again = world.engine.bring(&bring("a", "b")).unwrap();
+    assert!(again.existing && !again.recorded);
+    assert_eq!((again.seq, &again.event_id), (first.seq, &first.event_id));
+    assert_eq!((again.answer, again.head_seq), (first.answer, 5));
+    assert_eq!(world.printed("b"), before);
+}
+
+fn a_branch_that_went_on_is_brought_from_where_it_was(world: &World) {
+    family(world);
+    world.engine.bring(&bring("a", "b")).unwrap();
+    world.write("a", "u5 a5");
+    let more = world.engine.bring(&bring("a", "b")).unwrap();
+    assert_eq!((more.recorded, more.from_index, more.to_index), (true, 6, 8));
+    assert_eq!(more.answer.as_deref(), Some("a5"));
+    assert_eq!(world.shape("b"), "F u1 a1 u4 S S");
+    assert!(world.engine.bring(&bring("a", "b")).unwrap().existing);
+}
+
+fn a_branch_with_nothing_new_is_refused(world: &World) {
+    family(world);
+    world.fork("m", "end", "same");
+    let nothing = (ErrorKind::InvalidArgs, "nothing_to_bring".to_owned());
+    assert_eq!(refusal(world.engine.bring(&bring("same", "m"))), nothing);
+    // The other way there is something as soon as the parent goes on.
+    assert_eq!(refusal(world.engine.bring(&bring("m", "same"))), nothing);
+    world.write("m", "u9");
+    assert_eq!(world.engine.bring(&bring("m", "same")).unwrap().from_index, 4);
+    let itself = (ErrorKind::InvalidArgs, "same_session".to_owned());
+    assert_eq!(refusal(world.engine.bring(&bring("m", "m"))), itself);
+    assert_eq!(refusal(world.engine.bring(&bring("gone", "m"))).0, ErrorKind::NotFound);
+    assert_eq!(refusal(world.engine.bring(&bring("m", "gone"))).0, ErrorKind::NotFound);
+}
+
+fn a_running_session_is_busy_but_for_its_owner(world: &World) {
+    family(world);
+    world.engine.hold(&id("b"), "somebody").unwrap();
+    let before = world.printed("b");
+    assert_eq!(refusal(world.engine.bring(&bring("a", "b"))).0, ErrorKind::Busy);
+    assert_eq!(world.printed("b"), before);
+    let owned = Bring { owner: Some("somebody".into()), ..bring("a", "b") };
+    assert!(world.engine.bring(&owned).unwrap().recorded);
+    // Who is brought may be running: it is only read.
+    world.engine.hold(&id("a"), "somebody").unwrap();
+    assert!(world.engine.bring(&bring("a", "m")).unwrap().recorded);
+}
+
+fn of_two_at_once_one_is_recorded(world: &World) {
+    family(world);
+    let outcomes: Vec<_> = std::thread::scope(|scope| {
+        let threads: Vec<_> =
+            (0..6).map(|_| scope.spawn(|| world.engine.bring(&bring("a", "b")))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    for outcome in outcomes {
+        match outcome {
+            Ok(brought) => assert_eq!(brought.seq, 4),
+            Err(error) => {
+                assert!(matches!(error, Error::Store(StoreError::Conflict { .. })), "{error}");
+            }
+        }
+    }
+    assert_eq!(world.shape("b"), "F u1 a1 u4 S");
+}
+
+fn a_model_may_tell_it(world: &World) {
+    family(world);
+    let told = Summarize::Told { text: "it took winnow".into(), model: "small".into() };
+    let brought = world.engine.bring(&Bring { summarize: told, ..bring("a", "b") }).unwrap();
+    assert_eq!(brought.strategy, "model_summary_v1");
+    let data = last_data(world, "b");
+    assert_eq!((&data["summary"], &data["model"]), (&json!("it took winnow"), &json!("small")));
+    let why = Summarize::Untold("the model cannot be reached".into());
+    let brought = world.engine.bring(&Bring { summarize: why, ..bring("a", "m") }).unwrap();
+    assert_eq!(brought.strategy, "deterministic_operational_summary_v2");
+    let data = last_data(world, "m");
+    assert_eq!(
+        data["limitations"][1],
+        "the model cannot be reached, so this is the deterministic summary"
+    );
+    let log = world.log("m");
+    assert_eq!(log.last().unwrap().event.kind, EventType::BRANCH_SUMMARY);
+}
+
+fn a_fork_of_the_told_session_knows_it_was_brought(world: &World) {
+    family(world);
+    world.engine.bring(&bring("a", "b")).unwrap();
+    let child = Fork { id: Some(id("c")), ..Fork::of(id("b")).at(cut("end")) };
+    world.engine.fork(&child).unwrap();
+    assert_eq!(world.shape("c"), "F u1 a1 u4 S");
+    assert!(world.engine.bring(&bring("a", "c")).unwrap().existing);
+    // The child's request begins with the same messages.
+    let of = |session: &str| world.engine.inspect(&id(session)).unwrap().messages;
+    assert_eq!(of("c"), of("b"));
+}
+
+fn a_dry_run_writes_nothing_and_agrees(world: &World) {
+    family(world);
+    let before = world.printed("b");
+    let planned = world.engine.bring(&Bring { dry_run: true, ..bring("a", "b") }).unwrap();
+    assert!(planned.dry_run && !planned.recorded);
+    assert_eq!(world.printed("b"), before);
+    let made = world.engine.bring(&bring("a", "b")).unwrap();
+    assert_eq!((planned.seq, planned.event_id), (made.seq, made.event_id));
+}
