@@ -1,9 +1,25 @@
 //! The kernel of an agent whose sessions fork.
 //!
-//! It is mechanism only: sessions that run, turns, notifications, hooks, and the two ports through
-//! which a turn reaches the world, [`Model`](model::Model) and [`Tools`](tool::Tools). Which model,
-//! which tools, how a child's configuration is merged and who is asked for permission stay with the
-//! application.
+//! It is mechanism only: [sessions that run](session), turns, [notifications](notify),
+//! [hooks](hook), and the ports through which a turn reaches the world, [`Model`](model::Model),
+//! [`Tools`](tool::Tools) and [`Approve`](approve::Approve). Which model, which tools, how a child's
+//! configuration is merged and who is asked for permission stay with the application.
+//!
+//! A [`Kernel`] is what the sessions of one process share: the engine over a store, hooks, sinks.
+//! An [`AgentSession`] is one session that can run turns. What a turn says is appended to the log
+//! as it happens, so a process that dies leaves a session that another one opens and goes on with.
 
+pub mod approve;
+pub mod error;
+pub mod hook;
+mod kernel;
 pub mod model;
+pub mod notify;
+pub mod session;
 pub mod tool;
+mod turn;
+
+pub use error::{Error, Result};
+pub use kernel::Kernel;
+pub use session::{AgentSession, Equipment, NewSession, Settings};
+pub use turn::{Status, Turn, cache_key};

@@ -98,3 +98,35 @@ pub struct ToolOutcome {
     /// Whether it failed.
     pub is_error: bool,
 }
+
+/// Nothing to call.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoTools;
+
+impl Tools for NoTools {
+    fn specs(&self) -> Vec<ToolSpec> {
+        Vec::new()
+    }
+
+    fn call<'a>(&'a self, call: &'a ToolCall, _: &'a CallContext) -> BoxFuture<'a, ToolOutcome> {
+        Box::pin(async { ToolOutcome::failed(&format!("there is no tool {}", call.name)) })
+    }
+}
+
+impl ToolOutcome {
+    /// A text.
+    #[must_use]
+    pub fn text(text: &str) -> Self {
+        Self { content: text_data(text), is_error: false }
+    }
+
+    /// A failure, in words for the model.
+    #[must_use]
+    pub fn failed(text: &str) -> Self {
+        Self { content: text_data(text), is_error: true }
+    }
+}
+
+fn text_data(text: &str) -> Data {
+    Data::from_checked(serde_json::Value::from(text).to_string())
+}

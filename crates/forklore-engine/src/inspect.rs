@@ -4,6 +4,7 @@
 //! long it is; the messages themselves are read when they are taken.
 
 pub(crate) mod messages;
+mod model_view;
 mod outline;
 mod repair;
 mod sent;
@@ -14,6 +15,7 @@ use forklore_model::{Message, SessionId};
 use forklore_store::port::At;
 use serde::Serialize;
 
+pub use self::model_view::ModelView;
 pub use self::sent::Messages;
 pub(crate) use self::sent::{Sent, no_result};
 use crate::{Engine, Result};
@@ -63,6 +65,16 @@ impl Engine {
         session: &SessionId,
         end: Option<u64>,
     ) -> Result<Inspection<Messages>> {
+        self.inspect_for(session, end, None)
+    }
+
+    /// The same for the model of this name; none is the one named last.
+    fn inspect_for(
+        &self,
+        session: &SessionId,
+        end: Option<u64>,
+        model: Option<&str>,
+    ) -> Result<Inspection<Messages>> {
         let mut outline = Outline::default();
         for stored in self.events(session, At::Seq(0)) {
             let stored = stored?;
@@ -70,6 +82,9 @@ impl Engine {
                 break;
             }
             outline.add(self, session, &stored)?;
+        }
+        if let Some(model) = model {
+            outline.model = Some(model.to_owned());
         }
         let (open_results, synthetic_results) = repair::settle(&mut outline);
         Ok(Inspection {

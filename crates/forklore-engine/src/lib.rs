@@ -7,6 +7,7 @@
 mod append;
 mod branches;
 mod bring;
+mod broken_off;
 mod clock;
 mod create;
 mod cut;
@@ -63,7 +64,7 @@ pub use import::{
     ImportOptions, ImportReport, ImportedFile, ImportedSession, Overall, Problem as ImportProblem,
     ProblemKind, Progressed, Restored, Survey,
 };
-pub use inspect::{Inspection, Messages};
+pub use inspect::{Inspection, Messages, ModelView};
 pub use lease::LEASE;
 pub use lineage::{Lineage, Relative};
 pub use list::{ListRequest, Listing};

@@ -244,8 +244,9 @@ impl Engine {
         Ok(label)
     }
 
-    /// The child's id where none was given.
-    pub(crate) fn new_id(&self) -> SessionId {
+    /// An id that no session has, such as one gets that is made without being given one.
+    #[must_use]
+    pub fn new_id(&self) -> SessionId {
         SessionId::generate(self.unix_millis(), self.clock.random())
     }
 

@@ -74,6 +74,12 @@ impl Item {
         }
     }
 
+    /// Whether a call of it has no result.
+    pub(super) fn has_open_call(&self) -> bool {
+        let open = |what: &What| matches!(what, What::Call { answered: false, .. });
+        self.parts.iter().flatten().any(|part| open(&part.what))
+    }
+
     fn is_reasoning(&self) -> bool {
         self.parts.as_ref().is_some_and(|parts| {
             !parts.is_empty() && parts.iter().all(|p| matches!(p.what, What::Reasoning { .. }))

@@ -53,6 +53,22 @@ impl Messages {
         self.left
     }
 
+    /// How many of the first messages come from the events up to and including `seq`, up to the
+    /// first that differs from what a longer history would say there: a call without a result.
+    pub(super) fn shared_up_to(&self, seq: u64) -> usize {
+        let mut shared = 0;
+        for item in self.items.as_slice().iter().filter(|item| !item.emptied) {
+            if item.seq > seq {
+                break;
+            }
+            shared += 1;
+            if item.has_open_call() {
+                break;
+            }
+        }
+        shared
+    }
+
     fn add(&mut self, item: &Item) -> Result<()> {
         let mut message = self.read(item)?;
         message.role = item.role;

@@ -1,0 +1,84 @@
+//! Why an agent's session did not do what it was asked.
+
+use forklore_engine::Error as EngineError;
+use forklore_model::{ErrorKind, SessionId};
+
+use crate::model::{ModelError, ModelErrorKind};
+
+/// The result of asking a session for something.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why an agent's session did not do what it was asked. Its log is in order all the same.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A verb of the engine refused or failed; `busy` names the runtime that holds the session.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// The model did not answer, and asking again did not help.
+    #[error("the model did not answer after {attempts} attempts: {source}")]
+    Model {
+        /// How often it was asked.
+        attempts: u32,
+        /// Why the last attempt failed.
+        source: ModelError,
+    },
+    /// A hook did not allow it; nothing of it was written.
+    #[error("{what} was denied by {by}: {reason}")]
+    Denied {
+        /// What was denied: a prompt, a fork, a session.
+        what: &'static str,
+        /// The hook.
+        by: String,
+        /// Why, in its words.
+        reason: String,
+    },
+    /// This runtime is in the middle of a turn.
+    #[error("session {0} is in the middle of a turn; interrupt it, or fork the session")]
+    Running(SessionId),
+    /// The session was cleaned up in this process.
+    #[error("session {0} was ended here; open it again to go on")]
+    Ended(SessionId),
+    /// There is no turn to go on with.
+    #[error("session {0} has no turn that was broken off; give it a prompt")]
+    NothingToResume(SessionId),
+    /// A budget was used up.
+    #[error("the budget of the turn is used up: {0}")]
+    Budget(String),
+    /// A value cannot be written as JSON.
+    #[error("cannot be written as JSON: {0}")]
+    Json(#[from] forklore_model::data::NotJson),
+    /// The runtime that carries the work is going away.
+    #[error("the work was broken off: {0}")]
+    Work(#[from] tokio::task::JoinError),
+    /// A file beside the sessions cannot be used.
+    #[error("{doing}: {source}")]
+    Io {
+        /// What was being done.
+        doing: String,
+        /// Why it failed.
+        source: std::io::Error,
+    },
+}
+
+impl Error {
+    /// The kind that scripts see (SPEC 16).
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Engine(error) => error.kind(),
+            Self::Model { source, .. } => match source.kind {
+                ModelErrorKind::Key => ErrorKind::PermissionDenied,
+                ModelErrorKind::NotFound => ErrorKind::NotFound,
+                ModelErrorKind::Invalid | ModelErrorKind::TooLong => ErrorKind::InvalidArgs,
+                ModelErrorKind::Later(_) => ErrorKind::Busy,
+                _ => ErrorKind::Internal,
+            },
+            Self::Denied { .. } => ErrorKind::PermissionDenied,
+            Self::Running(_) => ErrorKind::Busy,
+            Self::Ended(_) | Self::NothingToResume(_) => ErrorKind::InvalidArgs,
+            Self::Budget(_) => ErrorKind::Conflict,
+            Self::Json(_) | Self::Work(_) | Self::Io { .. } => ErrorKind::Internal,
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! From a session to its listeners.
+
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+
+use super::subscription::Queue;
+use super::{Identity, Name, Notification, Subscription};
+
+/// Takes every notification of a kernel, in order, while it is announced: it must be quick, and
+/// what goes wrong with it is its own affair.
+pub trait Sink: Send + Sync {
+    /// Takes a notification.
+    fn take(&self, notification: &Arc<Notification>);
+}
+
+/// Listeners: sinks, and subscriptions that come and go.
+#[derive(Default)]
+pub(crate) struct Bus {
+    sinks: Vec<Arc<dyn Sink>>,
+    queues: Mutex<Vec<Weak<Queue>>>,
+}
+
+impl Bus {
+    pub(crate) fn add_sink(&mut self, sink: Arc<dyn Sink>) {
+        self.sinks.push(sink);
+    }
+
+    pub(crate) fn subscribe(&self, capacity: usize) -> Subscription {
+        let (queue, subscription) = Subscription::new(capacity);
+        self.queues().push(Arc::downgrade(&queue));
+        subscription
+    }
+
+    fn queues(&self) -> std::sync::MutexGuard<'_, Vec<Weak<Queue>>> {
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether anyone would hear.
+    pub(crate) fn is_heard(&self) -> bool {
+        !self.sinks.is_empty() || !self.queues().is_empty()
+    }
+
+    pub(crate) fn announce(&self, notification: &Arc<Notification>) {
+        for sink in &self.sinks {
+            sink.take(notification);
+        }
+        self.queues().retain(|queue| {
+            queue.upgrade().is_some_and(|queue| {
+                queue.push(notification);
+                true
+            })
+        });
+    }
+}
+
+impl Drop for Bus {
+    fn drop(&mut self) {
+        for queue in self.queues().iter().filter_map(Weak::upgrade) {
+            queue.close();
+        }
+    }
+}
+
+impl Notification {
+    pub(crate) fn new(name: Name, identity: &Identity, ts: Timestamp, data: Value) -> Self {
+        let data = match data {
+            Value::Object(data) => data,
+            Value::Null => Map::new(),
+            other => Map::from_iter([("value".to_owned(), other)]),
+        };
+        Self {
+            name,
+            session_id: identity.session_id.clone(),
+            parent_id: identity.parent_id.clone(),
+            root_id: identity.root_id.clone(),
+            ts,
+            ephemeral: name.is_ephemeral(),
+            data,
+        }
+    }
+}

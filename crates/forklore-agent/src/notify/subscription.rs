@@ -1,0 +1,112 @@
+//! A listener's queue: it holds so much, and never makes a turn wait.
+
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+use futures_util::Stream;
+use futures_util::task::AtomicWaker;
+
+use super::Notification;
+
+/// How many lasting notifications a queue holds for each that it was asked to hold.
+const LASTING: usize = 16;
+
+/// What a listener gets.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Heard {
+    /// A notification.
+    Told(Arc<Notification>),
+    /// Here some are missing, because the listener was slow.
+    Missed(Missed),
+}
+
+/// How many notifications a listener was too slow for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Missed {
+    /// Pieces of answers; what they were pieces of comes whole.
+    pub ephemeral: u64,
+    /// Others: what they told of is in the log.
+    pub lasting: u64,
+}
+
+/// The notifications of a session, or of all sessions of a kernel, as a stream. Dropping it ends
+/// the subscription; it ends by itself when the session or kernel is gone.
+#[derive(Debug)]
+pub struct Subscription {
+    queue: Arc<Queue>,
+}
+
+/// The end at which notifications come in.
+#[derive(Debug)]
+pub(super) struct Queue {
+    held: Mutex<Held>,
+    waker: AtomicWaker,
+    capacity: usize,
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    items: VecDeque<Heard>,
+    closed: bool,
+}
+
+impl Subscription {
+    /// A queue of `capacity` notifications, and what reads it.
+    pub(super) fn new(capacity: usize) -> (Arc<Queue>, Self) {
+        let queue = Arc::new(Queue {
+            held: Mutex::default(),
+            waker: AtomicWaker::new(),
+            capacity: capacity.max(1),
+        });
+        (queue.clone(), Self { queue })
+    }
+}
+
+impl Queue {
+    /// Takes a notification, or counts it as missed where there is no room.
+    pub(super) fn push(&self, notification: &Arc<Notification>) {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let ephemeral = notification.ephemeral;
+        let room = if ephemeral { self.capacity } else { self.capacity.saturating_mul(LASTING) };
+        if held.items.len() < room {
+            held.items.push_back(Heard::Told(notification.clone()));
+        } else {
+            held.miss(ephemeral);
+        }
+        drop(held);
+        self.waker.wake();
+    }
+
+    pub(super) fn close(&self) {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).closed = true;
+        self.waker.wake();
+    }
+}
+
+impl Held {
+    fn miss(&mut self, ephemeral: bool) {
+        if !matches!(self.items.back(), Some(Heard::Missed(_))) {
+            self.items.push_back(Heard::Missed(Missed::default()));
+        }
+        if let Some(Heard::Missed(missed)) = self.items.back_mut() {
+            missed.ephemeral += u64::from(ephemeral);
+            missed.lasting += u64::from(!ephemeral);
+        }
+    }
+}
+
+impl Stream for Subscription {
+    type Item = Heard;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Heard>> {
+        self.queue.waker.register(context.waker());
+        let mut held = self.queue.held.lock().unwrap_or_else(PoisonError::into_inner);
+        match held.items.pop_front() {
+            Some(heard) => Poll::Ready(Some(heard)),
+            None if held.closed => Poll::Ready(None),
+            None => Poll::Pending,
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! `cleanup`: a session ends in this process, and with it its live children.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use super::{AgentSession, Inner};
+use crate::notify::Name;
+
+impl AgentSession {
+    /// Ends the session in this process: a turn that runs is interrupted, and `session:end` is
+    /// announced, once. With `cascade_children` the live sessions below it end first, leaves
+    /// before their parents. What is stored stays; to go on, open the session again.
+    pub async fn cleanup(&self, cascade_children: bool) {
+        let mut ending = vec![self.inner.clone()];
+        if cascade_children {
+            // Stopping the work first keeps an inner one from beginning anew what is ended here.
+            self.interrupt();
+            let alive = self.inner.kernel.alive();
+            let mut at = 0;
+            while let Some(id) = ending.get(at).map(|above| above.identity().session_id) {
+                let below = alive.iter().filter(|inner| {
+                    inner.identity().parent_id.as_ref() == Some(&id)
+                        && !ending.iter().any(|known| Arc::ptr_eq(known, inner))
+                });
+                let below: Vec<_> = below.cloned().collect();
+                ending.extend(below);
+                at += 1;
+            }
+        }
+        for inner in ending.into_iter().rev() {
+            AgentSession { inner }.end().await;
+        }
+    }
+
+    async fn end(&self) {
+        let inner: &Inner = &self.inner;
+        inner.state().ended = true;
+        self.interrupt();
+        // A turn that runs ends first.
+        let _turn = inner.turn.lock().await;
+        let started = std::mem::take(&mut inner.state().started);
+        if started {
+            inner.announce(Name::SessionEnd, json!({}));
+        }
+    }
+}

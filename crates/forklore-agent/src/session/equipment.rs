@@ -1,0 +1,180 @@
+//! What a session is made of and works with: all of it the application's.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use forklore_model::workspace::Workspace;
+use forklore_model::{Data, Label, SessionId};
+
+use crate::approve::{AllowAll, Approve, Nobody, Policy};
+use crate::model::{Model, Options, TokenUsage};
+use crate::tool::{NoTools, Tools};
+
+/// A session that is to be made.
+#[derive(Clone, Debug)]
+pub struct NewSession {
+    /// Its configuration: opaque, stored with it.
+    pub config: Option<Data>,
+    /// Its id; none generates one.
+    pub id: Option<SessionId>,
+    /// The session it is a child of; none makes a root. It begins with an empty context: a child
+    /// that inherits the history is made by [`fork`](crate::AgentSession::fork).
+    pub parent_id: Option<SessionId>,
+    /// Its folder.
+    pub workspace: Workspace,
+    /// What it is called.
+    pub title: Option<String>,
+    /// A child's label.
+    pub label: Option<Label>,
+    /// The application's notes.
+    pub metadata: Option<Data>,
+    /// For whom it acts; none inherits.
+    pub principal: Option<String>,
+    /// What it may do at most; none inherits.
+    pub permissions: Option<BTreeSet<String>>,
+}
+
+impl NewSession {
+    /// A root in `workspace`, with every default.
+    #[must_use]
+    pub fn in_workspace(workspace: Workspace) -> Self {
+        Self {
+            config: None,
+            id: None,
+            parent_id: None,
+            workspace,
+            title: None,
+            label: None,
+            metadata: None,
+            principal: None,
+            permissions: None,
+        }
+    }
+}
+
+/// What a session works with. A child that the kernel makes gets its parent's.
+#[derive(Clone)]
+pub struct Equipment {
+    /// What answers.
+    pub model: Arc<dyn Model>,
+    /// What it can call.
+    pub tools: Arc<dyn Tools>,
+    /// What the user's configuration says about calls.
+    pub policy: Arc<dyn Policy>,
+    /// Who is asked.
+    pub approve: Arc<dyn Approve>,
+    /// Instructions, written as the first message of a session that is empty.
+    pub system: Option<String>,
+    /// Numbers.
+    pub settings: Settings,
+}
+
+impl Equipment {
+    /// A model and nothing to call.
+    #[must_use]
+    pub fn new(model: Arc<dyn Model>) -> Self {
+        Self {
+            model,
+            tools: Arc::new(NoTools),
+            policy: Arc::new(AllowAll),
+            approve: Arc::new(Nobody),
+            system: None,
+            settings: Settings::default(),
+        }
+    }
+}
+
+/// The numbers of a session.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// How answers are to be.
+    pub options: Options,
+    /// What the model costs; none leaves `cost` out of the records.
+    pub prices: Option<Prices>,
+    /// What one turn may take.
+    pub budget: Budget,
+    /// How often a request is tried before the turn fails.
+    pub attempts: u32,
+    /// The pause before the second attempt; each further one is twice as long, with some chance.
+    pub backoff: Duration,
+    /// The longest pause, also where a provider asks for a longer one.
+    pub longest_backoff: Duration,
+    /// How long calls that are cancelled may take to end.
+    pub grace: Duration,
+    /// The most bytes of one result that the model gets.
+    pub result_bytes: usize,
+    /// How long a hook may take.
+    pub hook_patience: Duration,
+    /// How full the context may be before the history is compacted, 0 to 1; none never compacts
+    /// by itself.
+    pub compact_at: Option<f64>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            options: Options::default(),
+            prices: None,
+            budget: Budget::default(),
+            attempts: 5,
+            backoff: Duration::from_millis(500),
+            longest_backoff: Duration::from_secs(60),
+            grace: Duration::from_secs(2),
+            result_bytes: 256 << 10,
+            hook_patience: Duration::from_secs(10),
+            compact_at: Some(0.8),
+        }
+    }
+}
+
+/// What one turn may take; none is no limit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Budget {
+    /// Calls of the model.
+    pub model_calls: Option<u32>,
+    /// Tokens, in and out.
+    pub tokens: Option<u64>,
+    /// Money, in the unit of the prices.
+    pub cost: Option<f64>,
+    /// Time.
+    pub time: Option<Duration>,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self { model_calls: Some(200), tokens: None, cost: None, time: None }
+    }
+}
+
+/// What a million tokens cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Prices {
+    /// Of the request.
+    pub input: f64,
+    /// Of the answer.
+    pub output: f64,
+    /// Of the request, read from a cache.
+    pub cached: f64,
+    /// Of the request, written to a cache; none is as `input`.
+    pub cache_written: Option<f64>,
+}
+
+impl Prices {
+    /// What a call cost; none where the provider does not say what it took.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "no request has 2^53 tokens")]
+    pub fn cost(&self, usage: &TokenUsage) -> Option<f64> {
+        let (input, output) = (usage.input?, usage.output?);
+        let cached = usage.cached.unwrap_or(0).min(input);
+        let written = usage.cache_written.unwrap_or(0).min(input - cached);
+        let plain = input - cached - written;
+        let millions = |tokens: u64| tokens as f64 / 1e6;
+        Some(
+            millions(plain) * self.input
+                + millions(cached) * self.cached
+                + millions(written) * self.cache_written.unwrap_or(self.input)
+                + millions(output) * self.output,
+        )
+    }
+}

@@ -1,0 +1,199 @@
+//! `execute`: a turn, from the prompt to the answer.
+
+use forklore_engine::NewEvent;
+use forklore_model::{EventType, Header};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::{AgentSession, Inner};
+use crate::hook::Matter;
+use crate::notify::Name;
+use crate::turn::{Course, Log, Run, Status, Turn, event, user_message};
+use crate::{Error, Result};
+
+impl AgentSession {
+    /// Runs a turn: the prompt is stored, the model is asked and its tools are called until it has
+    /// no more to say. Everything is in the log before it is announced. The session's lease is
+    /// held meanwhile, so no other runtime writes to it.
+    ///
+    /// Dropping the future breaks the turn off like a killed process: what was stored stays, and
+    /// [`resume`](Self::resume) or the next prompt goes on.
+    ///
+    /// # Errors
+    /// `busy` naming the runtime that holds the session; `permission_denied` when a hook denies the
+    /// prompt; [`Error::Model`] when the model does not answer, which is in the log
+    /// as `turn_failed`.
+    pub async fn execute(&self, prompt: &str) -> Result<Turn> {
+        let inner = &self.inner;
+        let mut view = inner.turn.try_lock().map_err(|_| Error::Running(self.id()))?;
+        inner.make_ready().await?;
+        let running = Running::begin(inner);
+        let identity = inner.identity();
+        let matter = Matter::Prompt { text: prompt.to_owned() };
+        let (matter, injected) = inner.must_pass(&identity, matter).await?;
+        let prompt = match matter {
+            Matter::Prompt { text } => text,
+            _ => prompt.to_owned(),
+        };
+        let (mut log, header) = Log::open(inner, &mut view).await?;
+        let turn = async {
+            log.append(inner.first_events(&header, &prompt, &injected)?).await?;
+            inner.announce_start(&header);
+            inner.announce(Name::PromptSubmit, json!({"prompt": prompt}));
+            inner.run_turn(&mut log, &header, &running.cancel).await
+        };
+        let turn = turn.await;
+        log.close().await;
+        if let Ok(turn) = &turn {
+            let data = json!({"prompt": prompt, "response": turn.text});
+            inner.announce(Name::PromptComplete, data);
+        }
+        inner.announce_complete(&turn);
+        turn
+    }
+
+    /// Goes on with a turn that was broken off, by a killed process for instance: calls that have
+    /// no result get one that says so, and the model is asked.
+    ///
+    /// # Errors
+    /// [`Error::NothingToResume`] when the last turn is over; otherwise as
+    /// [`execute`](Self::execute).
+    pub async fn resume(&self) -> Result<Turn> {
+        let inner = &self.inner;
+        let mut view = inner.turn.try_lock().map_err(|_| Error::Running(self.id()))?;
+        inner.make_ready().await?;
+        let running = Running::begin(inner);
+        let (mut log, header) = Log::open(inner, &mut view).await?;
+        let turn = async {
+            let missing = inner.broken_off(&header).await?;
+            log.append(missing).await?;
+            inner.announce_start(&header);
+            inner.run_turn(&mut log, &header, &running.cancel).await
+        };
+        let turn = turn.await;
+        log.close().await;
+        inner.announce_complete(&turn);
+        turn
+    }
+}
+
+/// That a turn runs, for as long as it lives.
+struct Running<'a> {
+    inner: &'a Inner,
+    cancel: CancellationToken,
+}
+
+impl<'a> Running<'a> {
+    fn begin(inner: &'a Inner) -> Self {
+        let cancel = CancellationToken::new();
+        inner.state().cancel = Some(cancel.clone());
+        Self { inner, cancel }
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.cancel.cancel();
+        self.inner.state().cancel = None;
+    }
+}
+
+impl Inner {
+    fn first_events(
+        &self,
+        header: &Header,
+        prompt: &str,
+        injected: &[String],
+    ) -> Result<Vec<NewEvent>> {
+        let mut events = Vec::new();
+        let empty = header.counts.index == 0;
+        if let Some(system) = self.equipment().system.filter(|_| empty) {
+            events.push(event(EventType::SYSTEM_MESSAGE, json!({"content": system}))?);
+        }
+        events.push(user_message(prompt, false)?);
+        for text in injected {
+            events.push(user_message(text, true)?);
+        }
+        Ok(events)
+    }
+
+    async fn run_turn(
+        &self,
+        log: &mut Log<'_>,
+        header: &Header,
+        cancel: &CancellationToken,
+    ) -> Result<Turn> {
+        let equipment = self.equipment();
+        let ceiling = header.permissions.as_ref();
+        let run = Run { equipment: &equipment, root: &header.root_id, ceiling, cancel };
+        let mut course = Course::default();
+        let status = match run.run(log, &mut course).await {
+            Ok(status) => status,
+            Err(error) => {
+                if error.is_recordable() {
+                    log.append(vec![event(EventType::TURN_FAILED, error.record())?]).await?;
+                }
+                if let Error::Model { attempts, source } = &error {
+                    let data = json!({"provider": source.provider, "error": source.message,
+                        "attempts": attempts});
+                    self.announce(Name::ProviderError, data);
+                }
+                return Err(error);
+            }
+        };
+        if let Status::Incomplete(reason) = &status {
+            let data = json!({"error": {"kind": "incomplete", "message": reason}});
+            log.append(vec![event(EventType::TURN_FAILED, data)?]).await?;
+        }
+        if status == Status::Cancelled {
+            self.announce(Name::CancelCompleted, json!({}));
+        }
+        Ok(Turn {
+            session_id: log.session().clone(),
+            moved_from: log.moved_from().cloned(),
+            status,
+            text: course.text,
+            model_calls: course.model_calls,
+            tool_calls: course.tool_calls,
+            usage: course.usage,
+            head_seq: log.head(),
+        })
+    }
+
+    /// `session:start` for the first turn ever, `session:resume` for the first one in this
+    /// process of a session that ran before.
+    fn announce_start(&self, header: &Header) {
+        if std::mem::replace(&mut self.state().started, true) {
+            return;
+        }
+        let first = header.counts.turns == header.inherited.turns;
+        let name = if first { Name::SessionStart } else { Name::SessionResume };
+        self.announce(name, json!({"label": header.label, "kind": header.kind}));
+    }
+
+    fn announce_complete(&self, turn: &Result<Turn>) {
+        let data = match turn {
+            Ok(turn) => json!({"orchestrator": "forklore", "turn_count": turn.model_calls,
+                "status": turn.status.as_str(), "tool_calls": turn.tool_calls,
+                "usage": turn.usage, "session_id": turn.session_id,
+                "moved_from": turn.moved_from}),
+            Err(error) => json!({"orchestrator": "forklore", "status": "incomplete",
+                "error": error.to_string()}),
+        };
+        self.announce(Name::OrchestratorComplete, data);
+    }
+
+    /// What a turn lacks that was broken off: the results of its open calls.
+    async fn broken_off(&self, header: &Header) -> Result<Vec<NewEvent>> {
+        let id = header.id.clone();
+        let open = self.kernel.run(move |engine| engine.broken_off(&id)).await?;
+        let Some(open) = open else { return Err(Error::NothingToResume(header.id.clone())) };
+        let lost = open.iter().map(|call| {
+            let content = "No result: the runtime that made the call is gone.";
+            let data = json!({"call_id": call.id, "name": call.name, "content": content,
+                "is_error": true, "synthetic": true});
+            event(EventType::TOOL_RESULT, data)
+        });
+        lost.collect()
+    }
+}

@@ -1,0 +1,100 @@
+//! `initialize`: hooks are asked, the session is made if it is not there, a child is announced.
+
+use forklore_engine::Create;
+use forklore_model::{Header, SessionKind};
+use serde_json::{Map, Value, json};
+
+use super::{AgentSession, Inner, NewSession};
+use crate::hook::Matter;
+use crate::notify::{Identity, Name};
+use crate::{Error, Result};
+
+impl AgentSession {
+    /// Makes the session ready, once: the hooks are asked, one that does not exist yet is made, and
+    /// a child that was made is announced (`session:fork`). Its first turn does it too.
+    ///
+    /// # Errors
+    /// `permission_denied` when a hook says no (nothing was written then), `already_exists`,
+    /// `not_found` (the parent).
+    pub async fn initialize(&self) -> Result<()> {
+        let _turn = self.inner.turn.try_lock().map_err(|_| Error::Running(self.id()))?;
+        self.inner.make_ready().await
+    }
+}
+
+impl Inner {
+    /// The same, for whoever holds the turn.
+    pub(crate) async fn make_ready(&self) -> Result<()> {
+        let (plan, identity) = {
+            let state = self.state();
+            if state.ended {
+                return Err(Error::Ended(state.identity.session_id.clone()));
+            }
+            if state.ready {
+                return Ok(());
+            }
+            (state.plan.clone(), state.identity.clone())
+        };
+        let Some(plan) = plan else {
+            let id = identity.session_id.clone();
+            let header = self.kernel.run(move |engine| engine.show(&id)).await?;
+            let config = header.config.as_ref();
+            self.must_pass(&identity, Matter::Ready { config }).await?;
+            self.state().ready = true;
+            return Ok(());
+        };
+        let identity = self.find_family(identity, &plan).await?;
+        self.must_pass(&identity, Matter::Ready { config: plan.config.as_ref() }).await?;
+        if plan.parent_id.is_some() {
+            let matter = Matter::Fork { kind: SessionKind::Delegate, fork: None };
+            self.must_pass(&identity, matter).await?;
+        }
+        let create = Create {
+            id: Some(identity.session_id.clone()),
+            title: plan.title,
+            label: plan.label,
+            principal: plan.principal,
+            permissions: plan.permissions,
+            metadata: plan.metadata,
+            config: plan.config,
+            parent: plan.parent_id,
+            ..Create::in_workspace(plan.workspace)
+        };
+        let header = self.kernel.run(move |engine| engine.create(&create)).await?;
+        self.made(&header);
+        Ok(())
+    }
+
+    async fn find_family(&self, mut identity: Identity, plan: &NewSession) -> Result<Identity> {
+        if let Some(parent) = plan.parent_id.clone() {
+            let parent = self.kernel.run(move |engine| engine.show(&parent)).await?;
+            identity.root_id = parent.root_id;
+        }
+        Ok(identity)
+    }
+
+    /// The session is durable: from now on it is ready, and a child is announced.
+    pub(super) fn made(&self, header: &Header) {
+        {
+            let mut state = self.state();
+            state.plan = None;
+            state.ready = true;
+            state.identity = Identity::from(header);
+        }
+        if header.parent_id.is_some() {
+            self.announce(Name::SessionFork, fork_data(header, Map::new()));
+        }
+    }
+}
+
+/// What `session:fork` says of a child: its parent as Amplifier says it, and what forklore adds.
+pub(crate) fn fork_data(child: &Header, mut data: Map<String, Value>) -> Value {
+    data.insert("parent".into(), json!(child.parent_id));
+    data.insert("kind".into(), json!(child.kind));
+    data.insert("label".into(), json!(child.label));
+    data.insert("cut".into(), json!(child.cut));
+    if let Some(metadata) = &child.metadata {
+        data.insert("metadata".into(), json!(metadata));
+    }
+    Value::Object(data)
+}

@@ -1,0 +1,235 @@
+//! An answer as it comes in: pieces are announced, blocks are put together.
+
+use std::time::Duration;
+
+use forklore_engine::NewEvent;
+use forklore_model::{Data, EventType};
+use futures_util::StreamExt;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::new_event::event;
+use crate::Result;
+use crate::model::{End, ModelError, ModelErrorKind, ModelName, ModelResult, Piece, Pieces};
+use crate::notify::Name;
+use crate::session::Inner;
+use crate::tool::ToolCall;
+
+/// What a model has said.
+#[derive(Debug, Default)]
+pub(super) struct Answer {
+    blocks: Vec<Block>,
+    /// Thoughts whose block is not whole yet.
+    thinking: String,
+    /// Set when the answer is whole.
+    pub(super) end: Option<End>,
+}
+
+#[derive(Debug)]
+enum Block {
+    Text(String),
+    Thought { text: String, opaque: Option<Data> },
+    Call(ToolCall),
+}
+
+impl Answer {
+    /// Listens until the answer is whole or the turn is interrupted.
+    pub(super) async fn listen(
+        &mut self,
+        inner: &Inner,
+        mut pieces: Pieces<'_>,
+        patience: Option<Duration>,
+        cancel: &CancellationToken,
+        provider: &str,
+    ) -> ModelResult<()> {
+        let failed = |kind, message: &str| ModelError {
+            provider: provider.to_owned(),
+            message: message.to_owned(),
+            kind,
+            source: None,
+        };
+        loop {
+            let next = async {
+                match patience {
+                    Some(patience) => tokio::time::timeout(patience, pieces.next()).await,
+                    None => Ok(pieces.next().await),
+                }
+            };
+            let piece = tokio::select! {
+                biased;
+                () = cancel.cancelled() => return Ok(()),
+                piece = next => piece,
+            };
+            match piece {
+                Ok(Some(Ok(Piece::End(end)))) => {
+                    self.end_thinking();
+                    self.end = Some(end);
+                    return Ok(());
+                }
+                Ok(Some(Ok(piece))) => self.take(inner, piece),
+                Ok(Some(Err(error))) => return Err(error),
+                Ok(None) => {
+                    let message = "the answer broke off before it was whole";
+                    return Err(failed(ModelErrorKind::Malformed, message));
+                }
+                Err(_) => {
+                    let message = "nothing more of the answer came in time";
+                    return Err(failed(ModelErrorKind::TimedOut, message));
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, inner: &Inner, piece: Piece) {
+        match piece {
+            Piece::Text(text) => {
+                self.end_thinking();
+                if !matches!(self.blocks.last(), Some(Block::Text(_))) {
+                    self.blocks.push(Block::Text(String::new()));
+                    self.announce_start(inner, "text");
+                }
+                self.announce_piece(inner, Name::ContentBlockDelta, "text", &text);
+                if let Some(Block::Text(so_far)) = self.blocks.last_mut() {
+                    so_far.push_str(&text);
+                }
+            }
+            Piece::Thinking(text) => {
+                if self.thinking.is_empty() {
+                    self.announce_start(inner, "thinking");
+                }
+                self.announce_piece(inner, Name::ThinkingDelta, "thinking", &text);
+                self.thinking.push_str(&text);
+            }
+            Piece::Thought { text, opaque } => {
+                self.thinking.clear();
+                self.blocks.push(Block::Thought { text, opaque });
+            }
+            Piece::Call(call) => {
+                self.end_thinking();
+                self.announce_start(inner, "tool_call");
+                self.add_call(inner, call);
+            }
+            Piece::End(_) => {}
+        }
+    }
+
+    /// Adds a call under an id that no other call of the answer has.
+    fn add_call(&mut self, inner: &Inner, mut call: ToolCall) {
+        if call.id.is_empty() {
+            call.id = format!("call_{}", inner.kernel.engine().new_id());
+        }
+        let given = call.id.clone();
+        let mut number = 1;
+        while self.calls().any(|other| other.id == call.id) {
+            number += 1;
+            call.id = format!("{given}-{number}");
+        }
+        self.blocks.push(Block::Call(call));
+    }
+
+    fn end_thinking(&mut self) {
+        if !self.thinking.is_empty() {
+            let text = std::mem::take(&mut self.thinking);
+            self.blocks.push(Block::Thought { text, opaque: None });
+        }
+    }
+
+    fn announce_start(&self, inner: &Inner, kind: &str) {
+        let data = json!({"block_type": kind, "block_index": self.blocks.len().saturating_sub(1)});
+        inner.announce(Name::ContentBlockStart, data);
+    }
+
+    fn announce_piece(&self, inner: &Inner, name: Name, kind: &str, text: &str) {
+        if inner.is_heard() {
+            let index = self.blocks.len().saturating_sub(1);
+            let data = json!({"block_type": kind, "block_index": index, "delta": text});
+            inner.announce(name, data);
+        }
+    }
+
+    pub(super) fn calls(&self) -> impl Iterator<Item = &ToolCall> {
+        self.blocks.iter().filter_map(|block| match block {
+            Block::Call(call) => Some(call),
+            _ => None,
+        })
+    }
+
+    /// The text for people in it.
+    pub(super) fn text(&self) -> String {
+        let texts = self.blocks.iter().filter_map(|block| match block {
+            Block::Text(text) => Some(text.as_str()),
+            _ => None,
+        });
+        texts.collect::<Vec<_>>().join("\n")
+    }
+
+    /// The events of a whole answer, in the order in which it was said. Of one that was
+    /// interrupted, the text that came, marked as a part.
+    pub(super) fn events(&self, model: &ModelName) -> Result<Vec<NewEvent>> {
+        if self.end.is_none() {
+            let text = self.text();
+            if text.is_empty() {
+                return Ok(Vec::new());
+            }
+            let data = json!({"content": text, "partial": true});
+            return Ok(vec![event(EventType::ASSISTANT_MESSAGE, data)?]);
+        }
+        let blocks = self.blocks.iter().filter(|block| !block.is_empty());
+        blocks.map(|block| block.event(model)).collect()
+    }
+
+    /// Tells of the blocks once they are stored.
+    pub(super) fn announce_blocks(&self, inner: &Inner) {
+        if !inner.is_heard() {
+            return;
+        }
+        for (index, block) in self.blocks.iter().enumerate() {
+            let (kind, block) = match block {
+                Block::Text(text) => ("text", json!({"text": text})),
+                Block::Call(call) => ("tool_call", json!(call)),
+                Block::Thought { text, .. } => {
+                    if self.end.is_some() {
+                        let data = json!({"block_index": index, "thinking": text});
+                        inner.announce(Name::ThinkingFinal, data);
+                    }
+                    continue;
+                }
+            };
+            let partial = self.end.is_none();
+            if partial && kind != "text" {
+                continue;
+            }
+            let data = json!({
+                "block_type": kind, "block_index": index, "total_blocks": self.blocks.len(),
+                "block": block, "partial": partial,
+            });
+            inner.announce(Name::ContentBlockEnd, data);
+        }
+    }
+}
+
+impl Block {
+    fn is_empty(&self) -> bool {
+        match self {
+            Self::Text(text) => text.is_empty(),
+            Self::Thought { text, opaque } => text.is_empty() && opaque.is_none(),
+            Self::Call(_) => false,
+        }
+    }
+
+    fn event(&self, model: &ModelName) -> Result<NewEvent> {
+        match self {
+            Self::Text(text) => event(EventType::ASSISTANT_MESSAGE, json!({"content": text})),
+            Self::Thought { text, opaque } => {
+                let mut data = json!({
+                    "content": text, "provider": model.provider, "model": model.model,
+                });
+                if let (Some(opaque), Value::Object(fields)) = (opaque, &mut data) {
+                    fields.insert("opaque".into(), json!(opaque));
+                }
+                event(EventType::REASONING, data)
+            }
+            Self::Call(call) => event(EventType::TOOL_CALL, json!(call)),
+        }
+    }
+}

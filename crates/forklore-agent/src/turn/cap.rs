@@ -1,0 +1,77 @@
+//! What a tool says, cut to what a model is to get.
+
+use forklore_model::Data;
+use serde_json::{Value, json};
+
+use super::text_data;
+
+/// The content of a result in at most about `most` bytes, with a note where something was left
+/// out: the beginning and the end stay.
+pub(super) fn capped(content: Data, most: usize) -> Data {
+    if content.get().len() <= most {
+        return content;
+    }
+    if let Ok(text) = content.read::<String>() {
+        return text_data(&shortened(&text, most));
+    }
+    let text = match content.read::<Vec<Value>>() {
+        Ok(parts) if parts.iter().all(is_text) => {
+            let texts = parts.iter().filter_map(|part| part.get("text")?.as_str());
+            texts.collect::<Vec<_>>().join("\n")
+        }
+        // What is neither a text nor a list of texts is shown as it is written.
+        _ => content.get().to_owned(),
+    };
+    Data::of(&json!([{"type": "text", "text": shortened(&text, most)}]))
+        .unwrap_or_else(|_| text_data(&shortened(&text, most)))
+}
+
+fn is_text(part: &Value) -> bool {
+    part.get("type").is_some_and(|kind| kind == "text")
+}
+
+fn shortened(text: &str, most: usize) -> String {
+    // Escaped text takes more room than it has bytes; what is cut is counted in bytes of the text.
+    let head = boundary(text, most / 4 * 3);
+    let tail = boundary(text, text.len().saturating_sub(most / 8)).max(head);
+    let left_out = tail - head;
+    let (begin, end) = (text.get(..head).unwrap_or(""), text.get(tail..).unwrap_or(""));
+    format!("{begin}\n\n[{left_out} of {} bytes left out]\n\n{end}", text.len())
+}
+
+/// The last place at or before `at` where a character begins.
+fn boundary(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_fits_is_left_alone() {
+        let data = Data::parse(r#"[{"type":"image","data":"x"}]"#).unwrap();
+        assert_eq!(capped(data.clone(), 100), data);
+    }
+
+    #[test]
+    fn a_long_text_keeps_both_ends() {
+        let text = format!("begin{}end", "é".repeat(10_000));
+        let kept: String = capped(text_data(&text), 1_000).read().unwrap();
+        assert!(kept.starts_with("beginéé") && kept.ends_with("ééend"), "{kept}");
+        assert!(kept.len() < 1_000, "{}", kept.len());
+        assert!(kept.contains("of 20008 bytes left out]"), "{kept}");
+    }
+
+    #[test]
+    fn other_forms_become_a_text() {
+        let long = "x".repeat(5_000);
+        let data = Data::of(&json!([{"type": "text", "text": long}])).unwrap();
+        let parts: Vec<Value> = capped(data, 400).read().unwrap();
+        assert_eq!(parts.len(), 1);
+        assert!(parts[0]["text"].as_str().unwrap().contains("bytes left out"));
+        let data = Data::of(&json!({"rows": vec![1; 5_000]})).unwrap();
+        let parts: Vec<Value> = capped(data, 400).read().unwrap();
+        assert!(parts[0]["text"].as_str().unwrap().starts_with("{\"rows\":[1,1"));
+    }
+}

@@ -1,0 +1,133 @@
+//! Whether a call may be carried out: hooks, the session's ceiling, the policy, the person. What
+//! was decided is evidence, written before the tool is called.
+
+use std::collections::BTreeSet;
+
+use forklore_engine::NewEvent;
+use forklore_model::EventType;
+use serde_json::json;
+
+use super::new_event::event;
+use crate::Result;
+use crate::approve::{Answer, Question, Rule};
+use crate::hook::Matter;
+use crate::notify::{Identity, Name};
+use crate::session::{Equipment, Inner};
+use crate::tool::ToolCall;
+
+/// A call that was decided about.
+pub(super) struct Decided {
+    /// The call, as the hooks left it.
+    pub(super) call: ToolCall,
+    /// Why it may not be carried out, for the model.
+    pub(super) refused: Option<String>,
+    /// Whether hooks changed the arguments.
+    changed: bool,
+    /// Who decided.
+    by: String,
+    pub(super) note: Option<String>,
+    /// Whether a person was asked.
+    pub(super) asked: bool,
+    /// What hooks want the model to be told.
+    pub(super) injected: Vec<String>,
+}
+
+impl Decided {
+    fn new(call: ToolCall, by: &str, refused: Option<String>) -> Self {
+        Self {
+            call,
+            refused,
+            changed: false,
+            by: by.to_owned(),
+            note: None,
+            asked: false,
+            injected: Vec::new(),
+        }
+    }
+
+    /// Nothing was decided, because the turn is over.
+    pub(super) fn cancelled(call: ToolCall, why: &str) -> Self {
+        Self::new(call, "interruption", Some(why.to_owned()))
+    }
+
+    /// The record of it.
+    pub(super) fn event(&self) -> Result<NewEvent> {
+        let decision = if self.refused.is_some() { "deny" } else { "allow" };
+        let reason = self.refused.as_ref().or(self.note.as_ref());
+        let data = json!({"call_id": self.call.id, "name": self.call.name,
+            "decision": decision, "by": self.by, "reason": reason,
+            "arguments": self.changed.then_some(&self.call.arguments)});
+        event(EventType::PERMISSION_DECISION, data)
+    }
+}
+
+/// Decides about a call; asks whoever is to be asked.
+pub(super) async fn decide(
+    inner: &Inner,
+    equipment: &Equipment,
+    ceiling: Option<&BTreeSet<String>>,
+    call: ToolCall,
+) -> Decided {
+    let identity = inner.identity();
+    let judged = inner.judge(&identity, Matter::Call { call: call.clone() }).await;
+    let (call, changed) = match judged.matter {
+        Matter::Call { call: judged } => {
+            let changed = judged.arguments != call.arguments;
+            (judged, changed)
+        }
+        _ => (call, false),
+    };
+    let mut decided = match judged.denied {
+        Some((hook, reason)) => Decided::new(call, &format!("hook {hook}"), Some(reason)),
+        None => by_rule(inner, &identity, equipment, ceiling, call).await,
+    };
+    decided.changed = changed;
+    decided.asked |= judged.asked;
+    decided.injected = judged.injected;
+    decided
+}
+
+async fn by_rule(
+    inner: &Inner,
+    identity: &Identity,
+    equipment: &Equipment,
+    ceiling: Option<&BTreeSet<String>>,
+    call: ToolCall,
+) -> Decided {
+    let needed = equipment.policy.permission(&call);
+    if ceiling.is_some_and(|ceiling| !ceiling.contains(&needed)) {
+        let why = format!("this session does not have the permission {needed}");
+        return Decided::new(call, "ceiling", Some(why));
+    }
+    match equipment.policy.rule(&call) {
+        Rule::Allow => Decided::new(call, "policy", None),
+        Rule::Deny => Decided::new(call, "policy", Some("the user's policy denies it".into())),
+        Rule::Ask => {
+            let prompt = format!("May {} be called?", call.name);
+            let answer = inner.ask_person(identity, Some(call.clone()), prompt).await;
+            let (note, refused) = match answer {
+                Ok(note) => (note, None),
+                Err(reason) => (None, Some(reason)),
+            };
+            Decided { note, asked: true, ..Decided::new(call, "person", refused) }
+        }
+    }
+}
+
+impl Inner {
+    /// Asks the person; what they said is for the caller to tell once it is stored. A no comes back as the reason for it.
+    pub(crate) async fn ask_person(
+        &self,
+        identity: &Identity,
+        call: Option<ToolCall>,
+        prompt: String,
+    ) -> Result<Option<String>, String> {
+        let question = Question { session: identity.session_id.clone(), call, prompt };
+        self.announce_as(identity, Name::ApprovalRequired, json!(question));
+        let equipment = self.equipment();
+        match equipment.approve.approve(&question).await {
+            Answer::Granted(note) => Ok(note),
+            Answer::Denied(reason) => Err(reason.unwrap_or_else(|| "the person said no".into())),
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! The log as a turn writes it: each batch behind the head that the turn knows, under its lease.
+//! A turn that lost its session to another runtime goes on in a fork (SPEC 9).
+
+use std::sync::Arc;
+
+use forklore_engine::{AppendRequest, Fork, NewEvent};
+use forklore_model::{ErrorKind, Header, Selector, SessionId, ToolCallPolicy};
+use serde_json::{Map, json};
+
+use super::View;
+use crate::model::Model;
+use crate::notify::Name;
+use crate::session::{Inner, Lease, fork_data};
+use crate::{Error, Result};
+
+/// A session's log, held for a turn.
+pub(crate) struct Log<'a> {
+    pub(crate) inner: &'a Arc<Inner>,
+    pub(crate) view: &'a mut View,
+    lease: Lease,
+    session: SessionId,
+    head: i64,
+    moved_from: Option<SessionId>,
+}
+
+impl<'a> Log<'a> {
+    /// Takes the session's lease.
+    pub(crate) async fn open(inner: &'a Arc<Inner>, view: &'a mut View) -> Result<(Self, Header)> {
+        let session = inner.identity().session_id;
+        let (lease, header) = Lease::take(&inner.kernel, &session, &inner.owner).await?;
+        let head = header.head_seq();
+        Ok((Self { inner, view, lease, session, head, moved_from: None }, header))
+    }
+
+    pub(crate) fn session(&self) -> &SessionId {
+        &self.session
+    }
+
+    pub(crate) fn head(&self) -> i64 {
+        self.head
+    }
+
+    pub(crate) fn moved_from(&self) -> Option<&SessionId> {
+        self.moved_from.as_ref()
+    }
+
+    /// Appends a batch; it is durable when this returns.
+    pub(crate) async fn append(&mut self, events: Vec<NewEvent>) -> Result<()> {
+        if events.is_empty() {
+            return Ok(());
+        }
+        loop {
+            match self.try_append(events.clone()).await {
+                Ok(head) => {
+                    self.head = head;
+                    self.view.follow(&events, head);
+                    return Ok(());
+                }
+                Err(error) if error.kind() == ErrorKind::Conflict => self.recover().await?,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    async fn try_append(&self, events: Vec<NewEvent>) -> Result<i64> {
+        let owner = Some(self.inner.owner.clone());
+        let request = AppendRequest { events, expect: Some(self.head), owner };
+        let session = self.session.clone();
+        let appended = self.inner.kernel.run(move |engine| engine.append(&session, &request));
+        Ok(appended.await?.head_seq)
+    }
+
+    /// The lease ran out, or somebody took over. Where nothing was written meanwhile the turn goes
+    /// on; otherwise it goes on in a fork behind the last event that it saw.
+    async fn recover(&mut self) -> Result<()> {
+        match self.lease.regain().await {
+            Ok(header) if header.head_seq() == self.head => return Ok(()),
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::Busy => {}
+            Err(error) => return Err(error),
+        }
+        let child = self.fork_here().await?;
+        let lost = std::mem::replace(&mut self.session, child.id.clone());
+        self.lease.move_to(&child.id).await?;
+        self.head = child.head_seq();
+        self.view.move_to(&child.id, self.head);
+        self.inner.become_session(&child);
+        let data = Map::from_iter([("reason".to_owned(), json!("lease_lost"))]);
+        self.inner.announce(Name::SessionFork, fork_data(&child, data));
+        self.moved_from.get_or_insert(lost);
+        Ok(())
+    }
+
+    async fn fork_here(&self) -> Result<Header> {
+        let (session, head) = (self.session.clone(), self.head);
+        let forked = self.inner.kernel.run(move |engine| {
+            let at = |at| Fork {
+                at: Some(at),
+                // Calls that run are answered when they are done.
+                tool_calls: ToolCallPolicy::Verbatim,
+                ..Fork::of(session.clone())
+            };
+            let forked = match engine.fork(&at(Selector::Seq(head))) {
+                Err(error) if error.kind() == ErrorKind::InvalidArgs => {
+                    engine.fork(&at(Selector::Start))
+                }
+                forked => forked,
+            }?;
+            engine.show(&forked.child_session_id)
+        });
+        forked.await
+    }
+
+    /// Makes sure that the messages are known as `model` would receive them.
+    pub(crate) async fn look(&mut self, model: &dyn Model) -> Result<()> {
+        if self.view.is_current(&self.session, self.head, model) {
+            return Ok(());
+        }
+        let (session, name) = (self.session.clone(), model.name().model.clone());
+        let view = self.inner.kernel.run(move |engine| engine.model_view(&session, Some(&name)));
+        self.view.set(view.await?, model);
+        Ok(())
+    }
+
+    /// Ends the turn: the lease goes back.
+    pub(crate) async fn close(self) {
+        self.lease.release().await;
+    }
+}
+
+impl Error {
+    /// Why a turn failed, as it is recorded.
+    pub(crate) fn record(&self) -> serde_json::Value {
+        let attempts = match self {
+            Self::Model { attempts, .. } => Some(attempts),
+            _ => None,
+        };
+        json!({"error": {"kind": self.kind().name(), "message": self.to_string()},
+            "attempts": attempts})
+    }
+}

@@ -1,0 +1,21 @@
+//! The events that a turn writes (SPEC 4).
+
+use forklore_engine::NewEvent;
+use forklore_model::{Data, EventType};
+use serde_json::{Value, json};
+
+use crate::Result;
+
+/// An event with this payload. What is null is left out.
+pub(crate) fn event(kind: EventType, mut data: Value) -> Result<NewEvent> {
+    if let Value::Object(fields) = &mut data {
+        fields.retain(|_, value| !value.is_null());
+    }
+    Ok(NewEvent::new(kind, Data::of(&data)?))
+}
+
+/// What the person says, or what is said in their name.
+pub(crate) fn user_message(text: &str, injected: bool) -> Result<NewEvent> {
+    let injected = injected.then_some(true);
+    event(EventType::USER_MESSAGE, json!({"content": text, "injected": injected}))
+}

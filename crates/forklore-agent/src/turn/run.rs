@@ -1,0 +1,162 @@
+//! The loop of a turn: the model is asked, its calls are carried out, until it has no more to say.
+
+use std::collections::BTreeSet;
+
+use forklore_engine::NewEvent;
+use forklore_model::header::Usage;
+use forklore_model::{EventType, SessionId, payload};
+use serde_json::json;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::Status;
+use super::answer::Answer;
+use super::ask::{Asked, ask};
+use super::log::Log;
+use super::new_event::{event, user_message};
+use super::tools::carry_out;
+use crate::hook::Matter;
+use crate::model::{EndReason, ModelName, Request};
+use crate::notify::Name;
+use crate::session::Equipment;
+use crate::{Error, Result};
+
+/// What a turn works with.
+pub(crate) struct Run<'a> {
+    pub(crate) equipment: &'a Equipment,
+    pub(crate) root: &'a SessionId,
+    pub(crate) ceiling: Option<&'a BTreeSet<String>>,
+    pub(crate) cancel: &'a CancellationToken,
+}
+
+/// How far a turn has come.
+#[derive(Debug, Default)]
+pub(crate) struct Course {
+    pub(crate) text: String,
+    pub(crate) model_calls: u32,
+    pub(crate) tool_calls: u32,
+    pub(crate) usage: Usage,
+}
+
+impl Run<'_> {
+    /// Runs the turn whose prompt is in the log.
+    pub(crate) async fn run(&self, log: &mut Log<'_>, course: &mut Course) -> Result<Status> {
+        let began = Instant::now();
+        loop {
+            if let Some(spent) = self.is_spent(course, began) {
+                return Ok(Status::Incomplete(spent));
+            }
+            if self.cancel.is_cancelled() {
+                return Ok(Status::Cancelled);
+            }
+            let request = self.request(log).await?;
+            let settings = &self.equipment.settings;
+            let model = &*self.equipment.model;
+            let Asked { answer, took } =
+                ask(log.inner, model, &request, settings, self.cancel).await?;
+            self.store(log, course, &answer, took).await?;
+            let Some(end) = &answer.end else { return Ok(Status::Cancelled) };
+            let calls: Vec<_> = answer.calls().cloned().collect();
+            course.text = answer.text();
+            if calls.is_empty() {
+                return Ok(ended(&end.reason));
+            }
+            course.tool_calls += u32::try_from(calls.len()).unwrap_or(u32::MAX);
+            carry_out(log, self.equipment, self.ceiling, calls, self.cancel).await?;
+        }
+    }
+
+    /// What the model is to be asked; hooks may add to it, and it is then in the log too.
+    async fn request(&self, log: &mut Log<'_>) -> Result<Request> {
+        let model = &*self.equipment.model;
+        log.look(model).await?;
+        let request = log.view.request(self.root, self.equipment);
+        let identity = log.inner.identity();
+        let matter = Matter::Request { request: &request };
+        let (_, injected) = log.inner.must_pass(&identity, matter).await?;
+        if injected.is_empty() {
+            return Ok(request);
+        }
+        let injected = injected.iter().map(|text| user_message(text, true));
+        log.append(injected.collect::<Result<_>>()?).await?;
+        log.look(model).await?;
+        Ok(log.view.request(self.root, self.equipment))
+    }
+
+    /// Writes an answer down, with what it took, and tells of it.
+    async fn store(
+        &self,
+        log: &mut Log<'_>,
+        course: &mut Course,
+        answer: &Answer,
+        took: std::time::Duration,
+    ) -> Result<()> {
+        let name = self.equipment.model.name();
+        let mut events = answer.events(name)?;
+        if let Some(usage) = self.usage(answer, name, took)? {
+            course.usage += payload::usage(&usage.data);
+            course.model_calls += 1;
+            events.push(usage);
+        }
+        log.append(events).await?;
+        answer.announce_blocks(log.inner);
+        if let Some(end) = &answer.end {
+            let data = json!({"provider": name.provider, "model": name.model,
+                "usage": end.usage, "stop_reason": end.reason, "request_id": end.request_id});
+            log.inner.announce(Name::ProviderResponse, data);
+        }
+        Ok(())
+    }
+
+    /// What an answer took. Of one that was interrupted nobody says it.
+    fn usage(
+        &self,
+        answer: &Answer,
+        name: &ModelName,
+        took: std::time::Duration,
+    ) -> Result<Option<NewEvent>> {
+        let Some(end) = &answer.end else { return Ok(None) };
+        let prices = self.equipment.settings.prices;
+        let cost = prices.and_then(|prices| prices.cost(&end.usage));
+        let data = json!({
+            "provider": name.provider, "model": name.model,
+            "input": end.usage.input, "output": end.usage.output,
+            "cached": end.usage.cached, "cache_written": end.usage.cache_written,
+            "cost": cost, "request_id": end.request_id,
+            "ms": u64::try_from(took.as_millis()).ok(),
+        });
+        event(EventType::PROVIDER_USAGE, data).map(Some)
+    }
+
+    fn is_spent(&self, course: &Course, began: Instant) -> Option<String> {
+        let budget = &self.equipment.settings.budget;
+        if budget.model_calls.is_some_and(|most| course.model_calls >= most) {
+            return Some(format!("{} calls of the model", course.model_calls));
+        }
+        let tokens = course.usage.input + course.usage.output;
+        if budget.tokens.is_some_and(|most| tokens >= most) {
+            return Some(format!("{tokens} tokens"));
+        }
+        if budget.cost.is_some_and(|most| course.usage.cost >= most) {
+            return Some(format!("a cost of {}", course.usage.cost));
+        }
+        let time = began.elapsed();
+        budget.time.is_some_and(|most| time >= most).then(|| format!("{} s", time.as_secs()))
+    }
+}
+
+fn ended(reason: &EndReason) -> Status {
+    match reason {
+        EndReason::Done | EndReason::Calls => Status::Success,
+        EndReason::Length => Status::Incomplete("the answer reached the most tokens".into()),
+        EndReason::Refused => Status::Incomplete("the provider held the answer back".into()),
+        EndReason::Other(reason) => Status::Incomplete(reason.clone()),
+    }
+}
+
+impl Error {
+    /// Whether the log can still be written to.
+    pub(crate) fn is_recordable(&self) -> bool {
+        !matches!(self, Self::Engine(_) | Self::Work(_))
+    }
+}

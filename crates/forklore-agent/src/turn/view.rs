@@ -1,0 +1,113 @@
+//! The messages of the next request: the engine's view of the session, and what this turn adds,
+//! without reading the history again for each call of the model.
+
+use forklore_engine::{ModelView, NewEvent};
+use forklore_model::{Content, EventType, Message, Part, Role, SessionId, payload};
+
+use crate::model::{Model, Request};
+use crate::session::Equipment;
+
+/// What is known of a session's messages.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct View {
+    known: Option<Known>,
+}
+
+#[derive(Clone, Debug)]
+struct Known {
+    session: SessionId,
+    /// The log position up to which it is known.
+    head: i64,
+    model: String,
+    messages: Vec<Message>,
+    shared: usize,
+}
+
+impl View {
+    /// Whether this is what `model` would receive of the session at `head`.
+    pub(crate) fn is_current(&self, session: &SessionId, head: i64, model: &dyn Model) -> bool {
+        self.known.as_ref().is_some_and(|known| {
+            known.session == *session && known.head == head && known.model == model.name().model
+        })
+    }
+
+    pub(crate) fn set(&mut self, view: ModelView, model: &dyn Model) {
+        let ModelView { header, messages, shared, .. } = view;
+        let (head, model) = (header.head_seq(), model.name().model.clone());
+        self.known = Some(Known { session: header.id, head, model, messages, shared });
+    }
+
+    /// Follows an append. What changes how earlier messages are read makes it forget.
+    pub(crate) fn follow(&mut self, events: &[NewEvent], head: i64) {
+        let Some(known) = &mut self.known else { return };
+        for event in events {
+            let class = event.kind.class();
+            let starts_turn = event.kind == EventType::USER_MESSAGE
+                && known.messages.last().is_some_and(is_loose);
+            let changes =
+                starts_turn || event.kind == EventType::HISTORY_COMPACTION || says_result(event);
+            if changes {
+                self.known = None;
+                return;
+            }
+            if class.is_conversation()
+                && let Ok(Some(message)) = payload::message(&event.kind, &event.data)
+            {
+                known.messages.push(message);
+            }
+        }
+        known.head = head;
+    }
+
+    /// The same messages in a fork that took everything over.
+    pub(crate) fn move_to(&mut self, session: &SessionId, head: i64) {
+        if let Some(known) = &mut self.known {
+            known.session = session.clone();
+            known.head = head;
+        }
+    }
+
+    pub(crate) fn messages(&self) -> &[Message] {
+        self.known.as_ref().map_or(&[], |known| &known.messages)
+    }
+
+    /// What the model is to be asked.
+    pub(crate) fn request(&self, root: &SessionId, equipment: &Equipment) -> Request {
+        Request {
+            messages: self.messages().to_vec(),
+            shared: self.known.as_ref().map_or(0, |known| known.shared),
+            tools: equipment.tools.specs(),
+            cache_key: cache_key(root),
+            options: equipment.settings.options.clone(),
+        }
+    }
+}
+
+/// Whether the model is told of it: a sub-agent's result.
+fn says_result(event: &NewEvent) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Told {
+        #[serde(default)]
+        result: Option<serde::de::IgnoredAny>,
+    }
+    event.kind == EventType::SUBAGENT_EVENT
+        && event.data.read::<Told>().is_ok_and(|told| told.result.is_some())
+}
+
+/// Whether a user message behind it changes how it is sent: calls without a result are answered,
+/// reasoning that nothing follows is left out.
+fn is_loose(message: &Message) -> bool {
+    let loose = |part: &Part| matches!(part, Part::ToolCall { .. } | Part::Reasoning { .. });
+    match &message.content {
+        Content::Text(_) => false,
+        Content::Parts(parts) => message.role == Role::Assistant && parts.iter().any(loose),
+    }
+}
+
+/// The name under which a provider keeps what the requests of a family share: the same for all of
+/// its sessions, and it tells nothing (SPEC 15).
+#[must_use]
+pub fn cache_key(root: &SessionId) -> String {
+    SessionId::derived("forklore", &["cache", root.as_str()])
+        .map_or_else(|_| "forklore".to_owned(), |id| id.to_string())
+}

@@ -1,0 +1,163 @@
+//! Sessions are made, started, resumed, forked and ended, and each is told once and in order.
+
+use forklore_agent::notify::Name;
+use forklore_agent::{Error, NewSession};
+use forklore_engine::Fork;
+use forklore_model::{ErrorKind, SessionId};
+use serde_json::json;
+
+use crate::scripted::{Scripted, says};
+use crate::world::{World, equipment, new_session};
+
+const TURN: [&str; 5] = [
+    "prompt:submit",
+    "provider:request",
+    "content_block:end",
+    "provider:response",
+    "prompt:complete",
+];
+
+fn turn(first: &'static str) -> Vec<&'static str> {
+    let mut names = vec![first];
+    names.extend(TURN);
+    names.push("orchestrator:complete");
+    names.retain(|name| !name.is_empty());
+    names
+}
+
+#[tokio::test]
+async fn a34_start_and_resume_come_once_over_many_turns() {
+    let world = World::new();
+    let model = Scripted::new(vec![]);
+    let session = world.root(&model);
+    for _ in 0..3 {
+        session.execute("go").await.unwrap();
+    }
+    let expected = [turn("session:start"), turn(""), turn("")].concat();
+    assert_eq!(world.ears.names(None), expected);
+
+    let again = world.kernel.open(&session.id(), equipment(&model)).await.unwrap();
+    again.execute("go on").await.unwrap();
+    again.execute("and on").await.unwrap();
+    let expected = [expected, turn("session:resume"), turn("")].concat();
+    assert_eq!(world.ears.names(None), expected);
+}
+
+#[tokio::test]
+async fn a33_a_child_is_announced_once_when_it_is_durable() {
+    let world = World::new();
+    let model = Scripted::new(vec![]);
+    let root = world.root(&model);
+    root.execute("go").await.unwrap();
+
+    let parent_id = Some(root.id());
+    let child = NewSession { parent_id, id: Some("kid".parse().unwrap()), ..new_session() };
+    let child = world.kernel.create(child, equipment(&model));
+    child.initialize().await.unwrap();
+    child.initialize().await.unwrap();
+    child.execute("your part").await.unwrap();
+
+    let told = world.ears.of(Name::SessionFork);
+    assert_eq!(told.len(), 1);
+    let told = serde_json::to_value(&*told[0]).unwrap();
+    assert_eq!(told["event"], "session:fork");
+    assert_eq!(told["session_id"], "kid");
+    assert_eq!(told["parent_id"], json!(root.id()));
+    assert_eq!(told["parent"], json!(root.id()));
+    assert_eq!(told["root_id"], json!(root.id()));
+    assert_eq!(told["data"]["parent"], json!(root.id()));
+    assert_eq!(told["data"]["kind"], "delegate");
+    assert_eq!(told["data"].get("metadata"), None);
+    let names = world.ears.names(Some(&child.id()));
+    assert_eq!(names[..2], ["session:fork", "session:start"]);
+}
+
+#[tokio::test]
+async fn a35_resuming_a_child_announces_no_fork() {
+    let world = World::new();
+    let model = Scripted::new(vec![]);
+    let root = world.root(&model);
+    root.execute("go").await.unwrap();
+    let child = root.fork(Fork::of(root.id())).await.unwrap().child;
+    child.execute("another way").await.unwrap();
+
+    let later = World::over(world.kernel.engine().clone());
+    let again = later.kernel.open(&child.id(), equipment(&model)).await.unwrap();
+    again.execute("and on").await.unwrap();
+    assert_eq!(later.ears.names(None), turn("session:resume"));
+}
+
+#[tokio::test]
+async fn a36_every_event_of_a_child_names_its_parent() {
+    let world = World::new();
+    let model = Scripted::new(vec![]);
+    let root = world.root(&model);
+    root.execute("go").await.unwrap();
+    let child = root.fork(Fork::of(root.id())).await.unwrap().child;
+    child.execute("another way").await.unwrap();
+    let grandchild = child.fork(Fork::of(child.id())).await.unwrap().child;
+    grandchild.execute("a third").await.unwrap();
+    let parent_of = |id: &SessionId| {
+        if *id == root.id() {
+            None
+        } else if *id == child.id() {
+            Some(root.id())
+        } else {
+            Some(child.id())
+        }
+    };
+    for told in world.ears.all() {
+        assert_eq!(told.parent_id, parent_of(&told.session_id), "{told:?}");
+        assert_eq!(told.root_id, root.id());
+    }
+}
+
+#[tokio::test]
+async fn a37_the_end_comes_once_and_last() {
+    let world = World::new();
+    let model = Scripted::new(vec![]);
+    let root = world.root(&model);
+    root.execute("go").await.unwrap();
+    root.cleanup(false).await;
+    root.cleanup(false).await;
+    let names = world.ears.names(None);
+    assert_eq!(names.last(), Some(&"session:end"));
+    assert_eq!(names.iter().filter(|name| **name == "session:end").count(), 1);
+    let error = root.execute("more").await.unwrap_err();
+    assert!(matches!(error, Error::Ended(_)), "{error}");
+}
+
+#[tokio::test]
+async fn nested_children_end_leaves_first() {
+    let world = World::new();
+    let model = Scripted::new(vec![]);
+    let a = world.root(&model);
+    a.execute("go").await.unwrap();
+    let b = a.fork(Fork::of(a.id())).await.unwrap().child;
+    b.execute("go").await.unwrap();
+    let c = b.fork(Fork::of(b.id())).await.unwrap().child;
+    c.execute("go").await.unwrap();
+    let beside = a.fork(Fork::of(a.id())).await.unwrap().child;
+    beside.execute("go").await.unwrap();
+    let stranger = world.root(&model);
+    stranger.execute("go").await.unwrap();
+
+    a.cleanup(true).await;
+    let ended: Vec<_> =
+        world.ears.of(Name::SessionEnd).iter().map(|t| t.session_id.clone()).collect();
+    let place = |id: SessionId| ended.iter().position(|ended| *ended == id);
+    assert_eq!(ended.len(), 4);
+    assert!(place(c.id()) < place(b.id()) && place(b.id()) < place(a.id()));
+    assert!(place(beside.id()) < place(a.id()));
+    assert_eq!(place(stranger.id()), None);
+}
+
+#[tokio::test]
+async fn a62_an_unknown_session_is_never_a_new_one() {
+    let world = World::new();
+    let model = Scripted::new(vec![says("hi")]);
+    let missing: SessionId = "missing".parse().unwrap();
+    let error = world.kernel.open(&missing, equipment(&model)).await.err().unwrap();
+    assert_eq!(error.kind(), ErrorKind::NotFound);
+    assert!(world.kernel.engine().show(&missing).is_err());
+}

@@ -1,0 +1,118 @@
+//! A model that says what the test tells it to, and remembers what it was asked.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use forklore_agent::model::{
+    End, EndReason, Model, ModelError, ModelErrorKind, ModelName, ModelResult, Piece, Pieces,
+    Request, TokenUsage,
+};
+use forklore_agent::tool::ToolCall;
+use forklore_model::Data;
+use futures_util::future::BoxFuture;
+use futures_util::{FutureExt, StreamExt, stream};
+
+/// One thing that happens while the model answers.
+#[derive(Clone, Debug)]
+pub(crate) enum Act {
+    Say(Piece),
+    Fail(ModelErrorKind),
+    Wait(Duration),
+    Hang,
+    Panic,
+}
+
+/// The model. When its script is at an end it says `done`.
+pub(crate) struct Scripted {
+    name: ModelName,
+    window: Option<u64>,
+    answers: Mutex<VecDeque<Vec<Act>>>,
+    asked: Mutex<Vec<Request>>,
+}
+
+impl Scripted {
+    pub(crate) fn new(answers: Vec<Vec<Act>>) -> Arc<Self> {
+        Self::named("small", None, answers)
+    }
+
+    pub(crate) fn named(model: &str, window: Option<u64>, answers: Vec<Vec<Act>>) -> Arc<Self> {
+        Arc::new(Self {
+            name: ModelName { provider: "test".into(), model: model.into() },
+            window,
+            answers: Mutex::new(answers.into()),
+            asked: Mutex::default(),
+        })
+    }
+
+    /// The requests so far.
+    pub(crate) fn asked(&self) -> Vec<Request> {
+        self.asked.lock().unwrap().clone()
+    }
+}
+
+impl Model for Scripted {
+    fn name(&self) -> &ModelName {
+        &self.name
+    }
+
+    fn context_window(&self) -> Option<u64> {
+        self.window
+    }
+
+    fn stream<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, ModelResult<Pieces<'a>>> {
+        self.asked.lock().unwrap().push(request.clone());
+        let answer = self.answers.lock().unwrap().pop_front().unwrap_or_else(|| says("done"));
+        async move {
+            let acts = stream::iter(answer).then(async |act| match act {
+                Act::Say(piece) => Some(Ok(piece)),
+                Act::Fail(kind) => Some(Err(ModelError {
+                    provider: "test".into(),
+                    message: "scripted".into(),
+                    kind,
+                    source: None,
+                })),
+                Act::Wait(time) => {
+                    tokio::time::sleep(time).await;
+                    None
+                }
+                Act::Hang => std::future::pending().await,
+                Act::Panic => panic!("scripted panic"),
+            });
+            Ok(acts.filter_map(async |act| act).boxed())
+        }
+        .boxed()
+    }
+
+    fn body(&self, request: &Request) -> ModelResult<Vec<u8>> {
+        Ok(serde_json::to_vec(&request.messages).unwrap())
+    }
+}
+
+/// What each scripted answer takes.
+pub(crate) const TAKES: TokenUsage =
+    TokenUsage { input: Some(100), output: Some(10), cached: Some(40), cache_written: None };
+
+pub(crate) fn end(reason: EndReason) -> Act {
+    Act::Say(Piece::End(End { reason, usage: TAKES, request_id: Some("r".into()) }))
+}
+
+/// An answer of text in two pieces.
+pub(crate) fn says(text: &str) -> Vec<Act> {
+    let (a, b) = text.split_at(text.len() / 2);
+    vec![Act::Say(Piece::Text(a.into())), Act::Say(Piece::Text(b.into())), end(EndReason::Done)]
+}
+
+/// An answer that calls tools: ids, names, arguments.
+pub(crate) fn calls(calls: &[(&str, &str, &str)]) -> Vec<Act> {
+    let mut acts = vec![Act::Say(Piece::Text("let me see".into()))];
+    acts.extend(calls.iter().map(|(id, name, arguments)| {
+        Act::Say(Piece::Call(ToolCall {
+            id: (*id).into(),
+            name: (*name).into(),
+            arguments: Data::parse(arguments).unwrap(),
+        }))
+    }));
+    acts.push(end(EndReason::Calls));
+    acts
+}

@@ -1,0 +1,133 @@
+//! What a test of the kernel needs: a store, a kernel, tools, and ears.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use forklore_agent::notify::{Name, Notification, Sink};
+use forklore_agent::tool::{CallContext, ToolCall, ToolOutcome, ToolSpec, Tools};
+use forklore_agent::{AgentSession, Equipment, Kernel, NewSession};
+use forklore_engine::Engine;
+use forklore_model::workspace::Workspace;
+use forklore_model::{Data, SessionId};
+use forklore_store::memory::MemoryStore;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use serde_json::{Value, json};
+
+use crate::scripted::Scripted;
+
+/// Remembers every notification.
+#[derive(Default)]
+pub(crate) struct Ears(Mutex<Vec<Arc<Notification>>>);
+
+impl Sink for Ears {
+    fn take(&self, notification: &Arc<Notification>) {
+        self.0.lock().unwrap().push(notification.clone());
+    }
+}
+
+impl Ears {
+    pub(crate) fn all(&self) -> Vec<Arc<Notification>> {
+        self.0.lock().unwrap().clone()
+    }
+
+    /// The names of what lasts, in order, of one session or of all.
+    pub(crate) fn names(&self, session: Option<&SessionId>) -> Vec<&'static str> {
+        let all = self.all();
+        let lasting = all.iter().filter(|told| !told.ephemeral);
+        let of = lasting.filter(|told| session.is_none_or(|id| told.session_id == *id));
+        of.map(|told| told.name.as_str()).collect()
+    }
+
+    pub(crate) fn of(&self, name: Name) -> Vec<Arc<Notification>> {
+        self.all().into_iter().filter(|told| told.name == name).collect()
+    }
+}
+
+/// A kernel over a store of its own, and what it tells.
+pub(crate) struct World {
+    pub(crate) kernel: Kernel,
+    pub(crate) ears: Arc<Ears>,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        Self::over(Engine::over(Arc::new(MemoryStore::default())))
+    }
+
+    pub(crate) fn over(engine: Engine) -> Self {
+        let ears = Arc::new(Ears::default());
+        let kernel = Kernel::builder(engine).sink(ears.clone()).application("test").build();
+        Self { kernel, ears }
+    }
+
+    /// A root with this model and the test's tools.
+    pub(crate) fn root(&self, model: &Arc<Scripted>) -> AgentSession {
+        self.kernel.create(new_session(), equipment(model))
+    }
+
+    /// The types in a session's log.
+    pub(crate) fn types(&self, id: &SessionId) -> Vec<String> {
+        self.events(id).into_iter().map(|(kind, _)| kind).collect()
+    }
+
+    /// The events of a session: types and payloads.
+    pub(crate) fn events(&self, id: &SessionId) -> Vec<(String, Value)> {
+        let loaded = self.kernel.engine().load(id).unwrap();
+        let events = loaded.events.into_iter().map(|stored| {
+            (stored.event.kind.to_string(), stored.event.data.read::<Value>().unwrap())
+        });
+        events.collect()
+    }
+}
+
+pub(crate) fn new_session() -> NewSession {
+    NewSession::in_workspace(Workspace::new("/tmp/demo"))
+}
+
+pub(crate) fn equipment(model: &Arc<Scripted>) -> Equipment {
+    let mut equipment = Equipment { tools: Arc::new(TestTools), ..Equipment::new(model.clone()) };
+    equipment.settings.backoff = Duration::from_millis(1);
+    equipment.settings.grace = Duration::from_millis(50);
+    equipment
+}
+
+/// `echo` says its arguments, `slow` waits so many milliseconds, `fail` fails, `crash` panics,
+/// `hang` ends when it is cancelled, `deaf` not even then, `flood` says many bytes.
+pub(crate) struct TestTools;
+
+const NAMES: [&str; 7] = ["echo", "slow", "fail", "crash", "hang", "deaf", "flood"];
+
+impl Tools for TestTools {
+    fn specs(&self) -> Vec<ToolSpec> {
+        let spec = |name: &str| ToolSpec {
+            name: name.into(),
+            description: name.into(),
+            parameters: Data::of(&json!({"type": "object"})).unwrap(),
+        };
+        NAMES.iter().map(|name| spec(name)).collect()
+    }
+
+    fn call<'a>(&'a self, call: &'a ToolCall, on: &'a CallContext) -> BoxFuture<'a, ToolOutcome> {
+        async move {
+            match call.name.as_str() {
+                "echo" => ToolOutcome::text(call.arguments.get()),
+                "slow" => {
+                    let ms = call.arguments.read().unwrap();
+                    tokio::time::sleep(Duration::from_millis(ms)).await;
+                    ToolOutcome::text(&format!("after {ms}"))
+                }
+                "fail" => ToolOutcome::failed("it failed"),
+                "crash" => panic!("scripted crash"),
+                "hang" => {
+                    on.cancelled.cancelled().await;
+                    ToolOutcome::failed("stopped by itself")
+                }
+                "deaf" => std::future::pending().await,
+                "flood" => ToolOutcome::text(&"x".repeat(call.arguments.read().unwrap())),
+                other => ToolOutcome::failed(&format!("there is no tool {other}")),
+            }
+        }
+        .boxed()
+    }
+}
