@@ -7,7 +7,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use forklore_engine::Fork;
+use forklore_engine::{CompactionPlan, Fork};
 use forklore_model::{Data, SessionKind};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -53,6 +53,8 @@ pub enum Gate {
     Prompt,
     /// A model is to be asked.
     Request,
+    /// The history is to be compacted; a no leaves it as it is.
+    Compact,
     /// A tool is to be called.
     Call,
     /// A tool has answered; the answer is not stored yet.
@@ -66,6 +68,7 @@ impl Gate {
             Self::Fork => "the fork",
             Self::Prompt => "the prompt",
             Self::Request => "the request",
+            Self::Compact => "the compaction",
             Self::Call => "the call",
             Self::Outcome => "the result",
         }
@@ -107,6 +110,11 @@ pub enum Matter<'a> {
         /// What it is to be asked.
         request: &'a Request,
     },
+    /// The history is to be compacted.
+    Compact {
+        /// What of it.
+        plan: &'a CompactionPlan,
+    },
     /// A tool is to be called. [`Verdict::Modify`] gives other arguments.
     Call {
         /// The call.
@@ -130,6 +138,7 @@ impl Matter<'_> {
             Self::Fork { .. } => Gate::Fork,
             Self::Prompt { .. } => Gate::Prompt,
             Self::Request { .. } => Gate::Request,
+            Self::Compact { .. } => Gate::Compact,
             Self::Call { .. } => Gate::Call,
             Self::Outcome { .. } => Gate::Outcome,
         }
@@ -142,7 +151,10 @@ impl Matter<'_> {
             }
             Self::Call { call } => call.arguments = data.clone(),
             Self::Outcome { outcome, .. } => outcome.content = data.clone(),
-            Self::Ready { .. } | Self::Fork { .. } | Self::Request { .. } => {}
+            Self::Ready { .. }
+            | Self::Fork { .. }
+            | Self::Request { .. }
+            | Self::Compact { .. } => {}
         }
     }
 }

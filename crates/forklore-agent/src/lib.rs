@@ -20,6 +20,6 @@ pub mod tool;
 mod turn;
 
 pub use error::{Error, Result};
-pub use kernel::Kernel;
-pub use session::{AgentSession, Equipment, NewSession, Settings};
-pub use turn::{Status, Turn, cache_key};
+pub use kernel::{Kernel, KernelBuilder};
+pub use session::{AgentSession, Budget, Delegate, Delegation, Equipment, NewSession, Settings};
+pub use turn::{Compacted, Status, Turn, cache_key};

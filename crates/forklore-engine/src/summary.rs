@@ -79,7 +79,7 @@ impl Of {
 /// What a part of a history comes to.
 #[derive(Debug)]
 pub(crate) struct Gathered {
-    summary: Summary,
+    pub(crate) summary: Summary,
     of: Of,
     /// What the model said last in it.
     pub(crate) answer: Option<String>,

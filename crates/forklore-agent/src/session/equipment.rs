@@ -7,9 +7,10 @@ use std::time::Duration;
 use forklore_model::workspace::Workspace;
 use forklore_model::{Data, Label, SessionId};
 
+use super::Delegation;
 use crate::approve::{AllowAll, Approve, Nobody, Policy};
 use crate::model::{Model, Options, TokenUsage};
-use crate::tool::{NoTools, Tools};
+use crate::tool::{NoTools, ToolSpec, Tools};
 
 /// A session that is to be made.
 #[derive(Clone, Debug)]
@@ -64,6 +65,8 @@ pub struct Equipment {
     pub policy: Arc<dyn Policy>,
     /// Who is asked.
     pub approve: Arc<dyn Approve>,
+    /// Whether the model can hand work to sub-agents, and how.
+    pub delegation: Option<Arc<dyn Delegation>>,
     /// Instructions, written as the first message of a session that is empty.
     pub system: Option<String>,
     /// Numbers.
@@ -71,6 +74,13 @@ pub struct Equipment {
 }
 
 impl Equipment {
+    /// Everything the model is told that it can call.
+    pub(crate) fn specs(&self) -> Vec<ToolSpec> {
+        let mut specs = self.tools.specs();
+        specs.extend(self.delegation.as_ref().map(|delegation| delegation.spec()));
+        specs
+    }
+
     /// A model and nothing to call.
     #[must_use]
     pub fn new(model: Arc<dyn Model>) -> Self {
@@ -79,6 +89,7 @@ impl Equipment {
             tools: Arc::new(NoTools),
             policy: Arc::new(AllowAll),
             approve: Arc::new(Nobody),
+            delegation: None,
             system: None,
             settings: Settings::default(),
         }

@@ -78,13 +78,13 @@ impl AgentSession {
 }
 
 /// That a turn runs, for as long as it lives.
-struct Running<'a> {
+pub(super) struct Running<'a> {
     inner: &'a Inner,
-    cancel: CancellationToken,
+    pub(super) cancel: CancellationToken,
 }
 
 impl<'a> Running<'a> {
-    fn begin(inner: &'a Inner) -> Self {
+    pub(super) fn begin(inner: &'a Inner) -> Self {
         let cancel = CancellationToken::new();
         inner.state().cancel = Some(cancel.clone());
         Self { inner, cancel }

@@ -1,9 +1,10 @@
 //! `initialize`: hooks are asked, the session is made if it is not there, a child is announced.
 
-use forklore_engine::Create;
-use forklore_model::{Header, SessionKind};
+use forklore_engine::{Create, Engine, Fork, Result as EngineResult};
+use forklore_model::{Header, SessionId, SessionKind};
 use serde_json::{Map, Value, json};
 
+use super::delegate::create_delegate;
 use super::{AgentSession, Inner, NewSession};
 use crate::hook::Matter;
 use crate::notify::{Identity, Name};
@@ -49,19 +50,12 @@ impl Inner {
             let matter = Matter::Fork { kind: SessionKind::Delegate, fork: None };
             self.must_pass(&identity, matter).await?;
         }
-        let create = Create {
-            id: Some(identity.session_id.clone()),
-            title: plan.title,
-            label: plan.label,
-            principal: plan.principal,
-            permissions: plan.permissions,
-            metadata: plan.metadata,
-            config: plan.config,
-            parent: plan.parent_id,
-            ..Create::in_workspace(plan.workspace)
-        };
-        let header = self.kernel.run(move |engine| engine.create(&create)).await?;
-        self.made(&header);
+        let id = Some(identity.session_id.clone());
+        let header = self.kernel.run(move |engine| match plan.parent_id.clone() {
+            Some(parent) => delegate_of(engine, id, parent, plan),
+            None => root(engine, id, plan),
+        });
+        self.made(&header.await?);
         Ok(())
     }
 
@@ -97,4 +91,37 @@ pub(crate) fn fork_data(child: &Header, mut data: Map<String, Value>) -> Value {
         data.insert("metadata".into(), json!(metadata));
     }
     Value::Object(data)
+}
+
+fn root(engine: &Engine, id: Option<SessionId>, plan: NewSession) -> EngineResult<Header> {
+    engine.create(&Create {
+        id,
+        title: plan.title,
+        label: plan.label,
+        principal: plan.principal,
+        permissions: plan.permissions,
+        metadata: plan.metadata,
+        config: plan.config,
+        ..Create::in_workspace(plan.workspace)
+    })
+}
+
+fn delegate_of(
+    engine: &Engine,
+    id: Option<SessionId>,
+    parent: SessionId,
+    plan: NewSession,
+) -> EngineResult<Header> {
+    let fork = Fork {
+        id,
+        title: plan.title,
+        label: plan.label,
+        principal: plan.principal,
+        permissions: plan.permissions,
+        metadata: plan.metadata,
+        config: plan.config,
+        workspace: Some(plan.workspace),
+        ..Fork::of(parent)
+    };
+    create_delegate(engine, fork)
 }

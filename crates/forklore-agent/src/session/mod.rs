@@ -1,6 +1,8 @@
 //! A session that can run turns: made, made ready, executed, forked, ended.
 
 mod cleanup;
+mod compact;
+mod delegate;
 mod equipment;
 mod execute;
 mod fork;
@@ -14,6 +16,9 @@ use serde_json::{Value, json};
 use tokio::sync::Mutex as AsyncMutex;
 use tokio_util::sync::CancellationToken;
 
+pub use compact::Gauge;
+pub(crate) use delegate::{Child, delegation_of, failure};
+pub use delegate::{Delegate, Delegated, Delegation};
 pub use equipment::{Budget, Equipment, NewSession, Prices, Settings};
 pub use fork::Branched;
 pub(crate) use initialize::fork_data;

@@ -21,6 +21,8 @@ pub(super) struct Answer {
     blocks: Vec<Block>,
     /// Thoughts whose block is not whole yet.
     thinking: String,
+    /// Whether its pieces are announced to nobody.
+    quiet: bool,
     /// Set when the answer is whole.
     pub(super) end: Option<End>,
 }
@@ -33,6 +35,11 @@ enum Block {
 }
 
 impl Answer {
+    /// One whose pieces are announced to nobody.
+    pub(super) fn quiet() -> Self {
+        Self { quiet: true, ..Self::default() }
+    }
+
     /// Listens until the answer is whole or the turn is interrupted.
     pub(super) async fn listen(
         &mut self,
@@ -135,12 +142,15 @@ impl Answer {
     }
 
     fn announce_start(&self, inner: &Inner, kind: &str) {
-        let data = json!({"block_type": kind, "block_index": self.blocks.len().saturating_sub(1)});
-        inner.announce(Name::ContentBlockStart, data);
+        if !self.quiet {
+            let index = self.blocks.len().saturating_sub(1);
+            let data = json!({"block_type": kind, "block_index": index});
+            inner.announce(Name::ContentBlockStart, data);
+        }
     }
 
     fn announce_piece(&self, inner: &Inner, name: Name, kind: &str, text: &str) {
-        if inner.is_heard() {
+        if !self.quiet && inner.is_heard() {
             let index = self.blocks.len().saturating_sub(1);
             let data = json!({"block_type": kind, "block_index": index, "delta": text});
             inner.announce(name, data);

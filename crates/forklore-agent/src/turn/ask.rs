@@ -29,6 +29,29 @@ pub(super) async fn ask(
     settings: &Settings,
     cancel: &CancellationToken,
 ) -> Result<Asked> {
+    ask_for(inner, model, request, settings, cancel, None).await
+}
+
+/// The same for something else than the turn's answer: its pieces are not announced.
+pub(super) async fn ask_aside(
+    inner: &Inner,
+    model: &dyn Model,
+    request: &Request,
+    settings: &Settings,
+    cancel: &CancellationToken,
+    purpose: &'static str,
+) -> Result<Asked> {
+    ask_for(inner, model, request, settings, cancel, Some(purpose)).await
+}
+
+async fn ask_for(
+    inner: &Inner,
+    model: &dyn Model,
+    request: &Request,
+    settings: &Settings,
+    cancel: &CancellationToken,
+    purpose: Option<&'static str>,
+) -> Result<Asked> {
     let mut pauses = ExponentialBuilder::default()
         .with_jitter()
         .with_min_delay(settings.backoff)
@@ -40,10 +63,10 @@ pub(super) async fn ask(
         attempts += 1;
         let name = model.name();
         let data = json!({"provider": name.provider, "model": name.model, "attempt": attempts,
-            "messages": request.messages.len(), "shared": request.shared});
+            "messages": request.messages.len(), "shared": request.shared, "purpose": purpose});
         inner.announce(Name::ProviderRequest, data);
         let began = tokio::time::Instant::now();
-        let mut answer = Answer::default();
+        let mut answer = if purpose.is_some() { Answer::quiet() } else { Answer::default() };
         let error = match try_once(inner, model, request, cancel, &mut answer).await {
             Ok(()) => return Ok(Asked { answer, took: began.elapsed() }),
             Err(error) => error,

@@ -22,15 +22,19 @@ pub(super) fn capped(content: Data, most: usize) -> Data {
         // What is neither a text nor a list of texts is shown as it is written.
         _ => content.get().to_owned(),
     };
-    Data::of(&json!([{"type": "text", "text": shortened(&text, most)}]))
-        .unwrap_or_else(|_| text_data(&shortened(&text, most)))
+    let text = shortened(&text, most);
+    Data::of(&json!([{"type": "text", "text": text}])).unwrap_or_else(|_| text_data(&text))
 }
 
 fn is_text(part: &Value) -> bool {
     part.get("type").is_some_and(|kind| kind == "text")
 }
 
-fn shortened(text: &str, most: usize) -> String {
+/// A text in at most about `most` bytes.
+pub(super) fn shortened(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.to_owned();
+    }
     // Escaped text takes more room than it has bytes; what is cut is counted in bytes of the text.
     let head = boundary(text, most / 4 * 3);
     let tail = boundary(text, text.len().saturating_sub(most / 8)).max(head);

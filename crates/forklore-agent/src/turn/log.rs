@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use forklore_engine::{AppendRequest, Fork, NewEvent};
+use forklore_engine::{AppendRequest, Fork, NewEvent, Pressure};
 use forklore_model::{ErrorKind, Header, Selector, SessionId, ToolCallPolicy};
 use serde_json::{Map, json};
 
@@ -117,9 +117,21 @@ impl<'a> Log<'a> {
             return Ok(());
         }
         let (session, name) = (self.session.clone(), model.name().model.clone());
-        let view = self.inner.kernel.run(move |engine| engine.model_view(&session, Some(&name)));
-        self.view.set(view.await?, model);
+        let view = self.inner.kernel.run(move |engine| {
+            Ok((engine.model_view(&session, Some(&name))?, engine.pressure(&session)?))
+        });
+        let (view, pressure) = view.await?;
+        self.view.set(view, pressure, model);
         Ok(())
+    }
+
+    /// How full the context is.
+    pub(crate) async fn pressure(&self) -> Result<Pressure> {
+        if let Some(pressure) = self.view.pressure() {
+            return Ok(pressure);
+        }
+        let session = self.session.clone();
+        self.inner.kernel.run(move |engine| engine.pressure(&session)).await
     }
 
     /// Ends the turn: the lease goes back.

@@ -3,12 +3,16 @@
 mod answer;
 mod ask;
 mod cap;
+mod children;
+mod compact;
 mod decide;
 mod log;
 mod new_event;
 mod run;
+mod summarize;
 mod tools;
 mod view;
+mod work;
 
 use std::any::Any;
 
@@ -16,11 +20,17 @@ use forklore_model::header::Usage;
 use forklore_model::{Data, SessionId};
 use serde::Serialize;
 
+pub use compact::Compacted;
+pub(crate) use compact::compact;
 pub(crate) use log::Log;
 pub(crate) use new_event::{event, user_message};
 pub(crate) use run::{Course, Run};
+pub(crate) use summarize::summarize;
 pub(crate) use view::View;
 pub use view::cache_key;
+
+/// What the model is told of a call that was interrupted.
+const CANCELLED: &str = "Cancelled: the turn was interrupted.";
 
 /// What a turn came to.
 #[derive(Clone, Debug, PartialEq, Serialize)]

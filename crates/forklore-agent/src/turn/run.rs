@@ -1,6 +1,7 @@
 //! The loop of a turn: the model is asked, its calls are carried out, until it has no more to say.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use forklore_engine::NewEvent;
 use forklore_model::header::Usage;
@@ -12,13 +13,15 @@ use tokio_util::sync::CancellationToken;
 use super::Status;
 use super::answer::Answer;
 use super::ask::{Asked, ask};
+use super::compact::compact;
 use super::log::Log;
 use super::new_event::{event, user_message};
 use super::tools::carry_out;
+use super::view::cache_key;
 use crate::hook::Matter;
-use crate::model::{EndReason, ModelName, Request};
+use crate::model::{EndReason, ModelErrorKind, Request};
 use crate::notify::Name;
-use crate::session::Equipment;
+use crate::session::{Equipment, Gauge};
 use crate::{Error, Result};
 
 /// What a turn works with.
@@ -36,6 +39,8 @@ pub(crate) struct Course {
     pub(crate) model_calls: u32,
     pub(crate) tool_calls: u32,
     pub(crate) usage: Usage,
+    /// Whether a compaction made no room.
+    compacting_is_vain: bool,
 }
 
 impl Run<'_> {
@@ -49,11 +54,7 @@ impl Run<'_> {
             if self.cancel.is_cancelled() {
                 return Ok(Status::Cancelled);
             }
-            let request = self.request(log).await?;
-            let settings = &self.equipment.settings;
-            let model = &*self.equipment.model;
-            let Asked { answer, took } =
-                ask(log.inner, model, &request, settings, self.cancel).await?;
+            let Some(Asked { answer, took }) = self.ask(log, course).await? else { continue };
             self.store(log, course, &answer, took).await?;
             let Some(end) = &answer.end else { return Ok(Status::Cancelled) };
             let calls: Vec<_> = answer.calls().cloned().collect();
@@ -64,6 +65,44 @@ impl Run<'_> {
             course.tool_calls += u32::try_from(calls.len()).unwrap_or(u32::MAX);
             carry_out(log, self.equipment, self.ceiling, calls, self.cancel).await?;
         }
+    }
+
+    /// Asks the model, with room made first where that is needed. None when room had to be made
+    /// because the model did not take the request.
+    async fn ask(&self, log: &mut Log<'_>, course: &mut Course) -> Result<Option<Asked>> {
+        let settings = &self.equipment.settings;
+        let model = &*self.equipment.model;
+        log.look(model).await?;
+        let gauge = Gauge::of(log.pressure().await?, model.context_window());
+        let is_full = settings.compact_at.zip(gauge.fraction()).is_some_and(|(at, is)| is >= at);
+        if is_full && !course.compacting_is_vain {
+            self.compact(log, course, "threshold").await?;
+        }
+        let request = self.request(log).await?;
+        match ask(log.inner, model, &request, settings, self.cancel).await {
+            Err(Error::Model { source, .. })
+                if source.kind == ModelErrorKind::TooLong
+                    && (self.compact(log, course, "too_long").await?
+                        || self.cancel.is_cancelled()) =>
+            {
+                Ok(None)
+            }
+            asked => asked.map(Some),
+        }
+    }
+
+    /// Makes room. Whether there is more of it now.
+    async fn compact(
+        &self,
+        log: &mut Log<'_>,
+        course: &mut Course,
+        reason: &'static str,
+    ) -> Result<bool> {
+        let key = cache_key(self.root);
+        let compacted = compact(log, self.equipment, key, reason, self.cancel).await?;
+        let has_room = compacted.is_some_and(|made| made.tokens_after < made.tokens_before);
+        course.compacting_is_vain = !has_room;
+        Ok(has_room)
     }
 
     /// What the model is to be asked; hooks may add to it, and it is then in the log too.
@@ -89,11 +128,11 @@ impl Run<'_> {
         log: &mut Log<'_>,
         course: &mut Course,
         answer: &Answer,
-        took: std::time::Duration,
+        took: Duration,
     ) -> Result<()> {
         let name = self.equipment.model.name();
         let mut events = answer.events(name)?;
-        if let Some(usage) = self.usage(answer, name, took)? {
+        if let Some(usage) = usage_event(self.equipment, answer, took, None)? {
             course.usage += payload::usage(&usage.data);
             course.model_calls += 1;
             events.push(usage);
@@ -104,28 +143,10 @@ impl Run<'_> {
             let data = json!({"provider": name.provider, "model": name.model,
                 "usage": end.usage, "stop_reason": end.reason, "request_id": end.request_id});
             log.inner.announce(Name::ProviderResponse, data);
+            let window = self.equipment.model.context_window();
+            log.inner.announce_gauge(&Gauge::of(log.pressure().await?, window));
         }
         Ok(())
-    }
-
-    /// What an answer took. Of one that was interrupted nobody says it.
-    fn usage(
-        &self,
-        answer: &Answer,
-        name: &ModelName,
-        took: std::time::Duration,
-    ) -> Result<Option<NewEvent>> {
-        let Some(end) = &answer.end else { return Ok(None) };
-        let prices = self.equipment.settings.prices;
-        let cost = prices.and_then(|prices| prices.cost(&end.usage));
-        let data = json!({
-            "provider": name.provider, "model": name.model,
-            "input": end.usage.input, "output": end.usage.output,
-            "cached": end.usage.cached, "cache_written": end.usage.cache_written,
-            "cost": cost, "request_id": end.request_id,
-            "ms": u64::try_from(took.as_millis()).ok(),
-        });
-        event(EventType::PROVIDER_USAGE, data).map(Some)
     }
 
     fn is_spent(&self, course: &Course, began: Instant) -> Option<String> {
@@ -143,6 +164,26 @@ impl Run<'_> {
         let time = began.elapsed();
         budget.time.is_some_and(|most| time >= most).then(|| format!("{} s", time.as_secs()))
     }
+}
+
+/// What an answer took. Of one that was interrupted nobody says it.
+pub(super) fn usage_event(
+    equipment: &Equipment,
+    answer: &Answer,
+    took: Duration,
+    purpose: Option<&str>,
+) -> Result<Option<NewEvent>> {
+    let Some(end) = &answer.end else { return Ok(None) };
+    let name = equipment.model.name();
+    let cost = equipment.settings.prices.and_then(|prices| prices.cost(&end.usage));
+    let data = json!({
+        "provider": name.provider, "model": name.model,
+        "input": end.usage.input, "output": end.usage.output,
+        "cached": end.usage.cached, "cache_written": end.usage.cache_written,
+        "cost": cost, "request_id": end.request_id,
+        "ms": u64::try_from(took.as_millis()).ok(), "purpose": purpose,
+    });
+    event(EventType::PROVIDER_USAGE, data).map(Some)
 }
 
 fn ended(reason: &EndReason) -> Status {

@@ -1,7 +1,7 @@
 //! The messages of the next request: the engine's view of the session, and what this turn adds,
 //! without reading the history again for each call of the model.
 
-use forklore_engine::{ModelView, NewEvent};
+use forklore_engine::{ModelView, NewEvent, Pressure};
 use forklore_model::{Content, EventType, Message, Part, Role, SessionId, payload};
 
 use crate::model::{Model, Request};
@@ -21,6 +21,7 @@ struct Known {
     model: String,
     messages: Vec<Message>,
     shared: usize,
+    pressure: Pressure,
 }
 
 impl View {
@@ -31,10 +32,14 @@ impl View {
         })
     }
 
-    pub(crate) fn set(&mut self, view: ModelView, model: &dyn Model) {
+    pub(crate) fn set(&mut self, view: ModelView, pressure: Pressure, model: &dyn Model) {
         let ModelView { header, messages, shared, .. } = view;
         let (head, model) = (header.head_seq(), model.name().model.clone());
-        self.known = Some(Known { session: header.id, head, model, messages, shared });
+        self.known = Some(Known { session: header.id, head, model, messages, shared, pressure });
+    }
+
+    pub(crate) fn forget(&mut self) {
+        self.known = None;
     }
 
     /// Follows an append. What changes how earlier messages are read makes it forget.
@@ -50,9 +55,17 @@ impl View {
                 self.known = None;
                 return;
             }
+            if event.kind == EventType::PROVIDER_USAGE && !is_aside(event) {
+                let usage = payload::usage(&event.data);
+                let tokens = usage.input + usage.output;
+                if tokens > 0 {
+                    known.pressure = Pressure { tokens, estimated: 0 };
+                }
+            }
             if class.is_conversation()
                 && let Ok(Some(message)) = payload::message(&event.kind, &event.data)
             {
+                known.pressure = known.pressure.and_bytes(event.data.get().len() as u64);
                 known.messages.push(message);
             }
         }
@@ -67,6 +80,11 @@ impl View {
         }
     }
 
+    /// How full the context is, where known.
+    pub(crate) fn pressure(&self) -> Option<Pressure> {
+        self.known.as_ref().map(|known| known.pressure)
+    }
+
     pub(crate) fn messages(&self) -> &[Message] {
         self.known.as_ref().map_or(&[], |known| &known.messages)
     }
@@ -76,7 +94,7 @@ impl View {
         Request {
             messages: self.messages().to_vec(),
             shared: self.known.as_ref().map_or(0, |known| known.shared),
-            tools: equipment.tools.specs(),
+            tools: equipment.specs(),
             cache_key: cache_key(root),
             options: equipment.settings.options.clone(),
         }
@@ -92,6 +110,16 @@ fn says_result(event: &NewEvent) -> bool {
     }
     event.kind == EventType::SUBAGENT_EVENT
         && event.data.read::<Told>().is_ok_and(|told| told.result.is_some())
+}
+
+/// Whether a call of the model was for something else than the conversation.
+fn is_aside(event: &NewEvent) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Told {
+        #[serde(default)]
+        purpose: Option<serde::de::IgnoredAny>,
+    }
+    event.data.read::<Told>().is_ok_and(|told| told.purpose.is_some())
 }
 
 /// Whether a user message behind it changes how it is sent: calls without a result are answered,

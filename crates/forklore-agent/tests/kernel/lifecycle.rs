@@ -9,11 +9,12 @@ use serde_json::json;
 use crate::scripted::{Scripted, says};
 use crate::world::{World, equipment, new_session};
 
-const TURN: [&str; 5] = [
+const TURN: [&str; 6] = [
     "prompt:submit",
     "provider:request",
     "content_block:end",
     "provider:response",
+    "context:gauge",
     "prompt:complete",
 ];
 

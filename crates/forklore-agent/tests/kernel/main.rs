@@ -2,7 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on stops")]
 
+mod delegates;
+mod hooks;
 mod lifecycle;
+mod permissions;
 mod scripted;
 mod trouble;
 mod turns;

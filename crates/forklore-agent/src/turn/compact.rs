@@ -1,0 +1,81 @@
+//! Compaction: a summary in place of the beginning of the history. Nothing is removed: the log
+//! keeps everything, and a fork before the compaction has it all.
+
+use forklore_engine::Summarize;
+use forklore_model::EventType;
+use serde::Serialize;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::log::Log;
+use super::new_event::event;
+use super::summarize::summarize;
+use crate::Result;
+use crate::hook::Matter;
+use crate::notify::Name;
+use crate::session::Equipment;
+
+/// What a compaction came to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Compacted {
+    /// The first conversation index covered.
+    pub from_index: u64,
+    /// The index behind the last one covered.
+    pub to_index: u64,
+    /// How the summary is made.
+    pub strategy: &'static str,
+    /// The tokens of the next request before.
+    pub tokens_before: u64,
+    /// And after: an estimate.
+    pub tokens_after: u64,
+}
+
+/// Compacts the history, where there is something to compact and no hook denies it.
+pub(crate) async fn compact(
+    log: &mut Log<'_>,
+    equipment: &Equipment,
+    root_key: String,
+    reason: &'static str,
+    cancel: &CancellationToken,
+) -> Result<Option<Compacted>> {
+    let inner = log.inner.clone();
+    let identity = inner.identity();
+    let session = log.session().clone();
+    let plan = inner.kernel.run(move |engine| engine.plan_compaction(&session)).await?;
+    let Some(plan) = plan else { return Ok(None) };
+    if inner.judge(&identity, Matter::Compact { plan: &plan }).await.denied.is_some() {
+        return Ok(None);
+    }
+    let tokens_before = log.pressure().await?.tokens;
+    let (from_index, to_index) = (plan.from_index, plan.to_index);
+    let data = json!({"reason": reason, "from_index": from_index, "to_index": to_index,
+        "tokens": tokens_before});
+    inner.announce(Name::ContextPreCompact, data);
+    let said = summarize(&inner, equipment, &plan.messages, root_key, cancel).await?;
+    if cancel.is_cancelled() {
+        log.append(said.usage.into_iter().collect()).await?;
+        return Ok(None);
+    }
+    let (text, model, why) = match &said.by {
+        Summarize::Told { text, model } => (text.clone(), Some(model.clone()), None),
+        Summarize::Deterministic => (summary_text(&plan.summary), None, None),
+        Summarize::Untold(why) => (summary_text(&plan.summary), None, Some(why.clone())),
+    };
+    let strategy = said.by.strategy();
+    let content = format!("[Summary of the conversation so far]\n{text}");
+    let data = json!({"from_index": from_index, "to_index": to_index, "content": content,
+        "strategy": strategy, "model": model, "reason": reason, "limitations": why});
+    let mut events = vec![event(EventType::HISTORY_COMPACTION, data)?];
+    events.extend(said.usage);
+    log.append(events).await?;
+    log.view.forget();
+    let tokens_after = log.pressure().await?.tokens;
+    let data = json!({"reason": reason, "from_index": from_index, "to_index": to_index,
+        "strategy": strategy, "tokens_before": tokens_before, "tokens_after": tokens_after});
+    inner.announce(Name::ContextPostCompact, data);
+    Ok(Some(Compacted { from_index, to_index, strategy, tokens_before, tokens_after }))
+}
+
+fn summary_text(summary: &impl Serialize) -> String {
+    serde_json::to_string(summary).unwrap_or_default()
+}

@@ -1,0 +1,105 @@
+//! A summary by the model, of messages that are told to it as a transcript.
+
+use std::fmt::Write;
+
+use forklore_engine::{NewEvent, Summarize};
+use forklore_model::{Message, Part, Role};
+use tokio_util::sync::CancellationToken;
+
+use super::ask::{Asked, ask_aside};
+use super::cap::shortened;
+use super::run::usage_event;
+use crate::Result;
+use crate::model::Request;
+use crate::session::{Equipment, Inner};
+
+const TASK: &str = "Below is the transcript of a conversation between a person and an assistant \
+     that uses tools. Write a summary from which the assistant can go on without the transcript: \
+     what the person wants, what was decided and why, what was done, which files and commands \
+     matter, what is still to be done. Keep names, paths and numbers. Answer with the summary \
+     alone.";
+/// Of a result so much is told.
+const RESULT_BYTES: usize = 4 << 10;
+/// The transcript where nobody says how much the model takes.
+const TRANSCRIPT_BYTES: usize = 200 << 10;
+
+/// What the model said, and what asking it took.
+pub(crate) struct Summarized {
+    pub(crate) by: Summarize,
+    pub(crate) usage: Option<NewEvent>,
+}
+
+/// Asks the model for a summary. When it gives none, that is told instead.
+pub(crate) async fn summarize(
+    inner: &Inner,
+    equipment: &Equipment,
+    messages: &[Message],
+    cache_key: String,
+    cancel: &CancellationToken,
+) -> Result<Summarized> {
+    let model = &*equipment.model;
+    let room = model.context_window().and_then(|tokens| usize::try_from(tokens * 2).ok());
+    let text = transcript(messages);
+    let text = shortened(&text, room.unwrap_or(TRANSCRIPT_BYTES));
+    let request = Request {
+        messages: vec![Message::text(
+            Role::User,
+            format!("{TASK}\n\n<transcript>\n{text}</transcript>"),
+        )],
+        shared: 0,
+        tools: Vec::new(),
+        cache_key,
+        options: equipment.settings.options.clone(),
+    };
+    let asked = ask_aside(inner, model, &request, &equipment.settings, cancel, "summary").await;
+    let (by, usage) = match asked {
+        Ok(Asked { answer, took }) => {
+            let text = answer.text();
+            let name = model.name();
+            let usage = usage_event(equipment, &answer, took, Some("summary"))?;
+            let by = if answer.end.is_none() {
+                Summarize::Untold("the model was interrupted".into())
+            } else if text.trim().is_empty() {
+                Summarize::Untold("the model gave no summary".into())
+            } else {
+                Summarize::Told { text, model: name.model.clone() }
+            };
+            (by, usage)
+        }
+        Err(error) => (Summarize::Untold(error.to_string()), None),
+    };
+    Ok(Summarized { by, usage })
+}
+
+/// A conversation as a text. The marks at its lines keep what was said apart from who said it.
+fn transcript(messages: &[Message]) -> String {
+    let mut text = String::new();
+    for message in messages {
+        let who = match message.role {
+            Role::System => "instructions",
+            Role::User => "person",
+            Role::Assistant => "assistant",
+            Role::Tool => "tool",
+        };
+        for part in message.to_parts() {
+            // Writing to a String cannot fail.
+            let _ = match part {
+                Part::Text { text: said } => writeln!(text, "[{who}] {said}"),
+                Part::ToolCall { name, arguments, .. } => {
+                    let arguments = shortened(arguments.get(), RESULT_BYTES);
+                    writeln!(text, "[{who} calls {name}] {arguments}")
+                }
+                Part::ToolResult { content, .. } => {
+                    let said = content.read().unwrap_or_else(|_| content.get().to_owned());
+                    writeln!(text, "[{who}] {}", shortened(&said, RESULT_BYTES))
+                }
+                Part::Attachment { name, media_type, .. } => {
+                    let name = name.as_deref().unwrap_or("a file");
+                    writeln!(text, "[{who}] ({name}, {media_type})")
+                }
+                Part::Reasoning { .. } | Part::Other { .. } => Ok(()),
+            };
+        }
+    }
+    text
+}

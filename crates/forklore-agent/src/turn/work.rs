@@ -1,0 +1,153 @@
+//! Calls that are carried out side by side, each in a task of its own.
+
+use std::any::Any;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use serde_json::json;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use super::decide::Decided;
+use super::log::Log;
+use super::{CANCELLED, Turn, panic_text};
+use crate::Result;
+use crate::notify::Name;
+use crate::session::{Child, Equipment, failure};
+use crate::tool::{CallContext, Progress, ToolCall, ToolOutcome};
+
+/// Calls that are carried out side by side.
+pub(super) struct Work {
+    running: JoinSet<(usize, Done)>,
+    outcomes: Vec<Option<Done>>,
+    grace: Duration,
+}
+
+/// A call that is done.
+pub(super) struct Done {
+    pub(super) outcome: ToolOutcome,
+    /// The turn of the sub-agent that did it.
+    pub(super) turn: Option<Result<Turn>>,
+}
+
+impl Done {
+    fn failed(why: &str) -> Self {
+        Self { outcome: ToolOutcome::failed(why), turn: None }
+    }
+
+    fn by_child(turn: Result<Turn>) -> Self {
+        let said = turn.as_ref().map_or("", |turn| turn.text.as_str());
+        let outcome = match failure(&turn) {
+            None => ToolOutcome::text(said),
+            Some(why) if said.is_empty() => ToolOutcome::failed(&why),
+            Some(why) => ToolOutcome::failed(&format!("{why}\n\nIts last words:\n{said}")),
+        };
+        Self { outcome, turn: Some(turn) }
+    }
+}
+
+impl Work {
+    pub(super) fn begin(
+        log: &Log<'_>,
+        equipment: &Equipment,
+        decided: &[Decided],
+        children: &[Option<Child>],
+        cancel: &CancellationToken,
+    ) -> Self {
+        let mut grace = equipment.settings.grace;
+        let mut running = JoinSet::new();
+        let mut outcomes = Vec::with_capacity(decided.len());
+        for (at, (decided, child)) in decided.iter().zip(children).enumerate() {
+            if let Some(reason) = &decided.refused {
+                outcomes.push(Some(Done::failed(reason)));
+                continue;
+            }
+            outcomes.push(None);
+            let call = decided.call.clone();
+            let data = json!({"tool_call_id": call.id, "tool_name": call.name,
+                "tool_input": call.arguments});
+            log.inner.announce(Name::ToolPre, data);
+            if let Some(child) = child {
+                let turn = child.run(cancel);
+                running.spawn(async move { (at, Done::by_child(turn.await)) });
+                // Its own calls have their grace first.
+                grace = grace.max(equipment.settings.grace * 3);
+                continue;
+            }
+            let context = CallContext {
+                session: log.session().clone(),
+                cancelled: cancel.child_token(),
+                progress: progress(log, &call),
+            };
+            let tools = Arc::clone(&equipment.tools);
+            running.spawn(async move {
+                let called = async { tools.call(&call, &context).await };
+                let outcome = AssertUnwindSafe(called).catch_unwind().await;
+                let crashed = |panic: Box<dyn Any + Send>| {
+                    ToolOutcome::failed(&format!("the tool crashed: {}", panic_text(&*panic)))
+                };
+                let outcome = outcome.unwrap_or_else(crashed);
+                (at, Done { outcome, turn: None })
+            });
+        }
+        Self { running, outcomes, grace }
+    }
+
+    /// Waits until one more is done; after an interruption no longer than the grace.
+    pub(super) async fn next(&mut self, cancel: &CancellationToken) {
+        tokio::select! {
+            biased;
+            done = self.running.join_next() => self.take(done),
+            () = cancel.cancelled() => {
+                let ending = async {
+                    while let Some(done) = self.running.join_next().await {
+                        if let Ok((at, outcome)) = done
+                            && let Some(place) = self.outcomes.get_mut(at)
+                        {
+                            *place = Some(outcome);
+                        }
+                    }
+                };
+                // What does not end by itself is broken off.
+                let _ = tokio::time::timeout(self.grace, ending).await;
+                self.running.abort_all();
+                for place in self.outcomes.iter_mut().filter(|place| place.is_none()) {
+                    *place = Some(Done::failed(CANCELLED));
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, done: Option<Result<(usize, Done), tokio::task::JoinError>>) {
+        match done {
+            Some(Ok((at, outcome))) => {
+                if let Some(place) = self.outcomes.get_mut(at) {
+                    *place = Some(outcome);
+                }
+            }
+            // Only a runtime that shuts down breaks a call off unasked.
+            Some(Err(_)) | None => {
+                for place in self.outcomes.iter_mut().filter(|place| place.is_none()) {
+                    *place = Some(Done::failed("the call was broken off"));
+                }
+            }
+        }
+    }
+
+    /// Takes the outcomes from `from` on, up to the first that is not there yet.
+    pub(super) fn ready_from(&mut self, from: usize) -> Vec<Done> {
+        let rest = self.outcomes.iter_mut().skip(from);
+        rest.map_while(Option::take).collect()
+    }
+}
+
+fn progress(log: &Log<'_>, call: &ToolCall) -> Progress {
+    let teller = Arc::clone(log.inner);
+    let (id, name) = (call.id.clone(), call.name.clone());
+    Progress::to(move |step| {
+        let data = json!({"tool_call_id": id, "tool_name": name, "step": step});
+        teller.announce(Name::ToolProgress, data);
+    })
+}

@@ -1,0 +1,184 @@
+//! Sub-agents: a fresh context, a budget of their own, and a result that comes back.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use forklore_agent::notify::Name;
+use forklore_agent::tool::{ToolCall, ToolSpec};
+use forklore_agent::{AgentSession, Budget, Delegate, Delegation, Equipment, Error, Status};
+use forklore_model::{Data, Header, SessionKind};
+use serde_json::json;
+
+use crate::scripted::{Act, Scripted, calls, says};
+use crate::world::World;
+
+/// `delegate` with a prompt, down to a depth, all sub-agents with the parent's model.
+struct Down(u64);
+
+impl Delegation for Down {
+    fn spec(&self) -> ToolSpec {
+        let parameters = Data::of(&json!({"type": "string"})).unwrap();
+        ToolSpec { name: "delegate".into(), description: "a sub-agent".into(), parameters }
+    }
+
+    fn plan(&self, call: &ToolCall, header: &Header, _: &Equipment) -> Result<Delegate, String> {
+        if header.depth >= self.0 {
+            return Err("sub-agents of this depth have none of their own".into());
+        }
+        let prompt: String = call.arguments.read().map_err(|_| "a string, please".to_owned())?;
+        Ok(Delegate { agent: Some("worker".into()), ..Delegate::new(&prompt) })
+    }
+}
+
+fn delegating(world: &World, model: &Arc<Scripted>) -> AgentSession {
+    let session = world.root(model);
+    session.equip(|equipment| equipment.delegation = Some(Arc::new(Down(3))));
+    session
+}
+
+#[tokio::test]
+async fn a_sub_agent_of_the_application_tells_its_result() {
+    let world = World::new();
+    let model = Scripted::new(vec![says("hello"), says("the answer is 4"), says("so 4")]);
+    let session = world.root(&model);
+    session.execute("hi").await.unwrap();
+    let delegated = session.delegate(Delegate::new("two and two?")).await.unwrap();
+    assert_eq!(delegated.turn.unwrap().text, "the answer is 4");
+
+    // Its context is its own.
+    assert_eq!(model.asked()[1].messages.len(), 1);
+    let child = world.kernel.engine().show(&delegated.session_id).unwrap();
+    assert_eq!((child.kind, child.parent_id), (SessionKind::Delegate, Some(session.id())));
+    assert_eq!(child.cut.unwrap().index, 2);
+    // What it cost stays with it.
+    let parent = world.kernel.engine().show(&session.id()).unwrap();
+    assert_eq!((child.usage.input, parent.usage.input), (100, 100));
+
+    let events = world.events(&session.id());
+    let told: Vec<_> = events.iter().filter(|(kind, _)| kind == "subagent_event").collect();
+    assert_eq!(told[0].1, json!({"session_id": child.id, "status": "running"}));
+    let result = json!({"session_id": child.id, "status": "finished", "result": "the answer is 4"});
+    assert_eq!(told[1].1, result);
+
+    session.execute("so?").await.unwrap();
+    let seen = serde_json::to_string(&model.asked()[2].messages).unwrap();
+    assert!(seen.contains("the answer is 4"), "{seen}");
+    assert_eq!(world.ears.names(Some(&child.id))[..2], ["session:fork", "session:start"]);
+    assert_eq!(world.ears.names(Some(&child.id)).last(), Some(&"session:end"));
+}
+
+#[tokio::test]
+async fn a_model_hands_work_down_three_levels() {
+    let world = World::new();
+    let down = |id: &str, to: &str| calls(&[(id, "delegate", &format!("{to:?}"))]);
+    let model = Scripted::new(vec![
+        down("a", "level one"),
+        down("b", "level two"),
+        down("c", "level three"),
+        down("d", "too deep"),
+        says("third"),
+        says("second"),
+        says("first"),
+        says("root"),
+    ]);
+    let session = delegating(&world, &model);
+    assert_eq!(session.execute("go").await.unwrap().text, "root");
+
+    let forks = world.ears.of(Name::SessionFork);
+    let spawned = world.ears.of(Name::DelegateSpawned);
+    assert_eq!((forks.len(), spawned.len()), (3, 3));
+    let ids: Vec<_> = forks.iter().map(|told| told.session_id.clone()).collect();
+    let lineage = world.kernel.engine().lineage(&ids[2]).unwrap();
+    assert_eq!(lineage.ancestors.len(), 3);
+    // The model is told each result once, as the call's.
+    let events = world.events(&ids[1]);
+    let kinds: Vec<_> = events.iter().map(|(kind, _)| kind.as_str()).collect();
+    let expected = [
+        "session_fork",
+        "user_message",
+        "assistant_message",
+        "tool_call",
+        "provider_usage",
+        "permission_decision",
+        "subagent_event",
+        "subagent_event",
+        "tool_result",
+        "assistant_message",
+        "provider_usage",
+    ];
+    assert_eq!(kinds, expected);
+    assert_eq!(events[7].1["result"], json!(null));
+    assert_eq!(events[8].1["content"], "third");
+    // The fourth level was refused, in words for the model.
+    let refused = &world.events(&ids[2])[6].1;
+    assert_eq!(refused["content"], "sub-agents of this depth have none of their own");
+    assert_eq!(refused["is_error"], true);
+    let usage = world.kernel.engine().show(&session.id()).unwrap().usage;
+    assert_eq!(usage.input, 200);
+}
+
+#[tokio::test]
+async fn a_sub_agent_has_a_budget_of_its_own() {
+    let world = World::new();
+    let again = || calls(&[("c", "echo", "1")]);
+    let model = Scripted::new(vec![again(), again(), again(), says("enough")]);
+    let session = world.root(&model);
+    let budget = Budget { model_calls: Some(2), ..Budget::default() };
+    let delegate = Delegate { budget, ..Delegate::new("for ever") };
+    let delegated = session.delegate(delegate).await.unwrap();
+    let turn = delegated.turn.unwrap();
+    assert_eq!(turn.status, Status::Incomplete("2 calls of the model".into()));
+    let events = world.events(&session.id());
+    assert_eq!(events[1].1["status"], "failed");
+    assert_eq!(events[1].1["error"], "it was cut short: 2 calls of the model");
+    assert_eq!(world.ears.of(Name::DelegateError).len(), 1);
+}
+
+#[tokio::test]
+async fn an_interruption_reaches_the_leaves() {
+    let world = World::new();
+    let down = |id: &str| calls(&[(id, "delegate", "\"deeper\"")]);
+    let hang = vec![Act::Say(forklore_agent::model::Piece::Text("thinking".into())), Act::Hang];
+    let model = Scripted::new(vec![down("a"), down("b"), hang, says("again")]);
+    let session = delegating(&world, &model);
+    let running = session.clone();
+    let turn = tokio::spawn(async move { running.execute("go").await });
+    while world.ears.of(Name::SessionStart).len() < 3
+        || model.asked().len() < 3
+        || world.ears.of(Name::ContentBlockDelta).len() < 3
+    {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    session.interrupt();
+    let turn = turn.await.unwrap().unwrap();
+    assert_eq!(turn.status, Status::Cancelled);
+    for told in world.ears.of(Name::SessionStart) {
+        let id = &told.session_id;
+        let seen = world.kernel.engine().inspect(id).unwrap();
+        assert!(seen.balanced, "{id}: {seen:?}");
+        assert!(world.kernel.engine().show(id).unwrap().lease.is_none());
+    }
+    assert_eq!(world.ears.of(Name::SessionEnd).len(), 2);
+    assert_eq!(session.execute("go on").await.unwrap().text, "again");
+}
+
+#[tokio::test]
+async fn a_sub_agent_never_has_more_than_its_parent() {
+    let world = World::new();
+    let model = Scripted::new(vec![calls(&[("c", "echo", "1")]), says("done")]);
+    let mut new = crate::world::new_session();
+    new.permissions = Some(["echo".to_owned()].into());
+    let session = world.kernel.create(new, crate::world::equipment(&model));
+    let more = ["echo".to_owned(), "flood".to_owned()];
+    let delegate = Delegate { permissions: Some(more.into()), ..Delegate::new("go") };
+    let error = session.delegate(delegate).await.unwrap_err();
+    assert!(matches!(error, Error::Engine(_)), "{error}");
+    assert_eq!(error.kind(), forklore_model::ErrorKind::PermissionDenied);
+    assert!(world.types(&session.id()).is_empty());
+
+    let none = Delegate { permissions: Some([].into()), ..Delegate::new("go") };
+    let child = session.delegate(none).await.unwrap().session_id;
+    let events = world.events(&child);
+    let decision = events.iter().find(|(kind, _)| kind == "permission_decision").unwrap();
+    assert_eq!((&decision.1["decision"], &decision.1["by"]), (&json!("deny"), &json!("ceiling")));
+}

@@ -1,0 +1,104 @@
+//! Where a history is compacted: the beginning goes into a summary, the end stays as it is.
+
+use forklore_model::summary::Summary;
+use forklore_model::{Message, Role, SessionId};
+use forklore_store::port::At;
+
+use crate::summary::Of;
+use crate::{Engine, Result};
+
+/// The part of the history, of four, that stays as it is.
+const KEPT_PART: u64 = 4;
+
+/// What a compaction would cover.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CompactionPlan {
+    /// The first index covered: instructions at the beginning stay.
+    pub from_index: u64,
+    /// The index behind the last one covered.
+    pub to_index: u64,
+    /// What the model has seen of it so far, earlier summaries in place of what they cover.
+    pub messages: Vec<Message>,
+    /// The same told without a model.
+    pub summary: Summary,
+}
+
+/// A place behind which no call is open.
+struct Place {
+    index: u64,
+    seq: u64,
+    kept: u64,
+    bytes: u64,
+    before_turn: bool,
+}
+
+impl Engine {
+    /// What a compaction of a session would cover now: as much as leaves a quarter, up to the
+    /// beginning of a turn where there is one, and never between a call and its result. None when
+    /// there is nothing to cover.
+    ///
+    /// # Errors
+    /// `not_found`, `corrupt`, `missing_ancestor`.
+    pub fn plan_compaction(&self, session: &SessionId) -> Result<Option<CompactionPlan>> {
+        let header = self.show(session)?;
+        let mut places: Vec<Place> = Vec::new();
+        let mut from_index = 0;
+        let mut covered_before = 0;
+        for stored in self.events(session, At::Seq(0)) {
+            let stored = stored?;
+            let event = &stored.event;
+            if event.kind == forklore_model::EventType::HISTORY_COMPACTION
+                && event.dialect.is_none()
+                && let Some(range) = crate::view::compacted_range(&event.data)
+            {
+                covered_before = range.end;
+            }
+            if !event.class.is_conversation() {
+                continue;
+            }
+            let index = stored.counts.index.saturating_sub(1);
+            if index == from_index && self.message(event).role == Role::System {
+                from_index = stored.counts.index;
+                continue;
+            }
+            if event.effect.starts_turn
+                && let Some(before) = places.last_mut()
+                && before.index == index
+            {
+                before.before_turn = true;
+            }
+            if stored.counts.open == 0 {
+                let counts = stored.counts;
+                places.push(Place {
+                    index: counts.index,
+                    seq: stored.seq,
+                    kept: counts.kept,
+                    bytes: counts.bytes,
+                    before_turn: false,
+                });
+            }
+        }
+        let from = from_index.max(covered_before);
+        let gone = places.iter().rfind(|place| place.index <= from).map_or(0, |place| place.bytes);
+        places.retain(|place| place.index > from + 1 && place.index < header.counts.index);
+        let end = header.counts.bytes;
+        let kept = end.saturating_sub(gone) / KEPT_PART;
+        let fits = |place: &&Place| end.saturating_sub(place.bytes) <= kept;
+        let place = places.iter().filter(fits).find(|place| place.before_turn);
+        let place = place.or_else(|| places.iter().find(fits)).or_else(|| places.last());
+        let Some(place) = place else { return Ok(None) };
+        self.plan_up_to(session, from_index, place).map(Some)
+    }
+
+    fn plan_up_to(&self, session: &SessionId, from: u64, to: &Place) -> Result<CompactionPlan> {
+        let messages = self.inspect_up_to(session, Some(to.seq))?.messages;
+        let messages = messages.skip_while(is_system).collect::<Result<_>>()?;
+        let of = Of { session_id: session.clone(), from_index: from, to_index: to.index };
+        let summary = self.gather(of, to.kept)?.summary;
+        Ok(CompactionPlan { from_index: from, to_index: to.index, messages, summary })
+    }
+}
+
+fn is_system(message: &Result<Message>) -> bool {
+    message.as_ref().is_ok_and(|message| message.role == Role::System)
+}
