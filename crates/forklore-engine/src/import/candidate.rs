@@ -107,7 +107,7 @@ impl Engine {
                 continue;
             }
             let problem = match opened {
-                Ok(file) => match asked.or_else(|| self.dialects().detect(&path, &file.head)) {
+                Ok(file) => match self.whose(sources, asked, &path, &file)? {
                     Some(dialect) => {
                         let title = names.of(dialect, &path);
                         found.push(Candidate::opened(path, dialect, &file, title));
@@ -135,6 +135,22 @@ impl Engine {
             let known: Vec<_> = self.dialects.iter().map(|dialect| dialect.name()).collect();
             Error::invalid("dialect", format!("a dialect is one of {}", known.join(", ")))
         })
+    }
+
+    /// Whose the file is. What an agent's known file was rewritten to is still the agent's, also
+    /// where nothing in it says so any more.
+    fn whose(
+        &self,
+        sources: &dyn Sources,
+        asked: Option<&'static dyn Dialect>,
+        path: &Path,
+        file: &Opened,
+    ) -> Result<Option<&'static dyn Dialect>> {
+        if let Some(dialect) = asked.or_else(|| self.dialects().detect(path, &file.head)) {
+            return Ok(Some(dialect));
+        }
+        let known = known::latest(sources, &file.seen)?;
+        Ok(known.and_then(|source| self.dialects().named(&source.dialect)))
     }
 
     /// Adds the sessions in a file that holds several.

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use forklore_store::sources::{FindSource, Source, SourceId, Sources};
+use forklore_store::sources::{FindSource, SeenFile, Source, SourceId, Sources};
 use sha2::Sha256;
 
 use super::opened::{Opened, record_key};
@@ -31,14 +31,18 @@ pub(super) fn unchanged(sources: &dyn Sources, path: &Path) -> Result<Option<Sou
     let Ok(seen) = seen::look(path) else {
         return Ok(None);
     };
-    let latest = sources.sources(&FindSource::Path(seen.path.clone()))?.into_iter().next();
+    let latest = latest(sources, &seen)?;
     Ok(latest.filter(|source| source.paths.contains(&seen)))
+}
+
+/// The latest source of this path.
+pub(super) fn latest(sources: &dyn Sources, seen: &SeenFile) -> Result<Option<Source>> {
+    Ok(sources.sources(&FindSource::Path(seen.path.clone()))?.into_iter().next())
 }
 
 /// Recognises a file by its path, by equal content, or as one that was moved.
 pub(super) fn look_up(sources: &dyn Sources, file: &Opened) -> Result<Known> {
-    let by_path = FindSource::Path(file.seen.path.clone());
-    if let Some(source) = sources.sources(&by_path)?.into_iter().next() {
+    if let Some(source) = latest(sources, &file.seen)? {
         if source.paths.contains(&file.seen) {
             return Ok(Known::Unchanged(source));
         }

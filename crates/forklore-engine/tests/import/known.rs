@@ -74,6 +74,28 @@ fn a_rewritten_file_is_a_new_revision_and_the_old_one_stays() {
 }
 
 #[test]
+fn what_a_known_file_became_is_read_as_its_agents_also_where_it_does_not_look_so() {
+    for scene in [Scene::new(), Scene::sqlite(), Scene::files()] {
+        scene.import(&scene.file("a.jsonl", two_turns().as_bytes()));
+        // The first line is damaged, by which Pi's files are known.
+        let damaged = two_turns().replacen("{\"type\":\"session\"", "{\"tipe\":!session\"", 1);
+        let report = scene.import(&scene.file("a.jsonl", damaged.as_bytes()));
+        let kinds: Vec<_> = report.problems.iter().map(|problem| problem.kind).collect();
+        assert_eq!(kinds, [ProblemKind::Rewritten, ProblemKind::Damage]);
+        let new = report.sessions[0].session_id.clone();
+        assert_eq!(scene.restore(&new), damaged.as_bytes());
+        assert_eq!(scene.restore(&"s1".parse().unwrap()), two_turns().as_bytes());
+
+        // Nothing of a session is left: what there was stays, and the file is named.
+        let report = scene.import(&scene.file("a.jsonl", b"gone\n"));
+        assert_eq!((report.files, report.skipped), (0, 1));
+        let kinds: Vec<_> = report.problems.iter().map(|problem| problem.kind).collect();
+        assert_eq!(kinds, [ProblemKind::Rewritten, ProblemKind::Damage]);
+        assert_eq!(scene.restore(&new), damaged.as_bytes());
+    }
+}
+
+#[test]
 fn growth_of_a_continued_session_goes_into_one_fork() {
     for scene in [Scene::new(), Scene::sqlite(), Scene::files()] {
         scene.import(&scene.file("a.jsonl", two_turns().as_bytes()));
