@@ -1,6 +1,8 @@
 //! `diff`: what two histories share, and what each has alone (SPEC 7).
 
-use forklore_model::{Origin, SessionId, diff};
+use std::collections::HashSet;
+
+use forklore_model::{ErrorKind, Origin, SessionId, diff};
 use forklore_store::Error as StoreError;
 use forklore_store::port::At;
 use serde::Serialize;
@@ -90,8 +92,38 @@ impl Engine {
         })
     }
 
-    /// The identity of the conversation event of this index, which is there.
+    /// The identity of the conversation event of this index, which is there. What a copy repeats
+    /// is its original's (SPEC 1).
     fn origin(&self, session: &SessionId, index: u64) -> Result<Origin> {
+        let mut origin = self.written(session, index)?;
+        let mut seen = HashSet::new();
+        while let Some(original) = self.original_at(&origin.session_id, index)?
+            && seen.insert(origin.session_id.clone())
+        {
+            match self.written(&original, index) {
+                Ok(found) => origin = found,
+                // The copy outlived it.
+                Err(error) if error.kind() == ErrorKind::NotFound => break,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(origin)
+    }
+
+    /// The session that this one repeats at this index, if it is a copy of one.
+    fn original_at(&self, session: &SessionId, index: u64) -> Result<Option<SessionId>> {
+        let copy_of = match self.store().header(session) {
+            Ok(header) => header.copy_of,
+            // What is left of a deleted session is no copy of anything.
+            Err(StoreError::NotFound(_)) => None,
+            Err(error) => return Err(error.into()),
+        };
+        let repeats = copy_of.filter(|copy_of| index < copy_of.index);
+        Ok(repeats.map(|copy_of| copy_of.session_id))
+    }
+
+    /// Where the conversation event of this index was first written.
+    fn written(&self, session: &SessionId, index: u64) -> Result<Origin> {
         let found = self.event_at(session, At::Index(index))?;
         let missing = || StoreError::MissingAncestor {
             session: session.clone(),

@@ -32,6 +32,7 @@ mod pack;
 mod playback;
 mod pressure;
 mod reference;
+mod repeated;
 mod replay;
 mod salvage;
 mod spending;

@@ -4,8 +4,8 @@
 //! their messages instead, several times for one call, and again in each copy of a session. So it
 //! is read when somebody asks: of each call the last word counts, once.
 
-use std::collections::HashMap;
 use std::collections::hash_map::{DefaultHasher, Entry};
+use std::collections::{HashMap, HashSet};
 use std::hash::{Hash, Hasher};
 
 use forklore_model::header::Usage;
@@ -78,8 +78,11 @@ impl Engine {
         let order = |header: &Header| (header.copy_of.is_some(), header.created);
         sessions.sort_by(|a, b| order(a).cmp(&order(b)).then_with(|| a.id.cmp(&b.id)));
         let mut ledger = Ledger::default();
+        let there: HashSet<_> = sessions.iter().map(|header| &header.id).collect();
         for (at, session) in sessions.iter().enumerate() {
-            if let Err(error) = self.enter(session, at, &mut ledger) {
+            let original = session.copy_of.as_ref().map(|copy_of| &copy_of.session_id);
+            let is_copy = original.is_some_and(|original| there.contains(original));
+            if let Err(error) = self.enter(session, at, is_copy, &mut ledger) {
                 match error {
                     crate::Error::Store(error) => {
                         problems.push(Problem::of(&error, Some(&session.id)));
@@ -101,9 +104,11 @@ impl Engine {
         Ok((found.sound, crate::list::problems(&found.damaged)))
     }
 
-    /// Enters what a session's own events tell.
-    fn enter(&self, session: &Header, at: usize, ledger: &mut Ledger) -> Result<()> {
+    /// Enters what a session's own events tell, of a copy what its original does not.
+    fn enter(&self, session: &Header, at: usize, is_copy: bool, ledger: &mut Ledger) -> Result<()> {
         let mut told = Usage::default();
+        let copied = if is_copy { self.repeated(session)? } else { None };
+        let is_copied = |stored: &Stored| copied.is_some_and(|copied| copied.holds(stored));
         let tells = session.dialect.is_some() || session.usage != Usage::default();
         let first = session.seq_of_own(u64::from(session.parent_id.is_some()));
         let events = self.events(&session.id, At::Seq(first));
@@ -115,7 +120,10 @@ impl Engine {
                         if stored.event.kind == EventType::PROVIDER_USAGE {
                             told += spent.usage;
                         }
-                        ledger.add(at, &session.root_id, spent, stored.event.dialect.as_deref());
+                        if spent.call.is_some() || !is_copied(&stored) {
+                            let dialect = stored.event.dialect.as_deref();
+                            ledger.add(at, &session.root_id, spent, dialect);
+                        }
                     }
                 }
                 Err(error) => {
@@ -125,7 +133,8 @@ impl Engine {
             }
         }
         // What the header counted when it was read, and no event tells of by itself.
-        let rest = Spent { usage: less(session.usage, told), ..Spent::default() };
+        let counted = less(session.usage, copied.unwrap_or_default().usage);
+        let rest = Spent { usage: less(counted, told), ..Spent::default() };
         if let Some(rest) = rest.some() {
             ledger.add(at, &session.root_id, rest, None);
         }
@@ -224,7 +233,7 @@ fn key(what: &impl Hash) -> u64 {
 }
 
 /// How much more the one is than the other.
-fn less(all: Usage, part: Usage) -> Usage {
+pub(crate) fn less(all: Usage, part: Usage) -> Usage {
     Usage {
         input: all.input.saturating_sub(part.input),
         output: all.output.saturating_sub(part.output),

@@ -2,15 +2,18 @@
 
 use forklore_model::header::Usage;
 use forklore_model::{Header, SessionId};
+use forklore_store::Error as StoreError;
 use forklore_store::port::{Cursor, Filter, Headers, Problem};
 use serde::Serialize;
 
 use crate::list::{add_new, problems};
+use crate::spending::less;
 use crate::{Engine, Result};
 
 const PAGE: usize = 1_000;
 
-/// Sums over sessions. What sessions share is counted once, in the session that wrote it.
+/// Sums over sessions. What sessions share is counted once, in the session that wrote it; over
+/// the whole store also what a copy repeats of its original.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Stats {
     /// Sessions that were not deleted.
@@ -44,7 +47,17 @@ impl Engine {
             stats.add(&self.show(session)?);
             return Ok(stats);
         }
-        self.add_all(&mut stats, &Filter { deleted: true, ..Filter::default() })?;
+        let copies = self.add_all(&mut stats, &Filter { deleted: true, ..Filter::default() })?;
+        for copy in &copies {
+            match self.take_back(&mut stats, copy) {
+                Ok(()) => {}
+                Err(crate::Error::Store(error)) => {
+                    let problem = Problem::of(&error, Some(&copy.id));
+                    add_new(&mut stats.problems, vec![problem]);
+                }
+                Err(error) => return Err(error),
+            }
+        }
         if let Some(upkeep) = &self.upkeep {
             stats.store_bytes = Some(upkeep.store_bytes()?);
         }
@@ -65,16 +78,39 @@ impl Engine {
         Ok(stats)
     }
 
-    fn add_all(&self, stats: &mut Stats, filter: &Filter) -> Result<()> {
-        let mut after = None;
+    /// Adds the sessions of a filter; gives those that are copies of others.
+    fn add_all(&self, stats: &mut Stats, filter: &Filter) -> Result<Vec<Header>> {
+        let (mut after, mut copies) = (None, Vec::new());
         loop {
             let Headers { sound: page, damaged } =
                 self.store.sessions(filter, after.as_ref(), PAGE)?;
             page.iter().for_each(|header| stats.add(header));
             add_new(&mut stats.problems, problems(&damaged));
-            let Some(last) = page.last().filter(|_| page.len() == PAGE) else { return Ok(()) };
-            after = Some(Cursor { updated: last.updated, id: last.id.clone() });
+            let last = page.last().filter(|_| page.len() == PAGE);
+            after = last.map(|last| Cursor { updated: last.updated, id: last.id.clone() });
+            let is_copy = |header: &Header| header.copy_of.is_some() && header.deleted.is_none();
+            copies.extend(page.into_iter().filter(is_copy));
+            if after.is_none() {
+                return Ok(copies);
+            }
         }
+    }
+
+    /// Takes out of the sums what a copy repeats of its original, which is in them.
+    fn take_back(&self, stats: &mut Stats, copy: &Header) -> Result<()> {
+        let Some(copy_of) = &copy.copy_of else { return Ok(()) };
+        let original = match self.store.header(&copy_of.session_id) {
+            Err(StoreError::NotFound(_)) => return Ok(()),
+            original => original?,
+        };
+        let Some(repeated) = self.repeated(copy)? else { return Ok(()) };
+        stats.usage = less(stats.usage, repeated.usage);
+        if original.deleted.is_none() {
+            stats.own_events = stats.own_events.saturating_sub(repeated.events);
+            stats.inherited_events += repeated.inherited;
+            stats.bytes = stats.bytes.saturating_sub(repeated.bytes);
+        }
+        Ok(())
     }
 }
 

@@ -20,9 +20,9 @@ use crate::Result;
 use crate::events::Events;
 
 /// The most bytes in which a copied record differs from its original: ids and times.
-const DIFFERENCE: usize = 512;
+pub(super) const DIFFERENCE: usize = 512;
 /// The same where no id says which record it is.
-const NAMELESS: usize = 64;
+pub(super) const NAMELESS: usize = 64;
 /// How many events that nobody inherits are looked through for a nameless record.
 const PASSED: usize = 256;
 
@@ -355,7 +355,7 @@ impl FileSession {
 
 /// How a copied record differs from the event it repeats: some bytes instead of others.
 #[derive(Debug, PartialEq)]
-struct Exchange<'t> {
+pub(super) struct Exchange<'t> {
     at: usize,
     removed: usize,
     inserted: &'t [u8],
@@ -363,7 +363,7 @@ struct Exchange<'t> {
 
 impl<'t> Exchange<'t> {
     /// None where they differ in more than `most` bytes.
-    fn of(event: &str, text: &'t str, most: usize) -> Option<Self> {
+    pub(super) fn of(event: &str, text: &'t str, most: usize) -> Option<Self> {
         Self::between(event, text).filter(|it| it.removed.max(it.inserted.len()) <= most)
     }
 

@@ -2,10 +2,11 @@
 //! (SPEC 1).
 
 use forklore_model::header::CopyOf;
-use forklore_model::{Header, SessionId};
+use forklore_model::{Event, Header, SessionId};
 use forklore_store::port::{At, Stored};
 use forklore_store::sources::{FindSource, RecordKey, Source, Write};
 
+use super::copies::{DIFFERENCE, Exchange, NAMELESS};
 use super::opened::record_key;
 use super::reading::Reading;
 use super::session::Standing;
@@ -69,7 +70,7 @@ impl Reading<'_> {
     }
 
     /// How many conversation events two histories begin with that are the same: by their ids, or,
-    /// where copies have other ids, by what they say.
+    /// where copies have other ids or records none, by what they say.
     fn alike(&self, original: &SessionId, copy: &SessionId) -> Result<u64> {
         let conversation = |session| {
             let events = self.engine.events(session, At::Index(0));
@@ -80,18 +81,28 @@ impl Reading<'_> {
         let mut index = 0;
         for (a, b) in conversation(original).zip(conversation(copy)) {
             let (a, b) = (a?.event, b?.event);
-            let is_copy = || {
-                self.dialect.renames_copies()
-                    && a.kind == b.kind
-                    && self.dialect.says_the_same(&a.kind, &a.data, &b.data)
-            };
-            if a.id != b.id && !is_copy() {
+            if a.id != b.id && !self.is_copy(&a, &b) {
                 break;
             }
             index += 1;
         }
         Ok(index)
     }
+
+    /// Whether one event may be a copy of the other, whose id is another one.
+    fn is_copy(&self, a: &Event, b: &Event) -> bool {
+        let most = if self.dialect.renames_copies() { DIFFERENCE } else { NAMELESS };
+        let renamed = self.dialect.renames_copies() || (is_made(a) && is_made(b));
+        renamed
+            && a.kind == b.kind
+            && Exchange::of(a.data.get(), b.data.get(), most).is_some()
+            && self.dialect.says_the_same(&a.kind, &a.data, &b.data)
+    }
+}
+
+/// Whether the event has an id that was made for it, as its record had none.
+fn is_made(event: &Event) -> bool {
+    event.id.uuid().is_some_and(|[_, _, _, _, _, _, version, ..]| version >> 4 == 8)
 }
 
 fn is_unlinked_root(header: &Header) -> bool {

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use forklore_engine::{Record, Spender};
 use forklore_model::header::CopyOf;
 use forklore_model::{Header, SessionId};
 use forklore_store::port::Children;
@@ -212,6 +213,69 @@ fn a_copy_without_ids_is_told_by_what_it_says_and_holds() {
         assert_eq!(texts(scene), texts(&alone));
         assert!(copy.own_events < alone.engine.show(&copy.id).unwrap().own_events);
     });
+}
+
+#[test]
+fn what_a_copy_that_came_first_repeats_is_common_and_counts_once() {
+    const COPY: &str = "019f9a50-a149-76ae-afdd-b5faa9af4340";
+    const ORIGINAL: &str = "019f9a4a-9064-76f6-9a14-49f44c2dc40f";
+    let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/codex/home/sessions");
+    let file = |session: &str| {
+        let mut files = below(&home).into_iter();
+        files.find(|file| file.to_string_lossy().contains(session)).unwrap()
+    };
+    for make in [Scene::new, Scene::sqlite, Scene::files] {
+        let (late, early) = (make(), make());
+        for session in [ORIGINAL, COPY] {
+            late.import(&file(session));
+        }
+        for session in [COPY, ORIGINAL] {
+            early.import(&file(session));
+        }
+        let linked = header(&early, COPY);
+        let told = |scene: &Scene| {
+            let compared = scene.engine.diff(&id(ORIGINAL), &id(COPY)).unwrap();
+            let stats = scene.engine.stats(None).unwrap();
+            let spending = scene.engine.spending(&Spender::Everybody).unwrap();
+            let models: Vec<_> = spending.models.iter().map(|model| model.usage).collect();
+            let alone = |records: &[Record]| {
+                records.iter().map(|record| record.content.clone()).collect::<Vec<_>>()
+            };
+            (
+                (compared.common, compared.ancestor, alone(&compared.only_a)),
+                alone(&compared.only_b),
+                (stats.usage, stats.sessions),
+                (spending.usage, models),
+            )
+        };
+        assert_eq!(told(&early), told(&late));
+        let index = header(&late, COPY).inherited.kept;
+        assert_eq!(linked.parent_id, None);
+        let CopyOf { session_id, index: common } = linked.copy_of.unwrap();
+        assert_eq!((session_id, common <= index, common > 3), (id(ORIGINAL), true, true));
+        // What it repeats is nothing of its own, up to where something else is said.
+        let repeated = early.events(&id(COPY)).into_iter();
+        let repeated = repeated.filter(|stored| stored.counts.index <= common).count() as u64;
+        let own: u64 = early.sessions().iter().map(|header| header.own_events).sum();
+        assert_eq!(early.engine.stats(None).unwrap().own_events, own - repeated);
+        // The copy alone bears everything, once its original is gone.
+        let usage = header(&early, COPY).usage;
+        assert_eq!(early.engine.stats(Some(&id(COPY))).unwrap().usage, usage);
+        early.store.remove(&[id(ORIGINAL)], Children::Keep, Timestamp::UNIX_EPOCH).unwrap();
+        let spending = early.engine.spending(&Spender::Everybody).unwrap();
+        let bears = spending.by_session.iter().find(|told| told.session_id == id(COPY)).unwrap();
+        assert_eq!(bears.usage, usage);
+    }
+}
+
+/// Every file below a folder.
+fn below(folder: &Path) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    for entry in folder.read_dir().unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { found.extend(below(&path)) } else { found.push(path) }
+    }
+    found
 }
 
 proptest! {

@@ -1,0 +1,60 @@
+//! What a copy repeats of an original that came after it: it is stored twice and counts once
+//! (SPEC 1).
+
+use std::path::Path;
+
+use forklore_model::Header;
+use forklore_model::dialect::Line;
+use forklore_model::header::Usage;
+use forklore_store::port::{At, Stored};
+
+use crate::{Engine, Result};
+
+/// The beginning of a copy, up to the first conversation event that its original does not have:
+/// what a call cost may be told behind what it said.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Repeated {
+    /// How many conversation events it has.
+    index: u64,
+    /// How many events.
+    pub(crate) events: u64,
+    /// How many of them a fork would have inherited.
+    pub(crate) inherited: u64,
+    /// Their payload bytes.
+    pub(crate) bytes: u64,
+    /// What its header was told that they cost.
+    pub(crate) usage: Usage,
+}
+
+impl Repeated {
+    /// Whether an event of the copy stands in it.
+    pub(crate) fn holds(&self, stored: &Stored) -> bool {
+        stored.counts.index <= self.index
+    }
+}
+
+impl Engine {
+    /// Reads what a copy repeats of its original; what is no copy repeats nothing.
+    pub(crate) fn repeated(&self, copy: &Header) -> Result<Option<Repeated>> {
+        let Some(copy_of) = &copy.copy_of else { return Ok(None) };
+        let mut repeated = Repeated { index: copy_of.index, ..Repeated::default() };
+        let dialect = copy.dialect.as_deref().and_then(|name| self.dialects().named(name));
+        let path = Path::new(copy.source.as_deref().unwrap_or_default());
+        let mut reader = dialect.map(|dialect| dialect.reader(path, None));
+        for stored in self.events(&copy.id, At::Seq(0)) {
+            let stored = stored?;
+            if !repeated.holds(&stored) {
+                break;
+            }
+            let event = &stored.event;
+            repeated.events += 1;
+            repeated.inherited += u64::from(event.class.is_inherited());
+            repeated.bytes += event.data.get().len() as u64;
+            let reader = reader.as_mut().filter(|_| event.dialect.is_some());
+            if let Some(Line::Record(record)) = reader.map(|reader| reader.read(event.data.get())) {
+                repeated.usage += record.usage;
+            }
+        }
+        Ok(Some(repeated))
+    }
+}
