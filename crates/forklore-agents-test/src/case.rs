@@ -38,6 +38,11 @@ pub(crate) fn folders(sessions: &[PathBuf], agent: &str) -> Result<Vec<PathBuf>>
                     .find(|path| path.is_dir()),
             );
         }
+        if agent == "pi" {
+            // What its first versions wrote, which nobody can start any more.
+            let old = ["pi/v1", "pi/v2"].map(|name| folder.join(name));
+            folders.extend(old.into_iter().filter(|path| path.is_dir()));
+        }
         let genuine = folder.join("_genuine");
         if !genuine.is_dir() {
             continue;

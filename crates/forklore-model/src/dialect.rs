@@ -127,6 +127,8 @@ pub enum Covers {
     AllBefore,
     /// Everything before the record of this native id.
     Before(String),
+    /// Everything before the record that stands behind so many others in its file.
+    BeforePlace(u64),
     /// Everything up to and with the record of this [number](Dialect::number).
     Through(u64),
 }

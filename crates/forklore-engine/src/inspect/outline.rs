@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use forklore_model::dialect::{Covers, Edit};
 use forklore_model::{
-    Class, Content, Data, Event, EventId, EventType, Message, Part, Role, SessionId,
+    Class, Content, Event, EventId, EventType, Message, Part, Role, SessionId,
 };
 use forklore_store::port::{At, Direction, Query, Stored};
 use serde::Deserialize;
@@ -178,8 +178,14 @@ impl Outline {
                     .position(|item| !item.instead && kept.is_some_and(|kept| item.seq >= kept));
                 Some(Covered::First(place.unwrap_or(self.items.len())))
             }
+            Some(Covers::BeforePlace(place)) => {
+                // Where it was read to, records stand as in their file.
+                let is_kept = |stored: &Stored| stored.origin.seq >= place;
+                Some(Covered::First(self.kept_from(engine, session, &is_kept)?))
+            }
             Some(Covers::Through(last)) => {
-                let is_kept = |data: &Data| {
+                let is_kept = |stored: &Stored| {
+                    let data = &stored.event.data;
                     let number = dialect.and_then(|dialect| dialect.number(data));
                     number.is_none_or(|number| number > last)
                 };
@@ -193,7 +199,7 @@ impl Outline {
         &self,
         engine: &Engine,
         session: &SessionId,
-        is_kept: &dyn Fn(&Data) -> bool,
+        is_kept: &dyn Fn(&Stored) -> bool,
     ) -> Result<usize> {
         let mut from = self.items.len();
         let told = self.items.iter().enumerate().rev().filter(|(_, item)| !item.instead);
@@ -201,7 +207,7 @@ impl Outline {
             let at_item = At::Seq(item.seq);
             let query = Query { at: at_item, direction: Direction::Forward, limit: 1, bare: false };
             let found = engine.store().read(session, &query)?.events;
-            if !found.first().is_some_and(|stored| is_kept(&stored.event.data)) {
+            if !found.first().is_some_and(is_kept) {
                 break;
             }
             from = at;

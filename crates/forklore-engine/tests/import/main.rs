@@ -10,6 +10,7 @@ mod damage;
 mod delegates;
 mod documents;
 mod expected;
+mod exports;
 mod files;
 mod gemini;
 mod growth;

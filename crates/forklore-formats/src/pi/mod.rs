@@ -43,17 +43,23 @@ impl Dialect for Pi {
     }
 
     /// Everything before the record that the compaction names; one that names itself keeps
-    /// nothing, and so does one of the first version, which names a place in the file instead.
+    /// nothing. The first version names the line instead, the header being number 0.
     fn compaction(&self, data: &Data) -> Option<Covers> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Compaction {
             id: Option<String>,
             first_kept_entry_id: Option<String>,
+            first_kept_entry_index: Option<u64>,
         }
         let compaction: Compaction = data.read().ok()?;
+        let place = compaction.first_kept_entry_index.and_then(|line| line.checked_sub(1));
         let kept = compaction.first_kept_entry_id.filter(|id| Some(id) != compaction.id.as_ref());
-        Some(kept.map_or(Covers::AllBefore, Covers::Before))
+        Some(match (kept, place.filter(|_| compaction.id.is_none())) {
+            (Some(id), _) => Covers::Before(id),
+            (None, Some(place)) => Covers::BeforePlace(place),
+            (None, None) => Covers::AllBefore,
+        })
     }
 
     fn edit(&self, kind: &EventType, data: &Data) -> Option<Edit> {
