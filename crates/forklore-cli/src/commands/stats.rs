@@ -88,7 +88,7 @@ fn show(page: &mut Page, stats: &Stats) {
     page.fact("inherited", format!("{inherited}, {} not stored again", bytes(stats.saved_bytes)));
     page.fact("store", stats.store_bytes.map(bytes).unwrap_or_default());
     let usage = &stats.usage;
-    if usage.input + usage.output > 0 || usage.cost > 0.0 {
+    if usage.input > 0 || usage.output > 0 || usage.cost > 0.0 {
         let tokens = format!("{} in ({} cached), {} out", usage.input, usage.cached, usage.output);
         page.fact("tokens", tokens);
         page.fact("cost", money(usage.cost));

@@ -72,3 +72,16 @@ fn s12_hostile_text_is_escaped_for_people_and_kept_for_pipes() {
     assert!(stored.contains('\u{202e}') && stored.contains('\u{200b}'));
     assert_eq!(place.json(&["show", "plan-1"])["session"]["title"], hostile);
 }
+
+#[test]
+fn the_largest_numbers_are_added_up() {
+    let place = Place::new();
+    place.ok(&["new", "--id", "plan-1"]);
+    let usage = format!("{{\"input\":{0},\"output\":{0},\"cost\":1e308}}", u64::MAX);
+    for _ in 0..2 {
+        place.ok(&["append", "plan-1", "--type", "provider_usage", "--data", &usage]);
+    }
+    for words in [&["stats"][..], &["stats", "--models"], &["stats", "plan-1"]] {
+        assert!(place.ok(words).contains(" in (0 cached), "), "{words:?}");
+    }
+}
