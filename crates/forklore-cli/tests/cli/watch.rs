@@ -160,6 +160,44 @@ fn a_watch_goes_on_where_the_last_one_stopped() {
     assert_eq!(place.ok(&["restore", "one"]), session("one", 4));
 }
 
+/// How many bytes the store has taken so far.
+fn written(place: &Place) -> u64 {
+    let wal = place.path().join("store.db-wal");
+    let size = |path: &Path| fs::metadata(path).map_or(0, |about| about.len());
+    size(&place.store()) + size(&wal)
+}
+
+#[test]
+fn kill_in_the_middle_of_a_file_loses_nothing_and_repeats_nothing() {
+    const MESSAGES: u32 = 150_000;
+    let place = Place::new();
+    let file = folder(&place).join("one.jsonl");
+    let text = session("one", MESSAGES);
+    fs::write(&file, &text).unwrap();
+    // Behind the first steps of the import and long before its last.
+    for most in [2 << 20, 8 << 20, 14 << 20] {
+        let mut watch = Watch::start(&place, &["sessions"]);
+        let deadline = std::time::Instant::now() + LONG;
+        while written(&place) < most {
+            assert!(std::time::Instant::now() < deadline, "nothing was written");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        watch.child.kill().unwrap();
+        watch.child.wait().unwrap();
+        assert_eq!(place.json(&["verify"])["problems"], json!([]));
+    }
+    let begun = events(&place, "one");
+    assert!((1..u64::from(MESSAGES)).contains(&begun), "{begun}");
+    assert!(text.starts_with(&place.ok(&["restore", "one"])));
+
+    let watch = Watch::start(&place, &["sessions"]);
+    let left = watch.next("imported");
+    assert_eq!(left["events"], json!(u64::from(MESSAGES) - begun));
+    assert_eq!(watch.signal("-TERM"), Some(0));
+    assert_eq!((events(&place, "one"), sessions(&place)), (u64::from(MESSAGES), 1));
+    assert!(place.ok(&["restore", "one"]) == text, "the file comes back as it was");
+}
+
 #[test]
 fn a69_what_was_deleted_here_is_not_imported_again() {
     let place = Place::new();

@@ -1,0 +1,103 @@
+//! What a user who is not root may not read.
+#![cfg(unix)]
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+
+use crate::place::Place;
+
+/// A user without rights.
+const NOBODY: u32 = 65_534;
+
+fn is_root(place: &Place) -> bool {
+    fs::metadata(place.path()).unwrap().uid() == 0
+}
+
+/// Gives everything in the place to that user, if there is need of another than the present one.
+fn give_away(path: &Path) {
+    let Ok(about) = path.symlink_metadata() else { return };
+    chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
+    if about.is_dir() {
+        for entry in fs::read_dir(path).unwrap() {
+            give_away(&entry.unwrap().path());
+        }
+    }
+}
+
+/// Runs the program as a user whom rights mean something to.
+fn as_nobody(place: &Place, words: &[&str]) -> Output {
+    let as_user = |mut command: Command| {
+        if is_root(place) || fs::metadata(place.path()).unwrap().uid() == NOBODY {
+            command.uid(NOBODY).gid(NOBODY);
+        }
+        command.output()
+    };
+    let command = place.command(words);
+    let (program, words) = (command.get_program().to_owned(), words);
+    as_user(command).unwrap_or_else(|_| {
+        // The program may stand where that user may not go.
+        let copy = place.path().join("forklore");
+        fs::copy(program, &copy).unwrap();
+        fs::set_permissions(&copy, Permissions::from_mode(0o755)).unwrap();
+        let mut command = Command::new(copy);
+        let own = place.command(words);
+        command.args(words).env_clear().current_dir(place.path());
+        command.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        as_user(command).unwrap()
+    })
+}
+
+fn session(id: &str) -> String {
+    format!(
+        "{{\"type\":\"session\",\"version\":3,\"id\":\"{id}\",\
+         \"timestamp\":\"2026-03-01T10:00:00.000Z\",\"cwd\":\"/work\"}}\n\
+         {{\"type\":\"message\",\"id\":\"m1\",\"parentId\":null,\
+         \"message\":{{\"role\":\"user\",\"content\":\"hello\"}}}}\n"
+    )
+}
+
+#[test]
+fn a_file_that_may_not_be_read_is_named_and_the_others_are_imported() {
+    let place = Place::new();
+    let closed = place.path().join("sessions/closed");
+    fs::create_dir_all(&closed).unwrap();
+    for name in ["bad", "good", "late", "closed/inner"] {
+        place.file(&format!("sessions/{name}.jsonl"), &session(&name.replace('/', "-")));
+    }
+    let mode = |name: &str, mode| {
+        let path = place.path().join(name);
+        fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    };
+    let root = is_root(&place);
+    if root {
+        give_away(place.path());
+    }
+    mode("sessions/bad.jsonl", 0o200);
+    mode("sessions/closed", 0o300);
+    let output = as_nobody(&place, &["--workspace", "/demo", "--json", "import", "sessions"]);
+    mode("sessions/closed", 0o700);
+
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let mut ids: Vec<_> = told["sessions"].as_array().unwrap().iter().collect();
+    ids.sort_by_key(|session| session["session_id"].to_string());
+    let ids: Vec<_> = ids.into_iter().map(|session| &session["session_id"]).collect();
+    assert_eq!(ids, [&json!("good"), &json!("late")]);
+    let mut problems: Vec<_> = told["problems"].as_array().unwrap().iter().collect();
+    problems.sort_by_key(|problem| problem["path"].to_string());
+    let folder = place.path().canonicalize().unwrap().join("sessions");
+    let expected = ["bad.jsonl", "closed"].map(|name| {
+        let path = folder.join(name).display().to_string();
+        (json!(path), json!("unreadable"), true)
+    });
+    let found = problems.into_iter().map(|problem| {
+        let says_why = problem["message"].as_str().unwrap().contains("ermission denied");
+        (problem["path"].clone(), problem["kind"].clone(), says_why)
+    });
+    assert_eq!(found.collect::<Vec<_>>(), expected);
+}

@@ -1,0 +1,118 @@
+//! `resume-in codex --share`: a file that leaves the history in the original's.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::place::Place;
+
+/// A session that Codex wrote with ordinals.
+const ORIGINAL: &str =
+    "2026/11/21/rollout-2026-11-21T21-04-08-01a1ffec-73dc-78c3-be0b-ef8fc516de95.jsonl";
+const SESSION: &str = "01a1ffec-73dc-78c3-be0b-ef8fc516de95";
+
+/// A place in whose Codex folder that session lies, imported and forked behind its fourth message.
+fn forked() -> (Place, PathBuf) {
+    let place = Place::new();
+    let genuine =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/codex/genuine/sessions");
+    let original = place.path().join("home/.codex/sessions").join(ORIGINAL);
+    fs::create_dir_all(original.parent().unwrap()).unwrap();
+    fs::copy(genuine.join(ORIGINAL), &original).unwrap();
+    place.ok(&["import", "home/.codex/sessions"]);
+    place.ok(&["fork", SESSION, "--at", "message:3", "--id", "plan-b"]);
+    (place, original)
+}
+
+/// Every file below a folder, with its bytes.
+fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else {
+            found.insert(path.clone(), fs::read(&path).unwrap());
+        }
+    }
+    found
+}
+
+fn first_line(text: &[u8]) -> Value {
+    serde_json::from_slice(text.split(|byte| *byte == b'\n').next().unwrap()).unwrap()
+}
+
+#[test]
+fn codex_is_given_a_file_that_begins_in_the_original() {
+    let (place, original) = forked();
+    let home = place.path().join("home/.codex");
+    let before = files(&home);
+    place.ok(&["append", "plan-b", "--text", "and now?"]);
+    let words = ["resume-in", "codex", "plan-b", "--share"];
+
+    let dry = place.json(&[&words[..], &["--dry-run"]].concat());
+    assert_eq!((files(&home) == before, &dry["dry_run"]), (true, &json!(true)));
+    let told = [place.json(&words), place.json(&words)];
+    let mut after = files(&home);
+    for told in &told {
+        let path = Path::new(told["path"].as_str().unwrap());
+        let written = after.remove(path).expect("a new file for each");
+        assert_eq!(told["events"], json!(1), "only what was written here");
+        let begun = first_line(&written);
+        let base = &begun["payload"]["history_base"];
+        // All of the original up to the record behind which it was forked, and nothing more.
+        let bytes = usize::try_from(base["end_byte_offset"].as_u64().unwrap()).unwrap();
+        let shared = &before[&original][..bytes];
+        assert_eq!(base["thread_id"], SESSION);
+        let last = shared.strip_suffix(b"\n").unwrap();
+        let last = first_line(last.rsplit(|byte| *byte == b'\n').next().unwrap());
+        let end = base["end_ordinal_exclusive"].as_u64().unwrap();
+        assert_eq!(last["ordinal"].as_u64(), Some(end - 1));
+        assert_eq!(begun["ordinal"].as_u64(), Some(end));
+        let id = begun["payload"]["id"].as_str().unwrap();
+        let start = told["start"][0].as_str().unwrap();
+        assert!(start.ends_with(&format!("codex resume {id}")), "{start}");
+        assert!(path.to_str().unwrap().ends_with(&format!("-{id}.jsonl")), "{told}");
+
+        // forklore reads it as a branch that shares.
+        let read = place.json(&["import", path.to_str().unwrap()]);
+        let read = &read["sessions"][0];
+        assert_eq!(
+            (&read["session_id"], &read["parent_session_id"]),
+            (&json!(id), &json!(SESSION))
+        );
+        assert_eq!(read["cut"]["index"], json!(4));
+        let texts = |session: &str| {
+            let messages = place.json(&["inspect", session])["messages"].clone();
+            let messages = messages.as_array().unwrap().iter();
+            messages.map(|message| message["content"].clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(texts(id), texts("plan-b"));
+    }
+    assert!(after == before, "no file that was there has changed");
+    assert!(place.ok(&words).contains("codex resume "));
+}
+
+#[test]
+fn a_history_that_codex_has_not_as_it_was_read_is_not_shared() {
+    let (place, original) = forked();
+    let refused = |words: &[&str], why: &str| {
+        let words = [&["resume-in", "codex", "plan-b", "--share"], words].concat();
+        let (code, error) = place.error(&words);
+        assert_eq!((code, &error["kind"]), (4, &json!("conflict")), "{error}");
+        assert!(error["message"].as_str().unwrap().contains(why), "{error}");
+    };
+    fs::create_dir(place.path().join("elsewhere")).unwrap();
+    refused(&["--home", "elsewhere"], "not the agent's own");
+    let text = fs::read_to_string(&original).unwrap();
+    fs::write(&original, text.lines().take(3).collect::<Vec<_>>().join("\n")).unwrap();
+    refused(&[], "has changed");
+    // What has no file at all.
+    place.ok(&["new", "--id", "own"]);
+    place.ok(&["append", "own", "--text", "hello"]);
+    let (code, error) = place.error(&["resume-in", "codex", "own", "--share"]);
+    assert_eq!((code, &error["kind"]), (4, &json!("conflict")));
+    assert_eq!(files(&place.path().join("home/.codex")).len(), 1, "nothing was written");
+}
