@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use forklore_model::dialect::{Covers, Edit};
-use forklore_model::{
-    Class, Content, Event, EventId, EventType, Message, Part, Role, SessionId,
-};
+use forklore_model::{Class, Content, Event, EventId, EventType, Message, Part, Role, SessionId};
 use forklore_store::port::{At, Direction, Query, Stored};
 use serde::Deserialize;
 
