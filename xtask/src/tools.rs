@@ -1,4 +1,4 @@
-//! Tools that a fresh machine lacks: fetched once, as pinned wheels, into `target/tools`.
+//! Tools that a fresh machine lacks: fetched once, in pinned versions, into the target folder.
 
 use std::env;
 use std::fs;
@@ -65,25 +65,63 @@ impl Tool {
     }
 
     /// Installs into a folder aside and renames it, so that a killed fetch leaves no half tool.
-    ///
-    /// With `--target` pip needs no virtual environment, also where the system forbids it to
-    /// install for itself.
     fn fetch(&self, folder: &Path) -> Result<(), Failure> {
         let aside = folder.with_file_name(format!("{}.partial", self.name));
         if aside.exists() {
             fs::remove_dir_all(&aside)
                 .map_err(|source| Failure::Folder { path: aside.clone(), source })?;
         }
-        run(program("python3")
-            .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
-            .args(["--no-deps", "--only-binary", ":all:"])
-            .env("PIP_ROOT_USER_ACTION", "ignore")
-            .arg("--target")
-            .arg(&aside)
-            .arg(self.wheel))?;
+        run(pip_install(&aside).arg("--no-deps").arg(self.wheel))?;
         fs::rename(&aside, folder)
             .map_err(|source| Failure::Folder { path: folder.to_path_buf(), source })
     }
+}
+
+/// Has pip install wheels into a folder: with `--target` it needs no virtual environment, also
+/// where the system forbids it to install for itself.
+pub(crate) fn pip_install(folder: &Path) -> Command {
+    let mut command = program("python3");
+    command
+        .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
+        .args(["--only-binary", ":all:", "--target"])
+        .arg(folder)
+        .env("PIP_ROOT_USER_ACTION", "ignore");
+    command
+}
+
+/// Has npm install packages into a folder. Nothing of a package is run while it is installed.
+pub(crate) fn npm_install(
+    npm: &mut Command,
+    folder: &Path,
+    packages: &[&str],
+) -> Result<(), Failure> {
+    fs::write(folder.join("package.json"), "{\"private\":true}\n")
+        .map_err(|source| Failure::Folder { path: folder.to_path_buf(), source })?;
+    run(npm
+        .args(["install", "--ignore-scripts", "--no-audit", "--no-fund", "--save-exact"])
+        .args(["--loglevel", "error"])
+        .args(packages)
+        .current_dir(folder))
+}
+
+/// Fills a folder anew unless it holds these things already.
+pub(crate) fn filled(
+    folder: &Path,
+    things: &str,
+    fill: impl FnOnce() -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let failed = |source| Failure::Folder { path: folder.to_path_buf(), source };
+    // Written last, so that a killed installation is begun anew.
+    let done = folder.join("installed.txt");
+    if fs::read_to_string(&done).ok().as_deref() == Some(things) {
+        return Ok(());
+    }
+    if folder.exists() {
+        fs::remove_dir_all(folder).map_err(failed)?;
+    }
+    fs::create_dir_all(folder).map_err(failed)?;
+    fill()?;
+    fs::write(&done, things).map_err(failed)
 }
 
 /// The folder that cargo builds into.
