@@ -1,0 +1,128 @@
+//! How a user's configuration names a server.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use crate::name::ServerName;
+
+/// A server as `[tools.NAME]` describes it: either a program to start, or an address.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ServerConfig {
+    /// The program to start: a name that PATH leads to, or an absolute path.
+    pub command: Option<String>,
+    /// The program's arguments.
+    #[serde(default)]
+    pub args: Vec<String>,
+    /// The variables of the environment that the program gets beside the few that all need.
+    #[serde(default)]
+    pub env_from: Vec<String>,
+    /// The folder in which the program starts, an absolute path.
+    pub folder: Option<PathBuf>,
+    /// The address of a server that answers over streamable HTTP.
+    pub url: Option<String>,
+    /// Headers of each request: the header's name, and the variable that holds its value.
+    #[serde(default)]
+    pub header_env: BTreeMap<String, String>,
+    /// How long the server may take to start: 30 seconds by default.
+    pub start_seconds: Option<u64>,
+    /// How long a call may go without a sign of life: 300 seconds by default.
+    pub call_seconds: Option<u64>,
+    /// The most bytes of text that a result may have: 131072 by default.
+    pub max_output: Option<usize>,
+}
+
+/// Why a server cannot be what its configuration says.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("[tools.{server}] {wrong}")]
+pub struct ConfigError {
+    /// The server.
+    pub server: ServerName,
+    /// What is wrong, and what to do.
+    pub wrong: String,
+}
+
+/// A configuration in which everything fits.
+#[derive(Clone, Debug)]
+pub(crate) struct Checked {
+    pub(crate) reached: Reached,
+    pub(crate) start: Duration,
+    pub(crate) call: Duration,
+    pub(crate) max_output: usize,
+}
+
+/// How a server is reached.
+#[derive(Clone, Debug)]
+pub(crate) enum Reached {
+    Program { command: String, args: Vec<String>, env_from: Vec<String>, folder: Option<PathBuf> },
+    Address { url: String, header_env: BTreeMap<String, String> },
+}
+
+impl ServerConfig {
+    /// The configuration of a server, if it makes sense.
+    pub(crate) fn check(&self, server: &ServerName) -> Result<Checked, ConfigError> {
+        let reached = match (&self.command, &self.url) {
+            (Some(command), None) => self.program(command),
+            (None, Some(url)) => self.address(url),
+            _ => Err("needs either `command` or `url`".to_owned()),
+        };
+        let reached = reached.map_err(|wrong| ConfigError { server: server.clone(), wrong })?;
+        Ok(Checked {
+            reached,
+            start: Duration::from_secs(self.start_seconds.unwrap_or(30)),
+            call: Duration::from_secs(self.call_seconds.unwrap_or(300)),
+            max_output: self.max_output.unwrap_or(128 * 1024),
+        })
+    }
+
+    /// A relative path would lead into whatever folder the user stands in, and a folder must not
+    /// say which program starts.
+    fn program(&self, command: &str) -> Result<Reached, String> {
+        if !self.header_env.is_empty() {
+            return Err("`header_env` goes with `url`".to_owned());
+        }
+        let path = Path::new(command);
+        if command.is_empty() || (path.components().count() > 1 && !path.is_absolute()) {
+            return Err(
+                "`command` must be a name that PATH leads to, or an absolute path".to_owned()
+            );
+        }
+        if self.folder.as_ref().is_some_and(|folder| !folder.is_absolute()) {
+            return Err("`folder` must be an absolute path".to_owned());
+        }
+        Ok(Reached::Program {
+            command: command.to_owned(),
+            args: self.args.clone(),
+            env_from: self.env_from.clone(),
+            folder: self.folder.clone(),
+        })
+    }
+
+    fn address(&self, url: &str) -> Result<Reached, String> {
+        if !self.args.is_empty() || !self.env_from.is_empty() || self.folder.is_some() {
+            return Err("`args`, `env_from` and `folder` go with `command`".to_owned());
+        }
+        let parsed = reqwest::Url::parse(url).map_err(|why| format!("`url` is none: {why}"))?;
+        if !matches!(parsed.scheme(), "http" | "https") {
+            return Err("`url` must begin with https:// or http://".to_owned());
+        }
+        if !parsed.username().is_empty() || parsed.password().is_some() {
+            return Err(
+                "`url` must not hold a password: name a variable in `header_env`".to_owned()
+            );
+        }
+        if !self.header_env.is_empty() && parsed.scheme() == "http" && !is_this_machine(&parsed) {
+            return Err("`header_env` would cross the network unencrypted: use https://".to_owned());
+        }
+        Ok(Reached::Address { url: url.to_owned(), header_env: self.header_env.clone() })
+    }
+}
+
+fn is_this_machine(url: &reqwest::Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
+    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+}

@@ -1,0 +1,43 @@
+//! Servers that answer over streamable HTTP.
+
+use std::collections::{BTreeMap, HashMap};
+
+use reqwest::header::{HeaderName, HeaderValue};
+use rmcp::RoleClient;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::transport::{StreamableHttpClientTransport, Transport};
+
+use crate::server::StartError;
+
+/// The transport to an address. The limits on what it takes in are those of the crate: 16 MiB for
+/// an answer.
+pub(crate) fn transport(
+    url: &str,
+    header_env: &BTreeMap<String, String>,
+) -> Result<impl Transport<RoleClient> + 'static, StartError> {
+    // An error says that the application has chosen another one before: that is as good.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let config = StreamableHttpClientTransportConfig::with_uri(url)
+        .custom_headers(headers(header_env)?)
+        .reinit_on_expired_session(true);
+    Ok(StreamableHttpClientTransport::from_config(config))
+}
+
+/// The headers with their values, which no message ever shows.
+fn headers(
+    header_env: &BTreeMap<String, String>,
+) -> Result<HashMap<HeaderName, HeaderValue>, StartError> {
+    let headers = header_env.iter().map(|(header, variable)| {
+        let wrong =
+            |what| StartError::Header { header: header.clone(), variable: variable.clone(), what };
+        let name =
+            HeaderName::try_from(header.as_str()).map_err(|_| wrong("is no name of a header"))?;
+        let value = std::env::var(variable)
+            .map_err(|_| StartError::Variable { variable: variable.clone() })?;
+        let mut value = HeaderValue::try_from(value)
+            .map_err(|_| wrong("has a value that no header can have"))?;
+        value.set_sensitive(true);
+        Ok((name, value))
+    });
+    headers.collect()
+}

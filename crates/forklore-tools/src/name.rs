@@ -1,0 +1,99 @@
+//! The names of servers and tools, and the one name by which a model calls a tool.
+
+use std::fmt;
+
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+/// The most bytes that every provider takes in a tool's name.
+const LONGEST: usize = 64;
+
+/// What stands between server and tool; no server's name holds it, so the first one divides.
+const BETWEEN: &str = "__";
+
+/// The name of a server: 1 to 32 letters, digits, `-` and `_`, beginning and ending with a letter
+/// or digit, without two `_` in a row.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(try_from = "String")]
+pub struct ServerName(String);
+
+/// A name that no server can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "a tool server's name is 1 to 32 letters, digits, `-` and `_`, begins and ends with a letter \
+     or digit, and has no two `_` in a row"
+)]
+pub struct NameError;
+
+impl TryFrom<String> for ServerName {
+    type Error = NameError;
+
+    fn try_from(name: String) -> Result<Self, NameError> {
+        let ends = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
+        let fits = (1..=32).contains(&name.len())
+            && name.chars().all(is_plain)
+            && !name.contains(BETWEEN)
+            && ends(name.chars().next())
+            && ends(name.chars().next_back());
+        if fits { Ok(Self(name)) } else { Err(NameError) }
+    }
+}
+
+impl std::str::FromStr for ServerName {
+    type Err = NameError;
+
+    fn from_str(name: &str) -> Result<Self, NameError> {
+        name.to_owned().try_into()
+    }
+}
+
+impl ServerName {
+    /// The name.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for ServerName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A tool of a server, under the names that both have themselves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Qualified {
+    /// The server.
+    pub server: ServerName,
+    /// The tool's name there, which may be any text.
+    pub tool: String,
+}
+
+impl Qualified {
+    /// The name by which a model calls the tool: `server__tool` where providers take that, else as
+    /// much of it as fits and six digits made from the names, so that no two become one.
+    #[must_use]
+    pub fn called(&self) -> String {
+        let plain = format!("{}{BETWEEN}{}", self.server, self.tool);
+        if plain.len() <= LONGEST && !self.tool.is_empty() && plain.chars().all(is_plain) {
+            return plain;
+        }
+        let digest = Sha256::digest(plain.as_bytes());
+        let digits: String = digest.iter().take(3).map(|byte| format!("{byte:02x}")).collect();
+        let readable = plain.chars().map(|c| if is_plain(c) { c } else { '_' });
+        let kept: String = readable.take(LONGEST - digits.len() - 1).collect();
+        format!("{kept}_{digits}")
+    }
+}
+
+/// As policies write it: `server.tool`.
+impl fmt::Display for Qualified {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.server, self.tool)
+    }
+}
+
+fn is_plain(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '-')
+}

@@ -1,0 +1,125 @@
+//! What a server answers, as the log keeps it: a text, or a list of parts.
+
+use forklore_agent::tool::ToolOutcome;
+use forklore_model::Data;
+use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
+use serde_json::{Value, json};
+
+/// The most bytes, as base64, of an image or another attachment that is kept with a result.
+const ATTACHED: usize = 2 << 20;
+
+/// A call that came to nothing, and why.
+pub(crate) fn failed(why: &str) -> ToolOutcome {
+    ToolOutcome { content: text(why), is_error: true }
+}
+
+/// A result, with at most `most` bytes of text.
+pub(crate) fn of(result: CallToolResult, most: usize) -> ToolOutcome {
+    let mut room = Room { text: most, attached: ATTACHED };
+    let mut parts: Vec<Value> = result.content.into_iter().map(|block| room.part(block)).collect();
+    if let Some(value) = result.structured_content
+        && !parts.iter().any(|part| says(part, &value))
+    {
+        parts.push(room.words(&value.to_string()));
+    }
+    let content = match parts.as_slice() {
+        [] => text(""),
+        [only] if only["type"] == "text" => text(only["text"].as_str().unwrap_or_default()),
+        parts => Data::of(parts).unwrap_or_else(|_| Data::null()),
+    };
+    ToolOutcome { content, is_error: result.is_error == Some(true) }
+}
+
+/// Whether a part is the text form of a structured result, which servers are to send as well.
+fn says(part: &Value, value: &Value) -> bool {
+    let said = part["text"].as_str().and_then(|text| serde_json::from_str::<Value>(text).ok());
+    said.as_ref() == Some(value)
+}
+
+fn text(text: &str) -> Data {
+    Data::of(text).unwrap_or_else(|_| Data::null())
+}
+
+/// How much a result may still hold.
+struct Room {
+    text: usize,
+    attached: usize,
+}
+
+impl Room {
+    fn part(&mut self, block: ContentBlock) -> Value {
+        match block {
+            ContentBlock::Text(said) => self.words(&said.text),
+            ContentBlock::Image(image) => self.attached("image", &image.mime_type, &image.data),
+            ContentBlock::Audio(audio) => self.attached("audio", &audio.mime_type, &audio.data),
+            ContentBlock::Resource(embedded) => self.resource(embedded.resource),
+            // A kind that this version does not know is kept as it came.
+            other => self.json(&serde_json::to_value(other).unwrap_or_default()),
+        }
+    }
+
+    fn words(&mut self, said: &str) -> Value {
+        json!({"type": "text", "text": self.cut(said)})
+    }
+
+    fn json(&mut self, value: &Value) -> Value {
+        let len = value.to_string().len();
+        if len > self.text {
+            return self.words(&value.to_string());
+        }
+        self.text -= len;
+        value.clone()
+    }
+
+    fn attached(&mut self, kind: &str, media_type: &str, data: &str) -> Value {
+        if data.len() > self.attached {
+            let note =
+                format!("[{kind} of type {media_type}, {} bytes of base64, left out]", data.len());
+            return self.words(&note);
+        }
+        self.attached -= data.len();
+        json!({"type": kind, "media_type": media_type, "data": data})
+    }
+
+    fn resource(&mut self, resource: ResourceContents) -> Value {
+        match resource {
+            ResourceContents::TextResourceContents { uri, mime_type, text, .. } => {
+                let mut part = json!({"type": "resource", "uri": uri, "text": self.cut(&text)});
+                if let (Some(media_type), Some(part)) = (mime_type, part.as_object_mut()) {
+                    part.insert("media_type".to_owned(), media_type.into());
+                }
+                part
+            }
+            ResourceContents::BlobResourceContents { uri, mime_type, blob, .. } => {
+                let media_type = mime_type.unwrap_or_else(|| "application/octet-stream".to_owned());
+                let mut part = self.attached("resource", &media_type, &blob);
+                if let Some(part) = part.as_object_mut() {
+                    part.insert("uri".to_owned(), uri.into());
+                }
+                part
+            }
+            other => self.json(&serde_json::to_value(other).unwrap_or_default()),
+        }
+    }
+
+    /// A text, or where it is too long its beginning and its end: what a program did stands at the
+    /// beginning, and how it ended at the end.
+    fn cut(&mut self, said: &str) -> String {
+        if said.len() <= self.text {
+            self.text -= said.len();
+            return said.to_owned();
+        }
+        let head = boundary(said, self.text / 4 * 3);
+        let tail = boundary(said, said.len() - self.text / 4);
+        self.text = 0;
+        let (Some(begin), Some(end)) = (said.get(..head), said.get(tail..)) else {
+            return String::new();
+        };
+        format!("{begin}\n[{} bytes were left out here]\n{end}", tail - head)
+    }
+}
+
+/// The last place at or before `at` where a character begins.
+fn boundary(text: &str, at: usize) -> usize {
+    (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+}

@@ -1,0 +1,152 @@
+//! One call: it ends with a result, with its turn, or when nothing is heard any more.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use forklore_agent::tool::{CallContext, Step, ToolCall, ToolOutcome};
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, JsonObject, ServerResult,
+};
+use rmcp::service::{PeerRequestOptions, RequestHandle};
+use rmcp::{RoleClient, ServiceError};
+use tokio::sync::mpsc;
+
+use super::{Live, Server, last_words, words};
+use crate::outcome;
+
+/// Why a call has no result.
+enum Ended {
+    /// The turn was interrupted.
+    Interrupted,
+    /// Nothing was heard for so long.
+    Silent(Duration),
+    /// The connection or the server failed.
+    Failed(ServiceError),
+    /// The server answered something that is no result.
+    Strange,
+}
+
+impl Server {
+    /// Calls a tool. Whatever goes wrong is what came of the call.
+    pub(crate) async fn call(
+        &self,
+        tool: &str,
+        call: &ToolCall,
+        context: &CallContext,
+    ) -> ToolOutcome {
+        let Some(arguments) = arguments(call) else {
+            return outcome::failed("the arguments are not a JSON object");
+        };
+        let reached = tokio::select! {
+            biased;
+            () = context.cancelled.cancelled() => return outcome::failed("interrupted"),
+            reached = self.reach() => reached,
+        };
+        let live = match reached {
+            Ok(reached) => reached,
+            Err(error) => {
+                let name = &self.name;
+                return outcome::failed(&format!("the server `{name}` does not start: {error}"));
+            }
+        };
+        let mut params = CallToolRequestParams::new(tool.to_owned());
+        params.arguments = Some(arguments);
+        match self.run(&live, params, context).await {
+            Ok(result) => outcome::of(result, self.config.max_output),
+            Err(ended) => self.explain(&live, ended).await,
+        }
+    }
+
+    async fn run(
+        &self,
+        live: &Live,
+        params: CallToolRequestParams,
+        context: &CallContext,
+    ) -> Result<CallToolResult, Ended> {
+        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+        let options = PeerRequestOptions::no_options();
+        let sent = live.service.send_cancellable_request(request, options).await;
+        let sent = sent.map_err(Ended::Failed)?;
+        let steps = live.service.service().steps();
+        let token = sent.progress_token.clone();
+        let mut told = steps.of(&token);
+        let ended = self.wait(Sent(Some(sent)), &mut told, context).await;
+        steps.forget(&token);
+        while let Ok(step) = told.try_recv() {
+            context.progress.tell(step);
+        }
+        match ended? {
+            Ok(ServerResult::CallToolResult(result)) => Ok(result),
+            Ok(ServerResult::EmptyResult(_)) => Ok(CallToolResult::default()),
+            Ok(_) => Err(Ended::Strange),
+            Err(error) => Err(Ended::Failed(error)),
+        }
+    }
+
+    async fn wait(
+        &self,
+        mut sent: Sent,
+        told: &mut mpsc::UnboundedReceiver<Step>,
+        context: &CallContext,
+    ) -> Result<Result<ServerResult, ServiceError>, Ended> {
+        loop {
+            let Some(handle) = sent.0.as_mut() else { return Err(Ended::Strange) };
+            tokio::select! {
+                biased;
+                answer = &mut handle.rx => {
+                    sent.0 = None;
+                    return Ok(answer.unwrap_or(Err(ServiceError::TransportClosed)));
+                }
+                () = context.cancelled.cancelled() => return Err(Ended::Interrupted),
+                Some(step) = told.recv() => context.progress.tell(step),
+                () = tokio::time::sleep(self.config.call) => {
+                    return Err(Ended::Silent(self.config.call));
+                }
+            }
+        }
+    }
+
+    /// What the model is told of a call without a result.
+    async fn explain(&self, live: &Live, ended: Ended) -> ToolOutcome {
+        let said = || last_words(&self.said.lines());
+        outcome::failed(&match ended {
+            Ended::Interrupted => "interrupted".to_owned(),
+            Ended::Silent(after) => {
+                format!("nothing was heard of it for {} seconds{}", after.as_secs(), said())
+            }
+            Ended::Strange => "the server answered something that is no result".to_owned(),
+            Ended::Failed(ServiceError::McpError(error)) => error.message.into_owned(),
+            Ended::Failed(error) => {
+                live.is_broken.store(true, Ordering::Relaxed);
+                let status = match &live.process {
+                    Some(process) => process.status().await,
+                    None => None,
+                };
+                let how = match status {
+                    Some(status) => format!("ended while the tool ran ({status})"),
+                    None => format!("does not answer: {}", words::failed(&error)),
+                };
+                format!("the server `{}` {how}{}", self.name, said())
+            }
+        })
+    }
+}
+
+/// A request that is under way. Dropped, it tells the server that nobody waits for the answer.
+struct Sent(Option<RequestHandle<RoleClient>>);
+
+impl Drop for Sent {
+    fn drop(&mut self) {
+        let Some(handle) = self.0.take() else { return };
+        // Without a runtime the connection is gone, and the server with it.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(handle.cancel(Some("nobody waits for the result any more".to_owned())));
+        }
+    }
+}
+
+/// The arguments as an object; none at all are an empty one.
+fn arguments(call: &ToolCall) -> Option<JsonObject> {
+    let given: Option<JsonObject> = call.arguments.readable().read().ok()?;
+    Some(given.unwrap_or_default())
+}

@@ -1,0 +1,98 @@
+//! What a server hears from us and tells us without being asked.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use forklore_agent::tool::Step;
+use rmcp::model::{
+    ClientCapabilities, ClientConfig, Implementation, ProgressNotificationParam, ProgressToken,
+    Tool,
+};
+use rmcp::service::NotificationContext;
+use rmcp::{ClientHandler, RoleClient};
+use tokio::sync::mpsc;
+
+use super::Tools;
+
+/// Our side of a connection.
+pub(crate) struct Client {
+    tools: Tools,
+    steps: Steps,
+    patience: Duration,
+}
+
+impl Client {
+    pub(super) fn new(tools: &Tools, patience: Duration) -> Self {
+        Self { tools: tools.clone(), steps: Steps::default(), patience }
+    }
+
+    pub(super) fn steps(&self) -> Steps {
+        self.steps.clone()
+    }
+}
+
+/// The calls of a connection that wait to hear how far they are.
+#[derive(Clone, Default)]
+pub(super) struct Steps(Arc<Mutex<HashMap<ProgressToken, mpsc::UnboundedSender<Step>>>>);
+
+impl Steps {
+    /// The steps of a call, until [`forget`](Self::forget).
+    pub(super) fn of(&self, token: &ProgressToken) -> mpsc::UnboundedReceiver<Step> {
+        let (told, steps) = mpsc::unbounded_channel();
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(token.clone(), told);
+        steps
+    }
+
+    pub(super) fn forget(&self, token: &ProgressToken) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(token);
+    }
+
+    fn tell(&self, token: &ProgressToken, step: Step) {
+        let waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(told) = waiting.get(token) {
+            // An error says that the call is over.
+            let _ = told.send(step);
+        }
+    }
+}
+
+impl ClientHandler for Client {
+    /// We offer a server nothing: no folders, no model, no person to ask.
+    fn get_info(&self) -> ClientConfig {
+        let us = Implementation::new("forklore", env!("CARGO_PKG_VERSION"));
+        ClientConfig::new(ClientCapabilities::default(), us)
+    }
+
+    fn on_progress(
+        &self,
+        progress: ProgressNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) -> impl Future<Output = ()> + Send + '_ {
+        let step =
+            Step { done: progress.progress, total: progress.total, message: progress.message };
+        self.steps.tell(&progress.progress_token, step);
+        std::future::ready(())
+    }
+
+    /// What fails here is no loss: the tools stay those that are known.
+    async fn on_tool_list_changed(&self, context: NotificationContext<RoleClient>) {
+        let listed = tokio::time::timeout(self.patience, context.peer.list_all_tools()).await;
+        if let Ok(Ok(tools)) = listed {
+            keep(&self.tools, tools);
+        }
+    }
+}
+
+/// Keeps the tools in the order of their names, whatever order the server has: they are part of
+/// what all requests of a family begin with. Of several with one name the first counts.
+pub(super) fn keep(tools: &Tools, mut named: Vec<Tool>) {
+    named.sort_by(|a, b| a.name.cmp(&b.name));
+    named.dedup_by(|a, b| a.name == b.name);
+    *tools.write().unwrap_or_else(PoisonError::into_inner) = named.into();
+}
+
+pub(super) fn read(tools: &Tools) -> Arc<[Tool]> {
+    tools.read().unwrap_or_else(PoisonError::into_inner).clone()
+}

@@ -1,0 +1,237 @@
+//! What comes out of a server, made bearable while it streams by: lines that are no frames are set
+//! aside, endless strings are cut, endless frames become an error of the call that they answer.
+
+/// The deepest nesting that the reader of frames takes.
+const DEPTH: usize = 128;
+
+/// The longest `id` that is remembered: ours are small numbers.
+const ID: usize = 32;
+
+/// Follows the JSON of each line as far as is needed.
+#[derive(Debug)]
+pub(super) struct Filter {
+    /// The most bytes of one frame.
+    frame: usize,
+    /// The most bytes of one string in it.
+    string: usize,
+    line: Line,
+}
+
+/// What is known of the present line.
+#[derive(Debug, Default)]
+struct Line {
+    sort: Sort,
+    /// Bytes that were let through.
+    passed: usize,
+    /// Bytes that came.
+    came: usize,
+    depth: usize,
+    text: Option<Text>,
+    /// The last string at the first level, while it may be a key.
+    key: Vec<u8>,
+    is_key: bool,
+    id: Vec<u8>,
+    too: Option<&'static str>,
+}
+
+/// What a line is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Sort {
+    /// Nothing has come yet but white space.
+    #[default]
+    Open,
+    /// A JSON object.
+    Frame,
+    /// Something that a program prints.
+    Noise,
+}
+
+/// A string that is being read.
+#[derive(Debug, Default)]
+struct Text {
+    len: usize,
+    escape: Escape,
+    /// How many bytes were left out.
+    cut: Option<usize>,
+}
+
+/// Where in an escape a string is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Escape {
+    #[default]
+    Outside,
+    /// Behind the backslash.
+    Begun,
+    /// In `\uXXXX`: how many digits have come, and the value of the first two.
+    Digits(u8, u8),
+    /// Behind the first half of a pair, which must not be parted.
+    Half,
+}
+
+impl Filter {
+    /// With `string` well below `frame` a large result of one text comes through in part, with its
+    /// length, and not as an error.
+    pub(super) fn new(frame: usize, string: usize) -> Self {
+        Self { frame, string, line: Line::default() }
+    }
+
+    /// Takes the next bytes; what is to be read as frames goes to `out`, the rest to `noise`.
+    pub(super) fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>, noise: &mut Vec<u8>) {
+        for &byte in bytes {
+            if byte == b'\n' {
+                self.end(out, noise);
+                continue;
+            }
+            if self.line.sort == Sort::Open && !byte.is_ascii_whitespace() {
+                self.line.sort = if byte == b'{' { Sort::Frame } else { Sort::Noise };
+            }
+            match self.line.sort {
+                Sort::Open => {}
+                Sort::Noise => noise.push(byte),
+                Sort::Frame => self.frame(byte, out),
+            }
+        }
+    }
+
+    fn frame(&mut self, byte: u8, out: &mut Vec<u8>) {
+        let before = out.len();
+        self.line.came += 1;
+        self.line.byte(byte, self.string, out);
+        // One byte too many goes through: by it the reader knows that it has to drop the line.
+        let room = (self.frame + 1).saturating_sub(self.line.passed);
+        out.truncate(before + room);
+        self.line.passed += out.len() - before;
+        if self.line.passed > self.frame {
+            self.line.too = Some("large");
+        }
+    }
+
+    /// A line is over: one that was given up is followed by an error in its place.
+    fn end(&mut self, out: &mut Vec<u8>, noise: &mut Vec<u8>) {
+        let line = std::mem::take(&mut self.line);
+        match line.sort {
+            Sort::Open => {}
+            Sort::Noise => noise.push(b'\n'),
+            Sort::Frame => {
+                out.push(b'\n');
+                // The reader drops a line that is too long or too deep, and says nothing.
+                if let Some(too) = line.too {
+                    out.extend(line.error(too).bytes());
+                    out.push(b'\n');
+                }
+            }
+        }
+    }
+}
+
+impl Line {
+    fn byte(&mut self, byte: u8, string: usize, out: &mut Vec<u8>) {
+        if let Some(text) = &mut self.text {
+            let ended = text.byte(byte, string, out);
+            if self.depth == 1 {
+                let room = ID.saturating_sub(self.key.len());
+                self.key.extend(std::iter::once(byte).filter(|_| !ended).take(room));
+                self.remember(byte);
+            }
+            if ended {
+                self.text = None;
+            }
+            return;
+        }
+        out.push(byte);
+        match byte {
+            b'"' => {
+                self.text = Some(Text::default());
+                if self.depth == 1 {
+                    self.key.clear();
+                    self.remember(byte);
+                }
+            }
+            b'{' | b'[' => {
+                self.depth += 1;
+                if self.depth > DEPTH {
+                    self.too = Some("deep");
+                }
+            }
+            b'}' | b']' => {
+                self.depth = self.depth.saturating_sub(1);
+                self.is_key = false;
+            }
+            b':' if self.depth == 1 => {
+                self.is_key = self.key == b"id";
+                if self.is_key {
+                    self.id.clear();
+                }
+            }
+            b',' if self.depth == 1 => self.is_key = false,
+            _ if self.depth == 1 => self.remember(byte),
+            _ => {}
+        }
+    }
+
+    /// Keeps a byte of the value of `id`.
+    fn remember(&mut self, byte: u8) {
+        if self.is_key && self.id.len() < ID {
+            self.id.push(byte);
+        }
+    }
+
+    /// The answer in place of this one.
+    fn error(&self, too: &str) -> String {
+        let id = String::from_utf8_lossy(&self.id);
+        let id: serde_json::Value = serde_json::from_str(id.trim()).unwrap_or_default();
+        let message = format!("the answer is too {too} to be read: {} bytes", self.came);
+        let error = serde_json::json!({"code": -32603, "message": message});
+        serde_json::json!({"jsonrpc": "2.0", "id": id, "error": error}).to_string()
+    }
+}
+
+impl Text {
+    /// Takes a byte, and says whether it ends the string.
+    fn byte(&mut self, byte: u8, most: usize, out: &mut Vec<u8>) -> bool {
+        let outside = matches!(self.escape, Escape::Outside | Escape::Half);
+        let ends = outside && byte == b'"';
+        if ends {
+            if let Some(cut) = self.cut {
+                out.extend(format!("\\n[{cut} more bytes were left out]").bytes());
+            }
+            out.push(byte);
+            return true;
+        }
+        // A character begins here, and no pair of escapes is parted.
+        let is_between = self.escape == Escape::Outside && byte & 0xc0 != 0x80;
+        if self.cut.is_none() && self.len >= most && is_between {
+            self.cut = Some(0);
+        }
+        self.escape = self.escape.next(byte);
+        self.len += 1;
+        match &mut self.cut {
+            Some(cut) => *cut += 1,
+            None => out.push(byte),
+        }
+        false
+    }
+}
+
+impl Escape {
+    fn next(self, byte: u8) -> Self {
+        match (self, byte) {
+            (Self::Outside | Self::Half, b'\\') => Self::Begun,
+            (Self::Begun, b'u') => Self::Digits(0, 0),
+            (Self::Digits(come, first), _) => {
+                let digit = char::from(byte).to_digit(16).unwrap_or(0);
+                let digit = u8::try_from(digit).unwrap_or(0);
+                let first = if come < 2 { first << 4 | digit } else { first };
+                match come {
+                    3 if (0xd8..=0xdb).contains(&first) => Self::Half,
+                    3 => Self::Outside,
+                    _ => Self::Digits(come + 1, first),
+                }
+            }
+            _ => Self::Outside,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

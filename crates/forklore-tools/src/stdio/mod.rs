@@ -1,0 +1,52 @@
+//! Servers that run as child processes and speak over standard input and output.
+
+mod filter;
+mod process;
+
+use std::io::{self, Cursor};
+
+use futures_util::stream;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::{RoleClient, transport::Transport};
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio_util::io::StreamReader;
+
+use crate::said::Said;
+use filter::Filter;
+pub(crate) use process::{Process, Spawned};
+
+/// The most bytes of one frame; longer ones become an error of the call that they answer.
+const FRAME: usize = 16 << 20;
+
+/// The most bytes of one string in a frame; of a longer one comes the beginning.
+const STRING: usize = 4 << 20;
+
+/// The transport over the pipes of a child.
+pub(crate) fn transport(spawned: Spawned, said: &Said) -> impl Transport<RoleClient> + 'static {
+    let Spawned { stdin, stdout, .. } = spawned;
+    let frames = StreamReader::new(Box::pin(filtered(stdout, said.clone())));
+    AsyncRwTransport::new_client(frames, stdin).with_max_line_length(FRAME)
+}
+
+/// What a child writes, with everything taken out that would not be a frame of bearable size.
+fn filtered(
+    stdout: impl AsyncRead + Unpin + Send,
+    said: Said,
+) -> impl futures_util::Stream<Item = io::Result<Cursor<Vec<u8>>>> + Send {
+    let state = (stdout, Filter::new(FRAME, STRING), vec![0_u8; 64 << 10], said);
+    stream::try_unfold(state, |(mut stdout, mut filter, mut buffer, said)| async move {
+        loop {
+            let len = stdout.read(&mut buffer).await?;
+            if len == 0 {
+                return Ok(None);
+            }
+            let mut out = Vec::new();
+            let mut noise = Vec::new();
+            filter.push(buffer.get(..len).unwrap_or_default(), &mut out, &mut noise);
+            said.push(&noise);
+            if !out.is_empty() {
+                return Ok(Some((Cursor::new(out), (stdout, filter, buffer, said))));
+            }
+        }
+    })
+}
