@@ -17,6 +17,7 @@ pub mod opencode;
 pub mod pi;
 mod pieces;
 pub mod pixir;
+mod place;
 pub mod plain;
 mod roles;
 mod splice;

@@ -114,6 +114,19 @@ pub trait Dialect: Send + Sync {
         FileFacts::default()
     }
 
+    /// The session file that a file without a session of its own belongs to, by its path: the
+    /// output of a tool, say. Such files are kept byte for byte beside that one.
+    fn belongs_to(&self, path: &Path) -> Option<PathBuf> {
+        let _ = path;
+        None
+    }
+
+    /// The folder in which files lie that belong to the session file at `path`.
+    fn belongings(&self, path: &Path) -> Option<PathBuf> {
+        let _ = path;
+        None
+    }
+
     /// How the agent's session files are written; none when forklore cannot.
     fn export(&self) -> Option<&dyn Export> {
         None

@@ -51,6 +51,14 @@ impl Dialect for Amplifier {
         place::is_transcript(path).then(|| path.with_file_name("metadata.json"))
     }
 
+    fn belongs_to(&self, path: &Path) -> Option<PathBuf> {
+        place::belongs_to(path)
+    }
+
+    fn belongings(&self, path: &Path) -> Option<PathBuf> {
+        place::is_transcript(path).then(|| path.parent().map(Path::to_owned)).flatten()
+    }
+
     fn told(&self, document: &str) -> FileFacts {
         place::told(document)
     }

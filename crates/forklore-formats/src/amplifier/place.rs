@@ -1,6 +1,6 @@
 //! What the folder of a session and the document in it tell.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use forklore_model::dialect::FileFacts;
 use serde::Deserialize;
@@ -18,6 +18,14 @@ pub(super) fn is_transcript(path: &Path) -> bool {
 /// Whether the file lies in a folder of its own among those of other sessions.
 pub(super) fn is_in_sessions(path: &Path) -> bool {
     path.parent().and_then(Path::parent).is_some_and(|folder| folder.ends_with("sessions"))
+}
+
+/// The transcript that another file in its folder belongs to. In a folder that is not among those
+/// of sessions only the files that Amplifier always writes are told to be its.
+pub(super) fn belongs_to(path: &Path) -> Option<PathBuf> {
+    let known = path.file_name().is_some_and(|it| it == "metadata.json" || it == "events.jsonl");
+    let one_of_its = !is_transcript(path) && (known || is_in_sessions(path));
+    one_of_its.then(|| path.with_file_name("transcript.jsonl"))
 }
 
 /// What the session is called by the folder that its transcript lies in, and who called it where
@@ -96,6 +104,20 @@ mod tests {
         assert_eq!(of(&format!("{nested}-0123456789abcdef_b")), Some(nested));
         for silent in [root, "0000000000000000-3c3c7d7ed17b4281_a", "a_b", "-3c3c7d7ed17b4281_a"] {
             assert_eq!(of(silent), None, "{silent}");
+        }
+    }
+
+    #[test]
+    fn files_in_the_folder_of_a_session_are_its() {
+        let of = |path: &str| belongs_to(Path::new(path));
+        let transcript = Some(PathBuf::from("/p/sessions/s/transcript.jsonl"));
+        for name in ["metadata.json", "events.jsonl", "transcript.jsonl.backup", "config.md"] {
+            assert_eq!(of(&format!("/p/sessions/s/{name}")), transcript, "{name}");
+        }
+        assert_eq!(of("/p/sessions/s/transcript.jsonl"), None);
+        assert_eq!(of("/lone/s/metadata.json"), Some("/lone/s/transcript.jsonl".into()));
+        for nobodys in ["/lone/s/config.md", "/p/sessions/notes.md", "x.md", ""] {
+            assert_eq!(of(nobodys), None, "{nobodys}");
         }
     }
 

@@ -1,11 +1,12 @@
 //! Claude Code: `projects/<folder>/<session>.jsonl`, a tree of records linked by `parentUuid`.
 
 mod export;
+mod place;
 mod record;
 mod spent;
 mod view;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use forklore_model::dialect::{Covers, Dialect, LineReader};
 use forklore_model::export::Export;
@@ -44,6 +45,14 @@ impl Dialect for Claude {
     /// Claude Code's summary stands for everything before it.
     fn compaction(&self, _data: &Data) -> Option<Covers> {
         Some(Covers::AllBefore)
+    }
+
+    fn belongs_to(&self, path: &Path) -> Option<PathBuf> {
+        place::belongs_to(path)
+    }
+
+    fn belongings(&self, path: &Path) -> Option<PathBuf> {
+        place::without_ending(path)
     }
 
     fn export(&self) -> Option<&dyn Export> {

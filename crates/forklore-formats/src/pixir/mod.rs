@@ -1,11 +1,12 @@
 //! Pixir: `<workspace>/.pixir/sessions/<session>.ndjson`, an event a line. A fork is a log of its
 //! own: an event that says where it comes from, and its parent's events under new ids.
 
+mod place;
 mod record;
 mod spent;
 mod view;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use forklore_model::dialect::{Covers, Dialect, LineReader};
 use forklore_model::{Data, EventType, Message, Spent};
@@ -52,6 +53,14 @@ impl Dialect for Pixir {
 
     fn number(&self, data: &Data) -> Option<u64> {
         view::number(data)
+    }
+
+    fn belongs_to(&self, path: &Path) -> Option<PathBuf> {
+        place::belongs_to(path)
+    }
+
+    fn belongings(&self, path: &Path) -> Option<PathBuf> {
+        place::belongings(path)
     }
 
     fn renames_copies(&self) -> bool {

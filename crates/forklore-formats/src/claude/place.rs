@@ -1,0 +1,48 @@
+//! Where Claude Code keeps what belongs to a session: a folder beside the session's file that has
+//! its name, with `tool-results/` and what is said of sub-agents in `subagents/`.
+
+use std::path::{Path, PathBuf};
+
+use crate::place;
+
+/// How deep a file lies below such a folder.
+const DEPTH: usize = 6;
+
+/// The session file that another file belongs to. What is said of a sub-agent belongs to the
+/// sub-agent; a file of lines in its folder is, or may be, a session.
+pub(super) fn belongs_to(path: &Path) -> Option<PathBuf> {
+    if let Some(results) = place::above(path, "tool-results", DEPTH) {
+        return place::with_ending(results.parent()?, "jsonl");
+    }
+    let agents = place::above(path, "subagents", DEPTH)?;
+    if let Some(agent) = path.file_name()?.to_str()?.strip_suffix(".meta.json") {
+        return Some(path.with_file_name(format!("{agent}.jsonl")));
+    }
+    let lines = place::without_ending(path, "jsonl").is_some();
+    if lines { None } else { place::with_ending(agents.parent()?, "jsonl") }
+}
+
+pub(super) fn without_ending(path: &Path) -> Option<PathBuf> {
+    place::without_ending(path, "jsonl")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_and_notes_belong_to_the_session_beside_their_folder() {
+        let of = |path: &str| belongs_to(Path::new(path));
+        let session = Some(PathBuf::from("/p/-w/5a1d.jsonl"));
+        for path in ["tool-results/toolu_1.txt", "tool-results/a/b.jsonl", "subagents/w/plan.md"] {
+            assert_eq!(of(&format!("/p/-w/5a1d/{path}")), session, "{path}");
+        }
+        let agent = Some(PathBuf::from("/p/-w/5a1d/subagents/agent-1.jsonl"));
+        assert_eq!(of("/p/-w/5a1d/subagents/agent-1.meta.json"), agent);
+        for other in ["/p/-w/5a1d/subagents/agent-1.jsonl", "/p/-w/5a1d.jsonl", "tool-results", ""]
+        {
+            assert_eq!(of(other), None, "{other}");
+        }
+        assert_eq!(without_ending(Path::new("/p/-w/5a1d.jsonl")), Some("/p/-w/5a1d".into()));
+    }
+}

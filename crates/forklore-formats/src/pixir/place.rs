@@ -1,0 +1,37 @@
+//! Where the files lie that were given to a session: `<session>/resources/<id>/<hash>.<ending>`.
+
+use std::path::{Path, PathBuf};
+
+use crate::place;
+
+/// How deep a resource lies below the folder of resources.
+const DEPTH: usize = 3;
+
+/// The log beside the folder that a resource lies in.
+pub(super) fn belongs_to(path: &Path) -> Option<PathBuf> {
+    let session = place::above(path, "resources", DEPTH)?.parent()?;
+    place::with_ending(session, "ndjson")
+}
+
+pub(super) fn belongings(path: &Path) -> Option<PathBuf> {
+    Some(place::without_ending(path, "ndjson")?.join("resources"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn resources_belong_to_the_log_beside_their_folder() {
+        let of = |path: &str| belongs_to(Path::new(path));
+        let log = Some(PathBuf::from("/w/.pixir/sessions/s.1.ndjson"));
+        assert_eq!(of("/w/.pixir/sessions/s.1/resources/res_1/abc.png"), log);
+        assert_eq!(of("/w/.pixir/sessions/s.1/resources/abc.ndjson"), log);
+        let folder = belongings(Path::new("/w/.pixir/sessions/s.1.ndjson"));
+        assert_eq!(folder, Some("/w/.pixir/sessions/s.1/resources".into()));
+        for nobodys in ["/w/s/resources", "/resources/a", "/w/s/resources/1/2/3/a", "a.png"] {
+            assert_eq!(of(nobodys), None, "{nobodys}");
+        }
+        assert_eq!(belongings(Path::new("/w/s.jsonl")), None);
+    }
+}
