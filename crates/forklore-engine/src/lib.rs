@@ -65,8 +65,8 @@ pub use events::Events;
 pub use export::{ExportTo, Exported, Lost, Outgoing};
 pub use fork::{Fork, ForkRecord, Forked, limitations, synthetic_result};
 pub use import::{
-    ImportOptions, ImportReport, ImportedFile, ImportedSession, Overall, Problem as ImportProblem,
-    ProblemKind, Progressed, Restored, Survey,
+    FilesBeside, ImportOptions, ImportReport, ImportedFile, ImportedSession, KeptFile, Overall,
+    Problem as ImportProblem, ProblemKind, Progressed, Restored, SessionFile, Survey,
 };
 pub use inspect::{Inspection, Messages, ModelView};
 pub use lease::LEASE;

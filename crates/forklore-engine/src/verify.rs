@@ -28,6 +28,11 @@ impl Engine {
             Err(error) if is_damage(&error) => Headers { sound: Vec::new(), damaged: vec![error] },
             Err(error) => return Err(error.into()),
         };
+        let mut beside = Vec::new();
+        for header in sound.iter().filter(|header| header.source.is_some()) {
+            beside.extend(self.beside_problems(header)?);
+        }
+        report.problems.extend(beside);
         // The store has named damaged headers already where it could.
         let damaged = damaged.iter().map(|error| Problem::of(error, session)).collect::<Vec<_>>();
         for problem in damaged.into_iter().chain(self.lineage_problems(&sound)?) {

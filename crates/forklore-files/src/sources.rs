@@ -9,7 +9,7 @@ use forklore_model::SessionId;
 use forklore_store::disk::os;
 use forklore_store::port::Change;
 use forklore_store::sources::{
-    FindSource, Range, Source, SourceId, SourceSession, Step, Target, Write,
+    FindSource, Range, SeenFile, Source, SourceId, SourceSession, Step, Target, Write, check_beside,
 };
 use forklore_store::{Error, Result};
 
@@ -56,6 +56,12 @@ impl Folder {
     /// Writes what a step holds; `index` knows all steps before it.
     pub(crate) fn import(&self, index: &Index, step: &Step) -> Result<SourceId> {
         let number = index.target(step)?;
+        if let Some(path) = &step.beside {
+            let latest = index.numbers(&FindSource::Latest(path.clone())).first();
+            check_beside(latest.and_then(|number| index.source(*number)), |id| {
+                Ok::<_, Error>(self.any(id)?.header.deleted.is_some())
+            })?;
+        }
         let known = index.source(number).map(|source| source.sessions.clone());
         let mut sessions = known.unwrap_or_default();
         let mut changed = BTreeMap::new();
@@ -100,13 +106,18 @@ impl Folder {
         }
     }
 
-    /// Drops the kept bytes of the files that one of the sessions was read from (SPEC 10): they
-    /// are not shown any more, and the next gc erases them.
+    /// Drops the kept bytes of the files that one of the sessions was read from, and of those
+    /// beside them (SPEC 10): they are not shown any more, and the next gc erases them.
     pub(crate) fn forget_files_of(&self, index: &Index, deleted: &[SessionId]) -> Result<()> {
         let mut numbers: Vec<_> = deleted
             .iter()
             .flat_map(|id| index.numbers(&FindSource::Session(id.clone())).to_vec())
             .collect();
+        let sources = numbers.iter().filter_map(|number| index.source(*number));
+        let paths = sources.flat_map(|source| &source.paths);
+        let beside = |seen: &SeenFile| index.numbers(&FindSource::Beside(seen.path.clone()));
+        let beside: Vec<_> = paths.flat_map(beside).copied().collect();
+        numbers.extend(beside);
         numbers.sort_unstable();
         numbers.dedup();
         for number in numbers {

@@ -6,7 +6,8 @@ mod write;
 
 use forklore_store::Result;
 use forklore_store::sources::{
-    FindSource, Place, Range, RecordKey, Source, SourceId, Sources, Step, decode, encode,
+    FindSource, Place, Range, RecordKey, Source, SourceId, Sources, Step, beside_name, decode,
+    encode,
 };
 use rusqlite::{Connection, OptionalExtension, ToSql};
 
@@ -44,6 +45,12 @@ fn find(conn: &Connection, by: &FindSource) -> fault::Result<Vec<Source>> {
     let (sql, value): (&str, &dyn ToSql) = match by {
         FindSource::Path(path) => {
             ("SELECT source FROM source_path WHERE path = ? ORDER BY source DESC", path)
+        }
+        FindSource::Latest(path) => {
+            ("SELECT source FROM source_path WHERE path = ? ORDER BY source DESC LIMIT 1", path)
+        }
+        FindSource::Beside(path) => {
+            return find(conn, &FindSource::Name(beside_name(path)));
         }
         FindSource::FirstLine(key) => {
             ("SELECT id FROM source WHERE first_line = ? ORDER BY id DESC", &key.cast_signed())
@@ -105,13 +112,26 @@ pub(crate) fn check(conn: &Connection, source: i64) -> fault::Result<()> {
     place::check(conn, source)
 }
 
-/// Drops the kept bytes of the file that a deleted session was read from (SPEC 10).
+/// Drops the kept bytes of the file that a deleted session was read from, and of those beside it
+/// (SPEC 10).
 pub(crate) fn forget(tx: &WriteTx<'_>, sid: Segment) -> fault::Result<()> {
     let sql = "SELECT source FROM source_session WHERE sid = ?";
     let found = tx.prepare_cached(sql)?.query_row([sid], |row| row.get(0)).optional()?;
     let Some(source): Option<i64> = found else {
         return Ok(());
     };
+    forget_bytes(tx, source)?;
+    let whole = row::whole(tx, source)?;
+    for seen in &whole.paths {
+        for beside in find(tx, &FindSource::Beside(seen.path.clone()))? {
+            forget_bytes(tx, signed(beside.id.0))?;
+        }
+    }
+    tx.write("UPDATE upkeep SET erased = 1", &[])?;
+    Ok(())
+}
+
+fn forget_bytes(tx: &WriteTx<'_>, source: i64) -> fault::Result<()> {
     let steps = row::find(tx, source)?.map_or(0, |stored| stored.steps);
     for step in 0..steps {
         let k = step_key(source, step);
@@ -127,6 +147,5 @@ pub(crate) fn forget(tx: &WriteTx<'_>, sid: Segment) -> fault::Result<()> {
             write::put_ranges(tx, k, &encode(&all))?;
         }
     }
-    tx.write("UPDATE upkeep SET erased = 1", &[])?;
     Ok(())
 }

@@ -4,6 +4,7 @@
 //! of payloads and kept bytes, and where the record of a native id stands. One [`Step`] writes
 //! sessions, events and all of this together, or nothing.
 
+mod beside;
 #[cfg(feature = "conformance")]
 pub mod cases;
 mod ranges;
@@ -11,6 +12,7 @@ mod ranges;
 use forklore_model::SessionId;
 use forklore_model::header::CopyOf;
 
+pub use beside::{beside_name, check_beside};
 pub use ranges::{LineEnd, Range, RangeError, decode, encode};
 
 use crate::error::Result;
@@ -49,7 +51,8 @@ pub trait Sources: Send + Sync {
     /// Reads a file on: checks where it stood, then writes everything in the step, or nothing.
     ///
     /// # Errors
-    /// `Stale` when the source is not where the step expects it, and whatever
+    /// `Stale` when the source is not where the step expects it, or when the latest source of the
+    /// file that it lies beside has no session, or one that was deleted; and whatever
     /// [`crate::Store::create`] and [`crate::Store::append`] refuse.
     fn import(&self, step: Step) -> Result<SourceId>;
 }
@@ -66,6 +69,10 @@ pub type RecordKey = u64;
 pub enum FindSource {
     /// Those read from this path, earlier revisions too.
     Path(String),
+    /// The latest of those.
+    Latest(String),
+    /// Those of files that lie beside the session file at this path, earlier revisions too.
+    Beside(String),
     /// Those whose file begins with this line.
     FirstLine(RecordKey),
     /// Those that go by this name.
@@ -170,6 +177,10 @@ pub struct Step {
     pub places: Vec<(RecordKey, Place)>,
     /// What other files may know the source by, besides what was said before.
     pub names: Vec<RecordKey>,
+    /// The path of the session file that the source lies beside, where it holds no session of its
+    /// own. It is found by that path ([`FindSource::Beside`]) and loses its bytes with any session
+    /// of that file.
+    pub beside: Option<String>,
     /// How far the file is read behind this step.
     pub read: Progress,
     /// Whether the file is read to its end. Steps before that may become durable together with

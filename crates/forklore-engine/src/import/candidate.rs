@@ -8,11 +8,13 @@ use forklore_model::expand::Expander;
 use forklore_store::sources::Sources;
 use jiff::Timestamp;
 
+use super::beside::{Beside, Besides};
 use super::expanded::{self, Expanded};
 use super::names::{self, Names};
 use super::opened::Opened;
 use super::report::{ImportReport, Problem, ProblemKind};
-use super::{ImportOptions, known, unchanged, walk};
+use super::walk::{self, Wanted};
+use super::{ImportOptions, known, unchanged};
 use crate::{Engine, Error, Result};
 
 const NO_RECORDS: &str = "no records of a known agent are in the file";
@@ -60,17 +62,18 @@ impl Candidate {
 
 impl Engine {
     /// The files that a dialect recognises and that are to be read, the oldest first, but none
-    /// before the one that it begins in. Those that are as they were are reported at once: one
-    /// look at the file, and one at what is known of it.
+    /// before the one that it begins in, and the files beside them. Session files that are as they
+    /// were are reported at once: one look at the file, and one at what is known of it.
     pub(super) fn candidates(
         &self,
         sources: &dyn Sources,
         paths: &[PathBuf],
         options: &ImportOptions,
         report: &mut ImportReport,
-    ) -> Result<Vec<Candidate>> {
+    ) -> Result<(Vec<Candidate>, Vec<Beside>)> {
         let asked = options.from.as_deref().map(|name| self.asked(name)).transpose()?;
         let (mut found, mut names) = (Vec::new(), Names::default());
+        let mut kept = Besides::new(self, sources, asked);
         let expanders = self
             .expanders
             .iter()
@@ -84,11 +87,16 @@ impl Engine {
                     None => self.dialects.iter().any(|dialect| dialect.may_own(path)),
                 }
         };
-        let files = walk::files(paths, &may_own, &mut report.problems);
+        let wanted = Wanted { may_own: &may_own, belongs: &|path| kept.may_be(path) };
+        let files = walk::files(paths, wanted, &mut report.problems);
         let all_named = named(paths, options);
         for path in files {
             if options.is_stopped() {
                 break;
+            }
+            let named = all_named.contains(&path);
+            if kept.take(&path, named)? {
+                continue;
             }
             if !options.again
                 && let Some(source) = known::unchanged(sources, &path)?
@@ -98,7 +106,6 @@ impl Engine {
                 unchanged::report(self, &path, &source, report)?;
                 continue;
             }
-            let named = all_named.contains(&path);
             let opened = Opened::open(&path);
             if let Ok(file) = &opened
                 && let Some(expander) = expanders.iter().find(|e| e.detect(&path, &file.head))
@@ -124,7 +131,7 @@ impl Engine {
             }
         }
         found.sort_by(|a, b| (a.begun, &a.path).cmp(&(b.begun, &b.path)));
-        Ok(parents_first(found))
+        Ok((parents_first(found), kept.found))
     }
 }
 

@@ -57,7 +57,7 @@ impl Expanded {
         again: bool,
     ) -> Result<Look> {
         let label = path.to_string_lossy().into_owned();
-        let known = sources.sources(&FindSource::Path(label.clone()))?.into_iter().next();
+        let known = sources.sources(&FindSource::Latest(label.clone()))?.into_iter().next();
         let deleted =
             known.as_ref().is_some_and(|source| engine.has_deleted(source).unwrap_or(false));
         let known = known.filter(|_| !(deleted && again));

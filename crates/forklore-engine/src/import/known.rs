@@ -37,7 +37,7 @@ pub(super) fn unchanged(sources: &dyn Sources, path: &Path) -> Result<Option<Sou
 
 /// The latest source of this path.
 pub(super) fn latest(sources: &dyn Sources, seen: &SeenFile) -> Result<Option<Source>> {
-    Ok(sources.sources(&FindSource::Path(seen.path.clone()))?.into_iter().next())
+    Ok(sources.sources(&FindSource::Latest(seen.path.clone()))?.into_iter().next())
 }
 
 /// Recognises a file by its path, by equal content, or as one that was moved.

@@ -7,13 +7,17 @@
 mod base;
 mod batch;
 mod begin;
+mod beside;
 mod blocks;
 mod caller;
 mod candidate;
+mod checked;
 mod child;
 mod copies;
 mod document;
 mod expanded;
+mod files;
+mod keep;
 mod known;
 mod lines;
 mod links;
@@ -47,10 +51,15 @@ use forklore_store::Error as StoreError;
 use forklore_store::sources::{Source, Sources};
 
 use self::candidate::Candidate;
+pub use self::files::SessionFile;
+use self::keep::Keeping;
+pub(crate) use self::keep::is_erased;
 use self::known::Known;
 use self::opened::Opened;
 pub use self::progress::{Overall, Progressed};
-pub use self::report::{ImportReport, ImportedFile, ImportedSession, Problem, ProblemKind};
+pub use self::report::{
+    FilesBeside, ImportReport, ImportedFile, ImportedSession, KeptFile, Problem, ProblemKind,
+};
 pub use self::restore::Restored;
 pub use self::survey::Survey;
 use self::taken::Taken;
@@ -89,7 +98,8 @@ impl ImportOptions {
 }
 
 impl Engine {
-    /// Imports files, and the files in folders that a dialect recognises, the oldest first.
+    /// Imports files, and the files in folders that a dialect recognises, the oldest first, and
+    /// keeps those that lie beside them.
     /// Known files are read on from where they stood. A problem of one file stops no other
     /// (SPEC 11).
     ///
@@ -104,10 +114,11 @@ impl Engine {
     ) -> Result<ImportReport> {
         let sources = self.sources()?;
         let mut report = ImportReport::default();
-        let candidates = self.candidates(sources, paths, options, &mut report)?;
+        let (candidates, besides) = self.candidates(sources, paths, options, &mut report)?;
+        let sizes = candidates.iter().map(|it| it.size).chain(besides.iter().map(|it| it.size));
         let mut all = Overall {
-            files: candidates.len() as u64,
-            bytes: candidates.iter().map(|candidate| candidate.size).sum(),
+            files: (candidates.len() + besides.len()) as u64,
+            bytes: sizes.sum(),
             ..Overall::default()
         };
         for candidate in &candidates {
@@ -117,13 +128,28 @@ impl Engine {
             let mut tell = |file: Progressed<'_>| progress(file.within(&all, candidate.size));
             match self.import_file(sources, candidate, options, &mut tell, &mut report) {
                 // With a single file there is nobody else to go on with.
-                Err(error) if candidates.len() > 1 && concerns_one_file(&error) => {
+                Err(error) if all.files > 1 && concerns_one_file(&error) => {
                     report.refused(&candidate.path, &error);
                 }
                 done => done?,
             }
             all.files_done += 1;
             all.bytes_done += candidate.size;
+        }
+        let mut keeping = Keeping::new(self, sources, options);
+        for beside in &besides {
+            if options.is_stopped() {
+                break;
+            }
+            let mut tell = |file: Progressed<'_>| progress(file.within(&all, beside.size));
+            match keeping.keep(beside, &mut tell, &mut report) {
+                Err(error) if all.files > 1 && concerns_one_file(&error) => {
+                    report.refused(&beside.path, &error);
+                }
+                done => done?,
+            }
+            all.files_done += 1;
+            all.bytes_done += beside.size;
         }
         Ok(report)
     }

@@ -41,6 +41,16 @@ pub(super) struct Opened {
 
 impl Opened {
     pub(super) fn open(path: &Path) -> io::Result<Self> {
+        let mut opened = Self::literal(path)?;
+        opened.packed = is_packed(&opened.head);
+        if opened.packed {
+            opened.head = opened.unpacked_head()?;
+        }
+        Ok(opened)
+    }
+
+    /// The same of a file whose bytes are taken as they are, compressed or not.
+    pub(super) fn literal(path: &Path) -> io::Result<Self> {
         let irregular = || io::Error::new(io::ErrorKind::InvalidInput, "not a regular file");
         // Opening a pipe would wait for its writer, so the look comes first; it is repeated
         // on what was opened, which may have been exchanged meanwhile.
@@ -54,19 +64,14 @@ impl Opened {
         }
         let mut head = Vec::new();
         file.by_ref().take(HEAD).read_to_end(&mut head)?;
-        let packed = is_packed(&head);
         let seen = SeenFile {
             path: path.to_string_lossy().into_owned(),
             size: metadata.len(),
             modified: modified(&metadata),
         };
         let (path, trouble) = (path.to_owned(), Trouble::default());
-        let mut opened =
-            Self { file, packed, trouble, path, seen, head, document: false, changed: None };
-        if packed {
-            opened.head = opened.unpacked_head()?;
-        }
-        Ok(opened)
+        let (packed, document, changed) = (false, false, None);
+        Ok(Self { file, packed, trouble, path, seen, head, document, changed })
     }
 
     /// Lines that were written for us, under the path by which they are known.

@@ -19,11 +19,42 @@ pub struct ImportReport {
     pub unchanged: u64,
     /// Files in which none were found.
     pub skipped: u64,
+    /// Files without a session of their own that lie beside those of sessions.
+    pub beside: FilesBeside,
     /// What was wrong with files and lines; nothing of it was lost.
     pub problems: Vec<Problem>,
     /// The same by file.
     #[serde(skip)]
     pub sources: Vec<ImportedFile>,
+    /// Each of the files beside.
+    #[serde(skip)]
+    pub kept: Vec<KeptFile>,
+}
+
+/// The files beside those of sessions, together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct FilesBeside {
+    /// How many are kept.
+    pub files: u64,
+    /// How many of them are as they were when they were read last.
+    pub unchanged: u64,
+    /// Bytes read this time.
+    pub bytes: u64,
+}
+
+/// A file that is kept beside the one of a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptFile {
+    /// The file, without links.
+    pub path: String,
+    /// Whose it is.
+    pub dialect: String,
+    /// The first session of the file that it lies beside.
+    pub session: SessionId,
+    /// Bytes read this time.
+    pub bytes: u64,
+    /// Whether it is as it was when it was read last.
+    pub unchanged: bool,
 }
 
 /// A file that was imported, or was known already.
@@ -87,6 +118,14 @@ impl ImportedSession {
 }
 
 impl ImportReport {
+    /// Adds a file beside.
+    pub(super) fn kept(&mut self, file: KeptFile) {
+        self.beside.files += 1;
+        self.beside.unchanged += u64::from(file.unchanged);
+        self.beside.bytes += file.bytes;
+        self.kept.push(file);
+    }
+
     /// Adds a file that the store refused.
     pub(super) fn refused(&mut self, path: &Path, error: &Error) {
         self.skipped += 1;

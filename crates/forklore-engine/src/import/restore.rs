@@ -36,6 +36,11 @@ impl Engine {
         let Some(source) = found.into_iter().next() else {
             return Err(Error::NoMatch { what: format!("a file that {session} was read from") });
         };
+        self.restore_source(source, out)
+    }
+
+    /// Writes the file of a source.
+    pub(crate) fn restore_source(&self, source: Source, out: &mut dyn Write) -> Result<Restored> {
         let headers = self.headers_of(&source)?;
         let mut restoring = Restoring { engine: self, headers, out, hash: Sha256::new(), bytes: 0 };
         let mut step = 0;

@@ -33,6 +33,7 @@ impl Reading<'_> {
             ranges: batch.ranges,
             places: batch.places,
             names: batch.names,
+            beside: None,
             read,
             last: whole,
         };

@@ -7,21 +7,25 @@ use forklore_store::sources::FindSource;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{seen, walk};
+use super::beside::Besides;
+use super::seen;
+use super::walk::{self, Wanted};
 use crate::{Engine, Error, Result};
 
 /// The session files at some places, told by their names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Survey {
-    /// Files.
+    /// Files of sessions.
     pub files: u64,
-    /// Their sizes together.
+    /// Files that lie beside them.
+    pub beside: u64,
+    /// The sizes of all together.
     pub bytes: u64,
     /// When the latest of them was written.
     pub newest: Option<Timestamp>,
     /// How many of them were imported before.
     pub imported: u64,
-    /// How many have something in them that was not imported.
+    /// How many of all have something in them that was not imported.
     pub to_read: u64,
 }
 
@@ -42,13 +46,21 @@ impl Engine {
             own.any(|expander| expander.may_own(path))
         };
         let may_own = |path: &Path| dialect.may_own(path) || expands(path);
+        let mut besides = Besides::new(self, sources, Some(dialect));
+        let wanted = Wanted { may_own: &may_own, belongs: &|path| besides.may_be(path) };
         let mut survey = Survey::default();
-        for path in walk::files(places, &may_own, &mut Vec::new()) {
+        for path in walk::files(places, wanted, &mut Vec::new()) {
             let Ok(about) = seen::look(&path) else { continue };
-            let known = sources.sources(&FindSource::Path(about.path.clone()))?;
+            let known = sources.sources(&FindSource::Latest(about.path.clone()))?;
             let latest = known.first();
-            survey.files += 1;
             survey.bytes += about.size;
+            if besides.take(&path, false)? {
+                survey.beside += 1;
+                let unchanged = latest.is_some_and(|source| source.paths.contains(&about));
+                survey.to_read += u64::from(!unchanged);
+                continue;
+            }
+            survey.files += 1;
             survey.newest = survey.newest.max(seen::time(&about));
             survey.imported += u64::from(latest.is_some());
             let unchanged = latest.is_some_and(|source| source.paths.contains(&about));

@@ -8,14 +8,22 @@ use forklore_guard::path::contained;
 
 use super::report::{Problem, ProblemKind};
 
-/// Finds the files named, and those in folders named that by their name `may_own` takes for
-/// sessions.
+/// What is looked for in folders, by path alone.
+#[derive(Clone, Copy)]
+pub(super) struct Wanted<'a> {
+    /// Whether a file may hold a session.
+    pub(super) may_own: &'a dyn Fn(&Path) -> bool,
+    /// Whether it may lie beside one.
+    pub(super) belongs: &'a dyn Fn(&Path) -> bool,
+}
+
+/// Finds the files named, and those in folders named that are wanted.
 pub(super) fn files(
     paths: &[PathBuf],
-    may_own: &dyn Fn(&Path) -> bool,
+    wanted: Wanted<'_>,
     problems: &mut Vec<Problem>,
 ) -> Vec<PathBuf> {
-    let mut walk = Walk { found: Vec::new(), seen: HashSet::new(), may_own, problems };
+    let mut walk = Walk { found: Vec::new(), seen: HashSet::new(), wanted, problems };
     for path in paths {
         match path.canonicalize() {
             Ok(real) if real.is_dir() => walk.folder(&real),
@@ -29,8 +37,14 @@ pub(super) fn files(
 struct Walk<'a> {
     found: Vec<PathBuf>,
     seen: HashSet<PathBuf>,
-    may_own: &'a dyn Fn(&Path) -> bool,
+    wanted: Wanted<'a>,
     problems: &'a mut Vec<Problem>,
+}
+
+impl Wanted<'_> {
+    fn has(self, path: &Path) -> bool {
+        (self.belongs)(path) || (self.may_own)(path) && !beside_plain(path)
+    }
 }
 
 impl Walk<'_> {
@@ -76,7 +90,7 @@ impl Walk<'_> {
                 };
                 if kind.is_dir() {
                     waiting.push(real);
-                } else if kind.is_file() && (self.may_own)(&real) && !beside_plain(&real) {
+                } else if kind.is_file() && self.wanted.has(&real) {
                     self.add(real);
                 }
             }

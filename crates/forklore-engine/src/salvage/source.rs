@@ -1,17 +1,19 @@
 //! Files that sessions were read from: saved where every byte of them can still be restored.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 
 use forklore_model::{ErrorKind, SessionId};
 use forklore_store::port::{Append, NewSession};
 use forklore_store::sources::{
     FindSource, Place, Range, RecordKey, SeenFile, Source, SourceId, Sources, Step, Target, Write,
+    beside_name,
 };
 
 use super::family::Family;
 use super::read::{Slot, is_damage, own_seqs, slots};
 use super::report::{Piece, Salvage};
+use crate::import::is_erased;
 use crate::{Engine, Error, Result};
 
 /// The files that can be saved, and which session is of which.
@@ -27,6 +29,8 @@ struct File {
     places: Vec<(RecordKey, Place)>,
     /// Its number in the new store, once its first session is made.
     made: Option<SourceId>,
+    /// The session file that it lies beside.
+    beside: Option<String>,
     /// How many events of each session were written so far.
     written: HashMap<SessionId, u64>,
 }
@@ -142,6 +146,38 @@ impl FileSources {
                 _ => report.sources += 1,
             }
         }
+        self.finish_beside(from, into, report)
+    }
+
+    /// Saves the files beside, which hold no session.
+    fn finish_beside(&self, from: &Engine, into: &Engine, report: &mut Salvage) -> Result<()> {
+        let mut done = HashSet::new();
+        for file in self.files.iter().filter(|file| file.made.is_some()) {
+            let session = file.source.sessions.first().map(|first| &first.id);
+            let mut lose = |error: Error| match error {
+                error if is_no_reason_to_stop(error.kind()) => {
+                    report.lose(Piece::Source, session, None, &error);
+                    Ok(())
+                }
+                error => Err(error),
+            };
+            let beside = match from.beside(&file.source) {
+                Ok(beside) => beside,
+                Err(error) => {
+                    lose(error)?;
+                    continue;
+                }
+            };
+            let mut saved = 0;
+            // Earlier revisions first.
+            for source in beside.into_iter().rev().filter(|source| done.insert(source.id)) {
+                match File::save_beside(from, into, &file.source, source) {
+                    Ok(whole) => saved += u64::from(whole),
+                    Err(error) => lose(error)?,
+                }
+            }
+            report.sources += saved;
+        }
         Ok(())
     }
 }
@@ -170,7 +206,28 @@ impl File {
         {
             from.restore(&first.id, &mut io::sink())?;
         }
-        Ok(Self { source, ranges, places, made: None, written: HashMap::new() })
+        Ok(Self { source, ranges, places, made: None, beside: None, written: HashMap::new() })
+    }
+
+    /// Saves a file that lies beside `own`, unless its bytes were erased.
+    fn save_beside(from: &Engine, into: &Engine, own: &Source, source: Source) -> Result<bool> {
+        let sources = from.sources()?;
+        if is_erased(sources, &source)? {
+            return Ok(false);
+        }
+        from.restore_source(source.clone(), &mut io::sink())?;
+        let beside = own.paths.iter().map(|seen| seen.path.clone());
+        let beside = beside.into_iter().find(|path| source.names.contains(&beside_name(path)));
+        let (made, written, id) = (None, HashMap::new(), source.id);
+        let mut file =
+            Self { source, ranges: Vec::new(), places: Vec::new(), made, beside, written };
+        file.step(into, Vec::new(), Vec::new(), Vec::new(), None)?;
+        let mut step = 0;
+        while let Some(ranges) = sources.ranges(id, step)? {
+            file.step(into, Vec::new(), ranges, Vec::new(), None)?;
+            step += 1;
+        }
+        Ok(true)
     }
 
     fn step(
@@ -189,7 +246,7 @@ impl File {
         let target = match self.made {
             Some(id) => Target::Known { id, offset: read.offset },
             None => {
-                let by_path = FindSource::Path(seen.path.clone());
+                let by_path = FindSource::Latest(seen.path.clone());
                 Target::New {
                     dialect: dialect.clone(),
                     revision: *revision,
@@ -201,7 +258,9 @@ impl File {
         let (native_id, read) = (native_id.clone(), read.clone());
         let names = if self.made.is_none() { names.clone() } else { Vec::new() };
         let last = true;
-        let step = Step { target, native_id, seen, writes, ranges, places, names, read, last };
+        let beside = self.beside.clone();
+        let step =
+            Step { target, native_id, seen, writes, ranges, places, names, beside, read, last };
         self.made = Some(sources.import(step)?);
         Ok(())
     }

@@ -40,8 +40,8 @@ fn a_folder_of_sessions_is_one_tree() {
     for scene in [Scene::new(), Scene::sqlite(), Scene::files()] {
         let report = scene.import(&testdata().join("amplifier/projects"));
         assert_eq!(report.problems, []);
-        // The logs of what the program did are nobody's sessions.
-        assert_eq!((report.sessions.len(), report.skipped), (3, 3));
+        // The logs of what the program did are nobody's sessions; they lie beside.
+        assert_eq!((report.sessions.len(), report.skipped, report.beside.files), (3, 0, 6));
         let root = scene.engine.show(&id(ROOT)).unwrap();
         assert_eq!(root.kind, SessionKind::Root);
         assert_eq!(root.workspace.as_str(), "/home/dev/shop");

@@ -4,6 +4,7 @@
 
 mod akcoder;
 mod amplifier;
+mod beside;
 mod codex;
 mod copies;
 mod damage;
@@ -23,3 +24,4 @@ mod scene;
 mod sources;
 mod spending;
 mod trees;
+mod whole;

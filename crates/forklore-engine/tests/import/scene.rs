@@ -47,6 +47,54 @@ impl Scene {
         Self { engine, store: store.clone(), sources: store, folder }
     }
 
+    /// The store, closed, with other bytes in place of some, and opened again.
+    pub(crate) fn damaged(self, bytes: &[u8], other: &[u8]) -> (Engine, tempfile::TempDir) {
+        assert_eq!(bytes.len(), other.len());
+        let files = self.files_of_store();
+        let Self { folder, .. } = self;
+        for path in files.iter().filter(|path| path.is_file()).cloned().chain(inside(&files)) {
+            let mut whole = std::fs::read(&path).unwrap();
+            let places = whole.windows(bytes.len()).enumerate().filter(|(_, it)| *it == bytes);
+            for at in places.map(|(at, _)| at).collect::<Vec<_>>() {
+                whole[at..at + other.len()].copy_from_slice(other);
+            }
+            std::fs::write(&path, whole).unwrap();
+        }
+        let path = folder.path().join("store");
+        let engine = if path.is_dir() {
+            Engine::over(Arc::new(FilesStore::open(&path, Default::default()).unwrap()))
+        } else {
+            let path = folder.path().join("store.sqlite");
+            Engine::over(Arc::new(SqliteStore::open(&path, Options::default()).unwrap()))
+        };
+        (engine.with_dialects(DIALECTS), folder)
+    }
+
+    /// Whether the store has files.
+    pub(crate) fn on_disk(&self) -> bool {
+        !self.files_of_store().is_empty()
+    }
+
+    /// Whether a file of the store holds these bytes.
+    pub(crate) fn holds(&self, bytes: &[u8]) -> bool {
+        let mut files = self.files_of_store();
+        while let Some(path) = files.pop() {
+            if path.is_dir() {
+                files.extend(std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
+            } else if std::fs::read(path).unwrap().windows(bytes.len()).any(|it| it == bytes) {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn files_of_store(&self) -> Vec<PathBuf> {
+        let all = std::fs::read_dir(self.folder.path()).unwrap().map(|it| it.unwrap().path());
+        let is_store =
+            |path: &PathBuf| path.file_name().unwrap().to_string_lossy().starts_with("store");
+        all.filter(is_store).collect()
+    }
+
     pub(crate) fn options() -> ImportOptions {
         ImportOptions::in_workspace(Workspace::new("/here"))
     }
@@ -132,6 +180,13 @@ impl Scene {
         }
         all
     }
+}
+
+/// The files in the folders among these.
+fn inside(paths: &[PathBuf]) -> Vec<PathBuf> {
+    let folders = paths.iter().filter(|path| path.is_dir());
+    let entries = folders.flat_map(|folder| std::fs::read_dir(folder).unwrap());
+    entries.map(|entry| entry.unwrap().path()).filter(|path| path.is_file()).collect()
 }
 
 /// A stretch of a source's bytes, told apart as finely as possible.

@@ -173,6 +173,7 @@ fn read_on(
         ranges,
         places: vec![(offset, Place::own(0, offset / 100))],
         names: vec![offset],
+        beside: None,
         read: Progress { offset, sha256: [9; 32], state: format!("at {offset}") },
         last,
     }))

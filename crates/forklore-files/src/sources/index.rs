@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use forklore_store::Result;
 use forklore_store::disk::os;
 use forklore_store::sources::{
-    FindSource, Place, Progress, RecordKey, Source, SourceId, SourceSession,
+    FindSource, Place, Progress, RecordKey, Source, SourceId, SourceSession, beside_name,
 };
 
 use super::record::{First, Forgotten, StepLine};
@@ -163,6 +163,11 @@ impl Index {
     pub(super) fn numbers(&self, by: &FindSource) -> &[u64] {
         let found = match by {
             FindSource::Path(path) => self.paths.get(path),
+            FindSource::Latest(path) => {
+                let all = self.paths.get(path).map_or(&[][..], Vec::as_slice);
+                return all.last().map_or(&[], std::slice::from_ref);
+            }
+            FindSource::Beside(path) => self.names.get(&beside_name(path)),
             FindSource::FirstLine(key) => self.first_lines.get(key),
             FindSource::Name(name) => self.names.get(name),
             FindSource::Session(id) => self.sessions.get(&id.fold()),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use forklore_store::sources::{
-    LineEnd, Place, Progress, Range, RecordKey, SeenFile, SourceSession, Step, Target,
+    LineEnd, Place, Progress, Range, RecordKey, SeenFile, SourceSession, Step, Target, beside_name,
 };
 use serde::{Deserialize, Serialize};
 
@@ -127,6 +127,7 @@ impl StepLine {
             }),
             Target::Known { .. } => None,
         };
+        let beside = step.beside.as_deref().map(beside_name);
         let session = |(at, known): (&usize, &SourceSession)| (*at, known.id.clone(), known.events);
         let places = |inherited| {
             let those = step.places.iter().filter(move |(_, place)| place.inherited == inherited);
@@ -146,7 +147,7 @@ impl StepLine {
             ranges: step.ranges.iter().map(RangeRecord::of).collect(),
             places: places(false),
             inherited: places(true),
-            names: step.names.clone(),
+            names: step.names.iter().copied().chain(beside).collect(),
         }
     }
 

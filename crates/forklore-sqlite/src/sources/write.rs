@@ -2,7 +2,9 @@
 
 use forklore_store::Error;
 use forklore_store::port::Change;
-use forklore_store::sources::{SourceId, Step, Target, Write, encode};
+use forklore_store::sources::{
+    FindSource, SourceId, Step, Target, Write, beside_name, check_beside, encode,
+};
 use rusqlite::Connection;
 
 use super::{place, range_sum, row, step_key};
@@ -12,6 +14,12 @@ use crate::write::WriteTx;
 use crate::{append, change, create, session};
 
 pub(super) fn step(tx: &WriteTx<'_>, step: &Step) -> Result<SourceId> {
+    if let Some(path) = &step.beside {
+        let latest = super::find(tx, &FindSource::Latest(path.clone()))?;
+        check_beside(latest.first(), |id| {
+            Ok::<_, Fault>(session::any(tx, id)?.header.deleted.is_some())
+        })?;
+    }
     let source = target(tx, step)?;
     let mut number = count(tx, source)?;
     for write in &step.writes {
@@ -41,6 +49,7 @@ pub(super) fn step(tx: &WriteTx<'_>, step: &Step) -> Result<SourceId> {
     record(tx, source, step)?;
     place::add(tx, source, &step.places)?;
     row::add_names(tx, source, &step.names)?;
+    row::add_names(tx, source, step.beside.as_deref().map(beside_name).as_slice())?;
     Ok(SourceId(source.unsigned_abs()))
 }
 

@@ -1,6 +1,6 @@
 //! The sources of the memory store.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use forklore_model::SessionId;
 
@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::port::NewSession;
 use crate::sources::{
     FindSource, Place, Progress, Range, RecordKey, Source, SourceId, SourceSession, Sources, Step,
-    Target, Write,
+    Target, Write, beside_name, check_beside,
 };
 
 /// A source with everything known of it.
@@ -26,7 +26,8 @@ impl Sources for MemoryStore {
     fn sources(&self, by: &FindSource) -> Result<Vec<Source>> {
         let state = self.state();
         let held = state.sources.iter().rev().map(|held| &held.source);
-        Ok(held.filter(|source| fits(source, by)).cloned().collect())
+        let most = if matches!(by, FindSource::Latest(_)) { 1 } else { usize::MAX };
+        Ok(held.filter(|source| fits(source, by)).take(most).cloned().collect())
     }
 
     fn place(&self, source: SourceId, record: RecordKey) -> Result<Option<Place>> {
@@ -49,6 +50,7 @@ impl Sources for MemoryStore {
     fn import(&self, step: Step) -> Result<SourceId> {
         let mut state = self.state();
         let id = state.check_target(&step)?;
+        state.check_beside(&step)?;
         let sessions = state.source(id).map(|held| held.source.sessions.clone());
         let mut sessions = sessions.unwrap_or_default();
         let mut undo = Vec::new();
@@ -65,8 +67,11 @@ impl Sources for MemoryStore {
 
 fn fits(source: &Source, by: &FindSource) -> bool {
     match by {
-        FindSource::Path(path) => source.paths.iter().any(|seen| seen.path == *path),
+        FindSource::Path(path) | FindSource::Latest(path) => {
+            source.paths.iter().any(|seen| seen.path == *path)
+        }
         FindSource::FirstLine(key) => source.first_line == *key,
+        FindSource::Beside(path) => source.names.contains(&beside_name(path)),
         FindSource::Name(name) => source.names.contains(name),
         FindSource::Session(id) => source.sessions.iter().any(|session| session.id == *id),
     }
@@ -101,6 +106,13 @@ impl State {
                 None => stale("it is gone".into()),
             },
         }
+    }
+
+    fn check_beside(&self, step: &Step) -> Result<()> {
+        let Some(path) = &step.beside else { return Ok(()) };
+        let by = FindSource::Latest(path.clone());
+        let latest = self.sources.iter().rev().map(|held| &held.source).find(|it| fits(it, &by));
+        check_beside(latest, |id| Ok(self.any(id)?.header.deleted.is_some()))
     }
 
     fn write(
@@ -143,10 +155,16 @@ impl State {
         Ok(Undo::Changed(id.clone(), Box::new(self.get_mut(id)?.mark())))
     }
 
-    /// Drops the kept bytes of every file that one of the sessions was read from (SPEC 10).
+    /// Drops the kept bytes of every file that one of the sessions was read from, and of those
+    /// beside it (SPEC 10).
     pub(super) fn forget_files_of(&mut self, deleted: &[SessionId]) {
+        let is_gone = |source: &Source| source.sessions.iter().any(|it| deleted.contains(&it.id));
+        let gone = self.sources.iter().map(|held| &held.source).filter(|it| is_gone(it));
+        let beside: HashSet<_> =
+            gone.flat_map(|it| it.paths.iter().map(|seen| beside_name(&seen.path))).collect();
         for held in &mut self.sources {
-            if !held.source.sessions.iter().any(|session| deleted.contains(&session.id)) {
+            let lies_beside = held.source.names.iter().any(|name| beside.contains(name));
+            if !is_gone(&held.source) && !lies_beside {
                 continue;
             }
             for range in held.ranges.iter_mut().flatten() {
@@ -198,6 +216,7 @@ impl State {
         }
         held.places.extend(step.places);
         held.source.names.extend(step.names);
+        held.source.names.extend(step.beside.as_deref().map(beside_name));
         held.source.names.sort_unstable();
         held.source.names.dedup();
     }

@@ -33,6 +33,9 @@ pub fn cases<S: Store + Sources>() -> Vec<(&'static str, Case<S>)> {
         ("a delete takes the kept bytes of the file", a_delete_takes_kept_bytes),
         ("a source is found by every name it was given", a_source_is_found_by_its_names),
         ("a copy is linked to its original", a_copy_is_linked),
+        ("a file beside another is found by it", a_file_beside_is_found),
+        ("a delete takes the files beside", a_delete_takes_files_beside),
+        ("no file is kept beside a deleted session", nothing_is_kept_beside_what_is_deleted),
     ]
 }
 
@@ -97,6 +100,7 @@ fn step(target: Target, path: &str, offset: u64, writes: Vec<Write>) -> Step {
         ranges: vec![Range::Kept(b"kept".to_vec())],
         places: Vec::new(),
         names: Vec::new(),
+        beside: None,
         read: Progress { offset, sha256: [9; 32], state: format!("at {offset}") },
         last: true,
     }
@@ -287,4 +291,70 @@ fn a_delete_takes_kept_bytes<S: Store + Sources>(store: &S) {
     store.remove(&[id("t")], Children::Refuse, Timestamp::UNIX_EPOCH).unwrap();
     let left = vec![Range::Gone(4), Range::Gone(3), events];
     assert_eq!(store.ranges(source, 0).unwrap(), Some(left));
+}
+
+fn beside(path: &str, of: &str) -> Step {
+    Step { beside: Some(of.into()), ..step(new(), path, 4, Vec::new()) }
+}
+
+fn found_beside(store: &impl Sources, of: &str) -> Vec<SourceId> {
+    let found = store.sources(&FindSource::Beside(of.into())).unwrap();
+    found.into_iter().map(|source| source.id).collect()
+}
+
+fn a_file_beside_is_found<S: Store + Sources>(store: &S) {
+    store.import(step(new(), "/f", 10, vec![create("s")])).unwrap();
+    store.import(step(new(), "/g", 10, vec![create("t")])).unwrap();
+    let a = store.import(beside("/f.d/a", "/f")).unwrap();
+    let b = store.import(beside("/f.d/b", "/f")).unwrap();
+    let c = store.import(beside("/g.d/c", "/g")).unwrap();
+    let known = Target::Known { id: a, offset: 4 };
+    let grown = Step { target: known, ..beside("/f.d/a", "/f") };
+    store.import(grown).unwrap();
+    assert_eq!(found_beside(store, "/f"), [b, a]);
+    assert_eq!(found_beside(store, "/g"), [c]);
+    assert_eq!(found_beside(store, "/f.d/a"), []);
+    let next = Target::New { dialect: "test".into(), revision: 1, first_line: 7, latest: Some(a) };
+    let anew = store.import(Step { target: next, ..beside("/f.d/a", "/f") }).unwrap();
+    assert_eq!(found_beside(store, "/f"), [anew, b, a]);
+    let latest = store.sources(&FindSource::Latest("/f.d/a".into())).unwrap();
+    assert_eq!(latest.iter().map(|source| source.id).collect::<Vec<_>>(), [anew]);
+    assert_eq!(store.sources(&FindSource::Latest("/f.d".into())).unwrap(), []);
+}
+
+fn a_delete_takes_files_beside<S: Store + Sources>(store: &S) {
+    store.import(step(new(), "/f", 10, vec![create("s"), create("t")])).unwrap();
+    store.import(step(new(), "/g", 10, vec![create("u")])).unwrap();
+    let gone = store.import(beside("/f.d/a", "/f")).unwrap();
+    let stays = store.import(beside("/g.d/a", "/g")).unwrap();
+    // The file was seen at a second place, and something lies beside that, too.
+    let first = store.sources(&FindSource::Session(id("s"))).unwrap().remove(0).id;
+    let known = Target::Known { id: first, offset: 10 };
+    store.import(step(known, "/h", 20, Vec::new())).unwrap();
+    let there = store.import(beside("/h.d/a", "/h")).unwrap();
+    store.remove(&[id("t")], Children::Refuse, Timestamp::UNIX_EPOCH).unwrap();
+    for source in [gone, there] {
+        assert_eq!(store.ranges(source, 0).unwrap(), Some(vec![Range::Gone(4)]));
+    }
+    let kept = Some(vec![Range::Kept(b"kept".to_vec())]);
+    assert_eq!(store.ranges(stays, 0).unwrap(), kept);
+}
+
+fn nothing_is_kept_beside_what_is_deleted<S: Store + Sources>(store: &S) {
+    let refused = |step: Step| {
+        let refused = store.import(step);
+        assert!(matches!(refused, Err(Error::Stale { .. })), "{refused:?}");
+    };
+    refused(beside("/f.d/a", "/f"));
+    let first = store.import(step(new(), "/f", 10, vec![create("s"), create("t")])).unwrap();
+    store.import(beside("/f.d/a", "/f")).unwrap();
+    // A file without a session is none to lie beside.
+    refused(beside("/f.d/a.d/b", "/f.d/a"));
+    store.remove(&[id("t")], Children::Refuse, Timestamp::UNIX_EPOCH).unwrap();
+    refused(beside("/f.d/b", "/f"));
+    assert_eq!(store.sources(&FindSource::Path("/f.d/b".into())).unwrap(), []);
+    let next =
+        Target::New { dialect: "test".into(), revision: 1, first_line: 8, latest: Some(first) };
+    store.import(step(next, "/f", 5, vec![create("v")])).unwrap();
+    store.import(beside("/f.d/b", "/f")).unwrap();
 }
