@@ -1,13 +1,17 @@
-//! `restore`: the file an imported session was read from, byte for byte.
+//! `restore`: the files of an imported session, byte for byte.
+
+mod all;
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use forklore::engine::SessionFile;
+use forklore::model::ErrorKind;
 use serde::Serialize;
 
 use crate::app::App;
-use crate::failure::Result;
-use crate::output::{Output, Tone, bytes};
+use crate::failure::{Failure, Result};
+use crate::output::{Cell, Column, Output, Page, Table, Tone, bytes};
 use crate::session_ref::SessionRef;
 
 use super::new_file;
@@ -15,17 +19,34 @@ use super::new_file;
 const EXAMPLES: &str = "\
 Examples:
   forklore restore last -o again.jsonl
-  forklore restore last | cmp - original.jsonl";
+  forklore restore last | cmp - original.jsonl
+  forklore restore last --list
+  forklore restore last --all -o folder
+  forklore restore last --file 5a1d0c2e/tool-results/toolu_01.txt
 
-/// Write the file that a session was imported from, byte for byte
+Beside the file of a session may lie others: results of tools, notes on sub-agents, resources.";
+
+/// Write the files that a session was imported from, byte for byte
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// A session of the file: an id or its end, last, @label
     session: String,
-    /// Into a new file [default: standard output]
+    /// Into a new file, or with --all a folder [default: standard output]
     #[arg(short, long, value_name = "PATH")]
     output: Option<PathBuf>,
+    /// Show all files that are kept of the session, earlier revisions too
+    #[arg(long, conflicts_with_all = ["output", "all", "file"])]
+    list: bool,
+    /// Write the session's file and all that lie beside it
+    #[arg(long, requires = "output", conflicts_with = "file")]
+    all: bool,
+    /// Another file than the session's own, by its name in the list
+    #[arg(long, value_name = "NAME")]
+    file: Option<String>,
+    /// That revision of it [default: the latest]
+    #[arg(long, value_name = "NUMBER", requires = "file")]
+    revision: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -39,13 +60,27 @@ struct Answer<'a> {
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let header = app.stored(&SessionRef::parse(&args.session)?)?;
     let engine = app.engine()?;
+    if args.list {
+        return list(&engine.files(&header.id)?, output);
+    }
+    if let (true, Some(folder)) = (args.all, &args.output) {
+        return all::run(&engine.files(&header.id)?, folder, engine, output);
+    }
+    let other = match &args.file {
+        Some(name) => Some(named(engine.files(&header.id)?, name, args.revision)?),
+        None => None,
+    };
+    let restore = |out: &mut dyn Write| match &other {
+        Some(file) => engine.restore_file(file, out),
+        None => engine.restore(&header.id, out),
+    };
     let Some(path) = &args.output else {
-        engine.restore(&header.id, &mut output.lines())?;
+        restore(&mut output.lines())?;
         return Ok(());
     };
-    let restored = new_file::write(path, |file| {
-        let mut out = BufWriter::new(file);
-        let restored = engine.restore(&header.id, &mut out)?;
+    let restored = new_file::write(path, |out| {
+        let mut out = BufWriter::new(out);
+        let restored = restore(&mut out)?;
         out.flush().map_err(new_file::failed(path))?;
         Ok(restored)
     })?;
@@ -56,4 +91,45 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         page.put(Tone::Plain, " to ").put(Tone::Strong, path.display()).end();
         page.fact("read from", &answer.source);
     })
+}
+
+fn named(files: Vec<SessionFile>, name: &str, revision: Option<u64>) -> Result<SessionFile> {
+    let fits = |file: &SessionFile| {
+        file.name == name && revision.map_or(file.latest, |revision| file.revision == revision)
+    };
+    files.into_iter().find(fits).ok_or_else(|| {
+        let missing = "no file of that name and revision is kept of the session";
+        Failure::refused(ErrorKind::NotFound, missing).or_try("forklore restore SESSION --list")
+    })
+}
+
+#[derive(Serialize)]
+struct Listed<'a> {
+    files: &'a [SessionFile],
+}
+
+fn list(files: &[SessionFile], output: &mut Output) -> Result<()> {
+    output.answer(&Listed { files }, |page| table(files, page))?;
+    output.hint("forklore restore SESSION --all -o DIR", "write them all");
+    Ok(())
+}
+
+fn table(files: &[SessionFile], page: &mut Page) {
+    let mut table = Table::new(&[
+        Column::new("FILE"),
+        Column::new("SIZE").right(),
+        Column::new("REVISION").right(),
+        Column::new("READ FROM").gives_way(),
+    ]);
+    for file in files {
+        let tone = if file.own { Tone::Strong } else { Tone::Plain };
+        let size = if file.gone { "deleted".to_owned() } else { bytes(file.bytes).to_string() };
+        table.row([
+            Cell::new(if file.latest { tone } else { Tone::Dim }, &file.name),
+            Cell::new(if file.gone { Tone::Warn } else { Tone::Plain }, size),
+            Cell::new(Tone::Plain, file.revision.to_string()),
+            Cell::new(Tone::Dim, &file.path),
+        ]);
+    }
+    table.show(page);
 }

@@ -301,3 +301,26 @@ fn without_a_path_the_folders_of_agents_are_followed_also_those_that_come_later(
     assert_eq!(watch.next("imported")["change"], "grown");
     assert_eq!(watch.signal("-TERM"), Some(0));
 }
+
+#[test]
+fn what_lies_beside_a_session_is_kept_as_it_comes() {
+    let place = Place::new();
+    let folder = folder(&place);
+    let record = "{\"type\":\"user\",\"uuid\":\"u1\",\"parentUuid\":null,\"sessionId\":\"s\",\
+                  \"timestamp\":\"2026-01-01T00:00:00Z\",\
+                  \"message\":{\"role\":\"user\",\"content\":\"hello\"}}\n";
+    fs::write(folder.join("s.jsonl"), record).unwrap();
+    fs::create_dir_all(folder.join("s/tool-results")).unwrap();
+    let watch = Watch::start(&place, &["sessions"]);
+    assert_eq!(watch.next("imported")["sessions"], json!(["s"]));
+    let result = folder.join("s/tool-results/toolu_1.txt");
+    fs::write(&result, "found").unwrap();
+    let kept = watch.next("kept");
+    let shape = (&kept["dialect"], &kept["session"], &kept["bytes"]);
+    assert_eq!(shape, (&json!("claude"), &json!("s"), &json!(5)));
+    append(&result, " more");
+    assert_eq!(watch.next("kept")["bytes"], json!(5));
+    assert_eq!(watch.signal("-INT"), Some(130));
+    let name = "s/tool-results/toolu_1.txt";
+    assert_eq!(place.ok(&["restore", "s", "--file", name]), "found more");
+}

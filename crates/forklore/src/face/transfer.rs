@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use forklore_engine::{
     ExportTo, Exported, ImportOptions, ImportReport, LogRange, Progressed, Restored, Result,
-    Salvage, Survey,
+    Salvage, SessionFile, Survey,
 };
 use forklore_model::SessionId;
 
@@ -55,6 +55,30 @@ impl Forklore {
     ) -> Result<(Restored, W)> {
         let session = session.clone();
         self.step(move |engine| Ok((engine.restore(&session, &mut out)?, out))).await
+    }
+
+    /// The files that are kept of a session: the one that it was read from, then those beside it
+    /// in the order of their names, the latest revision of each first (SPEC 11).
+    ///
+    /// # Errors
+    /// `not_found` when the session was read from no file.
+    pub async fn files(&self, session: &SessionId) -> Result<Vec<SessionFile>> {
+        let session = session.clone();
+        self.step(move |engine| engine.files(&session)).await
+    }
+
+    /// Writes a file of a session to `out`, byte for byte.
+    ///
+    /// # Errors
+    /// `conflict` when its bytes went with a session that was deleted, `corrupt` when they are no
+    /// longer those that were read.
+    pub async fn restore_file<W: Write + Send + 'static>(
+        &self,
+        file: &SessionFile,
+        mut out: W,
+    ) -> Result<(Restored, W)> {
+        let file = file.clone();
+        self.step(move |engine| Ok((engine.restore_file(&file, &mut out)?, out))).await
     }
 
     /// Writes the conversation of a session as `{role, content}` lines.

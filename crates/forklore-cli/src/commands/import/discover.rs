@@ -65,6 +65,7 @@ fn show(page: &mut Page, answer: &Answer) {
     let mut table = Table::new(&[
         Column::new("AGENT"),
         Column::new("FILES").right(),
+        Column::new("BESIDE").right(),
         Column::new("SIZE").right(),
         Column::new("NEWEST"),
         Column::new("IMPORTED").right(),
@@ -72,12 +73,13 @@ fn show(page: &mut Page, answer: &Answer) {
         Column::new("WHERE").gives_way(),
     ]);
     for found in &answer.agents {
-        let Survey { files, bytes: size, newest, imported, to_read } = found.survey;
+        let Survey { files, beside, bytes: size, newest, imported, to_read } = found.survey;
         let places: Vec<_> = found.places.iter().map(|place| agents::typed(place)).collect();
         let tone = if to_read > 0 { Tone::Good } else { Tone::Plain };
         table.row([
             Cell::new(Tone::Strong, found.agent),
             Cell::new(Tone::Plain, grouped(files)),
+            Cell::new(Tone::Plain, grouped(beside)),
             Cell::new(Tone::Plain, bytes(size)),
             Cell::new(Tone::Plain, newest.map(|newest| age(now, newest)).unwrap_or_default()),
             Cell::new(Tone::Plain, grouped(imported)),

@@ -25,11 +25,14 @@ pub(super) fn show(page: &mut Page, report: &ImportReport) {
     page.put(Tone::Good, "Imported ").put(Tone::Plain, count(appended, "event"));
     let what = format!(
         " ({}) from {} into {}",
-        bytes(report.sources.iter().map(|file| file.bytes).sum()),
+        bytes(report.sources.iter().map(|file| file.bytes).sum::<u64>() + report.beside.bytes),
         count(report.files, "file"),
         count(report.sessions.len() as u64, "session")
     );
     page.put(Tone::Plain, what);
+    if report.beside.files > 0 {
+        page.put(Tone::Plain, format!("; {} beside", count(report.beside.files, "file")));
+    }
     if report.unchanged > 0 {
         page.put(Tone::Dim, format!("; {} unchanged", count(report.unchanged, "file")));
     }
@@ -78,6 +81,7 @@ fn sessions(page: &mut Page, sessions: &[&ImportedSession]) {
 #[derive(Default)]
 struct Sums {
     files: u64,
+    beside: u64,
     sessions: u64,
     branches: u64,
     events: u64,
@@ -93,6 +97,7 @@ impl Sums {
         vec![
             Cell::new(Tone::Strong, name),
             Cell::new(Tone::Plain, grouped(self.files)),
+            Cell::new(Tone::Plain, grouped(self.beside)),
             Cell::new(Tone::Plain, grouped(self.sessions)),
             Cell::new(Tone::Plain, grouped(self.branches)),
             Cell::new(Tone::Plain, grouped(self.events)),
@@ -105,6 +110,7 @@ impl Sums {
 
     fn add(&mut self, other: &Self) {
         self.files += other.files;
+        self.beside += other.beside;
         self.sessions += other.sessions;
         self.branches += other.branches;
         self.events += other.events;
@@ -121,6 +127,7 @@ fn agents(page: &mut Page, report: &ImportReport) {
     let mut table = Table::new(&[
         Column::new("AGENT"),
         Column::new("FILES").right(),
+        Column::new("BESIDE").right(),
         Column::new("SESSIONS").right(),
         Column::new("BRANCHES").right(),
         Column::new("EVENTS").right(),
@@ -161,6 +168,12 @@ fn sums(report: &ImportReport) -> BTreeMap<&str, Sums> {
             sums.files += 1;
             sums.bytes += file.bytes;
         }
+    }
+    for file in &report.kept {
+        agent_at.insert(&file.path, &file.dialect);
+        let sums = sums.entry(&file.dialect).or_default();
+        sums.beside += 1;
+        sums.bytes += file.bytes;
     }
     for problem in &report.problems {
         // What is wrong with a file of nobody stands in the list below.

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use forklore::Engine;
 use forklore::engine::ImportOptions;
 use forklore::model::ErrorKind;
+use forklore::model::dialect::Dialect;
 
 use self::followed::{Followed, Next};
 use self::news::News;
@@ -72,6 +73,11 @@ struct Watch<'a> {
     news: News<'a>,
 }
 
+/// Whether a file may hold a session, or lie beside one.
+fn reads(dialect: &dyn Dialect, path: &Path) -> bool {
+    dialect.may_own(path) || dialect.belongs_to(path).is_some()
+}
+
 impl Watch<'_> {
     /// Imports what is new at the paths. Says whether the store would not take it.
     fn look(&mut self, paths: &[PathBuf]) -> Result<bool> {
@@ -104,8 +110,8 @@ impl Watch<'_> {
     fn may_be_session(&self, path: &Path) -> bool {
         let dialects = self.engine.dialects();
         match &self.options.from {
-            Some(name) => dialects.named(name).is_some_and(|dialect| dialect.may_own(path)),
-            None => dialects.0.iter().any(|dialect| dialect.may_own(path)),
+            Some(name) => dialects.named(name).is_some_and(|dialect| reads(dialect, path)),
+            None => dialects.0.iter().any(|dialect| reads(*dialect, path)),
         }
     }
 }

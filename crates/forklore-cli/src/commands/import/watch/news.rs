@@ -6,7 +6,9 @@ use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 use forklore::Error;
-use forklore::engine::{ImportProblem, ImportReport, ImportedFile, ImportedSession, ProblemKind};
+use forklore::engine::{
+    ImportProblem, ImportReport, ImportedFile, ImportedSession, KeptFile, ProblemKind,
+};
 use forklore::model::{ErrorKind, SessionId};
 use serde::Serialize;
 
@@ -32,6 +34,12 @@ enum Line<'a> {
         bytes: u64,
         events: u64,
         sessions: Vec<&'a SessionId>,
+    },
+    Kept {
+        path: &'a str,
+        dialect: &'a str,
+        bytes: u64,
+        session: &'a SessionId,
     },
     Gone {
         path: &'a Path,
@@ -77,10 +85,23 @@ impl<'a> News<'a> {
             let own: Vec<_> = sessions.by_ref().take(file.sessions.len()).collect();
             self.imported(file, &own, &report.problems)?;
         }
+        for file in report.kept.iter().filter(|file| file.bytes > 0) {
+            self.kept(file)?;
+        }
         for problem in &report.problems {
             self.problem(problem)?;
         }
         Ok(())
+    }
+
+    fn kept(&mut self, file: &KeptFile) -> Result<()> {
+        let KeptFile { path, dialect, session, bytes: size, .. } = file;
+        self.files += 1;
+        self.say(&Line::Kept { path, dialect, bytes: *size, session }, |page| {
+            let what = format!("{:<10}{}", "beside", bytes(*size));
+            page.put(Tone::Good, format!("{what:<34}")).put(Tone::Dim, dialect);
+            page.put(Tone::Plain, format!("  {}", agents::typed(Path::new(path)))).end();
+        })
     }
 
     fn imported(

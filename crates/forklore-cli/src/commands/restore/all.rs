@@ -1,0 +1,112 @@
+//! All files of a session, where they lie seen from each other.
+
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use forklore::Engine;
+use forklore::engine::SessionFile;
+use forklore::model::ErrorKind;
+use forklore_guard::path::{PathError, place_for};
+use serde::Serialize;
+
+use super::new_file;
+use crate::failure::{Failure, Result};
+use crate::output::{Output, Page, Tone, bytes, count};
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    path: &'a Path,
+    files: Vec<Written<'a>>,
+    bytes: u64,
+    /// Files whose bytes were deleted with a session.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    gone: Vec<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    damaged: Vec<Damaged<'a>>,
+}
+
+#[derive(Serialize)]
+struct Written<'a> {
+    name: &'a str,
+    path: PathBuf,
+    bytes: u64,
+    revision: u64,
+}
+
+#[derive(Serialize)]
+struct Damaged<'a> {
+    name: &'a str,
+    message: String,
+}
+
+/// Writes the latest revision of each file below a folder; nothing there is written over, and where
+/// something is there already, nothing is written.
+pub(super) fn run(
+    files: &[SessionFile],
+    folder: &Path,
+    engine: &Engine,
+    output: &mut Output,
+) -> Result<()> {
+    let (mut places, mut gone) = (Vec::new(), Vec::new());
+    for file in files.iter().filter(|file| file.latest) {
+        // Without its own file there is nothing to lie beside.
+        if file.gone && !file.own {
+            gone.push(&*file.name);
+            continue;
+        }
+        let place = place_for(folder, Path::new(&file.name)).map_err(refused)?;
+        if place.symlink_metadata().is_ok() {
+            let there = format!("{} is there already; nothing was written", place.display());
+            return Err(Failure::refused(ErrorKind::AlreadyExists, there));
+        }
+        places.push((file, place));
+    }
+    let (mut written, mut damaged) = (Vec::new(), Vec::new());
+    for (file, place) in places {
+        match write(file, place, engine) {
+            Ok(done) => written.push(done),
+            Err(error) if !file.own && error.kind() == ErrorKind::Corrupt => {
+                damaged.push(Damaged { name: &file.name, message: error.to_string() });
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    let bytes = written.iter().map(|file| file.bytes).sum();
+    let answer = Answer { path: folder, files: written, bytes, gone, damaged };
+    output.answer(&answer, |page| show(page, &answer))?;
+    if answer.damaged.is_empty() { Ok(()) } else { Err(Failure::Answered(ErrorKind::Corrupt)) }
+}
+
+fn write<'f>(file: &'f SessionFile, place: PathBuf, engine: &Engine) -> Result<Written<'f>> {
+    let restored = new_file::write(&place, |out| {
+        let mut out = BufWriter::new(out);
+        let restored = engine.restore_file(file, &mut out)?;
+        out.flush().map_err(new_file::failed(&place))?;
+        Ok(restored)
+    })?;
+    let (bytes, revision) = (restored.bytes, restored.revision);
+    Ok(Written { name: &file.name, path: place, bytes, revision })
+}
+
+fn show(page: &mut Page, answer: &Answer<'_>) {
+    let files = count(answer.files.len() as u64, "file");
+    page.put(Tone::Good, "Wrote ").put(Tone::Plain, format!("{files} ("));
+    page.put(Tone::Plain, bytes(answer.bytes)).put(Tone::Plain, ") below ");
+    page.put(Tone::Strong, answer.path.display()).end();
+    for name in &answer.gone {
+        page.put(Tone::Warn, "deleted   ").put(Tone::Plain, name).end();
+    }
+    for file in &answer.damaged {
+        page.put(Tone::Bad, "damaged   ").put(Tone::Plain, file.name);
+        page.put(Tone::Plain, "  ").put(Tone::Plain, &file.message).end();
+    }
+}
+
+fn refused(error: PathError) -> Failure {
+    match error {
+        PathError::Unresolved { path, source } => {
+            Failure::File { doing: format!("making {}", path.display()), source }
+        }
+        outside @ PathError::Outside { .. } => Failure::invalid(outside.to_string()),
+    }
+}
