@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use forklore_model::workspace::Workspace;
 use forklore_model::{Data, Label, SessionId};
+use serde::{Deserialize, Serialize};
 
 use super::Delegation;
 use crate::approve::{AllowAll, Approve, Nobody, Policy};
@@ -158,16 +159,19 @@ impl Default for Budget {
     }
 }
 
-/// What a million tokens cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+/// What a million tokens cost, in a currency that the user knows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct Prices {
     /// Of the request.
     pub input: f64,
     /// Of the answer.
     pub output: f64,
-    /// Of the request, read from a cache.
-    pub cached: f64,
+    /// Of the request, read from a cache; none is as `input`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached: Option<f64>,
     /// Of the request, written to a cache; none is as `input`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_written: Option<f64>,
 }
 
@@ -183,7 +187,7 @@ impl Prices {
         let millions = |tokens: u64| tokens as f64 / 1e6;
         Some(
             millions(plain) * self.input
-                + millions(cached) * self.cached
+                + millions(cached) * self.cached.unwrap_or(self.input)
                 + millions(written) * self.cache_written.unwrap_or(self.input)
                 + millions(output) * self.output,
         )

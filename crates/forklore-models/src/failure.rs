@@ -1,0 +1,209 @@
+//! What can be done about a request that failed.
+
+use std::borrow::Cow;
+use std::time::{Duration, SystemTime};
+
+use forklore_agent::model::ModelErrorKind;
+use reqwest::StatusCode;
+use reqwest::header::HeaderMap;
+use serde::Deserialize;
+
+/// The most characters of what a server says that are shown.
+const MOST_SAID: usize = 400;
+
+/// What the body of a failure says.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Report {
+    /// In its words, on one line.
+    pub(crate) message: String,
+    /// The codes it gives: `type`, `code`, `status`.
+    codes: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Wrapped<'a> {
+    #[serde(default, borrow)]
+    error: Option<&'a serde_json::value::RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Fields<'a> {
+    #[serde(default, borrow)]
+    message: Option<Cow<'a, str>>,
+    #[serde(default, borrow)]
+    r#type: Option<&'a serde_json::value::RawValue>,
+    #[serde(default, borrow)]
+    code: Option<&'a serde_json::value::RawValue>,
+    #[serde(default, borrow)]
+    status: Option<&'a serde_json::value::RawValue>,
+}
+
+impl Report {
+    /// Reads a body: the JSON of any of the providers, a page, or plain text.
+    pub(crate) fn of(body: &str) -> Self {
+        let trimmed = body.trim();
+        // Gemini wraps an error in a list where a stream was asked for.
+        let inner = trimmed.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
+        let inner = inner.unwrap_or(trimmed);
+        let error = serde_json::from_str::<Wrapped<'_>>(inner).ok().and_then(|it| it.error);
+        let error = error.map_or(inner, |error| error.get());
+        if let Ok(text) = serde_json::from_str::<String>(error) {
+            return Self { message: one_line(&text), codes: Vec::new() };
+        }
+        if let Ok(fields) = serde_json::from_str::<Fields<'_>>(error) {
+            let codes = [fields.r#type, fields.code, fields.status].into_iter().flatten();
+            let codes = codes.map(|code| code.get().trim_matches('"').to_owned()).collect();
+            let message = fields.message.map_or_else(|| one_line(error), |it| one_line(&it));
+            return Self { message, codes };
+        }
+        if trimmed.starts_with('<') {
+            let title = page_title(trimmed);
+            let title = title.map_or_else(String::new, |title| format!(": {}", one_line(title)));
+            return Self { message: format!("an HTML page{title}"), codes: Vec::new() };
+        }
+        Self { message: one_line(trimmed), codes: Vec::new() }
+    }
+
+    fn says(&self, words: &[&str]) -> bool {
+        let message = self.message.to_ascii_lowercase();
+        words.iter().any(|word| message.contains(word) || self.codes.iter().any(|it| it == word))
+    }
+
+    fn is_too_long(&self) -> bool {
+        self.says(&[
+            "context_length_exceeded",
+            "exceed_context_size_error",
+            "model_context_window_exceeded",
+            "maximum context length",
+            "prompt is too long",
+            "available context size",
+            "input token count",
+            "context window",
+            "request_too_large",
+        ])
+    }
+
+    /// What can be done, where the server answered with this status.
+    pub(crate) fn kind(&self, status: StatusCode, headers: &HeaderMap) -> ModelErrorKind {
+        match status.as_u16() {
+            _ if self.is_too_long() => ModelErrorKind::TooLong,
+            _ if self.says(&["insufficient_quota", "api_key_invalid", "api key not valid"]) => {
+                ModelErrorKind::Key
+            }
+            401..=403 => ModelErrorKind::Key,
+            404 | 405 | 410 | 300..=399 => ModelErrorKind::NotFound,
+            413 => ModelErrorKind::TooLong,
+            408 | 409 | 425 | 429 | 500..=599 => ModelErrorKind::Later(retry_after(headers)),
+            _ => ModelErrorKind::Invalid,
+        }
+    }
+
+    /// What can be done, where the server ended an answer that it had begun.
+    pub(crate) fn kind_in_stream(&self) -> ModelErrorKind {
+        if self.is_too_long() {
+            ModelErrorKind::TooLong
+        } else if self.says(&["invalid_request_error", "400"]) {
+            ModelErrorKind::Invalid
+        } else {
+            ModelErrorKind::Later(None)
+        }
+    }
+}
+
+/// What stands between the title's tags.
+fn page_title(page: &str) -> Option<&str> {
+    let lower = page.to_ascii_lowercase();
+    let start = lower.find("<title>")? + "<title>".len();
+    let end = start + lower.get(start..)?.find("</title>")?;
+    page.get(start..end)
+}
+
+/// On one line, and not too much of it.
+pub(crate) fn one_line(text: &str) -> String {
+    let mut words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if let Some((end, _)) = words.char_indices().nth(MOST_SAID) {
+        words.truncate(end);
+        words.push_str("...");
+    }
+    words
+}
+
+/// When the server says that it will be of use again.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = |name: &str| headers.get(name)?.to_str().ok();
+    if let Some(millis) = text("retry-after-ms").and_then(|it| it.trim().parse().ok()) {
+        return Some(Duration::from_millis(millis));
+    }
+    let text = text("retry-after")?.trim();
+    if let Ok(seconds) = text.parse::<f64>() {
+        return Duration::try_from_secs_f64(seconds).ok();
+    }
+    let when = httpdate::parse_http_date(text).ok()?;
+    Some(when.duration_since(SystemTime::now()).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(status: u16, body: &str) -> ModelErrorKind {
+        Report::of(body).kind(StatusCode::from_u16(status).unwrap(), &HeaderMap::new())
+    }
+
+    fn message(body: &str) -> String {
+        Report::of(body).message
+    }
+
+    #[test]
+    fn each_provider_says_it_in_its_way() {
+        let openai = r#"{"error":{"message":"Incorrect API key","type":"invalid_request_error","code":"invalid_api_key"}}"#;
+        assert_eq!(
+            (message(openai), kind(401, openai)),
+            ("Incorrect API key".into(), ModelErrorKind::Key)
+        );
+        let anthropic = r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 9 tokens > 8 maximum"}}"#;
+        assert_eq!(kind(400, anthropic), ModelErrorKind::TooLong);
+        let gemini = r#"[{"error":{"code":400,"message":"API key not valid.","status":"INVALID_ARGUMENT"}}]"#;
+        assert_eq!(
+            (message(gemini), kind(400, gemini)),
+            ("API key not valid.".into(), ModelErrorKind::Key)
+        );
+        let llama = r#"{"error":{"code":400,"message":"request (9 tokens) exceeds the available context size (8 tokens)","type":"exceed_context_size_error","n_ctx":8}}"#;
+        assert_eq!(kind(400, llama), ModelErrorKind::TooLong);
+        let openai =
+            r#"{"error":{"message":"You exceeded your quota","code":"insufficient_quota"}}"#;
+        assert_eq!(kind(429, openai), ModelErrorKind::Key);
+        assert_eq!(message(r#"{"error":"model not found"}"#), "model not found");
+        assert_eq!(kind(404, r#"{"error":"model not found"}"#), ModelErrorKind::NotFound);
+        assert_eq!(kind(400, "what?"), ModelErrorKind::Invalid);
+        assert_eq!(kind(529, ""), ModelErrorKind::Later(None));
+    }
+
+    #[test]
+    fn a_page_is_told_by_its_title() {
+        let page = "<!DOCTYPE html>\n<html><head><TITLE>502\n Bad Gateway</TITLE></head></html>";
+        assert_eq!(message(page), "an HTML page: 502 Bad Gateway");
+        assert_eq!(message("<html>"), "an HTML page");
+    }
+
+    #[test]
+    fn what_is_said_is_one_line_of_bounded_length() {
+        let said = message(&format!("a\n\n{}", "é".repeat(1000)));
+        assert_eq!(said, format!("a {}...", "é".repeat(MOST_SAID - 2)));
+    }
+
+    #[test]
+    fn later_is_told_in_three_ways() {
+        let after = |name: &'static str, value: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(name, value.parse().unwrap());
+            retry_after(&headers)
+        };
+        assert_eq!(after("retry-after", "7"), Some(Duration::from_secs(7)));
+        assert_eq!(after("retry-after", "0.5"), Some(Duration::from_millis(500)));
+        assert_eq!(after("retry-after-ms", "1200"), Some(Duration::from_millis(1200)));
+        assert_eq!(after("retry-after", "Wed, 21 Oct 2015 07:28:00 GMT"), Some(Duration::ZERO));
+        assert_eq!(after("retry-after", "-1"), None);
+        assert_eq!(after("retry-after", "soon"), None);
+    }
+}

@@ -1,0 +1,202 @@
+//! Anthropic's messages.
+//!
+//! A breakpoint stands at the end of what a session shares with its parent, and one for the whole
+//! request beside the messages, which the server puts behind the last of them: so no mark moves
+//! through the history from request to request.
+
+use std::borrow::Cow;
+
+use forklore_agent::model::{ModelName, Request};
+use forklore_model::Data;
+use serde::Serialize;
+
+use super::object;
+use crate::config::ModelConfig;
+use crate::said::{Said, Voice, What, said};
+
+/// Asked for where nobody says how long an answer may be: the form wants a number.
+const MOST: u32 = 8192;
+
+#[derive(Serialize)]
+struct Body<'a> {
+    #[serde(flatten)]
+    asked: Asked<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<Kind>,
+    max_tokens: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    stream: bool,
+    cache_control: Kind,
+}
+
+/// What tokens are counted of.
+#[derive(Serialize)]
+struct Asked<'a> {
+    model: &'a str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Tool<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    system: Vec<Marked<'a>>,
+    messages: Vec<Turn<'a>>,
+}
+
+#[derive(Clone, Copy, Serialize)]
+struct Kind {
+    r#type: &'static str,
+}
+
+const EPHEMERAL: Kind = Kind { r#type: "ephemeral" };
+
+#[derive(Serialize)]
+struct Tool<'a> {
+    name: &'a str,
+    description: &'a str,
+    input_schema: &'a Data,
+}
+
+#[derive(Serialize)]
+struct Turn<'a> {
+    role: &'static str,
+    content: Vec<Marked<'a>>,
+}
+
+/// A block; the mark is the last that is written of it.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Marked<'a> {
+    Thought(Data),
+    Block {
+        #[serde(flatten)]
+        block: Block<'a>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<Kind>,
+    },
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Block<'a> {
+    Text {
+        text: Cow<'a, str>,
+    },
+    ToolUse {
+        id: Cow<'a, str>,
+        name: &'a str,
+        input: Cow<'a, Data>,
+    },
+    ToolResult {
+        tool_use_id: Cow<'a, str>,
+        content: String,
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        is_error: bool,
+    },
+}
+
+pub(super) fn body(
+    config: &ModelConfig,
+    name: &ModelName,
+    request: &Request,
+) -> Result<Vec<u8>, serde_json::Error> {
+    serde_json::to_vec(&Body {
+        asked: asked(config, name, request),
+        tool_choice: request.options.must_call.then_some(Kind { r#type: "any" }),
+        max_tokens: request.options.max_output_tokens.or(config.max_output_tokens).unwrap_or(MOST),
+        temperature: request.options.temperature.or(config.temperature),
+        stream: true,
+        cache_control: EPHEMERAL,
+    })
+}
+
+/// The body of a question after the number of tokens.
+pub(crate) fn counted_body(
+    config: &ModelConfig,
+    name: &ModelName,
+    request: &Request,
+) -> Result<Vec<u8>, serde_json::Error> {
+    serde_json::to_vec(&asked(config, name, request))
+}
+
+fn asked<'a>(config: &'a ModelConfig, name: &ModelName, request: &'a Request) -> Asked<'a> {
+    let tools = request.tools.iter().map(|tool| Tool {
+        name: &tool.name,
+        description: &tool.description,
+        input_schema: &tool.parameters,
+    });
+    let mut all = said(&request.messages, name);
+    // Blank blocks are refused.
+    all.retain(|said| !matches!(&said.what, What::Text(text) if text.trim().is_empty()));
+    let first = all.iter().position(|said| said.voice != Voice::System).unwrap_or(all.len());
+    let rest = all.split_off(first);
+    let mark =
+        Mark { shared: request.shared, in_rest: rest.iter().any(|it| it.message < request.shared) };
+    Asked {
+        model: &config.model,
+        tools: tools.collect(),
+        system: system(all, mark),
+        messages: turns(rest, mark),
+    }
+}
+
+/// Where the breakpoint goes.
+#[derive(Clone, Copy)]
+struct Mark {
+    /// Behind the last block of these messages.
+    shared: usize,
+    /// Whether any of them is not among the instructions at the beginning.
+    in_rest: bool,
+}
+
+fn system(all: Vec<Said<'_>>, mark: Mark) -> Vec<Marked<'_>> {
+    let last = all.iter().rposition(|said| said.message < mark.shared && !mark.in_rest);
+    let blocks = all.into_iter().enumerate().filter_map(|(at, said)| match said.what {
+        What::Text(text) => {
+            let cache_control = (Some(at) == last).then_some(EPHEMERAL);
+            Some(Marked::Block { block: Block::Text { text }, cache_control })
+        }
+        _ => None,
+    });
+    blocks.collect()
+}
+
+/// The history in turns: who speaks twice in a row speaks once, at greater length.
+fn turns(rest: Vec<Said<'_>>, mark: Mark) -> Vec<Turn<'_>> {
+    let mut turns: Vec<Turn<'_>> = Vec::new();
+    // The first speaker has to be the person.
+    if rest.first().is_some_and(|said| said.voice == Voice::Assistant) {
+        let text = Cow::Borrowed("(The conversation begins with the assistant.)");
+        let block = Marked::Block { block: Block::Text { text }, cache_control: None };
+        turns.push(Turn { role: "user", content: vec![block] });
+    }
+    let marked = rest
+        .iter()
+        .rposition(|said| said.message < mark.shared && !matches!(said.what, What::Thought { .. }));
+    for (at, said) in rest.into_iter().enumerate() {
+        let role = if said.voice == Voice::Assistant { "assistant" } else { "user" };
+        let block = match said.what {
+            What::Text(text) => Block::Text { text },
+            What::Call { id, name, arguments } => {
+                Block::ToolUse { id, name, input: object(arguments) }
+            }
+            What::Result { call, text, is_error, .. } => {
+                Block::ToolResult { tool_use_id: call, content: text, is_error }
+            }
+            What::Thought { opaque: Some(block), .. } => {
+                push(&mut turns, role, Marked::Thought(block));
+                continue;
+            }
+            // Without its signature it is refused.
+            What::Thought { opaque: None, .. } => continue,
+        };
+        let cache_control = (Some(at) == marked).then_some(EPHEMERAL);
+        push(&mut turns, role, Marked::Block { block, cache_control });
+    }
+    turns
+}
+
+fn push<'a>(turns: &mut Vec<Turn<'a>>, role: &'static str, block: Marked<'a>) {
+    match turns.last_mut() {
+        Some(turn) if turn.role == role => turn.content.push(block),
+        _ => turns.push(Turn { role, content: vec![block] }),
+    }
+}

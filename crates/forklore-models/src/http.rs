@@ -1,0 +1,171 @@
+//! Sending a request, and the bytes of its answer.
+
+use std::fmt::Write as _;
+use std::future::Future;
+use std::time::Duration;
+
+use forklore_agent::model::ModelErrorKind;
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Client, Response, Url};
+
+use crate::config::{ModelConfig, Provider};
+use crate::failure::{Report, one_line};
+use crate::key::Found;
+
+/// The most bytes of a failure's body that are read.
+const MOST_FAILURE: usize = 64 << 10;
+
+/// A failure, before it is known which model it belongs to.
+#[derive(Debug)]
+pub(crate) struct Failed {
+    pub(crate) kind: ModelErrorKind,
+    pub(crate) message: String,
+    pub(crate) source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+impl Failed {
+    pub(crate) fn new(kind: ModelErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), source: None }
+    }
+}
+
+/// A client for models: it follows no redirection, which could take a key elsewhere.
+pub(crate) fn client() -> Result<Client, Failed> {
+    // Another part of the program may have chosen already, which is as good.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    Client::builder()
+        .user_agent(concat!("forklore/", env!("CARGO_PKG_VERSION")))
+        .redirect(reqwest::redirect::Policy::none())
+        .connect_timeout(Duration::from_secs(30))
+        .build()
+        .map_err(|error| of_transport(error, "cannot be asked over HTTP"))
+}
+
+/// The address of a request; what is wrong with the configured one is said.
+pub(crate) fn url(config: &ModelConfig, path: &str) -> Result<Url, Failed> {
+    let base = config.address();
+    let wrong = |why: &str| {
+        Failed::new(
+            ModelErrorKind::Invalid,
+            format!("the base_url {why}: expected https://HOST/PATH"),
+        )
+    };
+    let url = Url::parse(&format!("{base}/{path}"))
+        .map_err(|error| Failed { source: Some(Box::new(error)), ..wrong("is no address") })?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(wrong("begins with neither http:// nor https://"));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(wrong("holds a user name or a password, which belong into key_env"));
+    }
+    Ok(url)
+}
+
+/// The headers of a request, the key among them.
+pub(crate) fn headers(provider: Provider, key: &Found) -> Result<HeaderMap, Failed> {
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/json"));
+    if provider == Provider::Anthropic {
+        headers.insert("anthropic-version", HeaderValue::from_static("2023-06-01"));
+    }
+    let (name, before) = match provider {
+        Provider::Anthropic => ("x-api-key", ""),
+        Provider::Gemini => ("x-goog-api-key", ""),
+        Provider::OpenAi | Provider::Ollama => ("authorization", "Bearer "),
+    };
+    match key {
+        Found::None => {}
+        Found::Key(key) => {
+            if let Some(value) = key.header(before) {
+                headers.insert(HeaderName::from_static(name), value);
+            }
+        }
+        Found::NotSet(variable) => {
+            let message = format!("no key: the environment variable {variable} is not set");
+            return Err(Failed::new(ModelErrorKind::Key, message));
+        }
+        Found::NoKey(variable) => {
+            let message = format!("{variable} holds characters that no key has");
+            return Err(Failed::new(ModelErrorKind::Key, message));
+        }
+    }
+    Ok(headers)
+}
+
+/// Sends a request and waits for the beginning of its answer. A failure is read and told.
+pub(crate) async fn post(
+    client: &Client,
+    url: Url,
+    headers: HeaderMap,
+    body: Vec<u8>,
+    patience: Duration,
+) -> Result<Response, Failed> {
+    let sent = client.post(url).headers(headers).body(body).send();
+    let response =
+        in_time(patience, sent).await?.map_err(|error| of_transport(error, "cannot be reached"))?;
+    let status = response.status();
+    if status.is_success() {
+        return Ok(response);
+    }
+    let headers = response.headers().clone();
+    let said = in_time(patience, text(response)).await.unwrap_or_default();
+    let report = Report::of(&said);
+    let kind = report.kind(status, &headers);
+    let mut message = status.as_str().to_owned();
+    if let Some(reason) = status.canonical_reason() {
+        message = format!("{message} {reason}");
+    }
+    if let Some(to) = headers.get("location").and_then(|to| to.to_str().ok()) {
+        let _ = write!(message, ": moved to {}", one_line(to));
+    }
+    if !report.message.is_empty() {
+        let _ = write!(message, ": {}", report.message);
+    }
+    Err(Failed::new(kind, message))
+}
+
+/// Waits no longer than patience lasts.
+pub(crate) async fn in_time<T>(
+    patience: Duration,
+    awaited: impl Future<Output = T>,
+) -> Result<T, Failed> {
+    tokio::time::timeout(patience, awaited).await.map_err(|error| Failed {
+        source: Some(Box::new(error)),
+        ..Failed::new(
+            ModelErrorKind::TimedOut,
+            format!("nothing came for {} s", patience.as_secs_f64()),
+        )
+    })
+}
+
+/// The beginning of a body, as text.
+pub(crate) async fn text(mut response: Response) -> String {
+    let mut bytes = Vec::new();
+    while let Ok(Some(chunk)) = response.chunk().await {
+        bytes.extend_from_slice(&chunk);
+        if bytes.len() >= MOST_FAILURE {
+            bytes.truncate(MOST_FAILURE);
+            break;
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// A failure on the way, with the innermost reason; the address is the user's own and left out.
+pub(crate) fn of_transport(error: reqwest::Error, what: &str) -> Failed {
+    let error = error.without_url();
+    let mut reason: &dyn std::error::Error = &error;
+    while let Some(inner) = reason.source() {
+        reason = inner;
+    }
+    let message = format!("{what}: {}", one_line(&reason.to_string()));
+    let kind = if error.is_timeout() {
+        ModelErrorKind::TimedOut
+    } else if error.is_builder() {
+        ModelErrorKind::Invalid
+    } else {
+        ModelErrorKind::Unreachable
+    };
+    Failed { kind, message, source: Some(Box::new(error)) }
+}

@@ -1,0 +1,317 @@
+//! A model that is asked over HTTP.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::time::Duration;
+
+use bytes::Bytes;
+use forklore_agent::model::{
+    Model, ModelError, ModelErrorKind, ModelName, ModelResult, Piece, Pieces, Request,
+};
+use futures_util::future::BoxFuture;
+use futures_util::stream::{self, BoxStream, Stream, StreamExt as _};
+use reqwest::header::CONTENT_TYPE;
+use reqwest::{Client, Response};
+use serde::Deserialize;
+use sse_stream::{Sse, SseStream};
+
+use crate::answer::{Broken, Reader};
+use crate::config::{ModelConfig, Provider};
+use crate::failure::Report;
+use crate::form;
+use crate::http::{self, Failed};
+use crate::key::Found;
+
+/// The most bytes of an answer: no model says so much, so it is something else that answers.
+const MOST_ANSWER: usize = 256 << 20;
+
+/// A model that is asked over HTTP, in the form that its server speaks.
+#[derive(Clone)]
+pub struct HttpModel {
+    config: ModelConfig,
+    name: ModelName,
+    key: Found,
+    client: Client,
+}
+
+impl fmt::Debug for HttpModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpModel").field("config", &self.config).finish_non_exhaustive()
+    }
+}
+
+impl HttpModel {
+    /// A model as it is configured. Its key is read from the environment now; one that is missing
+    /// is told when the model is asked, so that what would be sent can be seen without it.
+    ///
+    /// # Errors
+    /// When the address is none, or no HTTPS can be spoken here.
+    pub fn new(config: ModelConfig) -> ModelResult<Self> {
+        let name = ModelName {
+            provider: config.provider.as_str().to_owned(),
+            model: config.model.clone(),
+        };
+        let key = Found::of(&config.key_variables());
+        let model = |client| Self { config, name, key, client };
+        match http::client() {
+            Ok(client) => {
+                let model = model(client);
+                model.url("").map_err(|failed| model.error(failed))?;
+                Ok(model)
+            }
+            Err(failed) => Err(error(&name_of_nothing(), &Found::None, failed)),
+        }
+    }
+
+    /// How it is configured.
+    #[must_use]
+    pub fn config(&self) -> &ModelConfig {
+        &self.config
+    }
+
+    /// How many tokens the request is, as the server counts them; none where it offers no count.
+    /// The history goes to the server for that, as with a request.
+    ///
+    /// # Errors
+    /// As with a request.
+    pub async fn count(&self, request: &Request) -> ModelResult<Option<u64>> {
+        self.counted(request).await.map_err(|failed| self.error(failed))
+    }
+
+    fn url(&self, path: &str) -> Result<reqwest::Url, Failed> {
+        http::url(&self.config, path)
+    }
+
+    fn error(&self, failed: Failed) -> ModelError {
+        error(&self.name, &self.key, failed)
+    }
+
+    async fn counted(&self, request: &Request) -> Result<Option<u64>, Failed> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Counted {
+            #[serde(rename = "input_tokens")]
+            input: Option<u64>,
+            total_tokens: Option<u64>,
+        }
+        let (path, body) = match self.config.provider {
+            Provider::Anthropic => (
+                "messages/count_tokens".to_owned(),
+                form::anthropic::counted_body(&self.config, &self.name, request),
+            ),
+            Provider::Gemini => (
+                format!("models/{}:countTokens", self.config.model),
+                form::gemini::counted_body(&self.config, &self.name, request),
+            ),
+            Provider::OpenAi | Provider::Ollama => return Ok(None),
+        };
+        let body = body.map_err(not_written)?;
+        let response = self.send(&path, body, self.config.patience()).await?;
+        let said = http::in_time(self.config.patience(), http::text(response)).await?;
+        let counted: Counted = serde_json::from_str(&said).map_err(Broken::from).map_err(broken)?;
+        Ok(counted.input.or(counted.total_tokens))
+    }
+
+    async fn send(
+        &self,
+        path: &str,
+        body: Vec<u8>,
+        patience: Duration,
+    ) -> Result<Response, Failed> {
+        let url = self.url(path)?;
+        let headers = http::headers(self.config.provider, &self.key)?;
+        http::post(&self.client, url, headers, body, patience).await
+    }
+
+    async fn ask(&self, request: &Request) -> Result<Answer, Failed> {
+        let body = form::body(&self.config, &self.name, request).map_err(not_written)?;
+        let patience = request.options.patience.unwrap_or_else(|| self.config.patience());
+        let path = match self.config.provider {
+            Provider::OpenAi | Provider::Ollama => "chat/completions".to_owned(),
+            Provider::Anthropic => "messages".to_owned(),
+            Provider::Gemini => {
+                format!("models/{}:streamGenerateContent?alt=sse", self.config.model)
+            }
+        };
+        let response = self.send(&path, body, patience).await?;
+        let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+        if !kind.is_some_and(|kind| kind.starts_with("text/event-stream")) {
+            let kind = crate::failure::one_line(kind.unwrap_or("no content type"));
+            let said = Report::of(&http::in_time(patience, http::text(response)).await?).message;
+            let message = format!("answers with {kind} instead of a stream of events: {said}");
+            return Err(Failed::new(ModelErrorKind::Malformed, message));
+        }
+        Ok(Answer {
+            events: SseStream::from_bytes_stream(bounded(response.bytes_stream())).boxed(),
+            reader: Some(Reader::new(self.config.provider)),
+            ready: VecDeque::new(),
+            patience,
+        })
+    }
+}
+
+impl Model for HttpModel {
+    fn name(&self) -> &ModelName {
+        &self.name
+    }
+
+    fn context_window(&self) -> Option<u64> {
+        self.config.context_window
+    }
+
+    fn stream<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, ModelResult<Pieces<'a>>> {
+        Box::pin(async move {
+            let answer = self.ask(request).await.map_err(|failed| self.error(failed))?;
+            let pieces = stream::unfold(answer, |mut answer| async move {
+                let piece = answer.next().await?;
+                Some((piece, answer))
+            });
+            let pieces: Pieces<'a> =
+                pieces.map(|piece| piece.map_err(|failed| self.error(failed))).boxed();
+            Ok(pieces)
+        })
+    }
+
+    fn body(&self, request: &Request) -> ModelResult<Vec<u8>> {
+        let body = form::body(&self.config, &self.name, request);
+        body.map_err(|error| self.error(not_written(error)))
+    }
+}
+
+/// An answer that is being read.
+struct Answer {
+    events: BoxStream<'static, Result<Sse, sse_stream::Error>>,
+    /// None when the answer is over.
+    reader: Option<Reader>,
+    ready: VecDeque<Piece>,
+    patience: Duration,
+}
+
+impl Answer {
+    /// The next piece; none behind the last one and behind a failure.
+    async fn next(&mut self) -> Option<Result<Piece, Failed>> {
+        loop {
+            if let Some(piece) = self.ready.pop_front() {
+                return Some(Ok(piece));
+            }
+            let mut reader = self.reader.take()?;
+            let mut pieces = Vec::new();
+            match self.read(&mut reader, &mut pieces).await {
+                Ok(true) => {}
+                Ok(false) => self.reader = Some(reader),
+                Err(failed) => return Some(Err(failed)),
+            }
+            self.ready.extend(pieces);
+        }
+    }
+
+    /// Reads an event. Returns whether the answer is over.
+    async fn read(&mut self, reader: &mut Reader, pieces: &mut Vec<Piece>) -> Result<bool, Failed> {
+        let is_over = match http::in_time(self.patience, self.events.next()).await? {
+            Some(Ok(Sse { data: Some(data), .. })) => reader.read(&data, pieces).map_err(broken)?,
+            Some(Ok(_)) => false,
+            Some(Err(error)) => return Err(of_events(error)),
+            None => true,
+        };
+        if is_over {
+            let end = reader.end(pieces).map_err(broken)?;
+            pieces.push(Piece::End(end));
+        }
+        Ok(is_over)
+    }
+}
+
+/// The bytes of an answer, ended where they are too many.
+fn bounded(
+    bytes: impl Stream<Item = reqwest::Result<Bytes>> + Send + 'static,
+) -> impl Stream<Item = Result<Bytes, Cut>> + Send + 'static {
+    let mut left = MOST_ANSWER;
+    bytes.filter_map(move |chunk| {
+        let chunk = match chunk {
+            // The reader of events expects something in each.
+            Ok(chunk) if chunk.is_empty() => None,
+            Ok(chunk) => Some(left.checked_sub(chunk.len()).ok_or(Cut::TooLong).map(|rest| {
+                left = rest;
+                chunk
+            })),
+            Err(error) => Some(Err(Cut::Lost(error.without_url()))),
+        };
+        std::future::ready(chunk)
+    })
+}
+
+/// Why no more bytes of an answer come.
+#[derive(Debug, thiserror::Error)]
+enum Cut {
+    #[error("the connection was lost")]
+    Lost(#[source] reqwest::Error),
+    #[error("the answer is longer than {} MiB", MOST_ANSWER >> 20)]
+    TooLong,
+}
+
+fn of_events(error: sse_stream::Error) -> Failed {
+    match error {
+        sse_stream::Error::Body(cut) => match cut.downcast::<Cut>() {
+            Ok(cut) if matches!(*cut, Cut::TooLong) => {
+                Failed { source: None, ..Failed::new(ModelErrorKind::Malformed, cut.to_string()) }
+            }
+            Ok(cut) => Failed {
+                message: "the connection was lost in the middle of the answer".to_owned(),
+                kind: ModelErrorKind::Unreachable,
+                source: Some(cut),
+            },
+            Err(other) => Failed {
+                message: "the answer could not be read".to_owned(),
+                kind: ModelErrorKind::Unreachable,
+                source: Some(other),
+            },
+        },
+        other => Failed {
+            message: format!("the answer is no stream of events: {other}"),
+            kind: ModelErrorKind::Malformed,
+            source: Some(Box::new(other)),
+        },
+    }
+}
+
+fn broken(broken: Broken) -> Failed {
+    match broken {
+        Broken::Reported(error) => {
+            let report = Report::of(&error);
+            let message = format!("the server ended the answer: {}", report.message);
+            Failed::new(report.kind_in_stream(), message)
+        }
+        Broken::Off => Failed::new(ModelErrorKind::Unreachable, broken.to_string()),
+        Broken::Event(_) | Broken::Arguments(_) => Failed {
+            message: broken.to_string(),
+            kind: ModelErrorKind::Malformed,
+            source: Some(Box::new(broken)),
+        },
+    }
+}
+
+fn not_written(error: serde_json::Error) -> Failed {
+    Failed {
+        message: "the request cannot be written".to_owned(),
+        kind: ModelErrorKind::Invalid,
+        source: Some(Box::new(error)),
+    }
+}
+
+fn name_of_nothing() -> ModelName {
+    ModelName { provider: "models".into(), model: String::new() }
+}
+
+fn error(name: &ModelName, key: &Found, failed: Failed) -> ModelError {
+    let provider = if name.model.is_empty() {
+        name.provider.clone()
+    } else {
+        format!("{} {}", name.provider, name.model)
+    };
+    ModelError {
+        provider,
+        message: key.hide_in(&failed.message),
+        kind: failed.kind,
+        source: failed.source,
+    }
+}

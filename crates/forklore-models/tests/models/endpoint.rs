@@ -1,0 +1,102 @@
+//! An HTTP server of our own that answers as it is told, however wrong that is.
+
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+
+/// What to do behind the bytes of an answer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Then {
+    Close,
+    /// Say nothing more, and keep the connection.
+    Hang,
+}
+
+/// A request as it came.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    /// The first line and the headers.
+    pub(crate) head: String,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Asked {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let lines = self.head.lines().filter_map(|line| line.split_once(": "));
+        lines.filter(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value).next()
+    }
+}
+
+/// A server that gives every request the same answer.
+pub(crate) struct Endpoint {
+    port: u16,
+    asked: Receiver<Asked>,
+}
+
+impl Endpoint {
+    pub(crate) fn answering(answer: impl Into<Vec<u8>>, then: Then) -> Self {
+        let answer = answer.into();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let (tell, asked) = mpsc::channel();
+        thread::spawn(move || {
+            let mut open = Vec::new();
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                let Some(request) = read(&mut stream) else { continue };
+                if tell.send(request).is_err() || stream.write_all(&answer).is_err() {
+                    continue;
+                }
+                if then == Then::Hang {
+                    open.push(stream);
+                }
+            }
+        });
+        Self { port, asked }
+    }
+
+    /// One that answers 200 with these events.
+    pub(crate) fn streaming(events: &[&str], then: Then) -> Self {
+        let events: String = events.iter().map(|event| format!("{event}\n\n")).collect();
+        Self::answering(ok("text/event-stream", &events), then)
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://127.0.0.1:{}/v1", self.port)
+    }
+
+    /// The next request that came.
+    pub(crate) fn asked(&self) -> Asked {
+        self.asked.recv().unwrap()
+    }
+}
+
+/// A whole answer of status 200; the connection's end is its own.
+pub(crate) fn ok(kind: &str, body: &str) -> String {
+    format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\nconnection: close\r\n\r\n{body}")
+}
+
+/// A whole answer of another status, with further header lines.
+pub(crate) fn refusal(status: &str, headers: &str, body: &str) -> String {
+    let length = body.len();
+    format!(
+        "HTTP/1.1 {status}\r\n{headers}connection: close\r\ncontent-length: {length}\r\n\r\n{body}"
+    )
+}
+
+fn read(stream: &mut TcpStream) -> Option<Asked> {
+    let mut bytes = Vec::new();
+    let mut buffer = [0; 65536];
+    loop {
+        let read = stream.read(&mut buffer).ok().filter(|read| *read > 0)?;
+        bytes.extend_from_slice(&buffer[..read]);
+        let Some(at) = bytes.windows(4).position(|four| four == b"\r\n\r\n") else { continue };
+        let head = String::from_utf8(bytes[..at].to_vec()).unwrap();
+        let request = Asked { head, body: bytes[at + 4..].to_vec() };
+        let length = request.header("content-length").map_or(0, |length| length.parse().unwrap());
+        if request.body.len() >= length {
+            return Some(request);
+        }
+    }
+}
