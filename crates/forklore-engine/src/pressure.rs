@@ -61,11 +61,14 @@ impl Engine {
             links += 1;
             // A delegate has nothing of its parent's context.
             let parent = at.parent_id.filter(|_| at.inherited.kept > 0 && links <= header.depth);
-            let cut = at.cut.and_then(|cut| cut.seq);
-            next = match parent.map(|parent| self.store().header(&parent)).transpose() {
-                Ok(parent) => parent.map(|parent| (parent, cut)),
-                // A history stays readable when the header above it is gone.
-                Err(_) => None,
+            // A history stays readable when the header above it is gone.
+            let parent = parent.and_then(|parent| self.store().header(&parent).ok());
+            next = match (parent, at.cut.and_then(|cut| cut.seq)) {
+                (Some(parent), Some(cut)) => {
+                    let seq = self.last_behind(&parent, cut)?;
+                    Some((parent, Some(seq)))
+                }
+                _ => None,
             };
         }
         let messages = self.inspect_lazily(session)?.messages;
@@ -74,6 +77,16 @@ impl Engine {
             bytes += message_bytes(&message?);
         }
         Ok(Pressure::default().and_bytes(bytes))
+    }
+
+    /// The last event that stands behind a cut and is not inherited: what the last answer before
+    /// the cut took is told behind it.
+    fn last_behind(&self, header: &Header, cut: u64) -> Result<u64> {
+        let at = At::Seq(cut + 1);
+        let query = Query { at, direction: Direction::Forward, limit: PAGE, bare: true };
+        let page = self.store().read(&header.id, &query)?;
+        let behind = page.events.iter().take_while(|event| !event.event.class.is_inherited());
+        Ok(behind.last().map_or(cut, |event| event.seq))
     }
 
     /// The last call of a model among what a session wrote itself up to and including `seq`.

@@ -38,6 +38,12 @@ impl Lease {
         hold(&self.kernel, &self.session(), &self.owner).await
     }
 
+    /// Gives back what was regained of a session that others wrote to meanwhile.
+    pub(crate) async fn leave(&self) {
+        let (session, owner) = (self.session(), self.owner.clone());
+        let _ = self.kernel.run(move |engine| engine.release(&session, &owner)).await;
+    }
+
     /// Goes over to another session, whose lease is taken.
     pub(crate) async fn move_to(&self, session: &SessionId) -> Result<Header> {
         let header = hold(&self.kernel, session, &self.owner).await?;
@@ -53,8 +59,7 @@ impl Lease {
     pub(crate) async fn release(mut self) {
         self.renewing.abort();
         self.held = false;
-        let (session, owner) = (self.session(), self.owner.clone());
-        let _ = self.kernel.run(move |engine| engine.release(&session, &owner)).await;
+        self.leave().await;
     }
 }
 

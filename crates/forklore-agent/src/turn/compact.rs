@@ -28,6 +28,8 @@ pub struct Compacted {
     pub tokens_before: u64,
     /// And after: an estimate.
     pub tokens_after: u64,
+    /// Whether the messages are shorter than before.
+    pub made_room: bool,
 }
 
 /// Compacts the history, where there is something to compact and no hook denies it.
@@ -46,7 +48,10 @@ pub(crate) async fn compact(
     if inner.judge(&identity, Matter::Compact { plan: &plan }).await.denied.is_some() {
         return Ok(None);
     }
+    let model = &*equipment.model;
+    log.look(model).await?;
     let tokens_before = log.pressure().await?.tokens;
+    let bytes_before = log.view.bytes();
     let (from_index, to_index) = (plan.from_index, plan.to_index);
     let data = json!({"reason": reason, "from_index": from_index, "to_index": to_index,
         "tokens": tokens_before});
@@ -56,7 +61,7 @@ pub(crate) async fn compact(
         log.append(said.usage.into_iter().collect()).await?;
         return Ok(None);
     }
-    let (text, model, why) = match &said.by {
+    let (text, by, why) = match &said.by {
         Summarize::Told { text, model } => (text.clone(), Some(model.clone()), None),
         Summarize::Deterministic => (summary_text(&plan.summary), None, None),
         Summarize::Untold(why) => (summary_text(&plan.summary), None, Some(why.clone())),
@@ -64,16 +69,17 @@ pub(crate) async fn compact(
     let strategy = said.by.strategy();
     let content = format!("[Summary of the conversation so far]\n{text}");
     let data = json!({"from_index": from_index, "to_index": to_index, "content": content,
-        "strategy": strategy, "model": model, "reason": reason, "limitations": why});
+        "strategy": strategy, "model": by, "reason": reason, "limitations": why});
     let mut events = vec![event(EventType::HISTORY_COMPACTION, data)?];
     events.extend(said.usage);
     log.append(events).await?;
-    log.view.forget();
+    log.look(model).await?;
+    let made_room = log.view.bytes() < bytes_before;
     let tokens_after = log.pressure().await?.tokens;
     let data = json!({"reason": reason, "from_index": from_index, "to_index": to_index,
         "strategy": strategy, "tokens_before": tokens_before, "tokens_after": tokens_after});
     inner.announce(Name::ContextPostCompact, data);
-    Ok(Some(Compacted { from_index, to_index, strategy, tokens_before, tokens_after }))
+    Ok(Some(Compacted { from_index, to_index, strategy, tokens_before, tokens_after, made_room }))
 }
 
 fn summary_text(summary: &impl Serialize) -> String {

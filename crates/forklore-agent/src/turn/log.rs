@@ -75,7 +75,7 @@ impl<'a> Log<'a> {
     async fn recover(&mut self) -> Result<()> {
         match self.lease.regain().await {
             Ok(header) if header.head_seq() == self.head => return Ok(()),
-            Ok(_) => {}
+            Ok(_) => self.lease.leave().await,
             Err(error) if error.kind() == ErrorKind::Busy => {}
             Err(error) => return Err(error),
         }

@@ -100,7 +100,7 @@ impl Run<'_> {
     ) -> Result<bool> {
         let key = cache_key(self.root);
         let compacted = compact(log, self.equipment, key, reason, self.cancel).await?;
-        let has_room = compacted.is_some_and(|made| made.tokens_after < made.tokens_before);
+        let has_room = compacted.is_some_and(|made| made.made_room);
         course.compacting_is_vain = !has_room;
         Ok(has_room)
     }

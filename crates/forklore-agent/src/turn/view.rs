@@ -38,10 +38,6 @@ impl View {
         self.known = Some(Known { session: header.id, head, model, messages, shared, pressure });
     }
 
-    pub(crate) fn forget(&mut self) {
-        self.known = None;
-    }
-
     /// Follows an append. What changes how earlier messages are read makes it forget.
     pub(crate) fn follow(&mut self, events: &[NewEvent], head: i64) {
         let Some(known) = &mut self.known else { return };
@@ -83,6 +79,12 @@ impl View {
     /// How full the context is, where known.
     pub(crate) fn pressure(&self) -> Option<Pressure> {
         self.known.as_ref().map(|known| known.pressure)
+    }
+
+    /// How long the messages are.
+    pub(crate) fn bytes(&self) -> usize {
+        let len = |message| serde_json::to_string(message).map_or(0, |text| text.len());
+        self.messages().iter().map(len).sum()
     }
 
     pub(crate) fn messages(&self) -> &[Message] {

@@ -1,12 +1,22 @@
 //! The kernel over a scripted model: what it writes, in which order, and what it tells.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on stops")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "these are tests: a broken expectation ends the case"
+)]
 
+mod context;
 mod delegates;
 mod hooks;
+mod interruption;
+mod kill;
+mod leases;
 mod lifecycle;
 mod permissions;
 mod scripted;
+mod streams;
 mod trouble;
 mod turns;
 mod world;

@@ -1,7 +1,6 @@
 //! A turn: what is asked, what is written, in which order.
 
 use forklore_agent::Status;
-use forklore_agent::notify::Name;
 use forklore_model::header::Usage;
 use serde_json::json;
 
@@ -65,22 +64,4 @@ async fn a_request_is_what_inspect_says() {
         assert_eq!(request.messages, all.messages[..len]);
     }
     assert_eq!(asked[2].messages.len() + 1, all.messages.len());
-}
-
-#[tokio::test]
-async fn a38_nothing_is_announced_that_was_not_stored() {
-    let world = World::new();
-    let model = Scripted::new(vec![calls(&[("c1", "echo", "{}")]), says("one")]);
-    let session = world.root(&model);
-    session.execute("first").await.unwrap();
-    let pieces: String = world
-        .ears
-        .of(Name::ContentBlockDelta)
-        .iter()
-        .map(|told| {
-            assert!(told.ephemeral);
-            told.data["delta"].as_str().unwrap().to_owned()
-        })
-        .collect();
-    assert_eq!(pieces, "let me seeone");
 }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use forklore_agent::notify::{Name, Notification, Sink};
-use forklore_agent::tool::{CallContext, ToolCall, ToolOutcome, ToolSpec, Tools};
+use forklore_agent::tool::{CallContext, Step, ToolCall, ToolOutcome, ToolSpec, Tools};
 use forklore_agent::{AgentSession, Equipment, Kernel, NewSession};
 use forklore_engine::Engine;
 use forklore_model::workspace::Workspace;
@@ -92,11 +92,11 @@ pub(crate) fn equipment(model: &Arc<Scripted>) -> Equipment {
     equipment
 }
 
-/// `echo` says its arguments, `slow` waits so many milliseconds, `fail` fails, `crash` panics,
+/// `echo` says its arguments, `slow` waits so many milliseconds, `steps` tells so many, `fail` fails, `crash` panics,
 /// `hang` ends when it is cancelled, `deaf` not even then, `flood` says many bytes.
 pub(crate) struct TestTools;
 
-const NAMES: [&str; 7] = ["echo", "slow", "fail", "crash", "hang", "deaf", "flood"];
+const NAMES: [&str; 8] = ["echo", "slow", "steps", "fail", "crash", "hang", "deaf", "flood"];
 
 impl Tools for TestTools {
     fn specs(&self) -> Vec<ToolSpec> {
@@ -116,6 +116,14 @@ impl Tools for TestTools {
                     let ms = call.arguments.read().unwrap();
                     tokio::time::sleep(Duration::from_millis(ms)).await;
                     ToolOutcome::text(&format!("after {ms}"))
+                }
+                "steps" => {
+                    let steps: u32 = call.arguments.read().unwrap();
+                    for done in 0..steps {
+                        let (done, total) = (f64::from(done), Some(f64::from(steps)));
+                        on.progress.tell(Step { done, total, message: None });
+                    }
+                    ToolOutcome::text("done")
                 }
                 "fail" => ToolOutcome::failed("it failed"),
                 "crash" => panic!("scripted crash"),

@@ -1,0 +1,283 @@
+//! What the model receives: the gauge, compaction, caches, answers to calls that have none.
+
+use std::sync::Arc;
+
+use forklore_agent::model::{EndReason, ModelErrorKind, Piece};
+use forklore_agent::notify::Name;
+use forklore_agent::tool::ToolCall;
+use forklore_agent::{Settings, cache_key};
+use forklore_engine::{Engine, Fork, NewEvent, Summarize};
+use forklore_model::{Data, EventType, Part, Role, SessionId};
+use forklore_sqlite::{Options, SqliteStore};
+use serde_json::json;
+
+use crate::scripted::{Act, Scripted, calls, end, says};
+use crate::world::{World, equipment};
+
+fn long(word: &str) -> String {
+    word.repeat(400)
+}
+
+#[tokio::test]
+async fn the_gauge_is_what_the_model_told_and_forks_inherit_it() {
+    let world = World::new();
+    let model = Scripted::named("small", Some(1_000), vec![]);
+    let session = world.root(&model);
+    session.execute("go").await.unwrap();
+    let gauge = session.gauge().await.unwrap();
+    assert_eq!((gauge.tokens, gauge.estimated, gauge.fraction()), (110, 0, Some(0.11)));
+    let told = world.ears.of(Name::ContextGauge);
+    assert_eq!(told[0].data["tokens"], 110);
+
+    let child = session.fork(Fork::of(session.id())).await.unwrap().child;
+    assert_eq!(child.gauge().await.unwrap(), gauge);
+    let grandchild = child.fork(Fork::of(child.id())).await.unwrap().child;
+    assert_eq!(grandchild.gauge().await.unwrap(), gauge);
+    // What comes behind the last call is estimated.
+    let text = NewEvent::user(&long("word")).unwrap();
+    let bytes = text.data.get().len() as u64;
+    world.kernel.engine().append(&child.id(), &text.into()).unwrap();
+    let gauge = child.gauge().await.unwrap();
+    assert_eq!((gauge.tokens, gauge.estimated), (110 + bytes / 4, bytes / 4));
+    // At a cut before any call there is nothing but the length.
+    let early = session.fork(Fork::of(session.id()).at("index:1".parse().unwrap())).await.unwrap();
+    let gauge = early.child.gauge().await.unwrap();
+    assert_eq!(gauge.tokens, gauge.estimated);
+}
+
+#[tokio::test]
+async fn a_full_context_is_compacted_and_nothing_is_lost() {
+    let world = World::new();
+    let model = Scripted::named(
+        "small",
+        Some(120),
+        vec![says(&long("first")), says("a summary"), says("after it")],
+    );
+    let session = world.root(&model);
+    session.equip(|equipment| equipment.system = Some("be brief".into()));
+    session.execute("one").await.unwrap();
+    let before = world.events(&session.id());
+    let turn = session.execute("two").await.unwrap();
+    assert_eq!(turn.text, "after it");
+
+    let events = world.events(&session.id());
+    assert_eq!(events[..before.len()], before);
+    let (kind, compaction) = &events[before.len() + 1];
+    assert_eq!(kind, "history_compaction");
+    let expected = json!({
+        "from_index": 1, "to_index": 3, "strategy": "model_summary_v1", "model": "small",
+        "reason": "threshold", "content": "[Summary of the conversation so far]\na summary",
+    });
+    assert_eq!(*compaction, expected);
+    let asked = model.asked();
+    let texts: Vec<_> = asked[2].messages.iter().map(forklore_model::Message::plain_text).collect();
+    let summary = "[Summary of the conversation so far]\na summary";
+    assert_eq!(texts, ["be brief", summary, "two"]);
+    // The summary's own call is in the books, and no part of the answer.
+    let usage = world.kernel.engine().show(&session.id()).unwrap().usage;
+    assert_eq!(usage.input, 300);
+    let names = world.ears.names(None);
+    let place = |name| names.iter().position(|told| *told == name).unwrap();
+    assert!(place("context:pre_compact") < place("context:post_compact"));
+    assert_eq!(world.ears.of(Name::ContentBlockEnd).len(), 2);
+}
+
+#[tokio::test]
+async fn a_request_that_is_too_long_makes_room_and_is_sent_again() {
+    let world = World::new();
+    let model = Scripted::new(vec![
+        says(&long("first")),
+        vec![Act::Fail(ModelErrorKind::TooLong)],
+        vec![Act::Fail(ModelErrorKind::Key)],
+        says("after it"),
+    ]);
+    let session = world.root(&model);
+    session.execute("one").await.unwrap();
+    assert_eq!(session.execute("two").await.unwrap().text, "after it");
+    let events = world.events(&session.id());
+    let compaction = events.iter().find(|(kind, _)| kind == "history_compaction").unwrap();
+    // The model gave no summary, so forklore made one, and says why.
+    assert_eq!(compaction.1["strategy"], "deterministic_operational_summary_v2");
+    assert_eq!(compaction.1["reason"], "too_long");
+    let why = compaction.1["limitations"].as_str().unwrap();
+    assert!(why.contains("scripted"), "{why}");
+}
+
+#[tokio::test]
+async fn what_cannot_be_made_shorter_fails() {
+    let world = World::new();
+    let model = Scripted::new(vec![vec![Act::Fail(ModelErrorKind::TooLong)]]);
+    let session = world.root(&model);
+    let error = session.execute(&long("one")).await.unwrap_err();
+    assert_eq!(error.kind(), forklore_model::ErrorKind::InvalidArgs);
+    assert_eq!(world.types(&session.id()), ["user_message", "turn_failed"]);
+    assert_eq!(session.compact().await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a63_a_fork_after_a_compaction_is_complete_in_a_fresh_process() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store.db");
+    let open = || Engine::over(Arc::new(SqliteStore::open(&path, Options::default()).unwrap()));
+    let model = Scripted::new(vec![
+        says(&long("first")),
+        calls(&[("c", "echo", "1")]),
+        says(&long("second")),
+        says("a summary"),
+        says("third"),
+    ]);
+    let (child, seen) = {
+        let world = World::over(open());
+        let session = world.root(&model);
+        session.execute("one").await.unwrap();
+        session.execute("two").await.unwrap();
+        let compacted = session.compact().await.unwrap().unwrap();
+        assert_eq!((compacted.from_index, compacted.to_index), (0, 6));
+        session.execute("three").await.unwrap();
+        let child = session.fork(Fork::of(session.id())).await.unwrap().child;
+        let seen = world.kernel.engine().inspect(&child.id()).unwrap().messages;
+        (child.id(), seen)
+    };
+    let world = World::over(open());
+    let model = Scripted::new(vec![]);
+    let session = world.kernel.open(&child, equipment(&model)).await.unwrap();
+    session.execute("four").await.unwrap();
+    let asked = model.asked();
+    assert_eq!(asked[0].messages[..seen.len()], seen);
+    let first = asked[0].messages[0].plain_text();
+    assert_eq!(first, "[Summary of the conversation so far]\na summary");
+    assert_eq!(world.kernel.engine().replay(&child, None).unwrap().count(), 11);
+}
+
+#[tokio::test]
+async fn a24_open_calls_are_answered_in_the_request() {
+    let world = World::new();
+    let model = Scripted::new(vec![]);
+    let session = world.root(&model);
+    session.initialize().await.unwrap();
+    let call = ToolCall { id: "c".into(), name: "echo".into(), arguments: Data::null() };
+    let call = NewEvent::new(EventType::TOOL_CALL, Data::of(&call).unwrap());
+    let engine = world.kernel.engine();
+    engine.append(&session.id(), &NewEvent::user("go").unwrap().into()).unwrap();
+    engine.append(&session.id(), &call.into()).unwrap();
+    session.execute("go on").await.unwrap();
+    let roles: Vec<_> = model.asked()[0].messages.iter().map(|message| message.role).collect();
+    assert_eq!(roles, [Role::User, Role::Assistant, Role::Tool, Role::User]);
+    let kinds = world.types(&session.id());
+    assert!(!kinds.iter().any(|kind| kind == "tool_result"), "{kinds:?}");
+}
+
+#[tokio::test]
+async fn a25_reasoning_that_nothing_follows_is_not_sent() {
+    let world = World::new();
+    let thought =
+        || Piece::Thought { text: "hm".into(), opaque: Some(Data::parse("[1]").unwrap()) };
+    let model = Scripted::new(vec![
+        vec![Act::Say(thought()), end(EndReason::Done)],
+        vec![
+            Act::Say(Piece::Thinking("h".into())),
+            Act::Say(thought()),
+            Act::Say(Piece::Text("yes".into())),
+            end(EndReason::Done),
+        ],
+        says("done"),
+    ]);
+    let session = world.root(&model);
+    for prompt in ["one", "two", "three"] {
+        session.execute(prompt).await.unwrap();
+    }
+    let asked = model.asked();
+    let thoughts = |at: usize| {
+        let parts = asked[at].messages.iter().flat_map(forklore_model::Message::to_parts);
+        parts.filter(|part| matches!(part, Part::Reasoning { .. })).count()
+    };
+    assert_eq!((thoughts(1), thoughts(2)), (0, 1));
+    let all = world.kernel.engine().inspect(&session.id()).unwrap().messages;
+    assert_eq!(asked[2].messages, all[..all.len() - 1]);
+    // Another model gets none of it.
+    let other = Scripted::named("other", None, vec![]);
+    session.set_model(other.clone());
+    session.execute("four").await.unwrap();
+    let parts = other.asked()[0]
+        .messages
+        .iter()
+        .flat_map(forklore_model::Message::to_parts)
+        .collect::<Vec<_>>();
+    assert!(!parts.iter().any(|part| matches!(part, Part::Reasoning { .. })));
+    let kinds = world.types(&session.id());
+    assert_eq!(kinds.iter().filter(|kind| *kind == "reasoning").count(), 2);
+}
+
+#[tokio::test]
+async fn a58_a_family_has_one_cache_key_and_it_tells_nothing() {
+    let world = World::new();
+    let model = Scripted::new(vec![]);
+    let session = world.root(&model);
+    session.execute("one").await.unwrap();
+    let child = session.fork(Fork::of(session.id())).await.unwrap().child;
+    child.execute("two").await.unwrap();
+    let other = world.root(&model);
+    other.execute("three").await.unwrap();
+    let keys: Vec<_> = model.asked().into_iter().map(|request| request.cache_key).collect();
+    assert_eq!(keys[0], keys[1]);
+    assert_ne!(keys[0], keys[2]);
+    let private: SessionId = "ada-lovelace-payroll".parse().unwrap();
+    let key = cache_key(&private);
+    assert!(key.len() <= 96 && !key.contains("ada") && !key.contains("payroll"), "{key}");
+}
+
+#[tokio::test]
+async fn a59_a68_requests_of_forks_begin_with_the_same_bytes() {
+    let world = World::new();
+    let model = Scripted::new(vec![says("one"), calls(&[("c", "echo", "1")]), says("two")]);
+    let session = world.root(&model);
+    session.equip(|equipment| equipment.system = Some("be brief".into()));
+    session.execute("first").await.unwrap();
+    session.execute("second").await.unwrap();
+    let summed = Fork { summarize: Some(Summarize::Deterministic), ..Fork::of(session.id()) };
+    let child = session.fork(summed).await.unwrap().child;
+    child.execute("third").await.unwrap();
+    let grandchild = child.fork(Fork::of(child.id())).await.unwrap().child;
+    grandchild.execute("fourth").await.unwrap();
+
+    let asked = model.asked();
+    let bytes = |at: usize| {
+        let body = serde_json::to_string(&asked[at].messages).unwrap();
+        body.trim_end_matches(']').to_owned()
+    };
+    // Each later request begins with the whole of the one before, tools and key included.
+    for later in 1..asked.len() {
+        assert!(bytes(later).starts_with(&bytes(later - 1)), "{}", bytes(later));
+        assert_eq!(asked[later].tools, asked[0].tools);
+        assert_eq!(asked[later].cache_key, asked[0].cache_key);
+    }
+    let shared: Vec<_> = asked.iter().map(|request| request.shared).collect();
+    assert_eq!(shared, [0, 0, 0, 8, 11]);
+}
+
+#[tokio::test]
+async fn a60_the_cost_of_a_family_is_that_of_the_calls_made() {
+    let world = World::new();
+    let model = Scripted::new(vec![]);
+    let session = world.root(&model);
+    session.equip(|equipment| {
+        let prices = forklore_agent::session::Prices {
+            input: 10.0,
+            output: 100.0,
+            cached: 1.0,
+            cache_written: None,
+        };
+        equipment.settings = Settings { prices: Some(prices), ..equipment.settings.clone() };
+    });
+    session.execute("one").await.unwrap();
+    session.execute("two").await.unwrap();
+    let child = session.fork(Fork::of(session.id())).await.unwrap().child;
+    child.execute("three").await.unwrap();
+    let _ = child.delegate(forklore_agent::Delegate::new("four")).await.unwrap();
+    assert_eq!(model.asked().len(), 4);
+    let family = forklore_engine::Spender::Family(session.id());
+    let spent = world.kernel.engine().spending(&family).unwrap().usage;
+    assert_eq!((spent.input, spent.output, spent.cached), (400, 40, 160));
+    let one = (60.0 * 10.0 + 40.0 * 1.0 + 10.0 * 100.0) / 1e6;
+    assert!((spent.cost - 4.0 * one).abs() < 1e-12, "{}", spent.cost);
+}

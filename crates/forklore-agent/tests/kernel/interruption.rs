@@ -1,0 +1,93 @@
+//! A turn that is interrupted while tools run, and tools that misbehave.
+
+use std::time::Duration;
+
+use forklore_agent::notify::Name;
+use forklore_agent::{AgentSession, Status, Turn};
+use serde_json::{Value, json};
+
+use crate::scripted::{Scripted, calls, says};
+use crate::world::World;
+
+async fn interrupted(world: &World, session: &AgentSession, tools: usize) -> Turn {
+    let running = session.clone();
+    let turn = tokio::spawn(async move { running.execute("go").await });
+    while world.ears.of(Name::ToolPre).len() < tools {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    assert!(session.interrupt());
+    turn.await.unwrap().unwrap()
+}
+
+fn results(world: &World, session: &AgentSession) -> Vec<Value> {
+    let events = world.events(&session.id()).into_iter();
+    let results = events.filter(|(kind, _)| kind == "tool_result");
+    results.map(|(_, data)| data["content"].clone()).collect()
+}
+
+#[tokio::test]
+async fn cancelled_calls_are_answered_in_the_log() {
+    let world = World::new();
+    let all = [("1", "echo", "1"), ("2", "hang", "1"), ("3", "deaf", "1"), ("4", "echo", "4")];
+    let model = Scripted::new(vec![calls(&all), says("again")]);
+    let session = world.root(&model);
+    let turn = interrupted(&world, &session, 4).await;
+    assert_eq!((turn.status, turn.tool_calls), (Status::Cancelled, 4));
+    let cancelled = "Cancelled: the turn was interrupted.";
+    assert_eq!(results(&world, &session), ["1", "stopped by itself", cancelled, "4"]);
+    let seen = world.kernel.engine().inspect(&session.id()).unwrap();
+    assert!(seen.balanced);
+    assert_eq!(session.execute("go on").await.unwrap().text, "again");
+}
+
+#[tokio::test]
+async fn a_tool_that_crashes_is_an_outcome() {
+    let world = World::new();
+    let model = Scripted::new(vec![
+        calls(&[("1", "crash", "1"), ("2", "echo", "2"), ("3", "missing", "3")]),
+        says("so be it"),
+    ]);
+    let session = world.root(&model);
+    assert_eq!(session.execute("go").await.unwrap().text, "so be it");
+    let expected = ["the tool crashed: scripted crash", "2", "there is no tool missing"];
+    assert_eq!(results(&world, &session), expected);
+    assert_eq!(world.ears.of(Name::ToolError).len(), 2);
+}
+
+#[tokio::test]
+async fn a_flood_of_output_is_cut_with_a_note() {
+    let world = World::new();
+    let hundred = (100 << 20).to_string();
+    let model = Scripted::new(vec![calls(&[("1", "flood", &hundred)]), says("much")]);
+    let session = world.root(&model);
+    session.execute("go").await.unwrap();
+    let content = results(&world, &session).remove(0);
+    let content = content.as_str().unwrap();
+    assert!(content.len() <= 256 << 10 && content.len() > 128 << 10, "{}", content.len());
+    assert!(content.contains(" of 104857600 bytes left out]"));
+    let log = world.kernel.engine().show(&session.id()).unwrap();
+    assert!(log.own_bytes < 300 << 10);
+}
+
+#[tokio::test]
+async fn calls_of_one_answer_have_ids_of_their_own() {
+    let world = World::new();
+    let model = Scripted::new(vec![
+        calls(&[("same", "echo", "1"), ("same", "echo", "2"), ("", "echo", "3")]),
+        calls(&[("same", "echo", "4")]),
+        says("done"),
+    ]);
+    let session = world.root(&model);
+    session.execute("go").await.unwrap();
+    assert_eq!(results(&world, &session), ["1", "2", "3", "4"]);
+    let seen = world.kernel.engine().inspect(&session.id()).unwrap();
+    assert!(seen.balanced);
+    let events = world.events(&session.id());
+    let ids: Vec<_> = events
+        .iter()
+        .filter(|(kind, _)| kind == "tool_call")
+        .map(|(_, data)| &data["id"])
+        .collect();
+    assert_eq!(ids[..2], [&json!("same"), &json!("same-2")]);
+    assert!(ids[2].as_str().unwrap().starts_with("call_"));
+}

@@ -1,0 +1,175 @@
+//! One runtime at a time: who is late is told, who was overtaken goes on in a fork.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use forklore_agent::notify::Name;
+use forklore_agent::{AgentSession, Error, Status};
+use forklore_engine::{Clock, Engine, Fork, SystemClock};
+use forklore_model::ErrorKind;
+use forklore_store::memory::MemoryStore;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::json;
+
+use crate::scripted::{Act, Scripted, calls, says};
+use crate::world::{World, equipment};
+
+/// A clock that the test sets.
+#[derive(Default)]
+struct Hand(AtomicI64);
+
+impl Clock for Hand {
+    fn now(&self) -> Timestamp {
+        let start: Timestamp = "2026-01-01T00:00:00Z".parse().unwrap();
+        start + SignedDuration::from_secs(self.0.load(Ordering::SeqCst))
+    }
+    fn random(&self) -> [u8; 10] {
+        SystemClock.random()
+    }
+}
+
+fn shared() -> (World, World, Arc<Hand>) {
+    let clock = Arc::new(Hand::default());
+    let engine = Engine::over(Arc::new(MemoryStore::default())).with_clock(clock.clone());
+    (World::over(engine.clone()), World::over(engine), clock)
+}
+
+fn start(session: &AgentSession) -> tokio::task::JoinHandle<Result<forklore_agent::Turn, Error>> {
+    let running = session.clone();
+    tokio::spawn(async move { running.execute("go").await })
+}
+
+async fn until(what: impl Fn() -> bool) {
+    while !what() {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_second_runtime_is_told_who_holds_the_session() {
+    let (one, two, _) = shared();
+    let model = Scripted::new(vec![vec![Act::Wait(Duration::from_millis(40))]]);
+    let session = one.root(&model);
+    let turn = start(&session);
+    until(|| !model.asked().is_empty()).await;
+    let second = two.kernel.open(&session.id(), equipment(&Scripted::new(vec![]))).await.unwrap();
+    let error = second.execute("me too").await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Busy);
+    let text = error.to_string();
+    assert!(text.contains("held by test (process "), "{text}");
+    assert!(two.ears.names(None).is_empty());
+    // Within one runtime a second turn is refused too.
+    assert!(matches!(session.execute("again").await.unwrap_err(), Error::Running(_)));
+    // A fork is always possible: there is no closed turn yet, so it needs a cut.
+    assert!(second.fork(Fork::of(session.id())).await.is_err());
+    let fork = Fork::of(session.id()).at("index:1".parse().unwrap());
+    let fork = second.fork(fork).await.unwrap().child;
+    assert_eq!(fork.resume().await.unwrap().status, Status::Success);
+    assert!(turn.await.unwrap().is_err(), "the scripted answer broke off");
+}
+
+#[tokio::test]
+async fn a56_a_fork_while_a_turn_runs_is_at_the_last_closed_turn() {
+    let world = World::new();
+    let late = vec![Act::Wait(Duration::from_millis(40)), says("late").pop().unwrap()];
+    let model = Scripted::new(vec![says("one"), calls(&[("c", "slow", "30")]), late]);
+    let session = world.root(&model);
+    session.execute("first").await.unwrap();
+    let turn = start(&session);
+    until(|| !world.ears.of(Name::ToolPre).is_empty()).await;
+    let branched = session.fork(Fork::of(session.id())).await.unwrap();
+    assert_eq!(branched.forked.cut.index, 2);
+    assert_eq!(branched.forked.adjusted_from.unwrap().index, 5);
+    let middle = Fork::of(session.id()).at("end".parse().unwrap());
+    let middle = session.fork(middle).await.unwrap();
+    assert_eq!((middle.forked.cut.index, middle.forked.synthetic_results), (5, 1));
+    assert_eq!(turn.await.unwrap().unwrap().status, Status::Success);
+    // The late result is in the parent alone.
+    let results = |world: &World, id: &forklore_model::SessionId| {
+        let events = world.events(id).into_iter().filter(|(kind, _)| kind == "tool_result");
+        events.map(|(_, data)| data["synthetic"] == json!(true)).collect::<Vec<_>>()
+    };
+    assert_eq!(results(&world, &session.id()), [false]);
+    assert_eq!(results(&world, &middle.child.id()), [true]);
+    assert_eq!(results(&world, &branched.child.id()), Vec::<bool>::new());
+    let parent = world.kernel.engine().inspect(&session.id()).unwrap();
+    assert!(parent.balanced);
+}
+
+#[tokio::test]
+async fn a_runtime_that_was_overtaken_goes_on_in_a_fork() {
+    let (one, two, clock) = shared();
+    let slow = calls(&[("c", "slow", "60")]);
+    let model = Scripted::new(vec![slow, says("mine")]);
+    let session = one.root(&model);
+    let first = session.id();
+    let turn = start(&session);
+    until(|| !one.ears.of(Name::ToolPre).is_empty()).await;
+    let before = one.events(&first);
+    // The machine slept; another runtime took over and is done.
+    clock.0.store(60, Ordering::SeqCst);
+    let second = two.kernel.open(&first, equipment(&Scripted::new(vec![says("theirs")]))).await;
+    let second = second.unwrap();
+    second.execute("me").await.unwrap();
+
+    let turn = turn.await.unwrap().unwrap();
+    assert_eq!((turn.status, turn.text.as_str()), (Status::Success, "mine"));
+    assert_eq!(turn.moved_from, Some(first.clone()));
+    assert_eq!(turn.session_id, session.id());
+    assert_ne!(session.id(), first);
+    // Nothing it did is lost, and theirs has nothing of it.
+    let mine: Vec<_> = one.events(&session.id()).into_iter().map(|(kind, _)| kind).collect();
+    let expected = [
+        "session_fork",
+        "user_message",
+        "assistant_message",
+        "tool_call",
+        "permission_decision",
+        "tool_result",
+        "assistant_message",
+        "provider_usage",
+    ];
+    assert_eq!(mine, expected);
+    let theirs = one.events(&first);
+    assert_eq!(theirs[..before.len()], before);
+    assert_eq!(theirs.last().unwrap().0, "provider_usage");
+    let told = one.ears.of(Name::SessionFork);
+    assert_eq!((told.len(), &told[0].data["reason"]), (1, &json!("lease_lost")));
+    for id in [&first, &session.id()] {
+        let header = one.kernel.engine().show(id).unwrap();
+        assert!(header.lease.is_none_or(|lease| lease.expires <= clock.now()), "{id}");
+    }
+    assert!(one.kernel.engine().inspect(&session.id()).unwrap().balanced);
+    assert_eq!(session.execute("and on").await.unwrap().moved_from, None);
+}
+
+#[tokio::test]
+async fn a_lease_that_ran_out_unnoticed_is_taken_again() {
+    let (one, _, clock) = shared();
+    let model = Scripted::new(vec![calls(&[("c", "slow", "30")]), says("done")]);
+    let session = one.root(&model);
+    let first = session.id();
+    let turn = start(&session);
+    until(|| !one.ears.of(Name::ToolPre).is_empty()).await;
+    clock.0.store(60, Ordering::SeqCst);
+    let turn = turn.await.unwrap().unwrap();
+    assert_eq!((turn.moved_from, session.id()), (None, first));
+}
+
+#[tokio::test]
+async fn a_turn_whose_future_is_dropped_lets_go_of_the_session() {
+    let (one, _, _) = shared();
+    let model = Scripted::new(vec![calls(&[("c", "deaf", "1")]), says("done")]);
+    let session = one.root(&model);
+    let turn = start(&session);
+    until(|| !one.ears.of(Name::ToolPre).is_empty()).await;
+    turn.abort();
+    assert!(turn.await.unwrap_err().is_cancelled());
+    assert!(!session.is_running());
+    until(|| one.kernel.engine().show(&session.id()).unwrap().lease.is_none()).await;
+    assert_eq!(session.resume().await.unwrap().text, "done");
+    let results = one.events(&session.id());
+    let result = results.iter().find(|(kind, _)| kind == "tool_result").unwrap();
+    assert_eq!(result.1["synthetic"], true);
+}

@@ -1,0 +1,223 @@
+//! Who listens: subscriptions that never make a turn wait, and the trace.
+
+use std::collections::HashMap;
+use std::fs;
+use std::sync::{Arc, Mutex};
+
+use forklore_agent::Kernel;
+use forklore_agent::model::{EndReason, Piece};
+use forklore_agent::notify::{Heard, Missed, Name, Notification, Sink, Trace};
+use forklore_engine::Engine;
+use forklore_store::memory::MemoryStore;
+use futures_util::StreamExt;
+use serde_json::Value;
+
+use crate::scripted::{Act, Scripted, calls, end, says};
+use crate::world::{World, equipment, new_session};
+
+fn piece(text: &str) -> Act {
+    Act::Say(Piece::Text(text.into()))
+}
+
+#[tokio::test]
+async fn a_subscription_hears_its_session_alone_and_in_order() {
+    let world = World::new();
+    let model = Scripted::new(vec![says("one")]);
+    let session = world.root(&model);
+    let other = world.root(&model);
+    let mut heard = session.subscribe(64);
+    let mut all = world.kernel.subscribe(64);
+    session.execute("go").await.unwrap();
+    other.execute("go").await.unwrap();
+    let (id, other_id) = (session.id(), other.id());
+    session.cleanup(false).await;
+    drop(session);
+    // The stream ends with its session.
+    let mut names = Vec::new();
+    while let Some(Heard::Told(told)) = heard.next().await {
+        assert_eq!(told.session_id, id);
+        names.push(told.name.as_str());
+    }
+    let expected = [
+        "session:start",
+        "prompt:submit",
+        "provider:request",
+        "content_block:start",
+        "content_block:delta",
+        "content_block:delta",
+        "content_block:end",
+        "provider:response",
+        "context:gauge",
+        "prompt:complete",
+        "orchestrator:complete",
+        "session:end",
+    ];
+    assert_eq!(names, expected);
+    let mut of = HashMap::new();
+    for _ in 0..23 {
+        let Some(Heard::Told(told)) = all.next().await else { panic!("one is missing") };
+        *of.entry(told.session_id.clone()).or_insert(0) += 1;
+    }
+    assert_eq!((of[&id], of[&other_id]), (12, 11));
+}
+
+#[tokio::test]
+async fn a_slow_listener_misses_pieces_and_is_told_how_many() {
+    let world = World::new();
+    let mut acts: Vec<_> = (0..1_000).map(|_| piece("x")).collect();
+    acts.push(end(EndReason::Done));
+    let session = world.root(&Scripted::new(vec![acts]));
+    let heard = session.subscribe(8);
+    session.execute("go").await.unwrap();
+    drop(session);
+    let heard: Vec<_> = heard.collect().await;
+    let missed: Vec<_> = heard
+        .iter()
+        .filter_map(|heard| match heard {
+            Heard::Missed(missed) => Some(*missed),
+            Heard::Told(_) => None,
+        })
+        .collect();
+    let told = |name| {
+        heard.iter().filter(|h| matches!(h, Heard::Told(told) if told.name == name)).count() as u64
+    };
+    // Before the pieces came a start, a prompt, a request, the start of the block.
+    assert_eq!(told(Name::ContentBlockDelta), 4);
+    assert_eq!(missed, [Missed { ephemeral: 996, lasting: 0 }]);
+    // What lasts is all there.
+    assert_eq!(told(Name::ContentBlockEnd) + told(Name::OrchestratorComplete), 2);
+}
+
+/// Looks into the store whenever something is announced that is said to be stored.
+struct Checks {
+    engine: Engine,
+    seen: Mutex<HashMap<&'static str, usize>>,
+}
+
+impl Sink for Checks {
+    fn take(&self, told: &Arc<Notification>) {
+        let log = self.engine.load(&told.session_id).unwrap().events;
+        let stored: String = log
+            .iter()
+            .map(|stored| format!("{} {}\n", stored.event.kind, stored.event.data.get()))
+            .collect();
+        let data = |key: &str| told.data[key].to_string();
+        let needed = match told.name {
+            Name::PromptSubmit => vec!["user_message".into(), data("prompt")],
+            Name::ContentBlockEnd => vec![match &told.data["block"]["text"] {
+                Value::Null => told.data["block"]["id"].to_string(),
+                text => text.to_string(),
+            }],
+            Name::ProviderResponse => vec!["provider_usage".into()],
+            Name::ToolPre => vec![format!(
+                "permission_decision {{\"by\":\"policy\",\"call_id\":{}",
+                data("tool_call_id")
+            )],
+            Name::ToolPost | Name::ToolError => {
+                vec![format!("tool_result {{\"call_id\":{}", data("tool_call_id"))]
+            }
+            Name::PromptComplete => vec![data("response")],
+            Name::ContextPostCompact => vec!["history_compaction".into()],
+            Name::SessionFork => vec!["session_fork".into()],
+            Name::DelegateSpawned => vec!["\"status\":\"running\"".into()],
+            Name::DelegateCompleted => vec!["\"status\":\"finished\"".into()],
+            _ => Vec::new(),
+        };
+        for needed in &needed {
+            assert!(stored.contains(needed.as_str()), "{told:?} before {needed} in\n{stored}");
+        }
+        if !needed.is_empty() {
+            *self.seen.lock().unwrap().entry(told.name.as_str()).or_insert(0) += 1;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a38_nothing_is_announced_that_was_not_stored() {
+    let engine = Engine::over(Arc::new(MemoryStore::default()));
+    let checks = Arc::new(Checks { engine: engine.clone(), seen: Mutex::default() });
+    let kernel = Kernel::builder(engine).sink(checks.clone()).build();
+    let model = Scripted::new(vec![
+        calls(&[("a", "echo", "1"), ("b", "fail", "1")]),
+        says(&"long ".repeat(300)),
+        says("a delegate's"),
+        says("a summary"),
+        says("after it"),
+    ]);
+    let session = kernel.create(new_session(), equipment(&model));
+    session.execute("first").await.unwrap();
+    let _ = session.delegate(forklore_agent::Delegate::new("yours")).await.unwrap();
+    session.compact().await.unwrap().unwrap();
+    session.execute("second").await.unwrap();
+    let seen = checks.seen.lock().unwrap();
+    let mut seen: Vec<_> = seen.iter().map(|(name, count)| (*name, *count)).collect();
+    seen.sort_unstable();
+    let expected = [
+        ("content_block:end", 6),
+        ("context:post_compact", 1),
+        ("delegate:agent_completed", 1),
+        ("delegate:agent_spawned", 1),
+        ("prompt:complete", 3),
+        ("prompt:submit", 3),
+        ("provider:response", 4),
+        ("session:fork", 1),
+        ("tool:error", 1),
+        ("tool:post", 1),
+        ("tool:pre", 2),
+    ];
+    assert_eq!(seen, expected);
+}
+
+#[tokio::test]
+async fn the_trace_is_a_line_each_and_a_torn_one_spoils_no_other() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("trace.jsonl");
+    fs::write(&path, "{\"event\":\"torn").unwrap();
+    let trace = Arc::new(Trace::open(&path).unwrap());
+    let engine = Engine::over(Arc::new(MemoryStore::default()));
+    let kernel = Kernel::builder(engine).sink(trace.clone()).build();
+    let session = kernel.create(new_session(), equipment(&Scripted::new(vec![says("hi\nthere")])));
+    session.execute("go").await.unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("{\"event\":\"torn"));
+    let told: Vec<Value> = lines.map(|line| serde_json::from_str(line).unwrap()).collect();
+    let names: Vec<_> = told.iter().map(|told| told["event"].as_str().unwrap()).collect();
+    let expected = [
+        "session:start",
+        "prompt:submit",
+        "provider:request",
+        "content_block:end",
+        "provider:response",
+        "context:gauge",
+        "prompt:complete",
+        "orchestrator:complete",
+    ];
+    assert_eq!(names, expected);
+    assert!(told.iter().all(|told| told["parent_id"].is_null() && told["root_id"].is_string()));
+    assert_eq!(trace.lost(), 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_trace_is_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("trace.jsonl");
+    let _trace = Trace::open(&path).unwrap();
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    assert!(Trace::open(dir.path()).unwrap_err().to_string().starts_with("opening the trace "));
+}
+
+#[tokio::test]
+async fn a_tool_tells_how_far_it_is() {
+    let world = World::new();
+    let model = Scripted::new(vec![calls(&[("c", "steps", "3")]), says("done")]);
+    let session = world.root(&model);
+    session.execute("go").await.unwrap();
+    let told = world.ears.of(Name::ToolProgress);
+    let steps: Vec<_> =
+        told.iter().map(|told| told.data["step"]["done"].as_f64().unwrap()).collect();
+    assert_eq!(steps, [0.0, 1.0, 2.0]);
+    assert!(told.iter().all(|told| told.ephemeral && told.data["tool_call_id"] == "c"));
+}
