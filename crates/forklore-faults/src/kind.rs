@@ -60,7 +60,10 @@ impl Opened {
     fn new<S: Store + Sources + Upkeep + 'static>(store: S) -> Self {
         let store = Arc::new(store);
         let engine = Engine::over(store.clone()).with_dialects(forklore::formats::DIALECTS);
-        Self { handle: Handle { store: store.clone(), upkeep: Some(store) }, engine }
+        Self {
+            handle: Handle { store: store.clone(), upkeep: Some(store), attachments: None },
+            engine,
+        }
     }
 
     /// The store.

@@ -126,6 +126,10 @@ impl Layout {
         self.root.join("labels")
     }
 
+    pub(crate) fn attachments(&self) -> PathBuf {
+        self.root.join("attachments")
+    }
+
     /// Torn tails that were cut off.
     pub(crate) fn aside(&self) -> PathBuf {
         self.root.join("aside")

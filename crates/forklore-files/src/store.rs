@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use forklore_store::attachments::AttachmentFolder;
 use forklore_store::disk::{self, Gate, Passed, Turn, limits, os};
 use forklore_store::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -42,6 +43,7 @@ pub struct FilesStore {
     options: Options,
     gate: Gate,
     index: Mutex<Index>,
+    attachments: Arc<AttachmentFolder>,
 }
 
 /// What says that a folder is a store.
@@ -87,7 +89,15 @@ impl FilesStore {
             // Whoever made it may have been killed before that was durable.
             folder.sync_name(&folder.layout.version())?;
         }
-        Ok(Self { folder, options, gate, index: Mutex::default() })
+        let attachments =
+            AttachmentFolder::at(folder.layout.attachments(), options.read_only).into();
+        Ok(Self { folder, options, gate, index: Mutex::default(), attachments })
+    }
+
+    /// Its attachments: files in the folder `attachments` of the store.
+    #[must_use]
+    pub fn attachments(&self) -> Arc<AttachmentFolder> {
+        self.attachments.clone()
     }
 
     /// The folder.

@@ -4,6 +4,7 @@
 //! calling it, and every store, verb and dialect speaks in these types. The meaning of each is
 //! fixed in `docs/semantics.md`; the section is named where a rule is kept.
 
+pub mod attachment;
 pub mod call;
 pub mod cut;
 pub mod data;
@@ -25,6 +26,7 @@ pub mod summary;
 pub mod tree;
 pub mod workspace;
 
+pub use attachment::AttachmentId;
 pub use call::{CallStep, Counts, Effect, OpenCall, OpenCalls};
 pub use cut::{Cut, CutError, Selector};
 pub use data::Data;

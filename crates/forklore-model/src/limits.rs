@@ -24,3 +24,7 @@ pub const METADATA_BYTES: usize = 64 << 10;
 pub const IMPORTED_LINE_BYTES: usize = 256 << 20;
 /// An imported file that is one document; of a larger one nothing is read.
 pub const IMPORTED_DOCUMENT_BYTES: u64 = 256 << 20;
+/// An attachment.
+pub const ATTACHMENT_BYTES: u64 = 4 << 30;
+/// The name of an attachment, and likewise its media type.
+pub const ATTACHMENT_NAME_BYTES: usize = 255;

@@ -109,6 +109,9 @@ pub enum Part {
         /// Its name, where known.
         #[serde(skip_serializing_if = "Option::is_none")]
         name: Option<String>,
+        /// Whether the store has not got its bytes, or has them damaged (SPEC 12).
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        missing: bool,
     },
     /// A part of a kind that has no common form.
     Other {

@@ -251,6 +251,7 @@ fn part(raw: &RawValue) -> Result<Part, serde_json::Error> {
             r#ref,
             media_type: text(fields.media_type).unwrap_or_default(),
             name: text(fields.name),
+            missing: false,
         }),
         _ => None,
     };

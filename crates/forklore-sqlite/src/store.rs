@@ -18,7 +18,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use forklore_store::Result;
-use forklore_store::disk::{Gate, Turn, os};
+use forklore_store::attachments::AttachmentFolder;
+use forklore_store::disk::{Gate, Turn, beside, os};
 use forklore_wal::File;
 use rusqlite::{Connection, TransactionBehavior};
 
@@ -54,6 +55,7 @@ pub struct SqliteStore {
     readers: Readers,
     writer: Mutex<Writer>,
     known: Known,
+    attachments: Arc<AttachmentFolder>,
     // Last: until the connections are closed.
     _held: Held,
 }
@@ -121,6 +123,8 @@ impl SqliteStore {
         held: Held,
     ) -> Self {
         let pages = Arc::default();
+        let attachments = AttachmentFolder::at(beside(path, "-attachments"), options.read_only);
+        let attachments = Arc::new(attachments);
         let path = path.to_owned();
         Self {
             checkpoints: checkpoint::Checkpoints::new(
@@ -140,6 +144,7 @@ impl SqliteStore {
             failed,
             readers,
             known: Known::default(),
+            attachments,
             _held: held,
         }
     }
@@ -153,6 +158,13 @@ impl SqliteStore {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Its attachments: files in a folder beside the store's file, whose name ends with
+    /// `-attachments`.
+    #[must_use]
+    pub fn attachments(&self) -> Arc<AttachmentFolder> {
+        self.attachments.clone()
     }
 
     /// The bytes of all values that this handle has written into rows so far, for measurements.

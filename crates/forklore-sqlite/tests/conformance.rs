@@ -6,7 +6,9 @@ use forklore_store::conformance::{Directory, Handle, suite};
 
 suite!(
     Directory::new(|path| {
-        Handle::with_upkeep(SqliteStore::open(&path.join("store.db"), Options::default()).unwrap())
+        let store = SqliteStore::open(&path.join("store.db"), Options::default()).unwrap();
+        let attachments = store.attachments();
+        Handle::with_upkeep(store).and_attachments(attachments)
     });
-    durable, processes, upkeep
+    durable, processes, upkeep, attachments, shared_attachments
 );

@@ -208,6 +208,12 @@ impl Error {
         }
     }
 
+    /// An [`Error::Invalid`] about an attachment of more than `limit` bytes.
+    #[must_use]
+    pub fn too_long(limit: u64) -> Self {
+        Self::Invalid(format!("it is too long: an attachment has at most {limit} bytes"))
+    }
+
     /// An [`Error::Io`] about `doing` something.
     pub fn io(
         doing: impl Into<String>,

@@ -4,6 +4,7 @@
 //! transaction, and never interprets a payload. Everything else is done by the engine over the
 //! eight methods of [`Store`].
 
+pub mod attachments;
 pub mod disk;
 pub mod error;
 pub mod health;

@@ -3,16 +3,18 @@
 //! It keeps every session's history whole, so a fork is a plain copy of the beginning of a list
 //! and no rule of the contract hides behind spans or segments. Nothing outlives the process.
 
+mod attachments;
 mod session;
 mod sources;
 mod state;
 
 use std::collections::{BTreeMap, HashSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use forklore_model::{Header, SessionId};
 use jiff::Timestamp;
 
+pub use self::attachments::MemoryAttachments;
 use self::session::Session;
 use self::state::State;
 use crate::error::{Error, Result};
@@ -26,9 +28,16 @@ use crate::rules::{bury, hold};
 #[derive(Debug, Default)]
 pub struct MemoryStore {
     state: Mutex<State>,
+    attachments: Arc<MemoryAttachments>,
 }
 
 impl MemoryStore {
+    /// Its attachments.
+    #[must_use]
+    pub fn attachments(&self) -> Arc<MemoryAttachments> {
+        self.attachments.clone()
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -397,6 +397,8 @@ pub struct Collected {
     pub segments: u64,
     /// Events in them.
     pub events: u64,
+    /// Attachments that no event names; a store leaves them to its caller, who knows the names.
+    pub attachments: u64,
 }
 
 /// What a pack came to.

@@ -3,4 +3,10 @@
 use forklore_store::conformance::{Handle, suite};
 use forklore_store::memory::MemoryStore;
 
-suite!(|| Handle::with_upkeep(MemoryStore::default()); upkeep);
+fn handle() -> Handle {
+    let store = MemoryStore::default();
+    let attachments = store.attachments();
+    Handle::with_upkeep(store).and_attachments(attachments)
+}
+
+suite!(handle; upkeep, attachments);

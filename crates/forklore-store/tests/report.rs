@@ -183,13 +183,18 @@ fn random_histories_find_flaws_too() {
 
 #[test]
 fn the_table_names_every_case() {
-    let factory = || Handle::with_upkeep(MemoryStore::default());
-    let report = run(&factory, CASES, &[Capability::Upkeep]);
+    let factory = || {
+        let store = MemoryStore::default();
+        let attachments = store.attachments();
+        Handle::with_upkeep(store).and_attachments(attachments)
+    };
+    let capabilities = [Capability::Upkeep, Capability::Attachments];
+    let report = run(&factory, CASES, &capabilities);
     report.expect_pass();
     let table = report.to_string();
     assert_eq!(table.lines().count(), CASES.len() + 1);
     for (case, outcome) in &report.outcomes {
-        let offered = matches!(case.needs, Capability::Base | Capability::Upkeep);
+        let offered = case.needs == Capability::Base || capabilities.contains(&case.needs);
         assert_eq!(*outcome, if offered { Outcome::Pass } else { Outcome::NotOffered });
         assert!(table.contains(&format!("{case}\n")), "{case}");
     }

@@ -113,12 +113,22 @@ fn open(dir: &Path) -> Result<Audited<SqliteStore>> {
 /// What makes stores for the suite: one in a folder of its own for each case.
 #[allow(clippy::expect_used, reason = "without a store there is nothing to test")]
 fn stores() -> impl Factory {
-    Directory::new(|dir| Handle::with_upkeep(open(dir).expect("a store")))
+    Directory::new(|dir| {
+        let store = open(dir).expect("a store");
+        let attachments = store.inner.attachments();
+        Handle::with_upkeep(store).and_attachments(attachments)
+    })
 }
 
 /// Runs the suite and prints the report, then uses the store as a program would.
 pub(crate) fn check(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
-    let offered = [Capability::Durable, Capability::Processes, Capability::Upkeep];
+    let offered = [
+        Capability::Durable,
+        Capability::Processes,
+        Capability::Upkeep,
+        Capability::Attachments,
+        Capability::SharedAttachments,
+    ];
     let report = run(&stores(), CASES, &offered);
     write!(out, "{report}")?;
     for (case, why) in report.failures() {

@@ -76,9 +76,10 @@ fn said(part: &Part) -> (Tone, String) {
             };
             (Tone::Plain, format!("← {who}{mark}: {}", readable(content)))
         }
-        Part::Attachment { r#ref, media_type, name } => {
+        Part::Attachment { r#ref, media_type, name, missing } => {
             let name = name.as_deref().unwrap_or(r#ref);
-            (Tone::Dim, format!("(attachment {name}, {media_type})"))
+            let mark = if *missing { ", missing" } else { "" };
+            (Tone::Dim, format!("(attachment {name}, {media_type}{mark})"))
         }
         Part::Other { value } => (Tone::Dim, value.get().to_owned()),
     }

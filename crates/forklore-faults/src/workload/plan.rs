@@ -21,7 +21,8 @@ use crate::soak::{Chance, seed};
 
 /// The steps of a round. What they build on is read from `reference`, on which they are taken.
 pub(super) fn steps(reference: &Arc<MemoryStore>, round: u64) -> Vec<Step> {
-    let factory = || Handle { store: reference.clone(), upkeep: Some(reference.clone()) };
+    let factory =
+        || Handle { store: reference.clone(), upkeep: Some(reference.clone()), attachments: None };
     let sizes = (round > 0).then(|| Chance::new(seed(), round));
     let mut plan = Plan { scene: Scene::new(&factory), reference, steps: Vec::new(), sizes };
     grow(&mut plan);

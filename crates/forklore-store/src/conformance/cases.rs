@@ -5,6 +5,7 @@ use std::fmt;
 use super::scene::Scene;
 
 mod append;
+mod attachments;
 mod calls;
 mod content;
 mod create;
@@ -20,6 +21,7 @@ mod list;
 mod processes;
 mod race;
 mod read;
+mod shared_attachments;
 mod size;
 mod upkeep;
 mod verbatim;
@@ -53,6 +55,10 @@ pub enum Capability {
     Processes,
     /// It gives back the space of what was deleted.
     Upkeep,
+    /// It keeps attachments.
+    Attachments,
+    /// Attachments are there when it is opened again, and several processes may keep the same.
+    SharedAttachments,
 }
 
 impl Capability {
@@ -64,6 +70,8 @@ impl Capability {
             Self::Durable => "durable",
             Self::Processes => "processes",
             Self::Upkeep => "upkeep",
+            Self::Attachments => "attachments",
+            Self::SharedAttachments => "shared_attachments",
         }
     }
 }
@@ -321,6 +329,28 @@ macro_rules! __forklore_cases {
                 2101 histories_agree_with_a_plain_model
                 2102 racing_pairs_agree_with_one_of_both_orders
             }
+            attachments attachments {
+                2201 bytes_come_back
+                2202 no_bytes_are_an_attachment_too
+                2203 the_same_bytes_are_kept_once
+                2204 a_long_one_comes_back_whole
+                2205 one_byte_too_many_is_refused_and_leaves_nothing
+                2206 a_reader_that_fails_leaves_nothing
+                2207 what_was_never_put_is_not_there
+                2208 a_list_tells_all_of_them_in_order
+                2209 a_sweep_removes_what_was_listed_and_nothing_else
+                2210 a_sweep_spares_what_is_held
+                2211 a_sweep_spares_what_was_put_again_since
+                2212 a_sweep_spares_what_was_held_since
+                2213 threads_that_put_the_same_bytes_keep_them_once
+                2214 a_put_that_races_with_a_sweep_keeps_its_bytes
+            }
+            shared_attachments shared_attachments {
+                2301 everything_is_there_again
+                2302 processes_that_put_the_same_bytes_keep_them_once
+                2303 a_put_that_is_killed_leaves_nothing_under_a_name
+                2304 what_another_process_holds_is_not_swept
+            }
         }
     };
 }
@@ -348,6 +378,8 @@ mod needs {
     pub(super) const durable: Capability = Capability::Durable;
     pub(super) const processes: Capability = Capability::Processes;
     pub(super) const upkeep: Capability = Capability::Upkeep;
+    pub(super) const attachments: Capability = Capability::Attachments;
+    pub(super) const shared_attachments: Capability = Capability::SharedAttachments;
 }
 
 crate::__forklore_cases! { __forklore_list [] }

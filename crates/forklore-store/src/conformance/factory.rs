@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::attachments::Attachments;
 use crate::port::{Store, Upkeep};
 
 /// Makes the stores that tests try. A closure that gives a [`Handle`] is one, for stores that are
@@ -37,18 +38,26 @@ pub struct Handle {
     pub store: Arc<dyn Store>,
     /// Its upkeep, where it has any.
     pub upkeep: Option<Arc<dyn Upkeep + Send + Sync>>,
+    /// Its attachments, where it keeps any.
+    pub attachments: Option<Arc<dyn Attachments>>,
 }
 
 impl Handle {
     /// A store and nothing beside the port.
     pub fn new(store: impl Store + 'static) -> Self {
-        Self { store: Arc::new(store), upkeep: None }
+        Self { store: Arc::new(store), upkeep: None, attachments: None }
     }
 
     /// A store that also keeps its own space in order.
     pub fn with_upkeep(store: impl Store + Upkeep + 'static) -> Self {
         let store = Arc::new(store);
-        Self { store: store.clone(), upkeep: Some(store) }
+        Self { store: store.clone(), upkeep: Some(store), attachments: None }
+    }
+
+    /// The same store, which also keeps attachments.
+    #[must_use]
+    pub fn and_attachments(self, attachments: Arc<dyn Attachments>) -> Self {
+        Self { attachments: Some(attachments), ..self }
     }
 }
 

@@ -84,7 +84,7 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{:>4}  {:<12} {:<10} {:<12} case", "no", "result", "needs", "acceptance")?;
+        writeln!(f, "{:>4}  {:<12} {:<18} {:<12} case", "no", "result", "needs", "acceptance")?;
         for (case, outcome) in &self.outcomes {
             let result = match outcome {
                 Outcome::Pass => "pass",
@@ -93,7 +93,7 @@ impl fmt::Display for Report {
             };
             let acceptance = case.acceptance().join(" ");
             let (number, needs) = (case.number, case.needs.name());
-            writeln!(f, "{number:>4}  {result:<12} {needs:<10} {acceptance:<12} {case}")?;
+            writeln!(f, "{number:>4}  {result:<12} {needs:<18} {acceptance:<12} {case}")?;
         }
         Ok(())
     }

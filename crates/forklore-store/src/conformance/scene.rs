@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use super::events::{Clock, Draft, session_fork, spent};
 use super::factory::{Factory, Handle, Place};
 use super::process::Role;
+use crate::attachments::Attachments;
 use crate::error::Result;
 use crate::port::{
     Append, Appended, At, Beginning, Change, Changed, Children, Direction, NewSession, Page, Query,
@@ -93,6 +94,11 @@ impl<'f> Scene<'f> {
     /// The store's upkeep; asked for by cases of that capability only.
     pub fn upkeep(&self) -> &dyn Upkeep {
         &**self.handle().upkeep.as_ref().expect("a store that offers upkeep")
+    }
+
+    /// The store's attachments; asked for by cases of that capability only.
+    pub fn attachments(&self) -> &dyn Attachments {
+        &**self.handle().attachments.as_ref().expect("a store that offers attachments")
     }
 
     /// Collects what nobody needs, where the store can.

@@ -1,0 +1,189 @@
+//! Which attachments a payload mentions.
+
+use std::borrow::Cow;
+
+use super::{AttachmentId, SCHEME};
+use crate::Data;
+
+/// A place in a payload where the name of an attachment stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mention {
+    /// The attachment.
+    pub id: AttachmentId,
+    /// What an attachment part says about it; none for a text that may be meant otherwise.
+    pub part: Option<Named>,
+}
+
+/// What an attachment part says about its attachment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Named {
+    /// Its name.
+    pub name: Option<String>,
+    /// Its media type.
+    pub media_type: String,
+}
+
+/// The attachments that a payload mentions: by parts `{type:"attachment",ref}` at any depth, and
+/// by any other text that is wholly the name of one.
+#[must_use]
+pub fn mentions(data: &Data) -> Vec<Mention> {
+    let text = data.get();
+    // A name can be spelled with escapes, so that it cannot be searched for.
+    if !text.contains(SCHEME) && !text.contains("\\u") {
+        return Vec::new();
+    }
+    let mut walk = Walk::default();
+    let mut rest = text;
+    while let Some(at) = rest.find(['"', '{', '}', '[', ']', ':', ',']) {
+        let (token, behind) = rest.split_at(at).1.split_at(1);
+        rest = behind;
+        match token {
+            "\"" => {
+                let end = end_of_string(rest);
+                walk.text(rest.get(..end).unwrap_or_default());
+                rest = rest.get(end + 1..).unwrap_or_default();
+            }
+            "{" => walk.enter(Some(Object::default())),
+            "[" => walk.enter(None),
+            "}" | "]" => walk.close(),
+            ":" => walk.is_value = true,
+            _ => walk.is_value = false,
+        }
+    }
+    walk.found
+}
+
+/// Where the string ends whose text begins here.
+fn end_of_string(text: &str) -> usize {
+    let mut escaped = false;
+    let end = text.bytes().position(|byte| {
+        let ends = byte == b'"' && !escaped;
+        escaped = byte == b'\\' && !escaped;
+        ends
+    });
+    end.unwrap_or(text.len())
+}
+
+/// A way through JSON that is known to be sound, without recursion.
+#[derive(Default)]
+struct Walk<'a> {
+    /// The objects and arrays around the place.
+    open: Vec<Option<Object<'a>>>,
+    /// Whether the place is behind the colon of a field.
+    is_value: bool,
+    found: Vec<Mention>,
+}
+
+#[derive(Default)]
+struct Object<'a> {
+    key: Cow<'a, str>,
+    is_attachment: bool,
+    reference: Option<AttachmentId>,
+    named: Named,
+}
+
+impl<'a> Walk<'a> {
+    fn enter(&mut self, object: Option<Object<'a>>) {
+        self.open.push(object);
+        self.is_value = false;
+    }
+
+    fn text(&mut self, raw: &'a str) {
+        let Some(text) = unescaped(raw) else { return };
+        let Some(Some(object)) = self.open.last_mut() else {
+            return self.found.extend(text.parse().ok().map(|id| Mention { id, part: None }));
+        };
+        if !self.is_value {
+            object.key = text;
+            return;
+        }
+        let id = text.parse().ok();
+        match &*object.key {
+            // Of a field that comes twice, the last counts for whoever reads it.
+            "ref" => {
+                let earlier = object.reference.take().map(|id| Mention { id, part: None });
+                object.reference = id;
+                self.found.extend(earlier);
+                return;
+            }
+            "type" => object.is_attachment = text == "attachment",
+            "name" => object.named.name = Some(text.into_owned()),
+            "media_type" => object.named.media_type = text.into_owned(),
+            _ => {}
+        }
+        self.found.extend(id.map(|id| Mention { id, part: None }));
+    }
+
+    fn close(&mut self) {
+        self.is_value = false;
+        if let Some(Some(Object { is_attachment, reference: Some(id), named, .. })) =
+            self.open.pop()
+        {
+            self.found.push(Mention { id, part: is_attachment.then_some(named) });
+        }
+    }
+}
+
+/// The text of a string; none where it has no Unicode form.
+fn unescaped(raw: &str) -> Option<Cow<'_, str>> {
+    if !raw.contains('\\') {
+        return Some(Cow::Borrowed(raw));
+    }
+    serde_json::from_str(&format!("\"{raw}\"")).ok().map(Cow::Owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(digit: char) -> String {
+        format!("sha256:{}", digit.to_string().repeat(64))
+    }
+
+    fn found(json: &str) -> Vec<(char, Option<(String, String)>)> {
+        let found = mentions(&Data::parse(json).unwrap()).into_iter().map(|mention| {
+            let part = mention.part.map(|named| (named.name.unwrap_or_default(), named.media_type));
+            (mention.id.hex().chars().next().unwrap(), part)
+        });
+        found.collect()
+    }
+
+    #[test]
+    fn parts_are_found_at_any_depth() {
+        let (a, b) = (name('a'), name('b'));
+        let json = format!(
+            r#"{{"content":[{{"type":"text","text":"x"}},
+                {{"type":"attachment","ref":"{a}","media_type":"image/png","name":"p.png"}},
+                {{"content":[[{{"media_type":"text/plain","ref":"{b}","type":"attachment"}}]]}}]}}"#
+        );
+        let part = |name: &str, kind: &str| Some((name.to_owned(), kind.to_owned()));
+        assert_eq!(
+            found(&json),
+            [('a', part("p.png", "image/png")), ('b', part("", "text/plain"))]
+        );
+        let deep = format!("{}{{\"ref\":\"{a}\"}}{}", "[".repeat(9_000), "]".repeat(9_000));
+        assert_eq!(found(&deep), [('a', None)]);
+    }
+
+    #[test]
+    fn any_other_text_that_is_a_name_is_a_mention() {
+        let [a, b, c, d] = ['a', 'b', 'c', 'd'].map(name);
+        assert_eq!(found(&format!("\"{a}\"")), [('a', None)]);
+        assert_eq!(found(&format!(r#"{{"x":"{a}","ref":"{b}"}}"#)), [('a', None), ('b', None)]);
+        assert_eq!(found(&format!(r#"["{a}",{{"ref":["{b}"]}},"{c}"]"#)).len(), 3);
+        let twice = format!(r#"{{"type":"attachment","ref":"{c}","ref":"{d}"}}"#);
+        let part = Some((String::new(), String::new()));
+        assert_eq!(found(&twice), [('c', None), ('d', part)]);
+        assert_eq!(found(&format!(r#"{{"text":"see {a}","{b}":1}}"#)), []);
+    }
+
+    #[test]
+    fn escapes_hide_no_name_and_end_no_string() {
+        let a = name('a').replace(':', "\\u003a");
+        let part = Some((String::new(), String::new()));
+        assert_eq!(found(&format!(r#"{{"r\u0065f":"{a}","type":"attachment"}}"#)), [('a', part)]);
+        let (b, quoted) = (name('b'), r#"\\\" , { \\"#);
+        assert_eq!(found(&format!(r#"{{"text":"{quoted}","ref":"{b}"}}"#)), [('b', None)]);
+        assert_eq!(found(&format!(r#"{{"cut":"\ud83d","ref":"{b}"}}"#)), [('b', None)]);
+    }
+}

@@ -1,0 +1,81 @@
+//! Whether the bytes of an attachment are those that its name says.
+
+use std::io::{self, Read};
+
+use forklore_model::AttachmentId;
+use sha2::{Digest, Sha256};
+
+use super::{Attachments, BUFFER};
+use crate::{Error, Result};
+
+/// The bytes of an attachment. Where they are not those that its name says, reading fails at their
+/// end with a [`Damaged`] inside an error of the kind `InvalidData`.
+pub struct Checked<R> {
+    id: AttachmentId,
+    bytes: R,
+    digest: Sha256,
+}
+
+/// The bytes of an attachment are not those that its name says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("its bytes do not have the digest that it is named by")]
+pub struct Damaged;
+
+impl<R> Checked<R> {
+    /// The bytes of the attachment of this name.
+    pub fn new(id: AttachmentId, bytes: R) -> Self {
+        Self { id, bytes, digest: Sha256::new() }
+    }
+}
+
+impl<R: Read> Read for Checked<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.bytes.read(into)?;
+        self.digest.update(into.get(..read).unwrap_or_default());
+        if read == 0 && !into.is_empty() && digest(&self.digest) != self.id {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, Damaged));
+        }
+        Ok(read)
+    }
+}
+
+/// The name of what was hashed so far.
+pub(super) fn digest(hash: &Sha256) -> AttachmentId {
+    AttachmentId::of(hash.clone().finalize().into())
+}
+
+/// Reads an attachment to its end; how many bytes it has, none where it is not there.
+///
+/// # Errors
+/// `Corrupt` when its bytes are not those that its name says, `Io`.
+pub fn check(store: &dyn Attachments, id: &AttachmentId) -> Result<Option<u64>> {
+    let Some(bytes) = store.open(id)? else { return Ok(None) };
+    let (mut checked, mut buffer, mut read) = (Checked::new(*id, bytes), vec![0; BUFFER], 0);
+    loop {
+        match checked.read(&mut buffer) {
+            Ok(0) => return Ok(Some(read)),
+            Ok(more) => read += more as u64,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(failure(id, error)),
+        }
+    }
+}
+
+/// What it means that reading an attachment failed so.
+#[must_use]
+pub fn failure(id: &AttachmentId, error: io::Error) -> Error {
+    match error.get_ref().and_then(|inner| inner.downcast_ref::<Damaged>()) {
+        Some(damaged) => damage(id, &damaged.to_string()),
+        None => Error::io(format!("reading the attachment {id}"), error),
+    }
+}
+
+/// The attachment is damaged in this way.
+pub(super) fn damage(id: &AttachmentId, message: &str) -> Error {
+    Error::Corrupt {
+        session: None,
+        seq: None,
+        place: format!("the attachment {id}"),
+        message: message.to_owned(),
+    }
+}

@@ -1,0 +1,120 @@
+//! Attachments as files of a folder, for every store on a disk.
+//!
+//! The bytes named `sha256:abcd...` are the file `ab/cd...`. They are written under another name,
+//! synced, and only then given their own, so that nobody ever finds a part of them. Whoever holds
+//! an attachment has a shared lock on its file and has given it a new time of change; whoever
+//! sweeps takes a file only alone, and only if that time is still the one that was listed.
+
+mod file;
+mod put;
+mod sweep;
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use forklore_model::AttachmentId;
+
+use self::file::{open_file, version};
+use super::{Attachment, Attachments, Held, Swept};
+use crate::disk::os;
+use crate::error::{Error, Result};
+
+/// How the names of files begin that are not whole yet.
+const UNFINISHED: &str = "new-";
+
+/// Keeps attachments in a folder of its own.
+#[derive(Debug)]
+pub struct AttachmentFolder {
+    root: PathBuf,
+    read_only: bool,
+    poisoned: OnceLock<String>,
+}
+
+impl AttachmentFolder {
+    /// The attachments in the folder at `root`, which is made with the first of them. Nothing is
+    /// looked at yet.
+    #[must_use]
+    pub fn at(root: PathBuf, read_only: bool) -> Self {
+        Self { root, read_only, poisoned: OnceLock::new() }
+    }
+
+    /// The folder, which may not be there yet.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.root
+    }
+
+    /// The folder that the file of an attachment lies in, and the file.
+    fn place(&self, id: &AttachmentId) -> (PathBuf, PathBuf) {
+        let hex = id.hex();
+        let (first, rest) = hex.split_at(2);
+        let folder = self.root.join(first);
+        let path = folder.join(rest);
+        (folder, path)
+    }
+
+    fn check_writable(&self) -> Result<()> {
+        if self.read_only {
+            let path = self.root.display();
+            return Err(Error::Denied(format!("{path} was opened for reading only")));
+        }
+        self.poisoned.get().map_or(Ok(()), |failure| Err(self.poison(failure.clone())))
+    }
+
+    fn poison(&self, failure: String) -> Error {
+        Error::Poisoned { place: self.root.display().to_string(), failure }
+    }
+
+    /// What a sync came to: after a failed one nothing more is written (CRAFT D2).
+    fn synced(&self, path: &Path, synced: io::Result<()>) -> Result<()> {
+        synced.map_err(|error| {
+            let failure = format!("{}: {error}", path.display());
+            let _ = self.poisoned.set(failure.clone());
+            self.poison(failure)
+        })
+    }
+
+    /// Makes the names in a folder durable.
+    fn sync_names(&self, folder: &Path) -> Result<()> {
+        self.synced(folder, fs::File::open(folder).and_then(|folder| folder.sync_all()))
+    }
+}
+
+impl Attachments for AttachmentFolder {
+    fn put(&self, bytes: &mut dyn Read, limit: u64) -> Result<Held> {
+        self.put_file(bytes, limit)
+    }
+
+    fn hold(&self, id: &AttachmentId) -> Result<Option<Held>> {
+        self.check_writable()?;
+        let Some(file) = self.lock_shared(id)? else { return Ok(None) };
+        let (folder, path) = self.place(id);
+        // Whoever put it may have been killed before its name was durable.
+        self.sync_names(&folder)?;
+        let bytes = file.metadata().map_err(os("looking at", &path))?.len();
+        Ok(Some(Held::new(*id, bytes, false, file)))
+    }
+
+    fn open(&self, id: &AttachmentId) -> Result<Option<Box<dyn Read + Send>>> {
+        let (_, path) = self.place(id);
+        Ok(open_file(id, &path)?.map(|file| Box::new(file) as Box<dyn Read + Send>))
+    }
+
+    fn find(&self, id: &AttachmentId) -> Result<Option<Attachment>> {
+        let (_, path) = self.place(id);
+        let Some(file) = open_file(id, &path)? else { return Ok(None) };
+        let found = file.metadata().map_err(os("looking at", &path))?;
+        let version = version(&found);
+        Ok(Some(Attachment { id: *id, bytes: found.len(), version, held: false }))
+    }
+
+    fn list(&self) -> Result<Vec<Attachment>> {
+        self.list_files()
+    }
+
+    fn sweep(&self, unneeded: &[Attachment]) -> Result<Swept> {
+        self.sweep_files(unneeded)
+    }
+}

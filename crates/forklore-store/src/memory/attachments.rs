@@ -1,0 +1,95 @@
+//! The attachments of the memory store.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use forklore_model::AttachmentId;
+use sha2::{Digest, Sha256};
+
+use crate::attachments::{Attachment, Attachments, Held, Swept};
+use crate::error::{Error, Result};
+
+/// Keeps attachments for as long as it lives.
+#[derive(Debug, Default)]
+pub struct MemoryAttachments {
+    kept: Mutex<BTreeMap<AttachmentId, Kept>>,
+    versions: AtomicU64,
+}
+
+#[derive(Debug)]
+struct Kept {
+    bytes: Arc<[u8]>,
+    version: u128,
+    /// Whoever holds it has a clone.
+    holders: Arc<()>,
+}
+
+impl Kept {
+    fn told(&self, id: AttachmentId) -> Attachment {
+        let held = Arc::strong_count(&self.holders) > 1;
+        Attachment { id, bytes: self.bytes.len() as u64, version: self.version, held }
+    }
+}
+
+impl MemoryAttachments {
+    fn kept(&self) -> MutexGuard<'_, BTreeMap<AttachmentId, Kept>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn held(&self, id: AttachmentId, kept: &mut Kept, new: bool) -> Held {
+        kept.version = u128::from(self.versions.fetch_add(1, Ordering::Relaxed));
+        Held::new(id, kept.bytes.len() as u64, new, kept.holders.clone())
+    }
+}
+
+impl Attachments for MemoryAttachments {
+    fn put(&self, bytes: &mut dyn Read, limit: u64) -> Result<Held> {
+        let mut all = Vec::new();
+        let read = bytes.take(limit.saturating_add(1)).read_to_end(&mut all);
+        let read = read.map_err(|error| Error::io("reading what to attach", error))?;
+        if read as u64 > limit {
+            return Err(Error::too_long(limit));
+        }
+        let id = AttachmentId::of(Sha256::digest(&all).into());
+        let mut kept = self.kept();
+        let new = !kept.contains_key(&id);
+        let made = || Kept { bytes: all.into(), version: 0, holders: Arc::default() };
+        Ok(self.held(id, kept.entry(id).or_insert_with(made), new))
+    }
+
+    fn hold(&self, id: &AttachmentId) -> Result<Option<Held>> {
+        Ok(self.kept().get_mut(id).map(|kept| self.held(*id, kept, false)))
+    }
+
+    fn open(&self, id: &AttachmentId) -> Result<Option<Box<dyn Read + Send>>> {
+        let bytes = self.kept().get(id).map(|kept| kept.bytes.clone());
+        Ok(bytes.map(|bytes| Box::new(io::Cursor::new(bytes)) as Box<dyn Read + Send>))
+    }
+
+    fn find(&self, id: &AttachmentId) -> Result<Option<Attachment>> {
+        Ok(self.kept().get(id).map(|kept| kept.told(*id)))
+    }
+
+    fn list(&self) -> Result<Vec<Attachment>> {
+        Ok(self.kept().iter().map(|(id, kept)| kept.told(*id)).collect())
+    }
+
+    fn sweep(&self, unneeded: &[Attachment]) -> Result<Swept> {
+        let mut kept = self.kept();
+        let mut swept = Swept::default();
+        for attachment in unneeded {
+            let is_same = |kept: &Kept| {
+                let now = kept.told(attachment.id);
+                !now.held && now.version == attachment.version
+            };
+            if kept.get(&attachment.id).is_some_and(is_same) {
+                kept.remove(&attachment.id);
+                swept.attachments += 1;
+                swept.bytes += attachment.bytes;
+            }
+        }
+        Ok(swept)
+    }
+}
