@@ -3,7 +3,7 @@
 use forklore_model::call::OpenCall;
 use forklore_model::id::IdError;
 use forklore_model::payload::PayloadError;
-use forklore_model::{CutError, ErrorKind, Selector, SessionId};
+use forklore_model::{AttachmentId, CutError, ErrorKind, Selector, SessionId};
 use forklore_store::Error as StoreError;
 use serde_json::{Value, json};
 
@@ -98,6 +98,9 @@ pub enum Error {
         /// How many there are.
         count: usize,
     },
+    /// The store has not got the bytes of an attachment.
+    #[error("the store has not got the bytes of the attachment {0}")]
+    NoAttachment(AttachmentId),
     /// A file cannot be written back: sessions read from it are gone (SPEC 10).
     #[error("the file cannot be restored: {} of its sessions were deleted", sessions.len())]
     SourceGone {
@@ -137,7 +140,7 @@ impl Error {
             Self::OtherChild { .. } | Self::NotEmpty => ErrorKind::AlreadyExists,
             Self::Permission(_) => ErrorKind::PermissionDenied,
             Self::Cycle(_) => ErrorKind::LineageCycle,
-            Self::NoMatch { .. } => ErrorKind::NotFound,
+            Self::NoMatch { .. } | Self::NoAttachment(_) => ErrorKind::NotFound,
             Self::Unsupported(_) => ErrorKind::Unsupported,
             Self::Io { source, .. } => match source.kind() {
                 std::io::ErrorKind::NotFound => ErrorKind::NotFound,
@@ -165,6 +168,7 @@ impl Error {
                 json!({"session_id": session, "links": links, "max_fork_depth": max})
             }
             Self::Cycle(session) => json!({"session_id": session}),
+            Self::NoAttachment(id) => json!({"ref": id}),
             Self::SourceGone { sessions } => json!({
                 "count": sessions.len(),
                 "deleted": sessions.iter().take(20).collect::<Vec<_>>(),
@@ -203,7 +207,7 @@ impl Error {
             Self::Ambiguous { candidates, .. } => {
                 candidates.iter().take(3).map(|id| format!("forklore show {id}")).collect()
             }
-            Self::Cycle(_) => vec!["forklore verify".into()],
+            Self::Cycle(_) | Self::NoAttachment(_) => vec!["forklore verify".into()],
             _ => Vec::new(),
         }
     }

@@ -5,15 +5,23 @@ use forklore_store::port::Collected;
 use crate::{Engine, Error, Result};
 
 impl Engine {
-    /// Removes what no session needs; afterwards no file of the store contains deleted bytes
-    /// (SPEC 10).
+    /// Removes what no session needs, and the attachments that no event names and nobody is about
+    /// to name; afterwards no file of the store contains deleted bytes (SPEC 10, 12).
     ///
     /// # Errors
-    /// `unsupported` for a store that keeps everything, `busy`.
+    /// `unsupported` for a store that keeps everything, `busy`; `corrupt` when nobody can say
+    /// which attachments a damaged session names: then none is removed.
     pub fn gc(&self) -> Result<Collected> {
-        let Some(upkeep) = &self.upkeep else {
+        if self.upkeep.is_none() && self.attachments.is_none() {
             return Err(Error::Unsupported("this store gives no space back".into()));
-        };
-        Ok(upkeep.gc(self.now())?)
+        }
+        let upkeep = self.upkeep.as_ref().map(|upkeep| upkeep.gc(self.now()));
+        let collected = upkeep.transpose()?.unwrap_or_default();
+        let swept = self.sweep_attachments()?;
+        Ok(Collected {
+            freed_bytes: collected.freed_bytes + swept.bytes,
+            attachments: swept.attachments,
+            ..collected
+        })
     }
 }

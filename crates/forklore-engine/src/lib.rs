@@ -5,6 +5,8 @@
 //! still be true when something is written is checked again by the store, in the same step.
 
 mod append;
+mod attach;
+mod attachments;
 mod branches;
 mod bring;
 mod broken_off;
@@ -47,11 +49,14 @@ use std::sync::Arc;
 use forklore_model::dialect::{Dialect, Dialects};
 use forklore_model::expand::Expander;
 use forklore_model::{Header, SessionId};
+use forklore_store::attachments::Attachments;
 use forklore_store::port::Upkeep;
 use forklore_store::sources::Sources;
 use forklore_store::{Error as StoreError, Store};
 
 pub use append::{AppendRequest, NewEvent};
+pub use attach::{Attach, Attached};
+pub use attachments::NamedAttachment;
 pub use branches::{Branch, Branches};
 pub use bring::{Bring, Brought};
 pub use clock::{Clock, SystemClock};
@@ -84,12 +89,15 @@ pub use stats::Stats;
 pub use summary::Summarize;
 pub use tree::{KnownNode, Mark, TreeNode, TreeRequest, Trees};
 
+use attachments::KeptAttachments;
+
 /// The verbs, over one store.
 #[derive(Clone)]
 pub struct Engine {
     store: Arc<dyn Store>,
     sources: Option<Arc<dyn Sources>>,
     upkeep: Option<Arc<dyn Upkeep + Send + Sync>>,
+    attachments: Option<KeptAttachments>,
     dialects: &'static [&'static dyn Dialect],
     expanders: &'static [&'static dyn Expander],
     clock: Arc<dyn Clock>,
@@ -97,13 +105,14 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// The verbs over `store`, which may lack sources and upkeep.
+    /// The verbs over `store`, which may lack sources, upkeep and attachments.
     #[must_use]
     pub fn new(store: Arc<dyn Store>) -> Self {
         Self {
             store,
             sources: None,
             upkeep: None,
+            attachments: None,
             dialects: &[],
             expanders: &[],
             clock: Arc::new(SystemClock),
@@ -128,6 +137,13 @@ impl Engine {
     #[must_use]
     pub fn with_upkeep(mut self, upkeep: Arc<dyn Upkeep + Send + Sync>) -> Self {
         self.upkeep = Some(upkeep);
+        self
+    }
+
+    /// The same verbs, keeping attachments in those of the same store.
+    #[must_use]
+    pub fn with_attachments(mut self, attachments: Arc<dyn Attachments>) -> Self {
+        self.attachments = Some(KeptAttachments::new(attachments));
         self
     }
 

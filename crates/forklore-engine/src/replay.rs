@@ -79,7 +79,8 @@ impl Replay {
     }
 
     fn record(&mut self, stored: Stored) -> Result<Record> {
-        let message = self.engine.message(&stored.event);
+        let mut message = self.engine.message(&stored.event);
+        self.engine.mark_missing(&mut message);
         Ok(Record {
             index: stored.counts.index.saturating_sub(1),
             seq: stored.seq,

@@ -59,7 +59,7 @@ impl Engine {
             }
         }
         if let Some(upkeep) = &self.upkeep {
-            stats.store_bytes = Some(upkeep.store_bytes()?);
+            stats.store_bytes = Some(upkeep.store_bytes()? + self.attachment_bytes()?);
         }
         Ok(stats)
     }

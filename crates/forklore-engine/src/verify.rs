@@ -8,8 +8,8 @@ use forklore_store::port::{Filter, Headers, Problem, Verification};
 use crate::{Engine, Result};
 
 impl Engine {
-    /// Checks one session, or the whole store: bytes, counts, spans, and the links to parents
-    /// (SPEC 9).
+    /// Checks one session, or the whole store: bytes, counts, spans, the links to parents, and the
+    /// attachments that messages name (SPEC 9, 12).
     ///
     /// # Errors
     /// `not_found`, or when the store cannot be read at all. Damage is a problem, no error.
@@ -35,6 +35,7 @@ impl Engine {
         report.problems.extend(beside);
         // The store has named damaged headers already where it could.
         let damaged = damaged.iter().map(|error| Problem::of(error, session)).collect::<Vec<_>>();
+        let attachments = self.attachment_problems(&sound)?;
         for problem in damaged.into_iter().chain(self.lineage_problems(&sound)?) {
             let same = |other: &Problem| {
                 (&other.session_id, other.kind) == (&problem.session_id, problem.kind)
@@ -43,6 +44,7 @@ impl Engine {
                 report.problems.push(problem);
             }
         }
+        report.problems.extend(attachments);
         Ok(report)
     }
 

@@ -92,11 +92,18 @@ pub fn open(url: &str) -> Result<Engine, OpenError> {
 /// When the store is damaged, locked, newer, or somebody else's.
 pub fn open_url(url: &StoreUrl) -> Result<Engine, OpenError> {
     let engine = match url {
-        StoreUrl::Sqlite(path) => Engine::over(Arc::new(open_sqlite(path)?)),
-        StoreUrl::Files(path) => {
-            Engine::over(Arc::new(FilesStore::open(path, Default::default())?))
+        StoreUrl::Sqlite(path) => {
+            let store = Arc::new(open_sqlite(path)?);
+            Engine::over(store.clone()).with_attachments(store.attachments())
         }
-        StoreUrl::Memory => Engine::over(Arc::new(MemoryStore::default())),
+        StoreUrl::Files(path) => {
+            let store = Arc::new(FilesStore::open(path, Default::default())?);
+            Engine::over(store.clone()).with_attachments(store.attachments())
+        }
+        StoreUrl::Memory => {
+            let store = Arc::new(MemoryStore::default());
+            Engine::over(store.clone()).with_attachments(store.attachments())
+        }
     };
     Ok(engine.with_dialects(forklore_formats::DIALECTS).with_expanders(EXPANDERS))
 }

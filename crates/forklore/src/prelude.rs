@@ -7,8 +7,8 @@
 #[cfg(feature = "async")]
 pub use crate::Forklore;
 pub use forklore_engine::{
-    AppendRequest, Bring, Brought, Create, Delete, DeleteMode, Engine, Fork, Forked, ImportOptions,
-    ListRequest, NewEvent, Record, Scope, Summarize, TreeRequest,
+    AppendRequest, Attach, Bring, Brought, Create, Delete, DeleteMode, Engine, Fork, Forked,
+    ImportOptions, ListRequest, NewEvent, Record, Scope, Summarize, TreeRequest,
 };
 pub use forklore_model::workspace::Workspace;
 pub use forklore_model::{

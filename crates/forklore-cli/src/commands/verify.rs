@@ -105,6 +105,7 @@ fn show(page: &mut Page, url: &str, salvage: &Salvage) {
             Piece::Event => "event",
             Piece::Data => "data",
             Piece::Source => "file",
+            Piece::Attachment => "attachment",
         };
         page.put(Tone::Bad, format!("lost {what}")).put(Tone::Plain, "  ");
         if let Some(id) = &lost.session_id {
@@ -115,8 +116,12 @@ fn show(page: &mut Page, url: &str, salvage: &Salvage) {
         }
         page.put(Tone::Plain, &lost.reason).end();
     }
+    let attachments = match salvage.attachments {
+        0 => String::new(),
+        number => format!(", {}", count(number, "attachment")),
+    };
     let saved = format!(
-        "{}, {}, {}",
+        "{}, {}, {}{attachments}",
         count(salvage.sessions, "session"),
         count(salvage.events, "event"),
         count(salvage.sources, "imported file"),

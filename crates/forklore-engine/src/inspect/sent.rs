@@ -90,6 +90,7 @@ impl Messages {
                 sketches.binary_search_by_key(&(at - 1), |sketch| sketch.at).is_ok()
             });
         }
+        self.engine.mark_missing(&mut message);
         self.ready.push_back(Sent { message, ts: self.ts, starts_turn: item.starts_turn });
         Ok(())
     }

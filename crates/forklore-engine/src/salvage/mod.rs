@@ -4,6 +4,7 @@
 //! event that cannot be read leaves a marker in its place, of a class that keeps every number
 //! behind it, so that seqs, indexes and the cuts of forks stay what they were.
 
+mod attachments;
 mod copies;
 mod family;
 mod gap;
@@ -38,6 +39,7 @@ impl Engine {
             return Err(Error::NotEmpty);
         }
         let mut report = Salvage::default();
+        self.salvage_attachments(into, &mut report)?;
         let mut family = Family::of(self, &mut report)?;
         family.guess_missing(self, &mut report)?;
         let sources = FileSources::of(self, into, &family, &mut report)?;

@@ -12,6 +12,8 @@ pub struct Salvage {
     pub events: u64,
     /// Files of agents that can be restored from the new store.
     pub sources: u64,
+    /// Attachments saved.
+    pub attachments: u64,
     /// What could not be read.
     pub lost: Vec<Lost>,
 }
@@ -42,6 +44,8 @@ pub enum Piece {
     Data,
     /// The file that sessions were read from: it cannot be restored any more.
     Source,
+    /// The bytes of an attachment: what names it stays.
+    Attachment,
 }
 
 impl Salvage {

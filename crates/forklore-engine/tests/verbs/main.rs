@@ -11,6 +11,7 @@
 )]
 
 mod append;
+mod attach;
 mod bring;
 mod calls;
 mod content;

@@ -1,12 +1,13 @@
 //! A store with a still clock, and sessions written in a line.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use forklore_engine::{AppendRequest, Clock, Create, Engine, Error, Fork, Forked, NewEvent};
 use forklore_files::FilesStore;
 use forklore_model::workspace::Workspace;
-use forklore_model::{Class, Data, ErrorKind, Header, Selector, SessionId};
+use forklore_model::{AttachmentId, Class, Data, ErrorKind, Header, Selector, SessionId};
 use forklore_sqlite::{Options, SqliteStore};
 use forklore_store::memory::MemoryStore;
 use forklore_store::port::Stored;
@@ -55,7 +56,7 @@ pub(crate) struct World {
     pub(crate) engine: Engine,
     pub(crate) clock: Arc<TestClock>,
     // Removed when the world ends.
-    _dir: Option<tempfile::TempDir>,
+    dir: Option<tempfile::TempDir>,
 }
 
 pub(crate) fn id(text: &str) -> SessionId {
@@ -68,26 +69,38 @@ pub(crate) fn cut(text: &str) -> Selector {
 
 impl World {
     pub(crate) fn memory() -> Self {
-        Self::over(Engine::over(Arc::new(MemoryStore::default())), None)
+        let store = Arc::new(MemoryStore::default());
+        Self::over(Engine::over(store.clone()).with_attachments(store.attachments()), None)
     }
 
     pub(crate) fn sqlite() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("store.db");
         let store = Arc::new(SqliteStore::open(&path, Options::default()).unwrap());
-        Self::over(Engine::new(store.clone()).with_upkeep(store), Some(dir))
+        let engine = Engine::new(store.clone()).with_attachments(store.attachments());
+        Self::over(engine.with_upkeep(store), Some(dir))
     }
 
     pub(crate) fn files() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("store");
         let store = Arc::new(FilesStore::open(&path, Default::default()).unwrap());
-        Self::over(Engine::new(store.clone()).with_upkeep(store), Some(dir))
+        let engine = Engine::new(store.clone()).with_attachments(store.attachments());
+        Self::over(engine.with_upkeep(store), Some(dir))
     }
 
     fn over(engine: Engine, dir: Option<tempfile::TempDir>) -> Self {
         let clock = Arc::new(TestClock::default());
-        Self { engine: engine.with_clock(clock.clone()), clock, _dir: dir }
+        Self { engine: engine.with_clock(clock.clone()), clock, dir }
+    }
+
+    /// Where the file of an attachment lies; none in memory.
+    pub(crate) fn file_of(&self, id: &AttachmentId) -> Option<PathBuf> {
+        let dir = self.dir.as_ref()?.path();
+        let folders = ["store.db-attachments", "store/attachments"].map(|name| dir.join(name));
+        let folder = folders.into_iter().find(|folder| folder.exists())?;
+        let hex = id.hex();
+        Some(folder.join(&hex[..2]).join(&hex[2..]))
     }
 
     /// Lets time pass.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use forklore_engine::{
     Branches, Difference, Engine, Inspection, Lineage, ListRequest, Listing, Loaded, LogRange,
-    Pace, Record, Result, Scope, Spender, Spending, Stats, TreeRequest, Trees,
+    NamedAttachment, Pace, Record, Result, Scope, Spender, Spending, Stats, TreeRequest, Trees,
 };
 use forklore_model::{Cut, Header, Message, Selector, SessionId};
 use forklore_store::port::{At, Stored, Verification};
@@ -144,6 +144,16 @@ impl Forklore {
     /// `not_found`.
     pub async fn tree(&self, request: TreeRequest) -> Result<Trees> {
         self.step(move |engine| engine.tree(&request)).await
+    }
+
+    /// The attachments that the messages of a session name, inherited ones too, in order
+    /// (SPEC 12). A missing one is told, and fails nothing.
+    ///
+    /// # Errors
+    /// `not_found`, `corrupt`, `missing_ancestor`.
+    pub async fn attachments(&self, session: &SessionId) -> Result<Vec<NamedAttachment>> {
+        let session = session.clone();
+        self.step(move |engine| engine.attachments(&session)).await
     }
 
     /// The ancestors and children of a session (SPEC 7).

@@ -10,7 +10,7 @@ use forklore_engine::{
     ExportTo, Exported, ImportOptions, ImportReport, LogRange, Progressed, Restored, Result,
     Salvage, SessionFile, Survey,
 };
-use forklore_model::SessionId;
+use forklore_model::{AttachmentId, SessionId};
 
 use super::Forklore;
 
@@ -79,6 +79,21 @@ impl Forklore {
     ) -> Result<(Restored, W)> {
         let file = file.clone();
         self.step(move |engine| Ok((engine.restore_file(&file, &mut out)?, out))).await
+    }
+
+    /// Writes the bytes of an attachment to `out`; how many there are. Whether they are sound is
+    /// known at their end only: after an error, what was written is of no use.
+    ///
+    /// # Errors
+    /// `not_found` when the store has not got it, `corrupt` when its bytes are not those that were
+    /// attached, `unsupported` when the store keeps no attachments, or what writing came to.
+    pub async fn read_attachment<W: Write + Send + 'static>(
+        &self,
+        id: &AttachmentId,
+        mut out: W,
+    ) -> Result<(u64, W)> {
+        let id = *id;
+        self.step(move |engine| Ok((engine.read_attachment(&id, &mut out)?, out))).await
     }
 
     /// Writes the conversation of a session as `{role, content}` lines.

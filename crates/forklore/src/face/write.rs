@@ -1,11 +1,14 @@
 //! The verbs that write.
 
+use std::io::Read;
 use std::time::Duration;
 
 use forklore_engine::{
-    AppendRequest, Bring, Brought, Create, Delete, Deleted, Detached, Fork, Forked, Result,
+    AppendRequest, Attach, Attached, Bring, Brought, Create, Delete, Deleted, Detached, Fork,
+    Forked, Result,
 };
 use forklore_model::{Header, Label, SessionId};
+use forklore_store::attachments::Held;
 use forklore_store::port::{Appended, Collected, Packed};
 
 use super::Forklore;
@@ -31,6 +34,36 @@ impl Forklore {
     ) -> Result<Appended> {
         let (session, request) = (session.clone(), request.into());
         self.step(move |engine| engine.append(&session, &request)).await
+    }
+
+    /// Adds a message of the person that names these bytes, which are kept first, once whoever
+    /// names them (SPEC 12). They are read on the pool, to their end, in constant memory.
+    ///
+    /// # Errors
+    /// `unsupported` when the store keeps no attachments, `invalid_args` for too many bytes or a
+    /// bad name, and those of [`append`](Self::append).
+    pub async fn attach<R: Read + Send + 'static>(
+        &self,
+        session: &SessionId,
+        mut bytes: R,
+        request: Attach,
+    ) -> Result<Attached> {
+        let session = session.clone();
+        self.step(move |engine| engine.attach(&session, &mut bytes, &request)).await
+    }
+
+    /// Keeps bytes for a message of the program's own, at most `limit` of them: a part
+    /// `{type:"attachment",ref,media_type,name?}` names them (SPEC 4). Until the answer is
+    /// dropped no gc takes them, so drop it when the message is written.
+    ///
+    /// # Errors
+    /// `unsupported` when the store keeps no attachments, `invalid_args` for too many bytes.
+    pub async fn keep_attachment<R: Read + Send + 'static>(
+        &self,
+        mut bytes: R,
+        limit: u64,
+    ) -> Result<Held> {
+        self.step(move |engine| engine.keep_attachment(&mut bytes, limit)).await
     }
 
     /// Makes a child of a session, or only plans it (SPEC 6).
@@ -98,11 +131,12 @@ impl Forklore {
         self.step(move |engine| engine.delete(&request)).await
     }
 
-    /// Removes what no session needs; afterwards no file of the store contains deleted bytes
-    /// (SPEC 10).
+    /// Removes what no session needs, and the attachments that no event names and nobody is about
+    /// to name; afterwards no file of the store contains deleted bytes (SPEC 10, 12).
     ///
     /// # Errors
-    /// `unsupported` for a store that keeps everything, `busy`.
+    /// `unsupported` for a store that keeps everything, `busy`; `corrupt` when nobody can say
+    /// which attachments a damaged session names: then none is removed.
     pub async fn gc(&self) -> Result<Collected> {
         self.step(forklore_engine::Engine::gc).await
     }

@@ -12,11 +12,12 @@ use futures_lite::future::block_on;
 use crate::{message, with_messages};
 
 /// What the engine has beside its verbs, or the face has in its own form.
-const NO_VERBS: [&str; 11] = [
+const NO_VERBS: [&str; 12] = [
     "new",
     "over",
     "with_sources",
     "with_upkeep",
+    "with_attachments",
     "with_dialects",
     "with_expanders",
     "with_clock",
@@ -83,6 +84,24 @@ fn writing_verbs_do_what_they_say() {
         assert_eq!(store.show(&main).await.unwrap_err().kind(), ErrorKind::NotFound);
         store.gc().await.unwrap();
         assert_eq!(store.verify(None).await.unwrap().problems, []);
+    });
+}
+
+#[test]
+fn attachments_are_kept_listed_and_read() {
+    block_on(async {
+        let (store, main) = with_messages(1).await;
+        let request = Attach { name: Some("n".into()), ..Attach::default() };
+        let attached = store.attach(&main, &b"bytes"[..], request).await.unwrap();
+        let named = store.attachments(&main).await.unwrap();
+        assert_eq!(named, store.engine().attachments(&main).unwrap());
+        assert_eq!((named[0].id, named[0].bytes), (attached.id, Some(5)));
+        let (read, bytes) = store.read_attachment(&attached.id, Vec::new()).await.unwrap();
+        assert_eq!((read, bytes), (5, b"bytes".to_vec()));
+        let held = store.keep_attachment(&b"more"[..], 4).await.unwrap();
+        assert_eq!(store.gc().await.unwrap().attachments, 0);
+        drop(held);
+        assert_eq!(store.gc().await.unwrap().attachments, 1);
     });
 }
 

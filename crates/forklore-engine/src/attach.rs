@@ -1,0 +1,167 @@
+//! `attach`: bytes beside the log, and the message that names them (SPEC 12).
+
+use std::io::Read;
+
+use forklore_model::limits::{ATTACHMENT_BYTES, ATTACHMENT_NAME_BYTES};
+use forklore_model::{AttachmentId, Data, EventType, SessionId, attachment};
+use forklore_store::attachments::{Attachments, Held};
+use forklore_store::port::Appended;
+use serde_json::json;
+
+use crate::{AppendRequest, Engine, Error, NewEvent, Result};
+
+/// What is said about bytes that are attached.
+#[derive(Clone, Debug)]
+pub struct Attach {
+    /// What they are called.
+    pub name: Option<String>,
+    /// What they are, like `image/png`.
+    pub media_type: String,
+    /// What is said with them.
+    pub text: Option<String>,
+    /// The most bytes to take.
+    pub limit: u64,
+    /// The head the writer saw; none goes behind whatever is there.
+    pub expect: Option<i64>,
+    /// The runtime that holds the session's lease, where one does.
+    pub owner: Option<String>,
+}
+
+impl Default for Attach {
+    fn default() -> Self {
+        Self {
+            name: None,
+            media_type: "application/octet-stream".into(),
+            text: None,
+            limit: ATTACHMENT_BYTES,
+            expect: None,
+            owner: None,
+        }
+    }
+}
+
+/// Bytes that were attached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attached {
+    /// What the message names them by.
+    pub id: AttachmentId,
+    /// How many there are.
+    pub bytes: u64,
+    /// Whether the store did not have them before.
+    pub new: bool,
+    /// Where the message stands.
+    pub appended: Appended,
+}
+
+impl Engine {
+    /// Adds a message of the person that names these bytes, which are kept first, once whoever
+    /// names them (SPEC 12). They are read to their end in constant memory.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use forklore_engine::{Attach, Create, Engine};
+    /// # use forklore_model::workspace::Workspace;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let store = Arc::new(forklore_store::memory::MemoryStore::default());
+    /// # let engine = Engine::over(store.clone()).with_attachments(store.attachments());
+    /// # let session = engine.create(&Create::in_workspace(Workspace::new("/work/demo")))?.id;
+    /// let note = Attach {
+    ///     name: Some("note.txt".into()),
+    ///     media_type: "text/plain".into(),
+    ///     ..Attach::default()
+    /// };
+    /// let attached = engine.attach(&session, &mut "some text".as_bytes(), &note)?;
+    /// let mut bytes = Vec::new();
+    /// engine.read_attachment(&attached.id, &mut bytes)?;
+    /// assert_eq!(bytes, b"some text");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `unsupported` when the store keeps no attachments, `invalid_args` for too many bytes or a
+    /// bad name, and those of [`append`](Engine::append). The bytes may then be kept all the
+    /// same: the next gc takes them.
+    pub fn attach(
+        &self,
+        session: &SessionId,
+        bytes: &mut dyn Read,
+        request: &Attach,
+    ) -> Result<Attached> {
+        check(request)?;
+        // Before anything is read, which may take long.
+        self.show(session)?;
+        let held = self.keep_attachment(bytes, request.limit)?;
+        let append = AppendRequest {
+            events: vec![message(held.id, request)?],
+            expect: request.expect,
+            owner: request.owner.clone(),
+        };
+        let appended = self.append(session, &append)?;
+        Ok(Attached { id: held.id, bytes: held.bytes, new: held.new, appended })
+    }
+
+    /// Keeps bytes for a message of the program's own, at most `limit` of them: a part
+    /// `{type:"attachment",ref,media_type,name?}` names them (SPEC 4). Until the answer is
+    /// dropped no gc takes them, so drop it when the message is written.
+    ///
+    /// # Errors
+    /// `unsupported` when the store keeps no attachments, `invalid_args` for too many bytes.
+    pub fn keep_attachment(&self, bytes: &mut dyn Read, limit: u64) -> Result<Held> {
+        Ok(self.attachments_of_store()?.put(bytes, limit)?)
+    }
+
+    /// Where the store keeps attachments.
+    pub(crate) fn attachments_of_store(&self) -> Result<&dyn Attachments> {
+        let kept = self.attachments.as_ref();
+        let kept = kept.ok_or_else(|| Error::Unsupported("this store keeps no attachments".into()));
+        Ok(&**kept?.store())
+    }
+
+    /// Holds what events about to be written mention and the store has, so that no gc that has
+    /// read their session already takes it.
+    pub(crate) fn hold_mentioned(&self, events: &[NewEvent]) -> Vec<Held> {
+        let Some(kept) = &self.attachments else { return Vec::new() };
+        let mentions = events.iter().flat_map(|event| attachment::mentions(&event.data));
+        // What is missing or damaged may be named all the same.
+        mentions.filter_map(|mention| kept.store().hold(&mention.id).ok().flatten()).collect()
+    }
+}
+
+fn check(request: &Attach) -> Result<()> {
+    let too_long = |what: &str, text: &str| {
+        let message =
+            format!("the {what} has {} bytes; {ATTACHMENT_NAME_BYTES} are allowed", text.len());
+        Err(Error::invalid("too_long", message))
+    };
+    match &request.name {
+        Some(name) if name.is_empty() => {
+            return Err(Error::invalid("name", "the name of an attachment is not empty"));
+        }
+        Some(name) if name.len() > ATTACHMENT_NAME_BYTES => return too_long("name", name),
+        _ => {}
+    }
+    let media_type = &request.media_type;
+    if media_type.len() > ATTACHMENT_NAME_BYTES {
+        return too_long("media type", media_type);
+    }
+    let is_plain = media_type.bytes().all(|b| b == b' ' || b.is_ascii_graphic());
+    let parts = media_type.split_once('/');
+    if !is_plain || parts.is_none_or(|(kind, rest)| kind.is_empty() || rest.is_empty()) {
+        return Err(Error::invalid("media_type", "a media type is written like image/png"));
+    }
+    Ok(())
+}
+
+/// The message that names an attachment.
+fn message(id: AttachmentId, request: &Attach) -> Result<NewEvent> {
+    let mut part = json!({"type": "attachment", "ref": id, "media_type": request.media_type});
+    if let (Some(name), Some(part)) = (&request.name, part.as_object_mut()) {
+        part.insert("name".into(), json!(name));
+    }
+    let text = request.text.as_ref().map(|text| json!({"type": "text", "text": text}));
+    let parts: Vec<_> = text.into_iter().chain([part]).collect();
+    let data = Data::of(&json!({ "content": parts }))
+        .map_err(|error| Error::invalid("json", error.to_string()))?;
+    Ok(NewEvent::new(EventType::USER_MESSAGE, data))
+}

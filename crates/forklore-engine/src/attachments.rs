@@ -1,0 +1,100 @@
+//! Reading attachments: those that a session names, and their bytes (SPEC 12).
+
+mod mentioned;
+mod soundness;
+
+use std::io::{self, Read, Write};
+
+use forklore_model::attachment::Mention;
+use forklore_model::{AttachmentId, SessionId};
+use forklore_store::attachments::{BUFFER, Checked, failure};
+use forklore_store::port::At;
+use serde::Serialize;
+
+pub(crate) use soundness::KeptAttachments;
+
+use crate::{Engine, Error, Result};
+
+/// An attachment, where a message of a session names it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NamedAttachment {
+    /// The log position of the message.
+    pub seq: u64,
+    /// What it is named by.
+    #[serde(rename = "ref")]
+    pub id: AttachmentId,
+    /// What it is called there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// What it is.
+    pub media_type: String,
+    /// How many bytes it has; none where it is missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+    /// Whether the store has not got its bytes, or has them damaged.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub missing: bool,
+}
+
+impl Engine {
+    /// The attachments that the messages of a session name, inherited ones too, in order
+    /// (SPEC 12). A missing one is told, and fails nothing.
+    ///
+    /// # Errors
+    /// `not_found`, `corrupt`, `missing_ancestor`.
+    pub fn attachments(&self, session: &SessionId) -> Result<Vec<NamedAttachment>> {
+        let end = u64::try_from(self.show(session)?.head_seq()).ok();
+        let mut named = Vec::new();
+        for stored in self.events(session, At::Seq(0)) {
+            let stored = stored?;
+            if end.is_none_or(|end| stored.seq > end) {
+                break;
+            }
+            for Mention { id, part } in forklore_model::attachment::mentions(&stored.event.data) {
+                let Some(part) = part else { continue };
+                let bytes = self.sound_bytes(&id);
+                named.push(NamedAttachment {
+                    seq: stored.seq,
+                    id,
+                    name: part.name,
+                    media_type: part.media_type,
+                    bytes,
+                    missing: bytes.is_none(),
+                });
+            }
+        }
+        Ok(named)
+    }
+
+    /// The bytes of all attachments.
+    pub(crate) fn attachment_bytes(&self) -> Result<u64> {
+        let Some(kept) = &self.attachments else { return Ok(0) };
+        Ok(kept.store().list()?.iter().map(|attachment| attachment.bytes).sum())
+    }
+
+    /// Writes the bytes of an attachment to `out`; how many there are. Whether they are sound is
+    /// known at their end only: after an error, what was written is of no use.
+    ///
+    /// # Errors
+    /// `not_found` when the store has not got it, `corrupt` when its bytes are not those that were
+    /// attached, `unsupported` when the store keeps no attachments, or what writing to `out` came
+    /// to.
+    pub fn read_attachment(&self, id: &AttachmentId, out: &mut dyn Write) -> Result<u64> {
+        let bytes = self.attachments_of_store()?.open(id)?;
+        let bytes = bytes.ok_or(Error::NoAttachment(*id))?;
+        let (mut checked, mut buffer, mut done) = (Checked::new(*id, bytes), vec![0; BUFFER], 0);
+        loop {
+            match checked.read(&mut buffer) {
+                Ok(0) => return Ok(done),
+                Ok(read) => {
+                    let bytes = buffer.get(..read).unwrap_or_default();
+                    let written = out.write_all(bytes);
+                    written.map_err(|error| Error::io("writing the attachment", error))?;
+                    done += read as u64;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(failure(id, error).into()),
+            }
+        }
+    }
+}

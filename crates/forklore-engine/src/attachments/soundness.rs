@@ -1,0 +1,63 @@
+//! Whether the attachments that are shown are there and sound, each read once.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use forklore_model::{AttachmentId, Content, Message, Part};
+use forklore_store::attachments::{Attachments, check};
+
+use crate::Engine;
+
+/// The attachments of a store, and what is known of their bytes.
+#[derive(Clone)]
+pub(crate) struct KeptAttachments {
+    store: Arc<dyn Attachments>,
+    /// The version of each that was read, and whether its bytes were sound.
+    read: Arc<Mutex<HashMap<AttachmentId, (u128, bool)>>>,
+}
+
+impl KeptAttachments {
+    pub(crate) fn new(store: Arc<dyn Attachments>) -> Self {
+        Self { store, read: Arc::default() }
+    }
+
+    pub(crate) fn store(&self) -> &Arc<dyn Attachments> {
+        &self.store
+    }
+
+    /// How many bytes an attachment has; none where it is missing or damaged, or cannot be read.
+    fn sound_bytes(&self, id: &AttachmentId) -> Option<u64> {
+        let found = self.store.find(id).ok()??;
+        let read = || self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = read().get(id).copied().filter(|(version, _)| *version == found.version);
+        let is_sound = match known {
+            Some((_, is_sound)) => is_sound,
+            None => {
+                let is_sound = check(&*self.store, id).is_ok_and(|bytes| bytes.is_some());
+                read().insert(*id, (found.version, is_sound));
+                is_sound
+            }
+        };
+        is_sound.then_some(found.bytes)
+    }
+}
+
+impl Engine {
+    /// How many bytes an attachment has; none where it is missing or damaged.
+    pub(crate) fn sound_bytes(&self, id: &AttachmentId) -> Option<u64> {
+        self.attachments.as_ref()?.sound_bytes(id)
+    }
+
+    /// Marks the attachments in a message that are missing or damaged (SPEC 12).
+    pub(crate) fn mark_missing(&self, message: &mut Message) {
+        let Content::Parts(parts) = &mut message.content else { return };
+        for part in parts {
+            if let Part::Attachment { r#ref, missing, .. } = part
+                && AttachmentId::is_meant_by(r#ref)
+            {
+                let id = r#ref.parse().ok();
+                *missing = id.and_then(|id| self.sound_bytes(&id)).is_none();
+            }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! The attachments of a damaged store, saved before the events that name them.
+
+use forklore_store::Error as StoreError;
+use forklore_store::attachments::{Checked, Damaged};
+
+use super::{Piece, Salvage};
+use crate::{Engine, Result};
+
+impl Engine {
+    /// Saves every attachment whose bytes are sound, where both stores keep attachments.
+    pub(super) fn salvage_attachments(&self, into: &Self, report: &mut Salvage) -> Result<()> {
+        let (Some(from), Some(into)) = (&self.attachments, &into.attachments) else {
+            return Ok(());
+        };
+        for attachment in from.store().list()? {
+            let id = attachment.id;
+            let saved = match from.store().open(&id) {
+                Ok(Some(bytes)) => into.store().put(&mut Checked::new(id, bytes), u64::MAX),
+                Ok(None) => continue,
+                Err(error) => Err(error),
+            };
+            match saved {
+                Ok(_) => report.attachments += 1,
+                Err(error) if is_damage(&error) => {
+                    let reason = format!("the attachment {id}: {error}");
+                    report.lose(Piece::Attachment, None, None, &reason);
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_damage(error: &StoreError) -> bool {
+    match error {
+        StoreError::Corrupt { .. } => true,
+        StoreError::Io { source, .. } => {
+            let source = source.downcast_ref::<std::io::Error>();
+            let source = source.and_then(std::io::Error::get_ref);
+            source.and_then(|source| source.downcast_ref::<Damaged>()).is_some()
+        }
+        _ => false,
+    }
+}
