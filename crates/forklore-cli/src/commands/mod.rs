@@ -1,6 +1,7 @@
 //! The verbs, one a file: its options, what it does, its answer.
 
 mod append;
+mod attach;
 mod branches;
 mod bring;
 mod completions;
@@ -51,6 +52,7 @@ use paging::Paging;
 pub(crate) enum Command {
     New(new::Args),
     Append(append::Args),
+    Attach(attach::Args),
     Import(import::Args),
     List(list::Args),
     Show(show::Args),
@@ -97,6 +99,7 @@ pub(crate) fn run(command: Option<Command>, app: &App, output: &mut Output) -> R
     match command {
         Command::New(args) => new::run(&args, app, output),
         Command::Append(args) => append::run(&args, app, output),
+        Command::Attach(args) => attach::run(&args, app, output),
         Command::Import(args) => import::run(&args, app, output),
         Command::List(args) => list::run(&args, app, output),
         Command::Show(args) => show::run(&args, app, output),

@@ -1,0 +1,56 @@
+//! Which of a session's attachments somebody means.
+
+use std::collections::BTreeSet;
+
+use forklore::engine::NamedAttachment;
+use forklore::model::{AttachmentId, ErrorKind, SessionId};
+use serde_json::json;
+
+use crate::failure::{Failure, Result};
+
+/// The digits of a ref that are shown.
+const SHOWN: usize = 12;
+/// The digits of a ref that have to be given.
+const LEAST: usize = 4;
+/// The candidates that are told.
+const CANDIDATES: usize = 10;
+
+/// The beginning of a ref, for people.
+pub(super) fn short(id: &AttachmentId) -> String {
+    id.to_string().chars().take("sha256:".len() + SHOWN).collect()
+}
+
+/// The one of a name, of a ref, or of the beginning of one.
+pub(super) fn find(
+    attachments: &[NamedAttachment],
+    reference: &str,
+    session: &SessionId,
+) -> Result<AttachmentId> {
+    let digits = reference.strip_prefix("sha256:").unwrap_or(reference).to_ascii_lowercase();
+    let by_name = |one: &&NamedAttachment| one.name.as_deref() == Some(reference);
+    let by_ref = |one: &&NamedAttachment| one.id.hex().starts_with(&digits);
+    let ids =
+        |found: Vec<&NamedAttachment>| found.iter().map(|one| one.id).collect::<BTreeSet<_>>();
+    let mut found = ids(attachments.iter().filter(by_name).collect());
+    if found.is_empty() && digits.len() >= LEAST {
+        found = ids(attachments.iter().filter(by_ref).collect());
+    }
+    let list = format!("forklore attach {session}");
+    match (found.pop_first(), found.is_empty()) {
+        (Some(id), true) => Ok(id),
+        (None, _) => {
+            let message = "nothing of that name or ref is attached to the session";
+            Err(Failure::refused(ErrorKind::NotFound, message).or_try(list))
+        }
+        (Some(first), false) => {
+            let count = found.len() + 1;
+            let candidates: Vec<_> = [first].into_iter().chain(found).take(CANDIDATES).collect();
+            Err(Failure::Refused {
+                kind: ErrorKind::InvalidArgs,
+                message: format!("{count} attachments fit; name one by its ref"),
+                details: json!({"count": count, "candidates": candidates}),
+                next: vec![list],
+            })
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Files attached to a session: added, listed, given back.
+
+use std::fs;
+
+use crate::place::{Place, snapshot};
+
+/// What a command printed, hints and errors too.
+fn shown(place: &Place, words: &[&str]) -> String {
+    let ran = place.run(words);
+    format!("$ forklore {}\n{}{}", words.join(" "), ran.out, ran.err)
+}
+
+#[test]
+fn a_file_is_attached_listed_and_given_back() {
+    let place = Place::with_a_plan();
+    place.file("shot.png", "no real image");
+    let attach = ["attach", "plan-1", "shot.png", "--text", "what I see"];
+    let screens = [
+        shown(&place, &["attach", "plan-1"]),
+        shown(&place, &attach),
+        shown(&place, &["attach", "plan-1", "shot.png", "--name", "again", "--type", "a/b"]),
+        shown(&place, &["fork", "-q", "plan-1", "--id", "plan-b"]),
+        shown(&place, &["attach", "plan-b"]),
+        shown(&place, &["attach", "plan-b", "--get", "shot.png", "-o", "out.png"]),
+        shown(&place, &["attach", "plan-b", "--get", "again"]),
+        shown(&place, &["inspect", "plan-b"]),
+    ];
+    assert_eq!(fs::read_to_string(place.path().join("out.png")).unwrap(), "no real image");
+    snapshot!(screens.join("\n"));
+}
+
+#[test]
+fn answers_for_scripts() {
+    let place = Place::with_a_plan();
+    let piped = place.feed(&["--json", "attach", "plan-1", "-"], "from a pipe");
+    assert_eq!(piped.code, 0, "{piped:?}");
+    place.file("note.txt", "");
+    let answers = [
+        place.json(&["attach", "plan-1", "note.txt"]),
+        place.json(&["attach", "plan-1"]),
+        place.json(&["attach", "plan-1", "--get", "note.txt", "-o", "empty"]),
+    ];
+    let answers: Vec<_> = answers.iter().map(|answer| format!("{answer:#}")).collect();
+    snapshot!(format!("{}{}", piped.out, answers.join("\n")));
+    let piped = place.ok(&["attach", "plan-1", "--get", "sha256:4679"]);
+    assert_eq!(piped, "from a pipe");
+}
+
+#[test]
+fn what_cannot_be_attached_is_refused() {
+    let place = Place::with_a_plan();
+    place.file("there", "x");
+    fs::create_dir(place.path().join("folder")).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(place.path().join("pipe")).status();
+    assert!(made.unwrap().success());
+    let long = fs::File::create(place.path().join("long")).unwrap();
+    long.set_len((4 << 30) + 1).unwrap();
+    std::os::unix::fs::symlink("nowhere", place.path().join("link")).unwrap();
+    place.ok(&["attach", "plan-1", "there", "--name", "one"]);
+    place.file("there", "y");
+    place.ok(&["attach", "plan-1", "there", "--name", "one"]);
+    let mut told = Vec::new();
+    for words in [
+        &["attach", "plan-1", "folder"][..],
+        &["attach", "plan-1", "pipe"],
+        &["attach", "plan-1", "long"],
+        &["attach", "plan-1", "link"],
+        &["attach", "plan-1", "nothing"],
+        &["attach", "plan-1", "there", "--type", "png"],
+        &["attach", "plan-1", "there", "--name", ""],
+        &["attach", "plan-1", "there", "--get", "one"],
+        &["attach", "plan-1", "--name", "one"],
+        &["attach", "nobody", "there"],
+        &["attach", "plan-1", "--get", "one"],
+        &["attach", "plan-1", "--get", "two"],
+        &["attach", "plan-1", "--get", "a1fc", "-o", "there"],
+    ] {
+        let (code, error) = place.error(words);
+        told.push(format!("$ forklore {}\n{code} {error:#}", words.join(" ")));
+    }
+    assert_eq!(fs::read_to_string(place.path().join("there")).unwrap(), "y");
+    assert_eq!(place.json(&["show", "plan-1"])["session"]["head_seq"], 8);
+    snapshot!(told.join("\n"));
+}
+
+#[test]
+fn a_missing_one_is_told_and_fails_nothing() {
+    let place = Place::with_a_plan();
+    place.file("shot.png", "no real image");
+    place.ok(&["attach", "plan-1", "shot.png"]);
+    fs::remove_dir_all(place.path().join("store.db-attachments")).unwrap();
+    let screens = [
+        shown(&place, &["attach", "plan-1"]),
+        shown(&place, &["replay", "plan-1", "--json"]),
+        shown(&place, &["fork", "-q", "plan-1", "--id", "plan-b"]),
+        shown(&place, &["verify"]),
+        shown(&place, &["attach", "plan-b", "--get", "shot.png", "-o", "out.png"]),
+    ];
+    assert!(!place.path().join("out.png").exists());
+    snapshot!(screens.join("\n"));
+}
+
+#[test]
+fn s12_hostile_names_are_escaped() {
+    let place = Place::with_a_plan();
+    place.file("plain", "bytes");
+    let hostile = "a\u{1b}]0;owned\u{7}\u{202e}gnp\rb.png";
+    let words = ["attach", "plan-1", "plain", "--name", hostile];
+    for words in [
+        &words[..],
+        &["attach", "plan-1"],
+        &["attach", "plan-1", "--get", hostile],
+        &["attach", "plan-1", "--get", "\u{1b}[31m"],
+        &["replay", "plan-1"],
+        &["verify"],
+    ] {
+        let ran = place.run(words);
+        let told = format!("{}{}", ran.out, ran.err);
+        let raw = told.chars().find(|c| matches!(c, '\u{1b}' | '\u{7}' | '\r' | '\u{202e}'));
+        assert_eq!(raw, None, "{words:?}: {told}");
+    }
+    fs::remove_dir_all(place.path().join("store.db-attachments")).unwrap();
+    let problem = place.run(&["verify"]);
+    assert_eq!((problem.code, problem.out.contains('\u{1b}')), (6, false), "{problem:?}");
+}
+
+#[test]
+fn s10_attachments_are_their_owners_alone() {
+    use std::os::unix::fs::MetadataExt;
+
+    let place = Place::with_a_plan();
+    place.file("plain", "bytes");
+    place.ok(&["attach", "plan-1", "plain"]);
+    let mut folders = vec![place.path().join("store.db-attachments")];
+    let mut files = 0;
+    while let Some(folder) = folders.pop() {
+        assert_eq!(fs::metadata(&folder).unwrap().mode() & 0o777, 0o700, "{folder:?}");
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600, "{path:?}");
+                files += 1;
+            }
+        }
+    }
+    assert_eq!(files, 1);
+}
