@@ -264,7 +264,7 @@ async fn a60_the_cost_of_a_family_is_that_of_the_calls_made() {
         let prices = forklore_agent::session::Prices {
             input: 10.0,
             output: 100.0,
-            cached: 1.0,
+            cached: Some(1.0),
             cache_written: None,
         };
         equipment.settings = Settings { prices: Some(prices), ..equipment.settings.clone() };
