@@ -10,12 +10,14 @@
 //! as it happens, so a process that dies leaves a session that another one opens and goes on with.
 
 pub mod approve;
+pub mod ceiling;
 pub mod error;
 pub mod hook;
 mod kernel;
 pub mod model;
 pub mod notify;
 pub mod session;
+pub mod subagents;
 pub mod tool;
 mod turn;
 

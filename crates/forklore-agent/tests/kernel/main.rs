@@ -18,6 +18,7 @@ mod lifecycle;
 mod permissions;
 mod scripted;
 mod streams;
+mod subagents;
 mod trouble;
 mod turns;
 mod world;

@@ -1,0 +1,86 @@
+//! What a session may do at most, and tools cut down to that.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+
+use crate::approve::Policy;
+use crate::tool::{CallContext, ToolCall, ToolOutcome, ToolSpec, Tools};
+
+/// A session's ceiling (SPEC 6): the permissions it has, or no limit. It only ever gets lower.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ceiling(Option<BTreeSet<String>>);
+
+impl From<Option<BTreeSet<String>>> for Ceiling {
+    fn from(permissions: Option<BTreeSet<String>>) -> Self {
+        Self(permissions)
+    }
+}
+
+impl Ceiling {
+    /// What is below both: what a child gets that asks for `other` below this one.
+    #[must_use]
+    pub fn and(&self, other: &Self) -> Self {
+        Self(match (&self.0, &other.0) {
+            (Some(ours), Some(theirs)) => Some(ours & theirs),
+            (one, None) | (None, one) => one.clone(),
+        })
+    }
+
+    /// Whether a permission is below it.
+    #[must_use]
+    pub fn allows(&self, permission: &str) -> bool {
+        self.0.as_ref().is_none_or(|permissions| permissions.contains(permission))
+    }
+
+    /// The permissions, as a session's header has them.
+    #[must_use]
+    pub fn into_permissions(self) -> Option<BTreeSet<String>> {
+        self.0
+    }
+}
+
+/// Tools of which only those exist that a ceiling allows: a model is not told of the others.
+pub struct Below {
+    tools: Arc<dyn Tools>,
+    policy: Arc<dyn Policy>,
+    ceiling: Ceiling,
+}
+
+impl Below {
+    /// These tools below a ceiling; the policy says which permission each needs.
+    #[must_use]
+    pub fn new(tools: Arc<dyn Tools>, policy: Arc<dyn Policy>, ceiling: Ceiling) -> Self {
+        Self { tools, policy, ceiling }
+    }
+
+    fn allows(&self, name: &str) -> bool {
+        self.ceiling.allows(&permission(&*self.policy, name))
+    }
+}
+
+impl Tools for Below {
+    fn specs(&self) -> Vec<ToolSpec> {
+        let mut specs = self.tools.specs();
+        specs.retain(|spec| self.allows(&spec.name));
+        specs
+    }
+
+    fn call<'a>(
+        &'a self,
+        call: &'a ToolCall,
+        context: &'a CallContext,
+    ) -> BoxFuture<'a, ToolOutcome> {
+        if self.allows(&call.name) {
+            return self.tools.call(call, context);
+        }
+        Box::pin(async { ToolOutcome::failed(&format!("there is no tool {}", call.name)) })
+    }
+}
+
+/// The permission that a tool of this name needs.
+pub(crate) fn permission(policy: &dyn Policy, tool: &str) -> String {
+    let arguments = forklore_model::Data::null();
+    policy.permission(&ToolCall { id: String::new(), name: tool.to_owned(), arguments })
+}

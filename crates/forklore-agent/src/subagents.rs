@@ -1,0 +1,142 @@
+//! A tool by which a model hands work to sub-agents, ready to use.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use forklore_model::{Data, Header};
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::ceiling::{Below, Ceiling, permission};
+use crate::tool::{ToolCall, ToolSpec};
+use crate::{Budget, Delegate, Delegation, Equipment};
+
+/// The tool's name.
+pub const DELEGATE: &str = "delegate";
+
+/// How many characters of a sub-agent's name are kept.
+const NAME: usize = 80;
+
+/// How far handing down may go, as a user's configuration says it.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    /// How deep sub-agents may have sub-agents: with 1 only the session that a person talks to has
+    /// any, with 0 none.
+    pub depth: u32,
+    /// How often the model of a sub-agent may be asked.
+    pub model_calls: u32,
+    /// How many tokens it may take, in and out.
+    pub tokens: Option<u64>,
+    /// What it may cost, in the unit of the prices.
+    pub cost: Option<f64>,
+    /// How many seconds it may work.
+    pub seconds: Option<u64>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { depth: 2, model_calls: 50, tokens: None, cost: None, seconds: None }
+    }
+}
+
+/// Sub-agents with the model and the tools of who calls them, a fresh context, and a budget of
+/// their own. A call may name the few tools that the work needs; more than its parent may, no
+/// sub-agent may.
+#[derive(Clone, Debug)]
+pub struct Subagents {
+    limits: Limits,
+    /// How many sub-agents deep the session is that has this.
+    depth: u32,
+}
+
+/// What a call says.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "an object with `task`")]
+struct Asked {
+    task: String,
+    name: Option<String>,
+    tools: Option<BTreeSet<String>>,
+}
+
+impl Subagents {
+    /// Sub-agents within these limits, for a session that is none itself; none where the limits
+    /// allow no depth.
+    #[must_use]
+    pub fn within(limits: Limits) -> Option<Arc<dyn Delegation>> {
+        Self { limits, depth: 0 }.offered()
+    }
+
+    fn offered(self) -> Option<Arc<dyn Delegation>> {
+        if self.depth < self.limits.depth { Some(Arc::new(self)) } else { None }
+    }
+
+    fn budget(&self) -> Budget {
+        Budget {
+            model_calls: Some(self.limits.model_calls),
+            tokens: self.limits.tokens,
+            cost: self.limits.cost,
+            time: self.limits.seconds.map(Duration::from_secs),
+        }
+    }
+
+    fn below(&self) -> Option<Arc<dyn Delegation>> {
+        Self { depth: self.depth + 1, ..self.clone() }.offered()
+    }
+}
+
+impl Delegation for Subagents {
+    fn spec(&self) -> ToolSpec {
+        let parameters = json!({
+            "type": "object",
+            "properties": {
+                "task": {"type": "string", "description": "What is to be done, with everything that \
+                    has to be known for it: the sub-agent sees nothing of this conversation."},
+                "name": {"type": "string", "description": "A short name for it, for people."},
+                "tools": {"type": "array", "items": {"type": "string"}, "description": "The names \
+                    of the tools that it needs; all of yours where this is left out."},
+            },
+            "required": ["task"],
+            "additionalProperties": false,
+        });
+        ToolSpec {
+            name: DELEGATE.to_owned(),
+            description: "Has a sub-agent with a fresh context do a piece of work. What it says \
+                          last is the result. Several calls at once work side by side."
+                .to_owned(),
+            parameters: Data::of(&parameters).unwrap_or_else(|_| Data::null()),
+        }
+    }
+
+    fn plan(
+        &self,
+        call: &ToolCall,
+        header: &Header,
+        equipment: &Equipment,
+    ) -> Result<Delegate, String> {
+        let asked: Asked =
+            call.arguments.readable().read().map_err(|why| format!("the arguments: {why}"))?;
+        if asked.task.trim().is_empty() {
+            return Err("the task is empty".to_owned());
+        }
+        let policy = &equipment.policy;
+        let named = asked.tools.map(|names| {
+            names.iter().map(|name| permission(&**policy, name)).collect::<BTreeSet<_>>()
+        });
+        let ceiling = Ceiling::from(header.permissions.clone()).and(&named.into());
+        let below = self.below().filter(|_| ceiling.allows(&permission(&**policy, DELEGATE)));
+        let tools = Below::new(equipment.tools.clone(), policy.clone(), ceiling.clone());
+        let equipment =
+            Equipment { tools: Arc::new(tools), delegation: below, ..equipment.clone() };
+        let name = asked.name.map(|name| name.chars().take(NAME).collect::<String>());
+        Ok(Delegate {
+            agent: name.clone(),
+            title: name,
+            permissions: ceiling.into_permissions(),
+            equipment: Some(equipment),
+            budget: self.budget(),
+            ..Delegate::new(&asked.task)
+        })
+    }
+}
