@@ -44,7 +44,7 @@ fn children(world: &World) -> Vec<SessionId> {
     world.ears.of(Name::SessionFork).iter().map(|told| told.session_id.clone()).collect()
 }
 
-const ALL: [&str; 7] = ["echo", "slow", "fail", "crash", "hang", "deaf", "flood"];
+const ALL: [&str; 8] = ["echo", "slow", "steps", "fail", "crash", "hang", "deaf", "flood"];
 
 #[tokio::test]
 async fn work_goes_down_as_deep_as_the_limits_allow() {
