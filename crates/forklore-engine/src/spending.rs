@@ -141,7 +141,9 @@ impl Engine {
         read
     }
 
-    fn spent(&self, stored: &Stored) -> Option<Spent> {
+    /// What one event tells that a call of a model cost.
+    #[must_use]
+    pub fn spent(&self, stored: &Stored) -> Option<Spent> {
         let event = &stored.event;
         match &event.dialect {
             Some(name) => self.dialects().named(name)?.spent(&event.kind, &event.data),

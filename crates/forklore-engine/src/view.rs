@@ -13,7 +13,8 @@ use crate::{Engine, Result};
 impl Engine {
     /// The message in a conversation event. What cannot be read is shown as it was stored: a view
     /// never loses or refuses an event.
-    pub(crate) fn message(&self, event: &Event) -> Message {
+    #[must_use]
+    pub fn message(&self, event: &Event) -> Message {
         let read = match &event.dialect {
             Some(name) => {
                 let dialect = self.dialects().named(name);

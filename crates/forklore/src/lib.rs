@@ -35,6 +35,8 @@
 //!
 //! `async` (on by default) is [`open`] and [`Forklore`]. Without it [`blocking`] remains, and no
 //! crate of async Rust is built.
+//!
+//! `graph` is the module of that name: sessions as RDF, and SPARQL over them.
 
 pub mod blocking;
 #[cfg(feature = "async")]
@@ -45,6 +47,8 @@ pub mod prelude;
 
 pub use forklore_engine as engine;
 pub use forklore_formats as formats;
+#[cfg(feature = "graph")]
+pub use forklore_graph as graph;
 pub use forklore_model as model;
 pub use forklore_store as store;
 

@@ -13,6 +13,8 @@ mod doctor;
 mod export;
 mod fork;
 mod gc;
+#[cfg(feature = "graph")]
+mod graph;
 mod import;
 mod inspect;
 mod label;
@@ -28,6 +30,8 @@ mod replay;
 mod restore;
 mod resume_in;
 mod show;
+#[cfg(feature = "graph")]
+mod sparql;
 mod stats;
 mod tree;
 mod verify;
@@ -72,6 +76,10 @@ pub(crate) enum Command {
     #[command(name = "resume-in")]
     ResumeIn(resume_in::Args),
     Restore(restore::Args),
+    #[cfg(feature = "graph")]
+    Graph(graph::Args),
+    #[cfg(feature = "graph")]
+    Sparql(sparql::Args),
     Stats(stats::Args),
     Verify(verify::Args),
     Gc(gc::Args),
@@ -118,6 +126,10 @@ pub(crate) fn run(command: Option<Command>, app: &App, output: &mut Output) -> R
         Command::Export(args) => export::run(&args, app, output),
         Command::ResumeIn(args) => resume_in::run(&args, app, output),
         Command::Restore(args) => restore::run(&args, app, output),
+        #[cfg(feature = "graph")]
+        Command::Graph(args) => graph::run(&args, app, output),
+        #[cfg(feature = "graph")]
+        Command::Sparql(args) => sparql::run(&args, app, output),
         Command::Stats(args) => stats::run(&args, app, output),
         Command::Verify(args) => verify::run(&args, app, output),
         Command::Gc(args) => gc::run(&args, app, output),

@@ -11,6 +11,7 @@ mod doctor;
 mod errors;
 mod files;
 mod forks;
+mod graph;
 mod help;
 mod hostile;
 mod man;

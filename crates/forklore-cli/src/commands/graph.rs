@@ -1,0 +1,100 @@
+//! `graph`: sessions as RDF.
+
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use forklore::graph::{Format, ONTOLOGY, Projection, SHAPES, Scope, write};
+use serde::Serialize;
+
+use super::new_file;
+use crate::app::App;
+use crate::args::choice;
+use crate::failure::{Failure, Result};
+use crate::output::{Output, Tone, count};
+use crate::session_ref::SessionRef;
+
+const EXAMPLES: &str = "\
+The words are those of PROV-O and a few of forklore's own, which --ontology says. turtle and rdfxml \
+leave out in which session's named graph a triple stands.
+
+Examples:
+  forklore graph last                                   the family of the last session
+  forklore graph --all --format nquads -o sessions.nq   everything, for another triple store
+  forklore graph --ontology                             what the words mean
+  forklore sparql 'ASK { ?turn fl:isError true }'       ask about it";
+
+/// Write sessions as a knowledge graph (RDF, PROV-O)
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// A session, whose whole family is meant [default: the families of this folder]
+    session: Option<String>,
+    /// How
+    #[arg(
+        long,
+        value_name = "FORM",
+        default_value = "turtle",
+        value_parser = choice::<Format>(&Format::WORDS)
+    )]
+    format: Format,
+    /// Into a new file [default: standard output]
+    #[arg(short, long, value_name = "PATH")]
+    output: Option<PathBuf>,
+    /// Print the vocabulary instead
+    #[arg(long, conflicts_with_all = ["session", "format", "output", "shapes"])]
+    ontology: bool,
+    /// Print what a graph has to look like instead, as SHACL
+    #[arg(long, conflicts_with_all = ["session", "format", "output"])]
+    shapes: bool,
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    path: &'a Path,
+    triples: u64,
+}
+
+#[derive(Serialize)]
+struct Vocabulary {
+    turtle: &'static str,
+}
+
+pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
+    if args.ontology || args.shapes {
+        let turtle = if args.ontology { ONTOLOGY } else { SHAPES };
+        return output.own_text(&Vocabulary { turtle }, turtle);
+    }
+    let scope = scope(args.session.as_deref(), app, output)?;
+    let quads = Projection::new(app.engine()?, &scope)?;
+    let quads = quads.map(|quads| quads.map_err(Failure::from));
+    let Some(path) = &args.output else {
+        write(quads, args.format, &mut output.lines())?;
+        return Ok(());
+    };
+    let triples = new_file::write(path, |file| {
+        let mut out = BufWriter::with_capacity(new_file::BUFFER, file);
+        let failed = |failure| match failure {
+            Failure::Answer(source) => new_file::failed(path)(source),
+            other => other,
+        };
+        let triples = write(quads, args.format, &mut out).map_err(failed)?;
+        out.flush().map_err(new_file::failed(path))?;
+        Ok(triples)
+    })?;
+    output.answer(&Answer { path, triples }, |page| {
+        page.put(Tone::Good, "Wrote ").put(Tone::Plain, count(triples, "triple"));
+        page.put(Tone::Plain, " to ").put(Tone::Strong, path.display()).end();
+    })
+}
+
+/// Which sessions are meant: a family, this folder's, or all.
+///
+/// # Errors
+/// `invalid_args`, `not_found`, or what the import of a file comes to.
+pub(super) fn scope(session: Option<&str>, app: &App, output: &mut Output) -> Result<Scope> {
+    if let Some(session) = session {
+        let header = app.session(&SessionRef::parse(session)?, output)?;
+        return Ok(Scope::Family(header.id));
+    }
+    Ok(app.scope()?.workspace.map_or(Scope::Everything, Scope::Workspace))
+}

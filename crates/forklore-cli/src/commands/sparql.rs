@@ -1,0 +1,169 @@
+//! `sparql`: questions about sessions.
+
+use std::time::{Duration, Instant};
+
+use forklore::graph::terms::{Literal, Term};
+use forklore::graph::{
+    Answer, Graph, LoadError, PREFIXES, Projection, Query, QueryError, ResultForm, session_iri,
+    term,
+};
+use forklore::model::ErrorKind;
+use serde_json::{Map, Value, json};
+
+use super::graph::scope;
+use crate::app::App;
+use crate::failure::{Failure, Result};
+use crate::output::{Cell, Column, Output, Table, Tone, count};
+use crate::session_ref::SessionRef;
+
+const EXAMPLES: &str = "\
+The prefixes fl:, prov:, rdf:, rdfs:, xsd: and owl: are declared. A parameter is bound to its \
+variable and never becomes text of the query; its value is <IRI>, \"a literal\", a number, true or \
+false, session:REF, or else a text. Queries only read; SERVICE is refused. docs/graph.md has ten of \
+them.
+
+Examples:
+  forklore sparql 'SELECT ?branch (COUNT(*) AS ?turns) { ?t a fl:Turn ; fl:branch ?branch } GROUP BY ?branch'
+  forklore sparql 'SELECT ?text { ?t fl:session ?s ; fl:text ?text }' --param s=session:last
+  forklore sparql 'ASK { ?result fl:isError true }' --all --json
+  forklore sparql 'CONSTRUCT WHERE { ?a prov:wasDerivedFrom ?b }' last --format xml";
+
+/// Ask about sessions in SPARQL
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The query: SELECT, ASK, CONSTRUCT or DESCRIBE
+    query: String,
+    /// A session, whose whole family is meant [default: the families of this folder]
+    session: Option<String>,
+    /// The form of the answer: table, json, csv or xml [default: table]
+    #[arg(long, value_name = "FORM", value_parser = ["table", "json", "csv", "xml"])]
+    format: Option<String>,
+    /// A value for a variable of the query
+    #[arg(long = "param", value_name = "NAME=VALUE")]
+    parameters: Vec<String>,
+    /// The most rows or triples, 0 for all
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    limit: usize,
+    /// The longest it may take, in seconds
+    #[arg(long, value_name = "S", default_value_t = 30.0, value_parser = seconds)]
+    timeout: f64,
+}
+
+fn seconds(text: &str) -> std::result::Result<f64, &'static str> {
+    let seconds =
+        text.parse::<f64>().ok().filter(|seconds| Duration::try_from_secs_f64(*seconds).is_ok());
+    seconds.ok_or("a number of seconds is wanted")
+}
+
+pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
+    let parameters = args.parameters.iter().map(|given| parameter(given, app));
+    let query = Query {
+        text: &args.query,
+        parameters: parameters.collect::<Result<_>>()?,
+        limit: if args.limit == 0 { usize::MAX } else { args.limit },
+        timeout: Duration::from_secs_f64(args.timeout),
+    };
+    query.check().map_err(|error| refused(&error))?;
+    let scope = scope(args.session.as_deref(), app, output)?;
+    let began = Instant::now();
+    let graph = Graph::of(Projection::new(app.engine()?, &scope)?).map_err(unread)?;
+    let read = began.elapsed();
+    let answer = graph.answer(&query).map_err(|error| refused(&error))?;
+    let asked = began.elapsed() - read;
+    match args.format.as_deref().and_then(|word| word.parse::<ResultForm>().ok()) {
+        Some(form) => answer.write(form, &mut output.lines())?,
+        None if output.is_json() => tell(&answer, output)?,
+        None => show(&answer, output)?,
+    }
+    if answer.is_cut() {
+        output.remark(&format!("there is more than {} rows: --limit N, 0 for all", args.limit));
+    }
+    let triples = count(graph.len().unwrap_or_default() as u64, "triple");
+    let (read, asked) = (read.as_millis(), asked.as_millis());
+    output.remark(&format!("{triples} read in {read} ms, answered in {asked} ms"));
+    Ok(())
+}
+
+/// `name=value`, where `session:REF` names a session as everywhere.
+fn parameter(given: &str, app: &App) -> Result<(String, Term)> {
+    let Some((name, value)) = given.split_once('=') else {
+        return Err(Failure::invalid("a parameter is NAME=VALUE"));
+    };
+    let value = match value.strip_prefix("session:") {
+        Some(reference) => session_iri(&app.stored(&SessionRef::parse(reference)?)?.id).into(),
+        None => term(value),
+    };
+    Ok((name.to_owned(), value))
+}
+
+/// SPARQL's JSON with `ok` and `truncated`.
+fn tell(answer: &Answer, output: &mut Output) -> Result<()> {
+    let mut text = Vec::new();
+    answer.write(ResultForm::Json, &mut text)?;
+    let told: Value = serde_json::from_slice(&text).map_err(std::io::Error::from)?;
+    let mut fields = match told {
+        Value::Object(fields) => fields,
+        graph => Map::from_iter([("graph".to_owned(), graph)]),
+    };
+    fields.insert("truncated".into(), answer.is_cut().into());
+    output.answer(&fields, |_| {})
+}
+
+fn show(answer: &Answer, output: &mut Output) -> Result<()> {
+    match answer {
+        Answer::Truth(truth) => output.page(|page| {
+            page.put(Tone::Strong, if *truth { "yes" } else { "no" }).end();
+        }),
+        Answer::Triples { .. } => Ok(answer.write(ResultForm::Turtle, &mut output.lines())?),
+        Answer::Rows { variables, rows, .. } => {
+            let columns = vec![Column::new("").gives_way(); variables.len()];
+            // The names are the query's own, so they stand in a row like any text.
+            let mut table = Table::new(&columns).continued(true);
+            let names = variables.iter().map(|name| Cell::new(Tone::Dim, name.as_str()));
+            table.row(names.collect::<Vec<_>>());
+            for row in rows {
+                let cells = row.iter().map(|cell| Cell::new(Tone::Plain, short(cell.as_ref())));
+                table.row(cells.collect::<Vec<_>>());
+            }
+            output.page(|page| table.show(page))
+        }
+    }
+}
+
+/// A value as people read it: texts without quotes, names with their prefixes.
+fn short(term: Option<&Term>) -> String {
+    match term {
+        None => String::new(),
+        Some(Term::Literal(literal)) => Literal::value(literal).chars().take(400).collect(),
+        Some(Term::NamedNode(name)) => {
+            let iri = name.as_str();
+            let prefixed = PREFIXES
+                .iter()
+                .find_map(|(prefix, begin)| Some(format!("{prefix}:{}", iri.strip_prefix(begin)?)));
+            prefixed.unwrap_or_else(|| iri.to_owned())
+        }
+        Some(other) => other.to_string(),
+    }
+}
+
+fn unread(error: LoadError) -> Failure {
+    match error {
+        LoadError::Sessions(error) => error.into(),
+        other => Failure::refused(other.kind(), other.to_string()),
+    }
+}
+
+fn refused(error: &QueryError) -> Failure {
+    let details = match error {
+        QueryError::Syntax { line, column, .. } => json!({"line": line, "column": column}),
+        QueryError::Parameter { name, .. } => json!({"parameter": name}),
+        _ => json!({}),
+    };
+    let next = match error.kind() {
+        ErrorKind::Busy => vec!["forklore sparql QUERY --timeout 300".to_owned()],
+        ErrorKind::InvalidArgs => vec!["forklore sparql --help".to_owned()],
+        _ => Vec::new(),
+    };
+    Failure::Refused { kind: error.kind(), message: error.to_string(), details, next }
+}

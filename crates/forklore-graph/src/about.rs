@@ -1,0 +1,176 @@
+//! What is said about one thing: its triples, in the named graph of a session.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use jiff::Timestamp;
+use oxigraph::model::vocab::{rdf, xsd};
+use oxigraph::model::{Literal, NamedNode, NamedNodeRef, Quad, Term};
+
+/// Collects what is said about one subject.
+pub(crate) struct About<'a> {
+    pub(crate) out: &'a mut Vec<Quad>,
+    pub(crate) graph: &'a NamedNode,
+    pub(crate) subject: NamedNode,
+}
+
+impl About<'_> {
+    pub(crate) fn put(&mut self, predicate: NamedNodeRef<'_>, object: impl Into<Term>) {
+        self.out.push(Quad::new(self.subject.clone(), predicate, object, self.graph.clone()));
+    }
+
+    pub(crate) fn is(&mut self, class: NamedNodeRef<'_>) {
+        self.put(rdf::TYPE, class.into_owned());
+    }
+
+    /// A text as it is; where RDF has no such text, its bytes in base64, and beside them what of
+    /// it can be said as text.
+    pub(crate) fn text(&mut self, predicate: NamedNodeRef<'_>, text: &str) {
+        let readable = readable(text);
+        if readable != text {
+            let bytes = BASE64_STANDARD.encode(text);
+            self.put(predicate, Literal::new_typed_literal(bytes, xsd::BASE_64_BINARY));
+        }
+        self.put(predicate, Literal::new_simple_literal(readable));
+    }
+
+    /// A text for people only, whose line ends are all alike.
+    pub(crate) fn gist(&mut self, predicate: NamedNodeRef<'_>, text: &str) {
+        let text = readable(&text.replace("\r\n", "\n").replace('\r', "\n"));
+        self.put(predicate, Literal::new_simple_literal(text));
+    }
+
+    /// A JSON text: strings in it that are none in RDF make it base64, see [`About::text`].
+    pub(crate) fn json(&mut self, predicate: NamedNodeRef<'_>, json: &str) {
+        let readable = readable_json(json);
+        if readable != json {
+            let bytes = BASE64_STANDARD.encode(json);
+            self.put(predicate, Literal::new_typed_literal(bytes, xsd::BASE_64_BINARY));
+        }
+        self.put(predicate, Literal::new_simple_literal(readable));
+    }
+
+    pub(crate) fn number(&mut self, predicate: NamedNodeRef<'_>, number: u64) {
+        self.put(predicate, Literal::new_typed_literal(number.to_string(), xsd::INTEGER));
+    }
+
+    pub(crate) fn some(&mut self, predicate: NamedNodeRef<'_>, number: Option<u64>) {
+        if let Some(number) = number {
+            self.number(predicate, number);
+        }
+    }
+
+    /// Says so where it is so, and nothing where it is not.
+    pub(crate) fn flag(&mut self, predicate: NamedNodeRef<'_>, is: bool) {
+        if is {
+            self.put(predicate, Literal::new_typed_literal("true", xsd::BOOLEAN));
+        }
+    }
+
+    pub(crate) fn money(&mut self, predicate: NamedNodeRef<'_>, amount: f64) {
+        self.put(predicate, Literal::from(amount));
+    }
+
+    pub(crate) fn time(&mut self, predicate: NamedNodeRef<'_>, time: Timestamp) {
+        let mut text = time.to_string();
+        // XML Schema writes years before our era with four digits too.
+        if let Some(year) = text.strip_prefix("-00") {
+            text = format!("-{year}");
+        }
+        self.put(predicate, Literal::new_typed_literal(text, xsd::DATE_TIME));
+    }
+}
+
+#[cfg(test)]
+/// The time that a literal of [`About::time`] says.
+pub(crate) fn time_of(text: &str) -> Option<Timestamp> {
+    match text.strip_prefix('-') {
+        Some(rest) => format!("-00{rest}").parse().ok(),
+        None => text.parse().ok(),
+    }
+}
+
+#[cfg(test)]
+/// The text of a literal of [`About::text`] that is one of bytes.
+pub(crate) fn text_of_bytes(base64: &str) -> Option<String> {
+    String::from_utf8(BASE64_STANDARD.decode(base64).ok()?).ok()
+}
+
+/// The text without the characters that not every form of RDF can say: those that XML forbids.
+fn readable(text: &str) -> String {
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t')) {
+        return text.to_owned();
+    }
+    text.chars().map(|c| if is_sayable(c) { c } else { char::REPLACEMENT_CHARACTER }).collect()
+}
+
+/// Also without escapes of such characters, and of halves of surrogate pairs.
+fn readable_json(json: &str) -> String {
+    let text = forklore_model::data::without_lone_surrogates(json);
+    if !text.contains("\\u0000") {
+        return readable(&text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = &*text;
+    while let Some((before, escape)) = rest.find('\\').and_then(|at| rest.split_at_checked(at)) {
+        out.push_str(before);
+        let (kept, len) = match escape.strip_prefix("\\u0000") {
+            Some(_) => ("\\ufffd", 6),
+            None => {
+                let len = escape.char_indices().nth(2).map_or(escape.len(), |(end, _)| end);
+                (escape.get(..len).unwrap_or_default(), len)
+            }
+        };
+        out.push_str(kept);
+        rest = escape.get(len..).unwrap_or_default();
+    }
+    out.push_str(rest);
+    readable(&out)
+}
+
+/// Whether every form can say the character and gives it back: XML's set, without the carriage
+/// return, which XML reads as a line feed.
+fn is_sayable(c: char) -> bool {
+    matches!(c, '\t' | '\n' | ' '..='\u{7e}' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}')
+        || c >= '\u{10000}'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(put: impl FnOnce(&mut About<'_>)) -> Vec<String> {
+        let graph = NamedNode::new_unchecked("urn:g");
+        let mut out = Vec::new();
+        put(&mut About { out: &mut out, graph: &graph, subject: graph.clone() });
+        out.into_iter().map(|quad| quad.object.to_string()).collect()
+    }
+
+    const TEXT: NamedNodeRef<'_> = crate::vocabulary::TEXT;
+
+    #[test]
+    fn a_text_that_rdf_lacks_is_bytes_with_a_text_beside() {
+        assert_eq!(said(|about| about.text(TEXT, "é\n\"x\"")), [r#""é\n\"x\"""#]);
+        let base64 = "^^<http://www.w3.org/2001/XMLSchema#base64Binary>";
+        let both = [format!("\"YQBi\"{base64}"), "\"a\u{fffd}b\"".into()];
+        assert_eq!(said(|about| about.text(TEXT, "a\0b")), both);
+        assert_eq!(text_of_bytes("YQBi").as_deref(), Some("a\0b"));
+        let halves = said(|about| about.json(TEXT, r#"{"a":"\ud800\\u0000\u0000"}"#));
+        assert_eq!(halves[1], r#""{\"a\":\"\\ufffd\\\\u0000\\ufffd\"}""#);
+        assert_eq!(
+            halves[0].strip_suffix(base64).and_then(|text| text_of_bytes(text.trim_matches('"'))),
+            Some(r#"{"a":"\ud800\\u0000\u0000"}"#.into())
+        );
+    }
+
+    #[test]
+    fn every_moment_comes_back() {
+        for text in
+            ["2026-11-22T16:04:13.120001Z", "-009999-01-02T01:59:59Z", "0000-01-01T00:00:00Z"]
+        {
+            let time: Timestamp = text.parse().unwrap();
+            let object = said(|about| about.time(TEXT, time)).remove(0);
+            let lexical = object.trim_start_matches('"').split('"').next().unwrap();
+            assert_eq!(time_of(lexical), Some(time), "{lexical}");
+        }
+    }
+}

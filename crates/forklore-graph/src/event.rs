@@ -1,0 +1,160 @@
+//! An event as triples: what was stored, and what can be read out of it.
+
+use std::collections::HashMap;
+
+use forklore_engine::Engine;
+use forklore_model::{CallStep, Data, EventType, Header, Message, Origin, Part, Role};
+use forklore_store::port::Stored;
+use oxigraph::model::{NamedNode, Quad};
+
+use crate::about::About;
+use crate::vocabulary as v;
+use crate::{iri, session};
+
+/// The calls of tools that wait for their result, by their id: what a result answers.
+pub(crate) type OpenCalls = HashMap<String, NamedNode>;
+
+/// Adds what is said about an event that `writer` wrote; `branch` is the writer's label.
+pub(crate) fn describe(
+    engine: &Engine,
+    writer: &Header,
+    stored: &Stored,
+    open: &mut OpenCalls,
+    out: &mut Vec<Quad>,
+) {
+    let Stored { origin, event, counts, .. } = stored;
+    let graph = iri::session(&origin.session_id);
+    let mut about = About { out, graph: &graph, subject: iri::event(origin) };
+    about.is(if event.class.is_conversation() { v::TURN } else { v::EVENT });
+    about.is(v::ENTITY);
+    about.put(v::IN_SESSION, graph.clone());
+    about.number(v::SEQ, origin.seq);
+    about.text(v::EVENT_ID, event.id.as_str());
+    about.text(v::EVENT_TYPE, event.kind.as_str());
+    if event.class != event.kind.class() {
+        let class = serde_json::to_value(event.class).unwrap_or_default();
+        about.text(v::EVENT_CLASS, class.as_str().unwrap_or_default());
+    }
+    about.time(v::GENERATED_AT_TIME, event.ts);
+    if event.class.is_conversation() {
+        about.number(v::INDEX, counts.index.saturating_sub(1));
+        about.text(v::BRANCH, writer.label.as_str());
+    }
+    about.some(v::IN_TURN, Some(counts.turns).filter(|turn| *turn > 0));
+    about.flag(v::STARTS_TURN, event.effect.starts_turn);
+    if let Some(dialect) = event.dialect.as_deref() {
+        about.text(v::DIALECT, dialect);
+    }
+    about.json(v::DATA, event.data.get());
+    spent(engine, stored, &mut about);
+    if event.class.is_conversation() {
+        message(&engine.message(event), &mut about);
+    }
+    calls(stored, open, &mut about);
+    if event.kind == EventType::ASSISTANT_MESSAGE {
+        model_call(stored, &mut about);
+    }
+}
+
+fn spent(engine: &Engine, stored: &Stored, about: &mut About<'_>) {
+    let Some(spent) = engine.spent(stored) else { return };
+    session::usage(spent.usage, about);
+    if let Some(model) = &spent.model {
+        about.text(v::MODEL, model);
+    }
+    if let Some(call) = &spent.call {
+        about.text(v::MODEL_CALL_ID, call);
+    }
+}
+
+/// What is said, as text, and by whom.
+fn message(message: &Message, about: &mut About<'_>) {
+    let role = match message.role {
+        Role::System => "system",
+        Role::User => "user",
+        Role::Assistant => "assistant",
+        Role::Tool => "tool",
+    };
+    about.text(v::ROLE, role);
+    let parts = message.to_parts();
+    let texts = parts.iter().filter_map(|part| match part {
+        Part::Text { text } | Part::Reasoning { text, .. } => Some(text.clone()),
+        Part::ToolResult { content, .. } => Some(said(content)),
+        Part::ToolCall { .. } | Part::Attachment { .. } | Part::Other { .. } => None,
+    });
+    let text = texts.collect::<Vec<_>>().join("\n");
+    if !text.is_empty() {
+        about.gist(v::TEXT, &text);
+    }
+    let result = |wanted: fn(&Part) -> bool| parts.iter().any(wanted);
+    about.flag(v::IS_ERROR, result(|part| matches!(part, Part::ToolResult { is_error: true, .. })));
+    let synthetic = |part: &Part| matches!(part, Part::ToolResult { synthetic: true, .. });
+    about.flag(v::SYNTHETIC, result(synthetic));
+}
+
+/// A result as people read it.
+fn said(content: &Data) -> String {
+    content.readable().read::<String>().unwrap_or_else(|_| content.get().to_owned())
+}
+
+/// The calls that it asks for and answers. One step is told by its triples; of several the order
+/// matters, which triples do not tell.
+fn calls(stored: &Stored, open: &mut OpenCalls, about: &mut About<'_>) {
+    let Stored { origin, event, .. } = stored;
+    if event.effect.starts_turn {
+        open.clear();
+    }
+    if event.effect.calls.len() > 1 {
+        about.json(v::STEPS, &serde_json::to_string(&event.effect.calls).unwrap_or_default());
+    }
+    for (number, step) in event.effect.calls.iter().enumerate() {
+        match step {
+            CallStep::Open(call) => {
+                let asked = iri::tool_call(origin, number);
+                about.put(v::ASKS, asked.clone());
+                let About { out, graph, .. } = about;
+                let mut activity = About { out, graph, subject: asked.clone() };
+                activity.is(v::TOOL_CALL);
+                activity.is(v::ACTIVITY);
+                activity.text(v::CALL_ID, &call.id);
+                activity.text(v::TOOL, &call.name);
+                activity.time(v::STARTED_AT_TIME, event.ts);
+                activity.put(v::WAS_ASSOCIATED_WITH, iri::agent(&origin.session_id));
+                open.entry(call.id.clone()).or_insert(asked);
+            }
+            CallStep::Close(id) => {
+                about.text(v::ANSWERS, id);
+                if let Some(asked) = open.remove(id) {
+                    about.put(v::WAS_GENERATED_BY, asked);
+                }
+            }
+        }
+    }
+}
+
+/// The call of a model that wrote the message.
+fn model_call(stored: &Stored, about: &mut About<'_>) {
+    let call = iri::model_call(&stored.origin);
+    about.put(v::WAS_GENERATED_BY, call.clone());
+    let About { out, graph, .. } = about;
+    let mut activity = About { out, graph, subject: call };
+    activity.is(v::MODEL_CALL);
+    activity.is(v::ACTIVITY);
+    activity.time(v::ENDED_AT_TIME, stored.event.ts);
+    activity.put(v::WAS_ASSOCIATED_WITH, iri::agent(&stored.origin.session_id));
+}
+
+/// Remembers the calls of an inherited event, so that a result in the tail finds them.
+pub(crate) fn follow(origin: &Origin, effect: &forklore_model::Effect, open: &mut OpenCalls) {
+    if effect.starts_turn {
+        open.clear();
+    }
+    for (number, step) in effect.calls.iter().enumerate() {
+        match step {
+            CallStep::Open(call) => {
+                open.entry(call.id.clone()).or_insert_with(|| iri::tool_call(origin, number));
+            }
+            CallStep::Close(id) => drop(open.remove(id)),
+        }
+    }
+}

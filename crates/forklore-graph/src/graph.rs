@@ -1,0 +1,106 @@
+//! A graph in memory: the quads of a projection, for queries.
+
+use forklore_model::ErrorKind;
+use oxigraph::model::{Quad, Term};
+use oxigraph::store::{StorageError, Store};
+
+use crate::query::{self, Answer, Query, QueryError};
+
+/// Quads to ask about.
+#[derive(Clone)]
+pub struct Graph {
+    store: Store,
+}
+
+/// Why a graph was not made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// The sessions could not be read.
+    #[error(transparent)]
+    Sessions(#[from] forklore_engine::Error),
+    /// The quads could not be kept.
+    #[error("the graph cannot be kept: {0}")]
+    Storage(#[from] StorageError),
+}
+
+impl LoadError {
+    /// The kind that scripts see.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Sessions(error) => error.kind(),
+            Self::Storage(_) => ErrorKind::Internal,
+        }
+    }
+}
+
+impl Graph {
+    /// The graph of these quads.
+    ///
+    /// # Errors
+    /// The first error among them.
+    pub fn of(
+        quads: impl IntoIterator<Item = forklore_engine::Result<Vec<Quad>>>,
+    ) -> Result<Self, LoadError> {
+        let store = Store::new()?;
+        let mut loader = store.bulk_loader();
+        let mut batch = Vec::new();
+        for some in quads {
+            batch.extend(some?);
+            if batch.len() >= BATCH {
+                loader.load_quads(batch.drain(..))?;
+            }
+        }
+        loader.load_quads(batch)?;
+        loader.commit()?;
+        Ok(Self { store })
+    }
+
+    /// How many quads it has.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn len(&self) -> Result<usize, StorageError> {
+        self.store.len()
+    }
+
+    /// Whether it says nothing.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn is_empty(&self) -> Result<bool, StorageError> {
+        self.store.is_empty()
+    }
+
+    /// Answers a query over all named graphs together.
+    ///
+    /// # Errors
+    /// See [`QueryError`].
+    pub fn answer(&self, query: &Query<'_>) -> Result<Answer, QueryError> {
+        query::answer(&self.store, query)
+    }
+}
+
+const BATCH: usize = 10_000;
+
+/// A value as people type it: `<IRI>`, `"text"` with or without type or language, a whole number,
+/// `true` or `false`; everything else is a text.
+#[must_use]
+pub fn term(text: &str) -> Term {
+    use oxigraph::model::{Literal, vocab::xsd};
+
+    let written = text.starts_with('<') || text.starts_with('"');
+    if let Some(term) = written.then(|| text.parse::<Term>().ok()).flatten() {
+        return term;
+    }
+    let typed = match text {
+        "true" | "false" => Some(xsd::BOOLEAN),
+        text if text.parse::<i64>().is_ok() => Some(xsd::INTEGER),
+        _ => None,
+    };
+    match typed {
+        Some(datatype) => Literal::new_typed_literal(text, datatype).into(),
+        None => Literal::new_simple_literal(text).into(),
+    }
+}

@@ -1,0 +1,143 @@
+//! Names of things in the graph, made of ids. An id may hold any letter of any script, and events
+//! of imported sessions any character: whatever is not plain ASCII is percent-encoded.
+
+use std::fmt::Write;
+
+use forklore_model::{Origin, SessionId};
+use oxigraph::model::NamedNode;
+
+const SESSION: &str = "urn:forklore:session:";
+
+/// The name of a session in the graph.
+#[must_use]
+pub fn session(id: &SessionId) -> NamedNode {
+    named(SESSION, id.as_str(), "")
+}
+
+#[cfg(test)]
+/// The session that an IRI names.
+pub(crate) fn session_id(iri: &str) -> Option<SessionId> {
+    decoded(iri.strip_prefix(SESSION)?)?.parse().ok()
+}
+
+/// An event, by where it was first written: the same in every session that inherits it.
+pub(crate) fn event(origin: &Origin) -> NamedNode {
+    named("urn:forklore:event:", origin.session_id.as_str(), &format!(":{}", origin.seq))
+}
+
+/// The call of a model that wrote an event.
+pub(crate) fn model_call(origin: &Origin) -> NamedNode {
+    named("urn:forklore:model-call:", origin.session_id.as_str(), &format!(":{}", origin.seq))
+}
+
+/// One of the calls of tools that an event asks for, by its number there.
+pub(crate) fn tool_call(origin: &Origin, number: usize) -> NamedNode {
+    let behind = format!(":{}:{number}", origin.seq);
+    named("urn:forklore:tool-call:", origin.session_id.as_str(), &behind)
+}
+
+/// The agent that runs a session.
+pub(crate) fn agent(id: &SessionId) -> NamedNode {
+    named("urn:forklore:agent:", id.as_str(), "")
+}
+
+/// For whom a session acts: a DID is its own name.
+pub(crate) fn principal(text: &str) -> NamedNode {
+    if is_did(text) {
+        return NamedNode::new_unchecked(text);
+    }
+    named("urn:forklore:principal:", text, "")
+}
+
+/// A file that a session was read from.
+pub(crate) fn file(path: &str) -> NamedNode {
+    named("urn:forklore:file:", path, "")
+}
+
+/// Whether a text is a decentralised identifier: `did:method:id`, after W3C DID Core 3.1.
+#[must_use]
+pub fn is_did(text: &str) -> bool {
+    let mut parts = text.splitn(3, ':');
+    let scheme = parts.next() == Some("did");
+    let method = parts.next().is_some_and(|method| {
+        !method.is_empty() && method.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
+    });
+    scheme && method && parts.next().is_some_and(is_specific_id)
+}
+
+fn is_specific_id(text: &str) -> bool {
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        let hex = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_hexdigit());
+        let sound = match byte {
+            b'%' => hex(bytes.next()) && hex(bytes.next()),
+            b':' | b'.' | b'-' | b'_' => true,
+            byte => byte.is_ascii_alphanumeric(),
+        };
+        if !sound {
+            return false;
+        }
+    }
+    !text.is_empty() && !text.ends_with(':')
+}
+
+/// Only plain ASCII ever gets into the IRI, so it is one.
+fn named(before: &str, text: &str, behind: &str) -> NamedNode {
+    let mut iri = String::with_capacity(before.len() + text.len() + behind.len());
+    iri.push_str(before);
+    for byte in text.bytes() {
+        match byte {
+            b'-' | b'.' | b'_' | b'~' => iri.push(byte.into()),
+            byte if byte.is_ascii_alphanumeric() => iri.push(byte.into()),
+            // Writing to a string cannot fail.
+            byte => drop(write!(iri, "%{byte:02X}")),
+        }
+    }
+    iri.push_str(behind);
+    NamedNode::new_unchecked(iri)
+}
+
+#[cfg(test)]
+fn decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, behind)) = rest.split_first() {
+        rest = behind;
+        if *first != b'%' {
+            bytes.push(*first);
+            continue;
+        }
+        let (digits, behind) = rest.split_at_checked(2)?;
+        bytes.push(u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?);
+        rest = behind;
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_id_makes_an_iri_and_comes_back() {
+        for id in ["a", "a-1.b_c", "Ärger", "会話", "x\u{301}a\u{302}".trim_start_matches('x')] {
+            let Ok(id) = id.parse::<SessionId>() else { continue };
+            let iri = session(&id);
+            assert!(NamedNode::new(iri.as_str()).is_ok(), "{iri}");
+            assert!(iri.as_str().is_ascii(), "{iri}");
+            assert_eq!(session_id(iri.as_str()), Some(id));
+        }
+        assert_eq!(session(&"Ä".parse().unwrap()).as_str(), "urn:forklore:session:%C3%84");
+    }
+
+    #[test]
+    fn hostile_texts_make_no_second_triple() {
+        for text in ["", "a> <b> <c> .", "a\"b", "\u{0}\n", "did:", "did:web:a b", "did:x:%zz"] {
+            let iri = principal(text);
+            assert!(iri.as_str().starts_with("urn:forklore:principal:"), "{iri}");
+            assert!(NamedNode::new(iri.as_str()).is_ok(), "{iri}");
+        }
+        assert_eq!(principal("did:web:example.com").as_str(), "did:web:example.com");
+        assert_eq!(principal("did:key:z6Mk%3A8000").as_str(), "did:key:z6Mk%3A8000");
+    }
+}

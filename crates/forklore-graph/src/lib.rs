@@ -1,0 +1,27 @@
+//! Sessions as a knowledge graph: RDF in the words of PROV-O, and SPARQL over it.
+//!
+//! [`Projection`] tells the sessions of any store as quads, [`write`] writes them in five forms,
+//! [`Graph`] answers queries about them. The words are in [`ONTOLOGY`], and what a graph has to
+//! look like in [`SHAPES`]. Nothing here changes a session.
+
+mod about;
+mod elsewhere;
+mod event;
+mod graph;
+mod iri;
+mod projection;
+mod query;
+mod results;
+mod session;
+mod vocabulary;
+mod write;
+
+pub use graph::{Graph, LoadError, term};
+pub use iri::{is_did, session as session_iri};
+/// The library of RDF terms that this crate speaks in.
+pub use oxigraph::model as terms;
+pub use projection::{Projection, Scope};
+pub use query::{Answer, Query, QueryError};
+pub use results::{NotAResultForm, ResultForm};
+pub use vocabulary::{NAMESPACE, ONTOLOGY, PREFIXES, SHAPES};
+pub use write::{Format, NotAFormat, write};

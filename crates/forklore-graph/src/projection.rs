@@ -1,0 +1,214 @@
+//! Sessions of any store as quads: a stream in constant memory that changes nothing.
+//!
+//! Each event is told once, by the session that wrote it, in the named graph of that session. What
+//! a deleted session wrote and others still need is told by the first that has it.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use forklore_engine::{Engine, Events, Result, Spender};
+use forklore_model::header::Usage;
+use forklore_model::workspace::Workspace;
+use forklore_model::{Header, SessionId, SessionKind};
+use forklore_store::port::{At, Direction, Filter, Query, Stored};
+use oxigraph::model::Quad;
+
+use crate::event::{self, OpenCalls};
+use crate::session::{self, Principals};
+
+/// How many events a look back reads at a time.
+const LOOK_BACK: usize = 64;
+
+/// Which sessions the graph is of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// The family of a session: the graph of any of its sessions refers to the others.
+    Family(SessionId),
+    /// The families that have a session in a folder.
+    Workspace(Workspace),
+    /// All sessions.
+    Everything,
+}
+
+/// The quads of sessions, those of one event or header at a time. After an error it ends.
+pub struct Projection<'a> {
+    engine: &'a Engine,
+    /// Headers still to be told, tombstones too; parents come before children.
+    waiting: VecDeque<Header>,
+    now: Option<Told>,
+    /// Of deleted sessions, what was told: up to which of their own seqs, and their headers.
+    buried: HashMap<SessionId, Buried>,
+    principals: Principals,
+}
+
+struct Buried {
+    header: Header,
+    told: Option<u64>,
+}
+
+/// The session that is being told.
+struct Told {
+    header: Header,
+    events: Events,
+    open: OpenCalls,
+}
+
+impl<'a> Projection<'a> {
+    /// The graph of these sessions.
+    ///
+    /// # Errors
+    /// `not_found`, `corrupt`.
+    pub fn new(engine: &'a Engine, scope: &Scope) -> Result<Self> {
+        let everybody = Filter { deleted: true, ..Filter::default() };
+        let listed = |filter: &Filter| engine.store().sessions(filter, None, 0)?.all();
+        let mut headers = match scope {
+            Scope::Family(id) => {
+                listed(&Filter { family: Some(engine.show(id)?.root_id), ..everybody })?
+            }
+            Scope::Workspace(workspace) => {
+                let there = Filter { workspace: Some(workspace.clone()), ..everybody.clone() };
+                let roots: HashSet<_> =
+                    listed(&there)?.into_iter().map(|header| header.root_id).collect();
+                let mut all = listed(&everybody)?;
+                all.retain(|header| roots.contains(&header.root_id));
+                all
+            }
+            Scope::Everything => listed(&everybody)?,
+        };
+        headers.sort_by(|a, b| {
+            let key = |header: &Header| (header.created, header.depth);
+            key(a).cmp(&key(b)).then_with(|| a.id.cmp(&b.id))
+        });
+        let buried = headers.iter().filter(|header| header.deleted.is_some());
+        let buried = buried
+            .map(|header| (header.id.clone(), Buried { header: header.clone(), told: None }))
+            .collect();
+        let waiting = headers.into();
+        Ok(Self { engine, waiting, now: None, buried, principals: Principals::new() })
+    }
+
+    /// The quads of the next header or event; none at the end.
+    fn advance(&mut self) -> Result<Option<Vec<Quad>>> {
+        loop {
+            let Some(told) = &mut self.now else {
+                let Some(header) = self.waiting.pop_front() else { return Ok(None) };
+                return self.begin(header).map(Some);
+            };
+            let Some(stored) = told.events.next() else {
+                self.now = None;
+                continue;
+            };
+            let stored = stored?;
+            let mut out = Vec::new();
+            if stored.origin.session_id == told.header.id {
+                event::describe(self.engine, &told.header, &stored, &mut told.open, &mut out);
+                return Ok(Some(out));
+            }
+            if let Some(writer) = self.buried.get_mut(&stored.origin.session_id)
+                && writer.told.is_none_or(|seq| seq < stored.origin.seq)
+            {
+                writer.told = Some(stored.origin.seq);
+                event::describe(self.engine, &writer.header, &stored, &mut told.open, &mut out);
+                return Ok(Some(out));
+            }
+            event::follow(&stored.origin, &stored.event.effect, &mut told.open);
+        }
+    }
+
+    /// Tells a header, and goes on with the session's events.
+    fn begin(&mut self, header: Header) -> Result<Vec<Quad>> {
+        let mut out = Vec::new();
+        session::describe(&header, self.spent(&header)?, &mut self.principals, &mut out);
+        if header.deleted.is_some() {
+            return Ok(out);
+        }
+        let inherits = header.kind == SessionKind::Branch && header.inherited.kept > 0;
+        let (events, open) = if inherits && !self.has_buried_ancestor(&header)? {
+            self.fork(&header, &mut out)?
+        } else {
+            (self.engine.events(&header.id, At::Seq(0)), OpenCalls::new())
+        };
+        self.now = Some(Told { header, events, open });
+        Ok(out)
+    }
+
+    /// The events that a fork wrote itself: its first, told here, and those behind what it inherits.
+    fn fork(&self, header: &Header, out: &mut Vec<Quad>) -> Result<(Events, OpenCalls)> {
+        let first = Query { at: At::Seq(0), direction: Direction::Forward, limit: 1, bare: false };
+        for stored in self.engine.store().read(&header.id, &first)?.events {
+            event::describe(self.engine, header, &stored, &mut OpenCalls::new(), out);
+        }
+        let mut open = OpenCalls::new();
+        if header.inherited.open > 0 {
+            self.look_back(header, &mut open)?;
+        }
+        Ok((self.engine.events(&header.id, At::Seq(header.inherited.kept + 1)), open))
+    }
+
+    /// The calls that the inherited history leaves open: back to where none was.
+    fn look_back(&self, header: &Header, open: &mut OpenCalls) -> Result<()> {
+        let mut found: Vec<Stored> = Vec::new();
+        let mut at = header.inherited.kept;
+        'back: while at > 0 {
+            let query = Query {
+                at: At::Seq(at),
+                direction: Direction::Backward,
+                limit: LOOK_BACK,
+                bare: true,
+            };
+            let page = self.engine.store().read(&header.id, &query)?;
+            let Some(last) = page.events.last() else { break };
+            at = last.seq.saturating_sub(1);
+            for stored in page.events {
+                let done = stored.counts.open == 0 || stored.seq == 0;
+                let begins = stored.event.effect.starts_turn;
+                if !done {
+                    found.push(stored);
+                }
+                if done || begins {
+                    break 'back;
+                }
+            }
+        }
+        for stored in found.iter().rev() {
+            event::follow(&stored.origin, &stored.event.effect, open);
+        }
+        Ok(())
+    }
+
+    fn has_buried_ancestor(&self, header: &Header) -> Result<bool> {
+        if self.buried.is_empty() {
+            return Ok(false);
+        }
+        let mut next = header.parent_id.clone();
+        // A circle of parents is longer than the session is deep.
+        for _ in 0..=header.depth {
+            let Some(id) = next else { break };
+            if self.buried.contains_key(&id) {
+                return Ok(true);
+            }
+            next = self.engine.store().header(&id)?.parent_id;
+        }
+        Ok(false)
+    }
+
+    /// What the session's own calls of models cost. Agents tell it in their records.
+    fn spent(&self, header: &Header) -> Result<Usage> {
+        if header.dialect.is_none() || header.deleted.is_some() {
+            return Ok(header.usage);
+        }
+        Ok(self.engine.spending(&Spender::Session(header.id.clone()))?.usage)
+    }
+}
+
+impl Iterator for Projection<'_> {
+    type Item = Result<Vec<Quad>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let next = self.advance();
+        if next.is_err() {
+            self.waiting.clear();
+            self.now = None;
+        }
+        next.transpose()
+    }
+}

@@ -1,0 +1,294 @@
+//! SPARQL over sessions: what may be asked, how long it may take, how much it may give.
+
+use std::sync::mpsc;
+use std::time::Duration;
+
+use forklore_model::ErrorKind;
+use oxigraph::model::{Term, Triple, Variable};
+use oxigraph::sparql::{CancellationToken, QueryEvaluationError, QueryResults, SparqlEvaluator};
+use oxigraph::store::{StorageError, Store};
+use spargebra::algebra::GraphPattern;
+use spargebra::{Query as Parsed, SparqlParser};
+
+use crate::elsewhere;
+use crate::vocabulary::PREFIXES;
+
+/// How many characters are told of what was expected.
+const SHOWN: usize = 160;
+
+/// A query with its bounds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Query<'a> {
+    /// The query: `SELECT`, `ASK`, `CONSTRUCT` or `DESCRIBE`. [`PREFIXES`] are declared.
+    pub text: &'a str,
+    /// Values for variables of the query. They are bound, and never become part of its text. In a
+    /// subquery a variable has its value only where the subquery selects it.
+    pub parameters: Vec<(String, Term)>,
+    /// The most rows or triples to give.
+    pub limit: usize,
+    /// The longest it may take. What is stopped then may go on in the background until it next
+    /// looks.
+    pub timeout: Duration,
+}
+
+/// What a query gives.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    /// Of `SELECT`.
+    Rows {
+        /// The columns.
+        variables: Vec<Variable>,
+        /// The rows; a cell is empty where its variable has no value.
+        rows: Vec<Vec<Option<Term>>>,
+        /// Whether there were more than the limit.
+        more: bool,
+    },
+    /// Of `ASK`.
+    Truth(bool),
+    /// Of `CONSTRUCT` and `DESCRIBE`.
+    Triples {
+        /// The triples.
+        triples: Vec<Triple>,
+        /// Whether there were more than the limit.
+        more: bool,
+    },
+}
+
+/// Why a query was not answered.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum QueryError {
+    /// It is no query.
+    #[error("the query is not SPARQL at line {line}, column {column}: {message}")]
+    Syntax {
+        /// The line, from 1.
+        line: usize,
+        /// The column in characters, from 1.
+        column: usize,
+        /// What was expected there.
+        message: String,
+    },
+    /// It has no place in the text, but breaks a rule of SPARQL.
+    #[error("the query is not SPARQL: {0}")]
+    Rule(String),
+    /// It would change something.
+    #[error(
+        "a query only reads: SELECT, ASK, CONSTRUCT or DESCRIBE; sessions are changed by their own verbs"
+    )]
+    Update,
+    /// It would ask another server.
+    #[error("a query asks this store only: SERVICE is refused")]
+    Service,
+    /// A parameter that cannot be bound.
+    #[error("the parameter {name} cannot be bound: {why}")]
+    Parameter {
+        /// Its name, as far as it is one.
+        name: String,
+        /// Why.
+        why: &'static str,
+    },
+    /// It took too long.
+    #[error("the query was stopped after {} s", .0.as_secs_f64())]
+    Timeout(Duration),
+    /// It failed while it ran.
+    #[error("the query failed: {0}")]
+    Evaluation(#[source] QueryEvaluationError),
+    /// It ended without an answer: a defect of the library.
+    #[error("the query ended without an answer")]
+    Ended,
+    /// The graph could not be read.
+    #[error("the graph cannot be read: {0}")]
+    Storage(#[from] StorageError),
+}
+
+impl QueryError {
+    /// The kind that scripts see.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Syntax { .. } | Self::Rule(_) | Self::Parameter { .. } => ErrorKind::InvalidArgs,
+            Self::Update | Self::Service => ErrorKind::PermissionDenied,
+            Self::Timeout(_) => ErrorKind::Busy,
+            Self::Evaluation(_) | Self::Ended | Self::Storage(_) => ErrorKind::Internal,
+        }
+    }
+}
+
+impl Query<'_> {
+    /// Refuses what no graph could answer, before one is made.
+    ///
+    /// # Errors
+    /// [`QueryError`] but for those of running it.
+    pub fn check(&self) -> Result<(), QueryError> {
+        self.parsed().map(drop)
+    }
+
+    /// The query as the library knows it, and the parameters that it selects besides its own.
+    fn parsed(&self) -> Result<(Parsed, Vec<Variable>), QueryError> {
+        let mut parsed = parse(self.text)?;
+        if elsewhere::asked(&parsed) {
+            return Err(QueryError::Service);
+        }
+        let added = add_parameters(&mut parsed, self)?;
+        Ok((parsed, added))
+    }
+}
+
+/// Answers a query over the quads of all named graphs together.
+pub(crate) fn answer(store: &Store, query: &Query<'_>) -> Result<Answer, QueryError> {
+    let (parsed, added) = query.parsed()?;
+    let token = CancellationToken::new();
+    let evaluator = SparqlEvaluator::new().with_cancellation_token(token.clone());
+    let mut prepared = evaluator.for_query(parsed);
+    if prepared.dataset().is_default_dataset() {
+        prepared.dataset_mut().set_default_graph_as_union();
+    }
+    for (name, value) in &query.parameters {
+        prepared = prepared.substitute_variable(variable(name)?, value.clone());
+    }
+    let (limit, timeout) = (query.limit, query.timeout);
+    let failed = move |error| match error {
+        QueryEvaluationError::Cancelled => QueryError::Timeout(timeout),
+        error => QueryError::Evaluation(error),
+    };
+    let (tell, told) = mpsc::channel();
+    let store = store.clone();
+    // On a thread of its own: some joins never look whether they were cancelled.
+    std::thread::spawn(move || {
+        let results = prepared.on_store(&store).execute();
+        let answer = results.and_then(|results| collect(results, limit, &added)).map_err(failed);
+        // Nobody waits for an answer that is late.
+        let _ = tell.send(answer);
+    });
+    match told.recv_timeout(timeout) {
+        Ok(answer) => answer,
+        Err(mpsc::RecvTimeoutError::Timeout) => {
+            token.cancel();
+            Err(QueryError::Timeout(timeout))
+        }
+        Err(mpsc::RecvTimeoutError::Disconnected) => Err(QueryError::Ended),
+    }
+}
+
+fn collect(
+    results: QueryResults<'_>,
+    limit: usize,
+    added: &[Variable],
+) -> Result<Answer, QueryEvaluationError> {
+    Ok(match results {
+        QueryResults::Boolean(truth) => Answer::Truth(truth),
+        QueryResults::Solutions(mut solutions) => {
+            let mut variables = solutions.variables().to_vec();
+            variables.retain(|variable| !added.contains(variable));
+            let mut rows = Vec::new();
+            let more = loop {
+                let Some(solution) = solutions.next().transpose()? else { break false };
+                if rows.len() == limit {
+                    break true;
+                }
+                let cells = variables.iter().map(|variable| solution.get(variable).cloned());
+                rows.push(cells.collect());
+            };
+            Answer::Rows { variables, rows, more }
+        }
+        QueryResults::Graph(mut graph) => {
+            let mut triples = Vec::new();
+            let more = loop {
+                let Some(triple) = graph.next().transpose()? else { break false };
+                if triples.len() == limit {
+                    break true;
+                }
+                triples.push(triple);
+            };
+            Answer::Triples { triples, more }
+        }
+    })
+}
+
+fn parse(text: &str) -> Result<Parsed, QueryError> {
+    let wrong = match parser().parse_query(text) {
+        Ok(parsed) => return Ok(parsed),
+        Err(wrong) => wrong.to_string(),
+    };
+    if parser().parse_update(text).is_ok_and(|update| !update.operations.is_empty()) {
+        return Err(QueryError::Update);
+    }
+    // The library tells the place in words only: `error at 1:8: expected ...`.
+    let place = wrong.strip_prefix("error at ").and_then(|rest| {
+        let (place, message) = rest.split_once(": ")?;
+        let (line, column) = place.split_once(':')?;
+        Some((line.parse().ok()?, column.parse().ok()?, expected(message)))
+    });
+    Err(match place {
+        Some((line, column, message)) => QueryError::Syntax { line, column, message },
+        None => QueryError::Rule(wrong),
+    })
+}
+
+/// What the library expected at a place, shortened: it lists every character that a name may have.
+fn expected(message: &str) -> String {
+    if message.contains("Prefix not found") {
+        return "the prefix is not declared".into();
+    }
+    let words: Vec<_> = message.split_whitespace().collect();
+    let all = words.join(" ");
+    let shown = all.char_indices().nth(SHOWN).and_then(|(end, _)| all.get(..end));
+    shown.map_or_else(|| all.clone(), |shown| format!("{shown} ..."))
+}
+
+fn parser() -> SparqlParser {
+    PREFIXES.into_iter().fold(SparqlParser::new(), |parser, (name, iri)| {
+        // The prefixes are written down in this crate, and are IRIs.
+        parser.with_prefix(name, iri).unwrap_or_default()
+    })
+}
+
+fn variable(name: &str) -> Result<Variable, QueryError> {
+    Variable::new(name).map_err(|_| QueryError::Parameter {
+        name: String::new(),
+        why: "its name is none that a variable can have",
+    })
+}
+
+/// Lets the query select its parameters, which the library asks for; those that it did not.
+fn add_parameters(parsed: &mut Parsed, query: &Query<'_>) -> Result<Vec<Variable>, QueryError> {
+    let mut added = Vec::new();
+    for (name, _) in &query.parameters {
+        let variable = variable(name)?;
+        let refused = |why| QueryError::Parameter { name: name.clone(), why };
+        if query.parameters.iter().filter(|(other, _)| other == name).count() > 1 {
+            return Err(refused("it is given twice"));
+        }
+        if !mentions(query.text, name) {
+            return Err(refused("the query has no such variable"));
+        }
+        let Parsed::Select { pattern, .. } = &mut *parsed else { continue };
+        if let Some(selected) = selected(pattern)
+            && !selected.contains(&variable)
+        {
+            selected.push(variable.clone());
+            added.push(variable);
+        }
+    }
+    Ok(added)
+}
+
+/// What a `SELECT` gives.
+fn selected(pattern: &mut GraphPattern) -> Option<&mut Vec<Variable>> {
+    match pattern {
+        GraphPattern::Project { variables, .. } => Some(variables),
+        GraphPattern::Distinct { inner }
+        | GraphPattern::Reduced { inner }
+        | GraphPattern::Slice { inner, .. } => selected(inner),
+        _ => None,
+    }
+}
+
+/// Whether `?name` or `$name` stands in the text.
+fn mentions(text: &str, name: &str) -> bool {
+    let is_name = |c: char| c.is_alphanumeric() || c == '_' || c == '\u{b7}';
+    text.match_indices(['?', '$']).any(|(at, _)| {
+        let behind = text.get(at + 1..).and_then(|rest| rest.strip_prefix(name));
+        behind.is_some_and(|rest| !rest.starts_with(is_name))
+    })
+}

@@ -1,0 +1,136 @@
+//! A session as triples: its place in the family, who acts for whom, and what it holds.
+
+use std::collections::HashSet;
+
+use forklore_model::header::Usage;
+use forklore_model::{Cut, Header, SessionKind};
+use oxigraph::model::Quad;
+
+use crate::about::About;
+use crate::iri;
+use crate::vocabulary as v;
+
+/// The principals that were told: many sessions have the same.
+pub(crate) type Principals = HashSet<String>;
+
+/// Adds what is said about a session; `spent` is what its own calls of models cost.
+pub(crate) fn describe(header: &Header, spent: Usage, known: &mut Principals, out: &mut Vec<Quad>) {
+    let graph = iri::session(&header.id);
+    let mut about = About { out, graph: &graph, subject: graph.clone() };
+    about.is(v::SESSION);
+    about.is(v::ENTITY);
+    about.text(v::SESSION_ID, header.id.as_str());
+    about.put(v::FAMILY, iri::session(&header.root_id));
+    about.text(v::KIND, header.kind.as_str());
+    about.text(v::BRANCH, header.label.as_str());
+    about.time(v::GENERATED_AT_TIME, header.created);
+    about.time(v::UPDATED, header.updated);
+    about.number(v::DEPTH, header.depth);
+    about.number(v::OWN_EVENTS, header.own_events);
+    about.text(v::WORKSPACE, header.workspace.as_str());
+    place(header, &mut about);
+    notes(header, &mut about);
+    usage(spent, &mut about);
+    about.flag(v::DETACHED, header.detached);
+    if let Some(tombstone) = header.deleted {
+        about.time(v::INVALIDATED_AT_TIME, tombstone.deleted);
+    }
+    agents(header, known, &mut about);
+}
+
+/// Where in its parent it begins.
+fn place(header: &Header, about: &mut About<'_>) {
+    if let Some(parent) = &header.parent_id {
+        about.put(v::PARENT_SESSION, iri::session(parent));
+        // A delegate inherits nothing, so it is no derivation.
+        if header.kind == SessionKind::Branch {
+            about.put(v::WAS_DERIVED_FROM, iri::session(parent));
+        }
+    }
+    if let Some(Cut { seq, index, message, turn, event_id, kept }) = &header.cut {
+        about.number(v::FORKED_AT_INDEX, *index);
+        about.some(v::FORKED_AT_SEQ, *seq);
+        about.some(v::FORKED_AT_MESSAGE, *message);
+        about.some(v::FORKED_AT_TURN, *turn);
+        about.number(v::KEPT_EVENTS, *kept);
+        if let Some(id) = event_id {
+            about.text(v::FORKED_AT_EVENT_ID, id.as_str());
+        }
+    }
+    if let Some(strategy) = header.strategy {
+        about.text(v::STRATEGY, strategy.as_str());
+    }
+    if let Some(policy) = header.tool_calls {
+        about.text(v::TOOL_CALL_POLICY, policy.as_str());
+    }
+    if let Some(copy) = &header.copy_of {
+        about.put(v::COPY_OF, iri::session(&copy.session_id));
+        about.number(v::COPY_OF_INDEX, copy.index);
+    }
+}
+
+/// What was said when it was made, or later.
+fn notes(header: &Header, about: &mut About<'_>) {
+    if let Some(title) = &header.title {
+        about.text(v::TITLE, title);
+    }
+    if let Some(permissions) = &header.permissions {
+        about.flag(v::PERMISSION_CEILING, true);
+        permissions.iter().for_each(|name| about.text(v::PERMISSION, name));
+    }
+    for (predicate, data) in [(v::METADATA, &header.metadata), (v::CONFIG, &header.config)] {
+        if let Some(data) = data {
+            about.json(predicate, data.get());
+        }
+    }
+    if let Some(dialect) = &header.dialect {
+        about.text(v::DIALECT, dialect);
+    }
+    if let Some(leaf) = &header.leaf {
+        about.put(v::LEAF, iri::session(leaf));
+    }
+    if let Some(path) = &header.source {
+        about.text(v::SOURCE, path);
+        about.put(v::HAD_PRIMARY_SOURCE, iri::file(path));
+    }
+}
+
+/// What calls of models cost; nothing where they cost nothing.
+pub(crate) fn usage(usage: Usage, about: &mut About<'_>) {
+    let tokens = [
+        (v::INPUT_TOKENS, usage.input),
+        (v::OUTPUT_TOKENS, usage.output),
+        (v::CACHED_TOKENS, usage.cached),
+    ];
+    for (predicate, tokens) in tokens.into_iter().filter(|(_, tokens)| *tokens > 0) {
+        about.number(predicate, tokens);
+    }
+    if usage.cost > 0.0 {
+        about.money(v::COST, usage.cost);
+    }
+}
+
+/// The agent that runs it, and for whom: its caller's agent, or the principal.
+fn agents(header: &Header, known: &mut Principals, about: &mut About<'_>) {
+    let runs = iri::agent(&header.id);
+    about.put(v::WAS_ATTRIBUTED_TO, runs.clone());
+    let About { out, graph, .. } = about;
+    let mut agent = About { out, graph, subject: runs };
+    agent.is(v::SOFTWARE_AGENT);
+    agent.is(v::AGENT);
+    if let Some(caller) = header.parent_id.as_ref().filter(|_| header.kind == SessionKind::Delegate)
+    {
+        agent.put(v::ACTED_ON_BEHALF_OF, iri::agent(caller));
+    }
+    let Some(principal) = &header.principal else { return };
+    let named = iri::principal(principal);
+    agent.put(v::ACTED_ON_BEHALF_OF, named.clone());
+    about.put(v::PRINCIPAL, named.clone());
+    if !known.insert(principal.clone()) {
+        return;
+    }
+    // In a graph of its own, since it is no session's alone.
+    let mut person = About { out: about.out, graph: &named.clone(), subject: named };
+    person.is(v::AGENT);
+    person.text(v::NAME, principal);
+}

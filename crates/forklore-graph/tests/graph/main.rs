@@ -1,0 +1,17 @@
+//! The graph of a small family, and of stores that try to be something else.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "these are tests: a broken expectation ends the case"
+)]
+
+mod family;
+mod forms;
+mod picture;
+mod python;
+mod queries;
+mod refused;
+mod shared;

@@ -1,0 +1,83 @@
+//! The graph as others read it: rdflib reads every form, pyshacl holds it against the shapes.
+
+use std::env;
+use std::fs::File;
+use std::path::Path;
+use std::process::Command;
+
+use forklore_graph::terms::Quad;
+use forklore_graph::{Format, ONTOLOGY, SHAPES, Scope, write};
+use serde_json::Value;
+
+use crate::family::{grown, quads};
+
+/// The Python that has both, as `cargo xtask test` installs it.
+const VARIABLE: &str = "FORKLORE_RDF_PYTHON";
+
+const PROGRAM: &str = include_str!("reads.py");
+
+fn put(folder: &Path, name: &str, quads: &[Quad], format: Format) {
+    let all = [Ok::<_, std::io::Error>(quads.to_vec())];
+    write(all, format, File::create(folder.join(name)).unwrap()).unwrap();
+}
+
+/// What rdflib and pyshacl say of the files in a folder.
+fn read(folder: &Path) -> Value {
+    std::fs::write(folder.join("ontology.ttl"), ONTOLOGY).unwrap();
+    std::fs::write(folder.join("shapes.ttl"), SHAPES).unwrap();
+    let python = env::var_os(VARIABLE).unwrap_or_else(|| {
+        panic!(
+            "{VARIABLE} does not name a Python that has rdflib and pyshacl\n\
+             hint: `cargo xtask test` installs them from PyPI and names it"
+        )
+    });
+    let done = Command::new(&python).args(["-c", PROGRAM]).arg(folder).output();
+    let done = done.unwrap_or_else(|error| panic!("{VARIABLE}={python:?}: {error}"));
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    serde_json::from_slice(&done.stdout).unwrap()
+}
+
+#[test]
+fn rdflib_reads_the_same_in_every_form_and_pyshacl_finds_nothing_wrong() {
+    let folder = tempfile::tempdir().unwrap();
+    let all = quads(&grown(), &Scope::Everything);
+    for word in Format::WORDS {
+        put(folder.path(), &format!("graph.{word}"), &all, word.parse().unwrap());
+    }
+    let said = read(folder.path());
+    for word in Format::WORDS {
+        assert_eq!(said["triples"][word], all.len(), "{word}");
+        assert_eq!(said["same"][word], true, "{word}");
+    }
+    assert_eq!(said["conforms"], true, "{}", said["report"]);
+}
+
+#[test]
+fn pyshacl_names_circles_vanished_parents_and_turns_without_an_index() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut all = quads(&grown(), &Scope::Everything);
+    // By hand: demo-a and demo-a-2 are each other's parents, demo-b is gone, a turn has no index.
+    let iri = |id: &str| format!("<urn:forklore:session:{id}>");
+    let parent = |quad: &Quad| quad.predicate.as_str().ends_with("#parentSession");
+    let mut circle =
+        all.iter().find(|quad| parent(quad) && quad.subject.to_string() == iri("demo-a-2"));
+    let mut back = circle.take().cloned().unwrap();
+    let from =
+        all.iter().position(|quad| parent(quad) && quad.subject.to_string() == iri("demo-a"));
+    let child = back.subject.clone();
+    back.subject = all[from.unwrap()].subject.clone();
+    back.object = child.into();
+    all[from.unwrap()] = back;
+    all.retain(|quad| quad.subject.to_string() != iri("demo-b"));
+    let index = all.iter().position(|quad| quad.predicate.as_str().ends_with("#index"));
+    all.remove(index.unwrap());
+    for word in Format::WORDS {
+        put(folder.path(), &format!("graph.{word}"), &all, word.parse().unwrap());
+    }
+    let said = read(folder.path());
+    assert_eq!(said["conforms"], false);
+    let report = said["report"].as_str().unwrap();
+    for wrong in ["run in a circle", "The parent session is not in the graph.", "fl:index"] {
+        assert!(report.contains(wrong), "{wrong}: {report}");
+    }
+}

@@ -1,0 +1,119 @@
+//! What a query may not do, and hostile values.
+
+use std::time::Duration;
+
+use forklore_graph::{Answer, Query, QueryError, term};
+use forklore_model::ErrorKind;
+
+use crate::family::{graph, grown};
+
+fn ask(text: &str, parameters: &[(&str, &str)]) -> Result<Answer, QueryError> {
+    let parameters =
+        parameters.iter().map(|(name, value)| ((*name).to_owned(), term(value))).collect();
+    let timeout = Duration::from_secs(30);
+    graph(&grown()).answer(&Query { text, parameters, limit: 3, timeout })
+}
+
+fn refusal(text: &str) -> (ErrorKind, String) {
+    let error = ask(text, &[]).unwrap_err();
+    (error.kind(), error.to_string())
+}
+
+#[test]
+fn what_is_no_sparql_is_told_with_its_place() {
+    let Err(QueryError::Syntax { line, column, .. }) = ask("SELECT ?a\nWHERE { ?a fl:x }", &[])
+    else {
+        panic!("it is no SPARQL")
+    };
+    assert_eq!((line, column), (2, 17));
+    assert_eq!(refusal("").0, ErrorKind::InvalidArgs);
+    let said = "the query is not SPARQL at line 1, column 34: the prefix is not declared";
+    assert_eq!(refusal("SELECT ?a WHERE { ?a nobody:knows ?b }").1, said);
+}
+
+#[test]
+fn updates_and_other_servers_are_refused() {
+    for update in ["DELETE WHERE { ?s ?p ?o }", "LOAD <http://a.example/>", "CLEAR ALL"] {
+        assert_eq!(refusal(update).0, ErrorKind::PermissionDenied, "{update}");
+    }
+    for service in [
+        "SELECT * { SERVICE <http://a.example/> { ?s ?p ?o } }",
+        "SELECT * { SERVICE SILENT <http://a.example/> { ?s ?p ?o } }",
+        "ASK { FILTER(EXISTS { { SERVICE ?s { ?s ?p ?o } } UNION {} }) }",
+        "SELECT (COUNT(IF(EXISTS { SERVICE ?s {} }, 1, 2)) AS ?n) { OPTIONAL { ?s ?p ?o } }",
+        "CONSTRUCT { ?s ?p ?o } { { SELECT * { MINUS { SERVICE ?s { ?s ?p ?o } } } LIMIT 1 } }",
+    ] {
+        let (kind, said) = refusal(service);
+        assert_eq!((kind, said.contains("SERVICE")), (ErrorKind::PermissionDenied, true), "{said}");
+    }
+}
+
+#[test]
+fn a_parameter_is_a_value_and_no_text() {
+    let text = "SELECT ?said { ?turn fl:text ?said FILTER(?said = ?word) }";
+    for hostile in ["\") } #", "x' UNION { ?a ?b ?c }", "\u{0}", "?said", "\"winnow\" || true"] {
+        let answer = ask(text, &[("word", hostile)]).unwrap();
+        let Answer::Rows { rows, .. } = answer else { panic!("it selects") };
+        assert_eq!(rows, Vec::<Vec<_>>::new(), "{hostile}");
+    }
+    let Answer::Rows { variables, rows, .. } = ask(text, &[("word", "winnow")]).unwrap() else {
+        panic!("it selects")
+    };
+    assert_eq!(variables.len(), 1);
+    assert_eq!(rows, [[Some(term("winnow"))]]);
+}
+
+#[test]
+fn parameters_reach_into_every_part_of_a_query() {
+    let rows = |text: &str, value: &str| match ask(text, &[("x", value)]).unwrap() {
+        Answer::Rows { rows, .. } => rows,
+        _ => panic!("it selects"),
+    };
+    let counted = "SELECT (COUNT(*) AS ?n) { ?turn fl:branch ?x }";
+    assert_eq!(rows(counted, "plan-a-2"), [[Some(term("3"))]]);
+    let grouped =
+        "SELECT ?role (COUNT(*) AS ?n) { ?t fl:branch ?x ; fl:role ?role } GROUP BY ?role";
+    assert_eq!(rows(grouped, "helper"), [[Some(term("user")), Some(term("1"))]]);
+    let filtered = "SELECT ?n { ?t fl:index ?n ; fl:branch \"main\" FILTER(?n < ?x) } ORDER BY ?n";
+    assert_eq!(rows(filtered, "2"), [[Some(term("0"))], [Some(term("1"))]]);
+    let optional =
+        "SELECT ?b { ?s fl:kind \"root\" OPTIONAL { ?s fl:title ?x ; fl:branch ?b } } ORDER BY ?b";
+    assert_eq!(rows(optional, "which parser?"), [[None], [Some(term("main"))]]);
+    let asked = ask("ASK { ?s fl:branch ?x }", &[("x", "plan-b")]).unwrap();
+    assert_eq!(asked, Answer::Truth(true));
+}
+
+#[test]
+fn a_parameter_that_cannot_be_bound_is_named() {
+    let text = "SELECT ?a { ?a a fl:Turn }";
+    let said = |parameters: &[(&str, &str)]| {
+        let error = ask(text, parameters).unwrap_err();
+        (error.kind(), error.to_string())
+    };
+    let no_such = "the parameter word cannot be bound: the query has no such variable";
+    assert_eq!(said(&[("word", "x")]), (ErrorKind::InvalidArgs, no_such.into()));
+    let twice = "the parameter a cannot be bound: it is given twice";
+    assert_eq!(said(&[("a", "x"), ("a", "y")]), (ErrorKind::InvalidArgs, twice.into()));
+    assert_eq!(said(&[("a b", "x")]).0, ErrorKind::InvalidArgs);
+}
+
+#[test]
+fn rows_and_time_are_bounded() {
+    let Answer::Rows { rows, more, .. } = ask("SELECT * { ?s ?p ?o }", &[]).unwrap() else {
+        panic!("it selects")
+    };
+    assert_eq!((rows.len(), more), (3, true));
+    let Answer::Triples { triples, more } = ask("CONSTRUCT WHERE { ?s ?p ?o }", &[]).unwrap()
+    else {
+        panic!("it constructs")
+    };
+    assert_eq!((triples.len(), more), (3, true));
+    let endless = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }";
+    let timeout = Duration::from_millis(50);
+    let query = Query { text: endless, parameters: Vec::new(), limit: 3, timeout };
+    let error = graph(&grown()).answer(&query).unwrap_err();
+    assert_eq!(
+        (error.kind(), error.to_string().as_str()),
+        (ErrorKind::Busy, "the query was stopped after 0.05 s")
+    );
+}
