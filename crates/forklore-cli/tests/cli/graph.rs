@@ -33,8 +33,8 @@ fn answers_are_tables_and_the_forms_of_the_w3c() {
 fn refusals_name_their_place_and_kind() {
     let place = family();
     let (exit, error) = place.error(&["sparql", "SELECT ?a\nWHERE { ?a fl:role }"]);
-    assert_eq!((exit, &error["error"]["kind"]), (2, &"invalid_args".into()));
-    assert_eq!(error["error"]["details"], serde_json::json!({"line": 2, "column": 20}));
+    assert_eq!((exit, &error["kind"]), (2, &"invalid_args".into()));
+    assert_eq!(error["details"], serde_json::json!({"line": 2, "column": 20}));
     let (exit, _) = place.error(&["sparql", "DELETE WHERE { ?a ?b ?c }"]);
     assert_eq!(exit, 3);
     let (exit, _) = place.error(&["sparql", "ASK { SERVICE <http://a.example/> {} }"]);
@@ -53,7 +53,7 @@ fn a_graph_goes_out_or_into_a_new_file() {
     let wrote = place.json(&["graph", "--format", "nquads", "-o", path]);
     let written = std::fs::read_to_string(path).unwrap();
     assert_eq!(wrote["triples"], written.lines().count());
-    assert_eq!(place.error(&["graph", "-o", path]).1["error"]["kind"], "already_exists");
+    assert_eq!(place.error(&["graph", "-o", path]).1["kind"], "already_exists");
     assert!(place.ok(&["graph", "--ontology"]).contains("fl:forkedAtIndex a owl:DatatypeProperty"));
     assert!(place.ok(&["graph", "--shapes"]).contains("fl:SessionShape a sh:NodeShape"));
 }
