@@ -51,9 +51,11 @@ pub struct ModelName {
 pub struct Request {
     /// The history as the model sees it: `inspect` of the session, then what this turn adds.
     pub messages: Vec<Message>,
-    /// How many of the first messages the session shares with its parent: a provider that caches
-    /// up to a marked place gets a mark behind them.
+    /// How many of the first messages the session shares with its parent.
     pub shared: usize,
+    /// The same for each fork on the way from the root, the oldest first: a provider that caches
+    /// up to marked places gets marks there, and the same ones in parent and child.
+    pub forks: Vec<usize>,
     /// The tools that may be called.
     pub tools: Vec<ToolSpec>,
     /// The same for all sessions of a family: made from the root's id, at most 96 bytes.

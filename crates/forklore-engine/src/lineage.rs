@@ -69,7 +69,7 @@ impl Engine {
         })
     }
 
-    fn ancestors(&self, header: &Header) -> Result<Vec<Relative>> {
+    pub(crate) fn ancestors(&self, header: &Header) -> Result<Vec<Relative>> {
         let mut seen = HashSet::from([header.id.clone()]);
         let mut ancestors = Vec::new();
         let mut next = header.parent_id.clone();

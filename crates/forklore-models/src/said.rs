@@ -104,7 +104,7 @@ fn part_said<'a>(
             let text = result_text(content);
             (Voice::Tool, What::Result { call, name, text, is_error: *is_error })
         }
-        Part::Attachment { r#ref, media_type, name } => {
+        Part::Attachment { r#ref, media_type, name, missing: _ } => {
             let name = name.as_deref().unwrap_or(r#ref);
             let note = format!("[attachment, not sent: {name} ({media_type})]");
             (voice(role), What::Text(note.into()))
@@ -253,6 +253,7 @@ mod tests {
                 r#ref: "sha256:1".into(),
                 media_type: "image/png".into(),
                 name: None,
+                missing: false,
             },
             Part::Other { value: data(r#"{"type":"video","url":"x"}"#) },
             Part::Other { value: data("7") },

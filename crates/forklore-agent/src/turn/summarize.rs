@@ -47,6 +47,7 @@ pub(crate) async fn summarize(
             format!("{TASK}\n\n<transcript>\n{text}</transcript>"),
         )],
         shared: 0,
+        forks: Vec::new(),
         tools: Vec::new(),
         cache_key,
         options: equipment.settings.options.clone(),

@@ -21,6 +21,7 @@ struct Known {
     model: String,
     messages: Vec<Message>,
     shared: usize,
+    forks: Vec<usize>,
     pressure: Pressure,
 }
 
@@ -33,9 +34,10 @@ impl View {
     }
 
     pub(crate) fn set(&mut self, view: ModelView, pressure: Pressure, model: &dyn Model) {
-        let ModelView { header, messages, shared, .. } = view;
+        let ModelView { header, messages, shared, forks, .. } = view;
         let (head, model) = (header.head_seq(), model.name().model.clone());
-        self.known = Some(Known { session: header.id, head, model, messages, shared, pressure });
+        let session = header.id;
+        self.known = Some(Known { session, head, model, messages, shared, forks, pressure });
     }
 
     /// Follows an append. What changes how earlier messages are read makes it forget.
@@ -96,6 +98,7 @@ impl View {
         Request {
             messages: self.messages().to_vec(),
             shared: self.known.as_ref().map_or(0, |known| known.shared),
+            forks: self.known.as_ref().map(|known| known.forks.clone()).unwrap_or_default(),
             tools: equipment.specs(),
             cache_key: cache_key(root),
             options: equipment.settings.options.clone(),

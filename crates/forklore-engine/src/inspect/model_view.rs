@@ -1,7 +1,7 @@
 //! `inspect` for a request that is about to be sent: for the model that is to answer, and with how
 //! much of it the session shares with its parent (SPEC 15).
 
-use forklore_model::{Header, Message, SessionId};
+use forklore_model::{Header, Message, SessionId, SessionKind};
 
 use crate::{Engine, Inspection, Result};
 
@@ -14,6 +14,9 @@ pub struct ModelView {
     pub messages: Vec<Message>,
     /// How many of the first messages are inherited, and so the same in a request of the parent.
     pub shared: usize,
+    /// The same for each fork on the way from the root, the oldest first, this session's own last:
+    /// a request of a child has those of its parent, as far as its history goes.
+    pub forks: Vec<usize>,
     /// Calls that had to be answered in the view.
     pub open_results: usize,
 }
@@ -28,9 +31,34 @@ impl Engine {
         let header = self.show(session)?;
         let end = u64::try_from(header.head_seq()).ok();
         let Inspection { messages, open_results, .. } = self.inspect_for(session, end, model)?;
+        let forks = self.forks(&header)?.into_iter().map(|kept| messages.shared_up_to(kept));
+        let mut forks: Vec<usize> = forks.filter(|shared| *shared > 0).collect();
+        forks.dedup();
         let inherited = header.parent_id.as_ref().map(|_| header.inherited.kept);
         let shared = inherited.map_or(0, |last| messages.shared_up_to(last));
         let messages = messages.collect::<Result<_>>()?;
-        Ok(ModelView { header, messages, shared, open_results })
+        Ok(ModelView { header, messages, shared, forks, open_results })
+    }
+
+    /// How many events each fork on the way to a session took over, the oldest first. One that took
+    /// less than a fork before it has left that one's place behind.
+    fn forks(&self, header: &Header) -> Result<Vec<u64>> {
+        let inherits = |kind| kind == SessionKind::Branch;
+        if !inherits(header.kind) {
+            return Ok(Vec::new());
+        }
+        let mut smallest = header.inherited.kept;
+        let mut forks = vec![smallest];
+        for ancestor in self.ancestors(header)? {
+            let Some(cut) = ancestor.cut.filter(|_| ancestor.kind.is_some_and(inherits)) else {
+                break;
+            };
+            if cut.kept <= smallest {
+                smallest = cut.kept;
+                forks.push(smallest);
+            }
+        }
+        forks.reverse();
+        Ok(forks)
     }
 }

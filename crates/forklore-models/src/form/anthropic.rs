@@ -1,6 +1,6 @@
 //! Anthropic's messages.
 //!
-//! A breakpoint stands at the end of what a session shares with its parent, and one for the whole
+//! Breakpoints stand at the end of what a session shares with its parent, and one for the whole
 //! request beside the messages, which the server puts behind the last of them: so no mark moves
 //! through the history from request to request.
 
@@ -16,6 +16,9 @@ use crate::said::{Said, Voice, What, said};
 
 /// Asked for where nobody says how long an answer may be: the form wants a number.
 const MOST: u32 = 8192;
+
+/// A request may have four marks; one is that of the whole request.
+const MOST_MARKS: usize = 3;
 
 #[derive(Serialize)]
 struct Body<'a> {
@@ -128,30 +131,48 @@ fn asked<'a>(config: &'a ModelConfig, name: &ModelName, request: &'a Request) ->
     all.retain(|said| !matches!(&said.what, What::Text(text) if text.trim().is_empty()));
     let first = all.iter().position(|said| said.voice != Voice::System).unwrap_or(all.len());
     let rest = all.split_off(first);
-    let mark =
-        Mark { shared: request.shared, in_rest: rest.iter().any(|it| it.message < request.shared) };
+    let marks = Marks::of(request);
     Asked {
         model: &config.model,
         tools: tools.collect(),
-        system: system(all, mark),
-        messages: turns(rest, mark),
+        system: system(all, &marks, &rest),
+        messages: turns(rest, &marks),
     }
 }
 
-/// Where the breakpoint goes.
-#[derive(Clone, Copy)]
-struct Mark {
-    /// Behind the last block of these messages.
-    shared: usize,
-    /// Whether any of them is not among the instructions at the beginning.
-    in_rest: bool,
+/// Behind how many of the first messages breakpoints go.
+struct Marks(Vec<usize>);
+
+impl Marks {
+    /// At the oldest forks on the way to this session, so that they are the same ones in parent
+    /// and child. What a later one shares is found from the mark of the whole request: the server
+    /// looks back over 20 blocks for what it has.
+    fn of(request: &Request) -> Self {
+        let mut marks = request.forks.clone();
+        if marks.is_empty() && request.shared > 0 {
+            marks.push(request.shared);
+        }
+        marks.truncate(MOST_MARKS);
+        Self(marks)
+    }
+
+    /// The places, in `all`, of the last blocks before the marks.
+    fn places(&self, all: &[Said<'_>]) -> Vec<usize> {
+        let markable = |said: &Said<'_>| !matches!(said.what, What::Thought { .. });
+        let place =
+            |mark: &usize| all.iter().rposition(|said| said.message < *mark && markable(said));
+        self.0.iter().filter_map(place).collect()
+    }
 }
 
-fn system(all: Vec<Said<'_>>, mark: Mark) -> Vec<Marked<'_>> {
-    let last = all.iter().rposition(|said| said.message < mark.shared && !mark.in_rest);
+fn system<'a>(all: Vec<Said<'a>>, marks: &Marks, rest: &[Said<'_>]) -> Vec<Marked<'a>> {
+    // A mark behind what follows is not these blocks'.
+    let first = rest.first().map_or(usize::MAX, |said| said.message);
+    let own = Marks(marks.0.iter().copied().filter(|mark| *mark <= first).collect());
+    let marked = own.places(&all);
     let blocks = all.into_iter().enumerate().filter_map(|(at, said)| match said.what {
         What::Text(text) => {
-            let cache_control = (Some(at) == last).then_some(EPHEMERAL);
+            let cache_control = marked.contains(&at).then_some(EPHEMERAL);
             Some(Marked::Block { block: Block::Text { text }, cache_control })
         }
         _ => None,
@@ -160,17 +181,15 @@ fn system(all: Vec<Said<'_>>, mark: Mark) -> Vec<Marked<'_>> {
 }
 
 /// The history in turns: who speaks twice in a row speaks once, at greater length.
-fn turns(rest: Vec<Said<'_>>, mark: Mark) -> Vec<Turn<'_>> {
-    let mut turns: Vec<Turn<'_>> = Vec::new();
+fn turns<'a>(rest: Vec<Said<'a>>, marks: &Marks) -> Vec<Turn<'a>> {
+    let mut turns: Vec<Turn<'a>> = Vec::new();
     // The first speaker has to be the person.
     if rest.first().is_some_and(|said| said.voice == Voice::Assistant) {
         let text = Cow::Borrowed("(The conversation begins with the assistant.)");
         let block = Marked::Block { block: Block::Text { text }, cache_control: None };
         turns.push(Turn { role: "user", content: vec![block] });
     }
-    let marked = rest
-        .iter()
-        .rposition(|said| said.message < mark.shared && !matches!(said.what, What::Thought { .. }));
+    let marked = marks.places(&rest);
     for (at, said) in rest.into_iter().enumerate() {
         let role = if said.voice == Voice::Assistant { "assistant" } else { "user" };
         let block = match said.what {
@@ -188,7 +207,7 @@ fn turns(rest: Vec<Said<'_>>, mark: Mark) -> Vec<Turn<'_>> {
             // Without its signature it is refused.
             What::Thought { opaque: None, .. } => continue,
         };
-        let cache_control = (Some(at) == marked).then_some(EPHEMERAL);
+        let cache_control = marked.contains(&at).then_some(EPHEMERAL);
         push(&mut turns, role, Marked::Block { block, cache_control });
     }
     turns

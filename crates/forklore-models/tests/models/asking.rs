@@ -44,7 +44,14 @@ pub(crate) fn request(messages: Vec<Message>) -> Request {
         patience: Some(Duration::from_secs(50)),
         ..Options::default()
     };
-    Request { messages, shared: 0, tools: Vec::new(), cache_key: "family-1".into(), options }
+    Request {
+        messages,
+        shared: 0,
+        forks: Vec::new(),
+        tools: Vec::new(),
+        cache_key: "family-1".into(),
+        options,
+    }
 }
 
 pub(crate) fn user(text: &str) -> Message {

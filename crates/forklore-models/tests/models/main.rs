@@ -5,7 +5,10 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests end so")]
 
 mod asking;
+mod bodies;
+mod doubles;
 mod endpoint;
 mod keys;
+mod prefixes;
 mod real;
 mod trouble;
