@@ -4,6 +4,7 @@ mod pool;
 mod read;
 mod rows;
 mod transfer;
+mod turn;
 mod write;
 
 use std::fmt;

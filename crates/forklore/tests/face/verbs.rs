@@ -12,7 +12,7 @@ use futures_lite::future::block_on;
 use crate::{message, with_messages};
 
 /// What the engine has beside its verbs, or the face has in its own form.
-const NO_VERBS: [&str; 12] = [
+const NO_VERBS: [&str; 15] = [
     "new",
     "over",
     "with_sources",
@@ -25,6 +25,9 @@ const NO_VERBS: [&str; 12] = [
     "dialects",
     "store",
     "now",
+    "new_id",
+    "message",
+    "spent",
 ];
 
 /// The public methods of `kind` in the Rust files below `folder`.
@@ -135,6 +138,13 @@ fn reading_verbs_answer_as_the_engine_does() {
         let all = ListRequest::default();
         assert_eq!(store.list(all.clone()).await.unwrap(), engine.list(&all).unwrap());
         assert_eq!(store.stats(None).await.unwrap(), engine.stats(None).unwrap());
+        let view = store.model_view(&child, None).await.unwrap();
+        assert_eq!((view.messages.len(), view.shared), (4, 3));
+        assert_eq!(view, engine.model_view(&child, None).unwrap());
+        assert_eq!(store.pressure(&child).await.unwrap(), engine.pressure(&child).unwrap());
+        let plan = store.plan_compaction(&child).await.unwrap();
+        assert_eq!(plan, engine.plan_compaction(&child).unwrap());
+        assert_eq!(store.broken_off(&child).await.unwrap(), Some(vec![]));
         let family = store.family_stats(&child).await.unwrap();
         assert_eq!(family, engine.family_stats(&child).unwrap());
         let last = store.resolve("last", &Scope::default()).await.unwrap();

@@ -1,0 +1,45 @@
+//! The verbs that a runtime needs for its turns.
+
+use forklore_engine::{CompactionPlan, ModelView, Pressure, Result};
+use forklore_model::SessionId;
+use forklore_model::call::OpenCall;
+
+use super::Forklore;
+
+impl Forklore {
+    /// What `model` would receive of a session now; reasoning of others is left out.
+    ///
+    /// # Errors
+    /// `not_found`, `corrupt`, `missing_ancestor`.
+    pub async fn model_view(&self, session: &SessionId, model: Option<&str>) -> Result<ModelView> {
+        let (session, model) = (session.clone(), model.map(str::to_owned));
+        self.step(move |engine| engine.model_view(&session, model.as_deref())).await
+    }
+
+    /// How full the context is.
+    ///
+    /// # Errors
+    /// `not_found`, `corrupt`, `missing_ancestor`.
+    pub async fn pressure(&self, session: &SessionId) -> Result<Pressure> {
+        let session = session.clone();
+        self.step(move |engine| engine.pressure(&session)).await
+    }
+
+    /// What a compaction of a session would cover now; none when there is nothing to cover.
+    ///
+    /// # Errors
+    /// `not_found`, `corrupt`, `missing_ancestor`.
+    pub async fn plan_compaction(&self, session: &SessionId) -> Result<Option<CompactionPlan>> {
+        let session = session.clone();
+        self.step(move |engine| engine.plan_compaction(&session)).await
+    }
+
+    /// The calls without a result of a turn that was broken off; none when the last turn is over.
+    ///
+    /// # Errors
+    /// `not_found`, `corrupt`, `missing_ancestor`.
+    pub async fn broken_off(&self, session: &SessionId) -> Result<Option<Vec<OpenCall>>> {
+        let session = session.clone();
+        self.step(move |engine| engine.broken_off(&session)).await
+    }
+}
