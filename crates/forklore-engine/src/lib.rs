@@ -50,6 +50,7 @@ use forklore_model::dialect::{Dialect, Dialects};
 use forklore_model::expand::Expander;
 use forklore_model::{Header, SessionId};
 use forklore_store::attachments::Attachments;
+pub use forklore_store::attachments::Held;
 use forklore_store::port::Upkeep;
 use forklore_store::sources::Sources;
 use forklore_store::{Error as StoreError, Store};

@@ -140,7 +140,7 @@ impl Default for Settings {
     }
 }
 
-/// What one turn may take; none is no limit.
+/// What one turn may take; none is no limit. It is looked at before each call of the model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Budget {
     /// Calls of the model.

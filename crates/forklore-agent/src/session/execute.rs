@@ -130,9 +130,8 @@ impl Inner {
         let status = match run.run(log, &mut course).await {
             Ok(status) => status,
             Err(error) => {
-                if error.is_recordable() {
-                    log.append(vec![event(EventType::TURN_FAILED, error.record())?]).await?;
-                }
+                // What failed may be the log itself; then it is told all the same.
+                let _ = log.append(vec![event(EventType::TURN_FAILED, error.record())?]).await;
                 if let Error::Model { attempts, source } = &error {
                     let data = json!({"provider": source.provider, "error": source.message,
                         "attempts": attempts});

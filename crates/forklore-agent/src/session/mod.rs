@@ -157,6 +157,11 @@ impl Inner {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// What interrupts the turn that runs.
+    pub(crate) fn cancel_token(&self) -> Option<CancellationToken> {
+        self.state().cancel.clone()
+    }
+
     /// Goes on as another session.
     pub(crate) fn become_session(&self, header: &Header) {
         self.state().identity = Identity::from(header);

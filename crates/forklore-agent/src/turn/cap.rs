@@ -30,6 +30,14 @@ fn is_text(part: &Value) -> bool {
     part.get("type").is_some_and(|kind| kind == "text")
 }
 
+/// What a result says, as it is kept beside the log, and of which media type.
+pub(super) fn whole(content: &Data) -> (Vec<u8>, &'static str) {
+    content.read::<String>().map_or_else(
+        |_| (content.get().as_bytes().to_vec(), "application/json"),
+        |text| (text.into_bytes(), "text/plain"),
+    )
+}
+
 /// A text in at most about `most` bytes.
 pub(super) fn shortened(text: &str, most: usize) -> String {
     if text.len() <= most {

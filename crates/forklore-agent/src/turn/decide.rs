@@ -125,7 +125,18 @@ impl Inner {
         let question = Question { session: identity.session_id.clone(), call, prompt };
         self.announce_as(identity, Name::ApprovalRequired, json!(question));
         let equipment = self.equipment();
-        match equipment.approve.approve(&question).await {
+        let interrupted = async {
+            match self.cancel_token() {
+                Some(cancel) => cancel.cancelled().await,
+                None => std::future::pending().await,
+            }
+        };
+        let answer = tokio::select! {
+            biased;
+            () = interrupted => return Err("the turn was interrupted".into()),
+            answer = equipment.approve.approve(&question) => answer,
+        };
+        match answer {
             Answer::Granted(note) => Ok(note),
             Answer::Denied(reason) => Err(reason.unwrap_or_else(|| "the person said no".into())),
         }

@@ -194,10 +194,3 @@ fn ended(reason: &EndReason) -> Status {
         EndReason::Other(reason) => Status::Incomplete(reason.clone()),
     }
 }
-
-impl Error {
-    /// Whether the log can still be written to.
-    pub(crate) fn is_recordable(&self) -> bool {
-        !matches!(self, Self::Engine(_) | Self::Work(_))
-    }
-}

@@ -3,13 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use forklore_engine::NewEvent;
+use forklore_engine::{Held, NewEvent};
 use forklore_model::EventType;
+use forklore_model::limits::ATTACHMENT_BYTES;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::CANCELLED;
-use super::cap::capped;
+use super::cap::{capped, whole};
 use super::children::make_children;
 use super::decide::{Decided, decide};
 use super::log::Log;
@@ -38,9 +39,11 @@ pub(super) async fn carry_out(
         let ready = work.ready_from(written);
         let mut events = Vec::new();
         let mut told = Vec::new();
+        let mut holding = Vec::new();
         let done = decided.iter().zip(&children).skip(written).zip(ready);
         for ((decided, child), Done { outcome, turn }) in done {
-            let outcome = finish(log, equipment, &decided.call, outcome).await;
+            let outcome = changed_by_hooks(log, &decided.call, outcome).await;
+            let (outcome, kept) = cut(log, equipment, outcome).await;
             let ended = child.as_ref().map(|child| {
                 (child, turn.unwrap_or_else(|| Err(Error::Ended(child.session.id()))))
             });
@@ -48,7 +51,9 @@ pub(super) async fn carry_out(
                 // The model is told its result by the call's.
                 events.push(child.ended(turn, false)?);
             }
-            events.push(result_event(&decided.call, &outcome)?);
+            events.push(result_event(&decided.call, &outcome, kept.as_ref())?);
+            // No gc takes what the event is about to name.
+            holding.extend(kept);
             told.push((&decided.call, outcome, ended));
             written += 1;
         }
@@ -58,6 +63,7 @@ pub(super) async fn carry_out(
             events.extend(said.map(|text| user_message(text, true)).collect::<Result<Vec<_>>>()?);
         }
         log.append(events).await?;
+        drop(holding);
         for (call, outcome, ended) in told {
             if let Some((child, turn)) = ended {
                 child.announce_ended(log.inner, &turn);
@@ -96,27 +102,49 @@ async fn decide_all(
     Ok(all)
 }
 
-/// The hooks may change what a tool said; then it is cut to size.
-async fn finish(
-    log: &Log<'_>,
-    equipment: &Equipment,
-    call: &ToolCall,
-    outcome: ToolOutcome,
-) -> ToolOutcome {
+async fn changed_by_hooks(log: &Log<'_>, call: &ToolCall, outcome: ToolOutcome) -> ToolOutcome {
     let identity = log.inner.identity();
     let matter = Matter::Outcome { call, outcome: outcome.clone() };
     let judged = log.inner.judge(&identity, matter).await;
-    let outcome = match (judged.denied, judged.matter) {
+    match (judged.denied, judged.matter) {
         (Some((by, reason)), _) => ToolOutcome::failed(&format!("Held back by {by}: {reason}")),
         (None, Matter::Outcome { outcome, .. }) => outcome,
         (None, _) => outcome,
-    };
-    let content = capped(outcome.content, equipment.settings.result_bytes);
-    ToolOutcome { content, ..outcome }
+    }
 }
 
-fn result_event(call: &ToolCall, outcome: &ToolOutcome) -> Result<NewEvent> {
+/// A result that the model does not get whole, and where its whole is kept.
+struct Kept {
+    held: Held,
+    media_type: &'static str,
+}
+
+/// Cuts a result to what the model is to get. The whole is kept beside the log, where the store
+/// keeps attachments.
+async fn cut(
+    log: &Log<'_>,
+    equipment: &Equipment,
+    outcome: ToolOutcome,
+) -> (ToolOutcome, Option<Kept>) {
+    let most = equipment.settings.result_bytes;
+    if outcome.content.get().len() <= most {
+        return (outcome, None);
+    }
+    let (bytes, media_type) = whole(&outcome.content);
+    let held = log
+        .inner
+        .kernel
+        .run(move |engine| engine.keep_attachment(&mut bytes.as_slice(), ATTACHMENT_BYTES));
+    // A store without attachments, or without room, keeps what the model gets.
+    let kept = held.await.ok().map(|held| Kept { held, media_type });
+    (ToolOutcome { content: capped(outcome.content, most), ..outcome }, kept)
+}
+
+fn result_event(call: &ToolCall, outcome: &ToolOutcome, kept: Option<&Kept>) -> Result<NewEvent> {
+    let whole = kept.map(|Kept { held, media_type }| {
+        json!({"type": "attachment", "ref": held.id, "media_type": media_type})
+    });
     let data = json!({"call_id": call.id, "name": call.name, "content": outcome.content,
-        "is_error": outcome.is_error.then_some(true)});
+        "is_error": outcome.is_error.then_some(true), "whole": whole});
     event(EventType::TOOL_RESULT, data)
 }

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use forklore_agent::notify::Name;
 use forklore_agent::{AgentSession, Status, Turn};
+use forklore_engine::{Fork, NewEvent};
+use forklore_model::{Data, EventType};
 use serde_json::{Value, json};
 
 use crate::scripted::{Scripted, calls, says};
@@ -65,8 +67,11 @@ async fn a_flood_of_output_is_cut_with_a_note() {
     let content = content.as_str().unwrap();
     assert!(content.len() <= 256 << 10 && content.len() > 128 << 10, "{}", content.len());
     assert!(content.contains(" of 104857600 bytes left out]"));
-    let log = world.kernel.engine().show(&session.id()).unwrap();
-    assert!(log.own_bytes < 300 << 10);
+    let engine = world.kernel.engine();
+    assert!(engine.show(&session.id()).unwrap().own_bytes < 300 << 10);
+    // The whole is kept beside the log.
+    let kept = engine.attachments(&session.id()).unwrap();
+    assert_eq!((kept.len(), kept[0].bytes), (1, Some(100 << 20)));
 }
 
 #[tokio::test]
@@ -90,4 +95,26 @@ async fn calls_of_one_answer_have_ids_of_their_own() {
         .collect();
     assert_eq!(ids[..2], [&json!("same"), &json!("same-2")]);
     assert!(ids[2].as_str().unwrap().starts_with("call_"));
+}
+
+#[tokio::test]
+async fn a17_attachments_are_read_from_the_child_and_missing_ones_fail_nothing() {
+    let world = World::new();
+    let model = Scripted::new(vec![calls(&[("1", "flood", "300000")]), says("much")]);
+    let session = world.root(&model);
+    session.execute("go").await.unwrap();
+    let child = session.fork(Fork::of(session.id())).await.unwrap().child;
+    let engine = world.kernel.engine();
+    let kept = engine.attachments(&child.id()).unwrap();
+    let mut bytes = Vec::new();
+    engine.read_attachment(&kept[0].id, &mut bytes).unwrap();
+    assert_eq!(bytes, vec![b'x'; 300_000]);
+
+    let missing = json!({"content": [{"type": "attachment", "media_type": "text/plain",
+        "ref": format!("sha256:{}", "0".repeat(64))}]});
+    let missing = NewEvent::new(EventType::USER_MESSAGE, Data::of(&missing).unwrap());
+    engine.append(&child.id(), &missing.into()).unwrap();
+    assert_eq!(child.execute("what is in it?").await.unwrap().text, "done");
+    let asked = serde_json::to_string(&model.asked().last().unwrap().messages).unwrap();
+    assert!(asked.contains("\"missing\":true"), "{asked}");
 }

@@ -52,7 +52,8 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new() -> Self {
-        Self::over(Engine::over(Arc::new(MemoryStore::default())))
+        let store = Arc::new(MemoryStore::default());
+        Self::over(Engine::over(store.clone()).with_attachments(store.attachments()))
     }
 
     pub(crate) fn over(engine: Engine) -> Self {

@@ -1,0 +1,57 @@
+//! An agent in forty lines: a model that repeats what it hears, a turn, a fork, two continuations.
+//!
+//! `cargo run -p forklore-agent --example echo`
+
+#![allow(clippy::print_stdout, reason = "an example shows what it does")]
+
+use std::sync::Arc;
+
+use forklore_agent::model::{
+    End, Model, ModelName, ModelResult, Piece, Pieces, Request, TokenUsage,
+};
+use forklore_agent::{Equipment, Kernel, NewSession};
+use forklore_engine::{Engine, Fork};
+use forklore_model::workspace::Workspace;
+use forklore_store::memory::MemoryStore;
+use futures_util::future::BoxFuture;
+use futures_util::{FutureExt, StreamExt, stream};
+
+struct Echo(ModelName);
+
+impl Model for Echo {
+    fn name(&self) -> &ModelName {
+        &self.0
+    }
+
+    fn context_window(&self) -> Option<u64> {
+        None
+    }
+
+    fn stream<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, ModelResult<Pieces<'a>>> {
+        let heard = request.messages.last().map(forklore_model::Message::plain_text);
+        let usage =
+            TokenUsage { input: Some(request.messages.len() as u64), ..TokenUsage::default() };
+        let end = Piece::End(End { usage, ..End::default() });
+        let pieces = [Piece::Text(format!("You said: {}", heard.unwrap_or_default())), end];
+        async move { Ok(stream::iter(pieces.map(Ok)).boxed()) }.boxed()
+    }
+
+    fn body(&self, request: &Request) -> ModelResult<Vec<u8>> {
+        Ok(format!("{:?}", request.messages).into_bytes())
+    }
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let kernel = Kernel::builder(Engine::over(Arc::new(MemoryStore::default()))).build();
+    let model = Echo(ModelName { provider: "example".into(), model: "echo".into() });
+    let new = NewSession::in_workspace(Workspace::new("/tmp/demo"));
+    let session = kernel.create(new, Equipment::new(Arc::new(model)));
+
+    session.execute("plan A or plan B?").await?;
+    let other = session.fork(Fork::of(session.id())).await?.child;
+    let (a, b) = tokio::join!(session.execute("let us take A"), other.execute("let us take B"));
+    println!("{}\n{}", a?.text, b?.text);
+    println!("in common: {}", kernel.engine().diff(&session.id(), &other.id())?.common);
+    Ok(())
+}

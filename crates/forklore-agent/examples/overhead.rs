@@ -1,0 +1,121 @@
+//! What the kernel adds to a turn, and what 64 sessions in one process take, over a model that
+//! answers at once and a store in memory.
+//!
+//! `cargo run --release -p forklore-agent --example overhead`
+
+#![allow(clippy::print_stdout, reason = "an example shows what it does")]
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use forklore_agent::model::{
+    End, EndReason, Model, ModelName, ModelResult, Piece, Pieces, Request, TokenUsage,
+};
+use forklore_agent::tool::{CallContext, ToolCall, ToolOutcome, ToolSpec, Tools};
+use forklore_agent::{AgentSession, Equipment, Kernel, NewSession};
+use forklore_engine::Engine;
+use forklore_model::workspace::Workspace;
+use forklore_model::{Data, Role};
+use forklore_store::memory::MemoryStore;
+use futures_util::future::{BoxFuture, join_all};
+use futures_util::{FutureExt, StreamExt, stream};
+
+const TURNS: usize = 400;
+const SESSIONS: usize = 64;
+/// Bytes of each answer and of each result.
+const BYTES: usize = 2_000;
+
+/// Calls a tool once in each turn, then answers in pieces.
+struct AtOnce(ModelName);
+
+impl Model for AtOnce {
+    fn name(&self) -> &ModelName {
+        &self.0
+    }
+
+    fn context_window(&self) -> Option<u64> {
+        Some(1_000_000_000)
+    }
+
+    fn stream<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, ModelResult<Pieces<'a>>> {
+        let last = request.messages.last().map(|message| message.role);
+        let usage = TokenUsage { input: Some(1_000), output: Some(100), ..TokenUsage::default() };
+        let end = |reason| Piece::End(End { reason, usage, request_id: None });
+        let pieces = if last == Some(Role::Tool) {
+            let words = (0..50).map(|_| Piece::Text("x".repeat(BYTES / 50)));
+            words.chain([end(EndReason::Done)]).collect::<Vec<_>>()
+        } else {
+            let (id, name) = (request.messages.len().to_string(), "read".to_owned());
+            let call = ToolCall { id, name, arguments: Data::from_checked("{}") };
+            vec![Piece::Call(call), end(EndReason::Calls)]
+        };
+        async move { Ok(stream::iter(pieces.into_iter().map(Ok)).boxed()) }.boxed()
+    }
+
+    fn body(&self, _: &Request) -> ModelResult<Vec<u8>> {
+        Ok(Vec::new())
+    }
+}
+
+struct Read;
+
+impl Tools for Read {
+    fn specs(&self) -> Vec<ToolSpec> {
+        let parameters = Data::from_checked(r#"{"type":"object"}"#);
+        vec![ToolSpec { name: "read".into(), description: "reads".into(), parameters }]
+    }
+
+    fn call<'a>(&'a self, _: &'a ToolCall, _: &'a CallContext) -> BoxFuture<'a, ToolOutcome> {
+        async { ToolOutcome::text(&"y".repeat(BYTES)) }.boxed()
+    }
+}
+
+fn session(kernel: &Kernel) -> AgentSession {
+    let model = AtOnce(ModelName { provider: "none".into(), model: "at-once".into() });
+    let equipment = Equipment { tools: Arc::new(Read), ..Equipment::new(Arc::new(model)) };
+    kernel.create(NewSession::in_workspace(Workspace::new("/tmp/demo")), equipment)
+}
+
+async fn turns(
+    session: &AgentSession,
+    count: usize,
+) -> Result<Vec<Duration>, forklore_agent::Error> {
+    let mut times = Vec::with_capacity(count);
+    for _ in 0..count {
+        let began = Instant::now();
+        session.execute("go on").await?;
+        times.push(began.elapsed());
+    }
+    times.sort_unstable();
+    Ok(times)
+}
+
+/// The most memory that the process has had, in MB.
+fn most_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kb| kb / 1_000)
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let kernel = Kernel::builder(Engine::over(Arc::new(MemoryStore::default()))).build();
+    let one = session(&kernel);
+    let mut heard = one.subscribe(64);
+    tokio::spawn(async move { while heard.next().await.is_some() {} });
+    let times = turns(&one, TURNS).await?;
+    let at = |part: usize| times.get(times.len() * part / 100).copied().unwrap_or_default();
+    println!("{TURNS} turns of two answers, a call and a result each, one listener");
+    println!("a turn: p50 {:?}, p99 {:?}", at(50), at(99));
+
+    let kernel = Kernel::builder(Engine::over(Arc::new(MemoryStore::default()))).build();
+    let sessions: Vec<_> = (0..SESSIONS).map(|_| session(&kernel)).collect();
+    let began = Instant::now();
+    let all = join_all(sessions.iter().map(|session| turns(session, 50))).await;
+    all.into_iter().collect::<Result<Vec<_>, _>>()?;
+    println!("{SESSIONS} sessions of 50 turns side by side: {:?}", began.elapsed());
+    if let Some(most) = most_memory() {
+        println!("the most memory, with the memory store and all it holds: {most} MB");
+    }
+    Ok(())
+}
