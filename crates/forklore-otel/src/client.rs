@@ -1,0 +1,51 @@
+//! The way to a collector: requests of the exporter's thread, carried out by tokio.
+
+use std::time::Duration;
+
+use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
+use tokio::runtime::Handle;
+
+use crate::NotTraced;
+
+/// The most bytes of an answer that are read; a collector has little to say.
+const ANSWER: usize = 64 << 10;
+
+#[derive(Debug)]
+pub(crate) struct Client {
+    client: reqwest::Client,
+    runtime: Handle,
+}
+
+impl Client {
+    pub(crate) fn new(patience: Duration) -> Result<Self, NotTraced> {
+        // An error says that the application has chosen another one before: that is as good.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let redirect = reqwest::redirect::Policy::none();
+        let client = reqwest::Client::builder().timeout(patience).redirect(redirect).build()?;
+        Ok(Self { client, runtime: Handle::try_current()? })
+    }
+}
+
+#[async_trait::async_trait]
+impl HttpClient for Client {
+    async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
+        let client = self.client.clone();
+        // The exporter waits on a thread without tokio.
+        let sent = self.runtime.spawn(async move {
+            let mut answer = client.execute(request.try_into()?).await?;
+            let mut response = Response::builder().status(answer.status());
+            if let Some(headers) = response.headers_mut() {
+                *headers = answer.headers().clone();
+            }
+            let mut body = Vec::new();
+            while let Some(piece) = answer.chunk().await? {
+                if body.len() + piece.len() > ANSWER {
+                    return Err(opentelemetry_http::ResponseBodyTooLarge::new().into());
+                }
+                body.extend_from_slice(&piece);
+            }
+            Ok(response.body(Bytes::from(body))?)
+        });
+        sent.await?
+    }
+}

@@ -1,0 +1,194 @@
+//! From notifications to spans: what is open, and what belongs to what.
+
+mod attributes;
+mod session;
+
+use std::collections::HashMap;
+use std::time::SystemTime;
+
+use forklore_agent::notify::{Name, Notification};
+use forklore_model::SessionId;
+use opentelemetry::Context;
+use opentelemetry::trace::{Link, SpanBuilder, SpanContext, SpanKind, TraceContextExt};
+use opentelemetry_sdk::trace::{SdkTracer, Span};
+use serde_json::Value;
+
+use attributes::Attributes;
+use session::{Origin, Session};
+
+/// Every session that was heard of.
+pub(crate) struct Sessions {
+    tracer: SdkTracer,
+    agent: String,
+    content: bool,
+    known: HashMap<SessionId, Session>,
+}
+
+impl Sessions {
+    pub(crate) fn new(tracer: SdkTracer, agent: &str, content: bool) -> Self {
+        Self { tracer, agent: agent.to_owned(), content, known: HashMap::new() }
+    }
+
+    /// Takes a notification that lasts.
+    pub(crate) fn take(&mut self, told: &Notification) {
+        let at = SystemTime::from(told.ts);
+        match told.name {
+            Name::SessionFork => self.forked(told),
+            Name::DelegateSpawned => self.spawned(told),
+            Name::PromptSubmit => self.begin_turn(told, at),
+            Name::ProviderRequest => self.begin_chat(told, at),
+            Name::ToolPre => self.begin_tool(told, at),
+            Name::ContextPreCompact => self.begin_compaction(told, at),
+            _ => {
+                if let Some(session) = self.known.get_mut(&told.session_id) {
+                    session.take(told, at, self.content);
+                }
+            }
+        }
+    }
+
+    /// Ends what is open.
+    pub(crate) fn end(&mut self) {
+        let now = SystemTime::now();
+        self.known.values_mut().for_each(|session| session.close(now));
+    }
+
+    /// A branch remembers where its parent was; a turn that goes on in a fork, because its session
+    /// was lost to another runtime, takes its spans along.
+    fn forked(&mut self, told: &Notification) {
+        let parent = told.parent_id.as_ref().and_then(|id| self.known.get_mut(id));
+        let moved = told.data.get("reason").is_some_and(|reason| reason == "lease_lost");
+        let session = match parent {
+            Some(parent) if moved => std::mem::take(parent),
+            Some(parent) if told.data.get("kind").is_some_and(|kind| kind == "branch") => {
+                Session { origin: parent.context().map(Origin::Fork), ..Session::default() }
+            }
+            _ => Session::default(),
+        };
+        self.known.insert(told.session_id.clone(), session);
+    }
+
+    /// A sub-agent works below the call that it carries out.
+    fn spawned(&mut self, told: &Notification) {
+        let text = |key: &str| told.data.get(key).and_then(Value::as_str);
+        let Some(Ok(child)) = text("sub_session_id").map(str::parse::<SessionId>) else { return };
+        let call = text("tool_call_id").map(ToOwned::to_owned);
+        let session = self.known.entry(child).or_default();
+        session.agent = text("agent").map(ToOwned::to_owned);
+        session.origin = Some(Origin::Call { parent: told.session_id.clone(), call });
+    }
+
+    fn begin_turn(&mut self, told: &Notification, at: SystemTime) {
+        let content = self.content;
+        let mut attributes = self.of_session(told, "invoke_agent");
+        if content && let Some(prompt) = told.data.get("prompt").and_then(Value::as_str) {
+            attributes.message("gen_ai.input.messages", "user", prompt);
+        }
+        let session = self.known.entry(told.session_id.clone()).or_default();
+        session.close(at);
+        let agent = session.agent.clone().unwrap_or_else(|| self.agent.clone());
+        attributes.text("gen_ai.agent.name", &agent);
+        let mut builder = SpanBuilder::from_name(format!("invoke_agent {agent}"));
+        let above = match session.origin.take() {
+            Some(Origin::Fork(parent)) => {
+                builder = builder.with_links(vec![Link::with_context(parent)]);
+                None
+            }
+            Some(Origin::Call { parent, call }) => {
+                let parent = self.known.get(&parent);
+                parent.and_then(|parent| parent.context_of(call.as_deref()))
+            }
+            None => None,
+        };
+        let builder = builder.with_kind(SpanKind::Internal).with_attributes(attributes.0);
+        let span = self.span(builder.with_start_time(at), above);
+        self.known.entry(told.session_id.clone()).or_default().turn = Some(span);
+    }
+
+    /// A turn that is resumed has no prompt: it begins with the first thing that it does.
+    fn turn(&mut self, told: &Notification, at: SystemTime) -> Option<SpanContext> {
+        let runs = self.known.get(&told.session_id).is_some_and(|session| session.turn.is_some());
+        if !runs {
+            self.begin_turn(told, at);
+        }
+        self.known.get(&told.session_id)?.context()
+    }
+
+    fn begin_chat(&mut self, told: &Notification, at: SystemTime) {
+        let turn = self.turn(told, at);
+        let text = |key: &str| told.data.get(key).and_then(Value::as_str).unwrap_or_default();
+        let mut attributes = self.of_session(told, "chat");
+        attributes.text("gen_ai.provider.name", text("provider"));
+        attributes.text("gen_ai.request.model", text("model"));
+        let builder = SpanBuilder::from_name(format!("chat {}", text("model")))
+            .with_kind(SpanKind::Client)
+            .with_start_time(at)
+            .with_attributes(attributes.0);
+        let span = self.span(builder, turn);
+        if let Some(session) = self.known.get_mut(&told.session_id) {
+            session.end_chat(at);
+            session.chat = Some(span);
+        }
+    }
+
+    fn begin_tool(&mut self, told: &Notification, at: SystemTime) {
+        let turn = self.turn(told, at);
+        let text = |key: &str| told.data.get(key).and_then(Value::as_str).unwrap_or_default();
+        let (name, call) = (text("tool_name"), text("tool_call_id"));
+        let mut attributes = self.of_session(told, "execute_tool");
+        attributes.text("gen_ai.tool.name", name);
+        attributes.text("gen_ai.tool.type", "function");
+        attributes.text("gen_ai.tool.call.id", call);
+        if self.content
+            && let Some(input) = told.data.get("tool_input")
+        {
+            attributes.text("gen_ai.tool.call.arguments", &input.to_string());
+        }
+        let builder = SpanBuilder::from_name(format!("execute_tool {name}"))
+            .with_kind(SpanKind::Internal)
+            .with_start_time(at)
+            .with_attributes(attributes.0);
+        let span = self.span(builder, turn);
+        if let Some(session) = self.known.get_mut(&told.session_id) {
+            session.tools.insert(call.to_owned(), span);
+        }
+    }
+
+    /// A history that is compacted between turns has a trace of its own.
+    fn begin_compaction(&mut self, told: &Notification, at: SystemTime) {
+        let runs = self.known.get(&told.session_id).is_some_and(|session| session.turn.is_some());
+        if runs {
+            return;
+        }
+        let attributes = self.of_session(told, "compact");
+        let builder = SpanBuilder::from_name("compact")
+            .with_kind(SpanKind::Internal)
+            .with_start_time(at)
+            .with_attributes(attributes.0);
+        let span = self.span(builder, None);
+        let session = self.known.entry(told.session_id.clone()).or_default();
+        session.turn = Some(span);
+        session.is_compaction = true;
+    }
+
+    fn span(&self, builder: SpanBuilder, above: Option<SpanContext>) -> Span {
+        let context = Context::new();
+        let context = match above {
+            Some(above) => context.with_remote_span_context(above),
+            None => context,
+        };
+        builder.start_with_context(&self.tracer, &context)
+    }
+
+    /// What every span says of its session.
+    fn of_session(&self, told: &Notification, operation: &str) -> Attributes {
+        let mut attributes = Attributes::default();
+        attributes.text("gen_ai.operation.name", operation);
+        attributes.text("gen_ai.conversation.id", told.session_id.as_str());
+        if let Some(parent) = &told.parent_id {
+            attributes.text("forklore.session.parent_id", parent.as_str());
+        }
+        attributes.text("forklore.session.root_id", told.root_id.as_str());
+        attributes
+    }
+}

@@ -1,0 +1,176 @@
+//! Which spans a session is, whole.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use forklore_agent::model::ModelErrorKind;
+use forklore_agent::notify::{Name, Notification, Sink};
+use forklore_agent::subagents::{Limits, Subagents};
+use forklore_agent::{Kernel, NewSession};
+use forklore_engine::{Clock, Engine, Fork};
+use forklore_otel::{Spans, TracingConfig};
+use forklore_store::memory::MemoryStore;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::collector::Collector;
+use crate::scripted::{Act, Scripted, calls, says};
+use crate::world::{equipment, new_session};
+
+pub(crate) fn config(endpoint: &str) -> TracingConfig {
+    TracingConfig { endpoint: endpoint.to_owned(), header_env: [].into(), content: false }
+}
+
+/// A millisecond later with every look, so that no two things happen at once.
+#[derive(Default)]
+struct Ticks(AtomicI64);
+
+impl Clock for Ticks {
+    fn now(&self) -> Timestamp {
+        let tick = self.0.fetch_add(1, Ordering::Relaxed);
+        Timestamp::from_millisecond(1_767_225_600_000 + tick).unwrap()
+    }
+
+    fn random(&self) -> [u8; 10] {
+        let mut random = [0; 10];
+        random[..8].copy_from_slice(&self.0.fetch_add(1, Ordering::Relaxed).to_be_bytes());
+        random
+    }
+}
+
+/// A kernel whose notifications become spans.
+pub(crate) fn traced(config: &TracingConfig) -> (Kernel, Arc<Spans>) {
+    let spans = Arc::new(Spans::new(config, "tester").unwrap());
+    let engine = Engine::over(Arc::new(MemoryStore::default()));
+    let engine = engine.with_clock(Arc::new(Ticks::default()));
+    (Kernel::builder(engine).sink(spans.clone()).build(), spans)
+}
+
+pub(crate) fn named(id: &str) -> NewSession {
+    NewSession { id: Some(id.parse().unwrap()), ..new_session() }
+}
+
+/// Generated ids differ from run to run.
+fn assert_spans(name: &str, collector: &Collector) {
+    let uuid = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
+    insta::with_settings!({filters => [(uuid, "UUID")]}, {
+        insta::assert_json_snapshot!(name, collector.spans());
+    });
+}
+
+#[tokio::test]
+async fn a_turn_is_a_trace_and_a_fork_is_linked_to_it() {
+    let collector = Collector::that_says("200 OK");
+    let (kernel, spans) = traced(&config(&collector.endpoint));
+    let model = Scripted::new(vec![
+        calls(&[("1", "echo", "{\"secret\":1}"), ("2", "fail", "{}")]),
+        says("the secret answer"),
+        vec![Act::Fail(ModelErrorKind::Unreachable)],
+        says("other"),
+    ]);
+    let root = kernel.create(named("the-root"), equipment(&model));
+    root.execute("a secret question").await.unwrap();
+    let fork = Fork { id: Some("the-fork".parse().unwrap()), ..Fork::of(root.id()) };
+    let forked = root.fork(fork).await.unwrap().child;
+    forked.execute("go on").await.unwrap();
+    assert!(spans.end().await);
+    assert_spans("a_turn_and_a_fork", &collector);
+    assert!(!collector.spans().to_string().contains("secret"), "nothing of what was said");
+    assert_eq!(collector.resource(), "tester");
+}
+
+#[tokio::test]
+async fn sub_agents_work_inside_the_calls_of_their_parents() {
+    let collector = Collector::that_says("200 OK");
+    let (kernel, spans) = traced(&config(&collector.endpoint));
+    let task = "{\"task\":\"do it\",\"name\":\"worker\"}";
+    let model = Scripted::new(vec![calls(&[("a", "delegate", task)]), says("did"), says("done")]);
+    let mut equipment = equipment(&model);
+    equipment.delegation = Subagents::within(Limits::default());
+    let root = kernel.create(named("the-root"), equipment);
+    root.execute("go").await.unwrap();
+    assert!(spans.end().await);
+    assert_spans("a_sub_agent", &collector);
+}
+
+#[tokio::test]
+async fn what_was_said_goes_along_where_that_is_wanted() {
+    let collector = Collector::that_says("200 OK");
+    let header_env = [("x-token".to_owned(), "CARGO_PKG_NAME".to_owned())].into();
+    let config = TracingConfig { content: true, header_env, ..config(&collector.endpoint) };
+    let (kernel, spans) = traced(&config);
+    let model = Scripted::new(vec![calls(&[("1", "echo", "{\"a\":1}")]), says("so")]);
+    let root = kernel.create(named("the-root"), equipment(&model));
+    root.execute("why?").await.unwrap();
+    assert!(spans.end().await);
+    assert_spans("with_content", &collector);
+    assert_eq!(collector.header("x-token").as_deref(), Some("forklore-otel"));
+}
+
+#[tokio::test]
+async fn a_turn_that_fails_or_is_interrupted_says_so() {
+    let collector = Collector::that_says("200 OK");
+    let (kernel, spans) = traced(&config(&collector.endpoint));
+    let model = Scripted::new(vec![
+        vec![Act::Fail(ModelErrorKind::Key)],
+        calls(&[("1", "hang", "{}")]),
+        vec![Act::Hang],
+    ]);
+    let root = kernel.create(named("the-root"), equipment(&model));
+    root.execute("one").await.unwrap_err();
+    let mut ears = kernel.subscribe(100);
+    let running = root.clone();
+    let turn = tokio::spawn(async move { running.execute("two").await });
+    loop {
+        use forklore_agent::notify::Heard;
+        match futures_util::StreamExt::next(&mut ears).await.unwrap() {
+            Heard::Told(told) if told.name == Name::ToolPre => break,
+            _ => {}
+        }
+    }
+    root.interrupt();
+    turn.await.unwrap().unwrap();
+    root.cleanup(true).await;
+    assert!(spans.end().await);
+    assert_spans("failed_and_interrupted", &collector);
+}
+
+/// Tells `spans` of something, as a kernel would.
+fn tell(spans: &Spans, session: &str, parent: Option<&str>, name: Name, data: &Value) {
+    static TICKS: Ticks = Ticks(AtomicI64::new(0));
+    spans.take(&Arc::new(Notification {
+        name,
+        session_id: session.parse().unwrap(),
+        parent_id: parent.map(|parent| parent.parse().unwrap()),
+        root_id: "old".parse().unwrap(),
+        ts: TICKS.now(),
+        ephemeral: false,
+        data: data.as_object().unwrap().clone(),
+    }));
+}
+
+#[tokio::test]
+async fn turns_that_move_resume_or_break_off_are_traces_too() {
+    let collector = Collector::that_says("200 OK");
+    let spans = Arc::new(Spans::new(&config(&collector.endpoint), "tester").unwrap());
+    let none = json!({});
+    let model = json!({"provider": "p", "model": "m"});
+    // The session is lost to another runtime: the turn goes on in a fork.
+    tell(&spans, "old", None, Name::PromptSubmit, &none);
+    tell(&spans, "old", None, Name::ProviderRequest, &model);
+    let lost = json!({"reason": "lease_lost", "kind": "branch"});
+    tell(&spans, "new", Some("old"), Name::SessionFork, &lost);
+    tell(&spans, "new", Some("old"), Name::ProviderResponse, &model);
+    tell(&spans, "new", Some("old"), Name::OrchestratorComplete, &json!({"status": "success"}));
+    // A turn is resumed, and broken off like a killed process.
+    tell(&spans, "new", Some("old"), Name::ProviderRequest, &model);
+    // The history is compacted between turns.
+    tell(&spans, "third", None, Name::ContextPreCompact, &none);
+    tell(&spans, "third", None, Name::ProviderRequest, &model);
+    tell(&spans, "third", None, Name::ContextPostCompact, &none);
+    // What belongs to nothing is passed over.
+    tell(&spans, "fourth", None, Name::ToolPost, &json!({"tool_call_id": "x"}));
+    tell(&spans, "fourth", None, Name::OrchestratorComplete, &none);
+    assert!(spans.end().await);
+    assert_spans("moved_resumed_broken_off", &collector);
+}
