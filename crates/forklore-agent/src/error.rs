@@ -39,6 +39,9 @@ pub enum Error {
     /// The session was cleaned up in this process.
     #[error("session {0} was ended here; open it again to go on")]
     Ended(SessionId),
+    /// A session that is to be given more to do is no sub-agent of the one that asks.
+    #[error("session {0} is no sub-agent of this one; name one that it made")]
+    NotADelegate(SessionId),
     /// There is no turn to go on with.
     #[error("session {0} has no turn that was broken off; give it a prompt")]
     NothingToResume(SessionId),
@@ -76,7 +79,9 @@ impl Error {
             },
             Self::Denied { .. } => ErrorKind::PermissionDenied,
             Self::Running(_) => ErrorKind::Busy,
-            Self::Ended(_) | Self::NothingToResume(_) => ErrorKind::InvalidArgs,
+            Self::Ended(_) | Self::NothingToResume(_) | Self::NotADelegate(_) => {
+                ErrorKind::InvalidArgs
+            }
             Self::Budget(_) => ErrorKind::Conflict,
             Self::Json(_) | Self::Work(_) | Self::Io { .. } => ErrorKind::Internal,
         }

@@ -25,6 +25,9 @@ pub struct Delegate {
     pub prompt: String,
     /// The name of the agent, for people who watch.
     pub agent: Option<String>,
+    /// A sub-agent of this session that was there before and is given more to do; its id, label and
+    /// so on stay as they are.
+    pub resume: Option<SessionId>,
     /// Its id; none generates one.
     pub id: Option<SessionId>,
     /// Its label.
@@ -50,6 +53,7 @@ impl Delegate {
         Self {
             prompt: prompt.to_owned(),
             agent: None,
+            resume: None,
             id: None,
             label: None,
             title: None,
@@ -127,6 +131,7 @@ pub(crate) struct Child {
     prompt: String,
     agent: Option<String>,
     call: Option<String>,
+    resumed: bool,
 }
 
 impl Inner {
@@ -136,6 +141,9 @@ impl Inner {
         delegate: Delegate,
         call: Option<&ToolCall>,
     ) -> Result<Child> {
+        if let Some(child) = delegate.resume.clone() {
+            return self.resume_delegate(&child, delegate, call).await;
+        }
         let here = self.identity();
         let id = here.session_id.clone();
         let header = self.kernel.run(move |engine| engine.show(&id)).await?;
@@ -154,7 +162,27 @@ impl Inner {
         let session = AgentSession::planned(&self.kernel, new, equipment);
         session.inner.make_ready().await?;
         let (prompt, agent) = (delegate.prompt, delegate.agent);
-        Ok(Child { session, prompt, agent, call: call.map(|call| call.id.clone()) })
+        let call = call.map(|call| call.id.clone());
+        Ok(Child { session, prompt, agent, call, resumed: false })
+    }
+
+    /// Opens a sub-agent of this session once more.
+    async fn resume_delegate(
+        &self,
+        child: &SessionId,
+        delegate: Delegate,
+        call: Option<&ToolCall>,
+    ) -> Result<Child> {
+        let mut equipment = delegate.equipment.unwrap_or_else(|| self.equipment());
+        equipment.settings.budget = delegate.budget;
+        let session = self.kernel.open(child, equipment).await?;
+        if session.identity().parent_id != Some(self.identity().session_id) {
+            return Err(Error::NotADelegate(child.clone()));
+        }
+        session.inner.make_ready().await?;
+        let (prompt, agent) = (delegate.prompt, delegate.agent);
+        let call = call.map(|call| call.id.clone());
+        Ok(Child { session, prompt, agent, call, resumed: true })
     }
 }
 
@@ -200,7 +228,8 @@ impl Child {
     }
 
     pub(crate) fn announce_began(&self, parent: &Inner) {
-        parent.announce(Name::DelegateSpawned, self.data(parent));
+        let name = if self.resumed { Name::DelegateResumed } else { Name::DelegateSpawned };
+        parent.announce(name, self.data(parent));
     }
 
     pub(crate) fn announce_ended(&self, parent: &Inner, turn: &Result<Turn>) {

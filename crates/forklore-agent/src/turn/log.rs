@@ -26,6 +26,7 @@ pub(crate) struct Log<'a> {
 impl<'a> Log<'a> {
     /// Takes the session's lease.
     pub(crate) async fn open(inner: &'a Arc<Inner>, view: &'a mut View) -> Result<(Self, Header)> {
+        view.begin();
         let session = inner.identity().session_id;
         let (lease, header) = Lease::take(&inner.kernel, &session, &inner.owner).await?;
         let head = header.head_seq();
@@ -136,6 +137,7 @@ impl<'a> Log<'a> {
 
     /// Ends the turn: the lease goes back.
     pub(crate) async fn close(self) {
+        self.view.end();
         self.lease.release().await;
     }
 }

@@ -11,6 +11,8 @@ use crate::session::Equipment;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct View {
     known: Option<Known>,
+    /// Whether a log is open that follows it.
+    followed: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -26,6 +28,19 @@ struct Known {
 }
 
 impl View {
+    /// A log is opened. What a turn left behind whose future was dropped counts for nothing: calls
+    /// of it may wait for results that nobody brings.
+    pub(crate) fn begin(&mut self) {
+        if std::mem::replace(&mut self.followed, true) {
+            self.known = None;
+        }
+    }
+
+    /// The log was closed in order.
+    pub(crate) fn end(&mut self) {
+        self.followed = false;
+    }
+
     /// Whether this is what `model` would receive of the session at `head`.
     pub(crate) fn is_current(&self, session: &SessionId, head: i64, model: &dyn Model) -> bool {
         self.known.as_ref().is_some_and(|known| {

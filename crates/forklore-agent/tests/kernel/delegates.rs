@@ -182,3 +182,22 @@ async fn a_sub_agent_never_has_more_than_its_parent() {
     let decision = events.iter().find(|(kind, _)| kind == "permission_decision").unwrap();
     assert_eq!((&decision.1["decision"], &decision.1["by"]), (&json!("deny"), &json!("ceiling")));
 }
+
+#[tokio::test]
+async fn a_sub_agent_is_given_more_to_do() {
+    let world = World::new();
+    let model = Scripted::new(vec![says("four"), says("five")]);
+    let session = world.root(&model);
+    let first = session.delegate(Delegate::new("two and two?")).await.unwrap().session_id;
+    let more = Delegate { resume: Some(first.clone()), ..Delegate::new("and one?") };
+    let again = session.delegate(more).await.unwrap();
+    assert_eq!((again.session_id, again.turn.unwrap().text.as_str()), (first.clone(), "five"));
+    // It knows what it said before.
+    assert_eq!(model.asked()[1].messages.len(), 3);
+    assert_eq!(world.ears.of(Name::SessionFork).len(), 1);
+    assert_eq!(world.ears.of(Name::DelegateResumed).len(), 1);
+    let stranger = world.root(&model);
+    let other = Delegate { resume: Some(first), ..Delegate::new("and mine?") };
+    let error = stranger.delegate(other).await.unwrap_err();
+    assert!(matches!(error, Error::NotADelegate(_)), "{error}");
+}

@@ -1,11 +1,20 @@
 //! A turn: what is asked, what is written, in which order.
 
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
 use forklore_agent::Status;
+use forklore_agent::notify::Name;
+use forklore_engine::{Engine, ImportOptions, ListRequest};
+use forklore_model::Role;
 use forklore_model::header::Usage;
+use forklore_model::workspace::Workspace;
+use forklore_store::memory::MemoryStore;
 use serde_json::json;
 
 use crate::scripted::{Scripted, calls, says};
-use crate::world::World;
+use crate::world::{World, equipment};
 
 #[tokio::test]
 async fn a_turn_writes_what_is_said_as_it_is_said() {
@@ -64,4 +73,58 @@ async fn a_request_is_what_inspect_says() {
         assert_eq!(request.messages, all.messages[..len]);
     }
     assert_eq!(asked[2].messages.len() + 1, all.messages.len());
+}
+
+#[tokio::test]
+async fn what_a_dropped_turn_left_open_is_answered_in_the_next_request() {
+    let world = World::new();
+    let model = Scripted::new(vec![calls(&[("1", "echo", "1"), ("2", "deaf", "2")]), says("next")]);
+    let session = world.root(&model);
+    let running = session.clone();
+    let turn = tokio::spawn(async move { running.execute("go").await });
+    while world.ears.of(Name::ToolPost).is_empty() {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    turn.abort();
+    assert!(turn.await.unwrap_err().is_cancelled());
+    while world.kernel.engine().show(&session.id()).unwrap().lease.is_some() {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    session.execute("something else").await.unwrap();
+    let asked = model.asked();
+    let roles: Vec<_> = asked[1].messages.iter().map(|message| message.role).collect();
+    let expected = [
+        Role::User,
+        Role::Assistant,
+        Role::Assistant,
+        Role::Assistant,
+        Role::Tool,
+        Role::Tool,
+        Role::User,
+    ];
+    assert_eq!(roles, expected);
+}
+
+#[tokio::test]
+async fn an_imported_session_is_gone_on_with() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/pi/demo.jsonl");
+    let store = Arc::new(MemoryStore::default());
+    let engine = Engine::over(store).with_dialects(forklore_formats::DIALECTS);
+    let world = World::over(engine.clone());
+    let options = ImportOptions::in_workspace(Workspace::new("/tmp/demo"));
+    engine.import(&[file], &options, &mut |_| ()).unwrap();
+    let listed = engine.list(&ListRequest::default()).unwrap().sessions;
+    assert!(listed.len() > 1);
+    for header in listed {
+        let before = engine.inspect(&header.id).unwrap().messages;
+        let model = Scripted::new(vec![calls(&[("1", "echo", "1")]), says("on it goes")]);
+        let session = world.kernel.open(&header.id, equipment(&model)).await.unwrap();
+        assert_eq!(session.execute("go on").await.unwrap().text, "on it goes");
+        let asked = model.asked();
+        assert_eq!(asked[0].messages[..before.len()], before);
+        let after = engine.inspect(&header.id).unwrap().messages;
+        assert_eq!(asked[1].messages, after[..after.len() - 1]);
+    }
+    let told = world.ears.of(Name::SessionResume);
+    assert!(told.len() > 1 && world.ears.of(Name::SessionStart).is_empty());
 }
