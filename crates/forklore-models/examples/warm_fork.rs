@@ -4,6 +4,7 @@
 //! ```console
 //! $ FORKLORE_SMOLLM=target/smollm cargo run --example warm_fork -p forklore-models
 //! ```
+#![allow(clippy::print_stdout, reason = "a measurement prints its table")]
 
 use std::error::Error;
 use std::time::{Duration, Instant};

@@ -78,6 +78,21 @@ impl HttpModel {
         self.counted(request).await.map_err(|failed| self.error(failed))
     }
 
+    /// The same for callers without a runtime.
+    ///
+    /// # Errors
+    /// As with a request, and when no runtime can be started.
+    pub fn count_blocking(&self, request: &Request) -> ModelResult<Option<u64>> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|source| {
+            self.error(Failed {
+                source: Some(Box::new(source)),
+                ..Failed::new(ModelErrorKind::Unreachable, "no runtime can be started")
+            })
+        })?;
+        runtime.block_on(self.count(request))
+    }
+
     fn url(&self, path: &str) -> Result<reqwest::Url, Failed> {
         http::url(&self.config, path)
     }

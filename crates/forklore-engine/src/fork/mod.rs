@@ -15,6 +15,7 @@ use serde::Serialize;
 
 use crate::{Engine, Error, Result, Summarize};
 use plan::Plan;
+pub(crate) use record::FORKED_BEFORE;
 pub use record::{ForkRecord, limitations, synthetic_result};
 
 /// What a fork is to be.

@@ -116,6 +116,10 @@ impl Plan {
     }
 }
 
+/// What stands in for the result of a call that a fork left open.
+pub(crate) const FORKED_BEFORE: &str =
+    "No result: the session was forked before the tool answered.";
+
 /// A result in place of one that never came, marked as such.
 ///
 /// # Errors
@@ -129,7 +133,7 @@ pub fn synthetic_result(
     let data = to_data(&json!({
         "call_id": call.id,
         "name": call.name,
-        "content": "No result: the session was forked before the tool answered.",
+        "content": FORKED_BEFORE,
         "is_error": true,
         "synthetic": true,
     }))?;

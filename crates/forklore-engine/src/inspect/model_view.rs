@@ -1,8 +1,10 @@
 //! `inspect` for a request that is about to be sent: for the model that is to answer, and with how
 //! much of it the session shares with its parent (SPEC 15).
 
-use forklore_model::{Header, Message, SessionId, SessionKind};
+use forklore_model::{Content, Cut, Header, Message, Part, SessionId, SessionKind};
 
+use super::sent::stand_in;
+use crate::fork::FORKED_BEFORE;
 use crate::{Engine, Inspection, Result};
 
 /// What a model is to receive, and as of when.
@@ -40,6 +42,43 @@ impl Engine {
         Ok(ModelView { header, messages, shared, forks, open_results })
     }
 
+    /// What `model` would receive of a fork of a session at `cut`, before anything is said in it;
+    /// nothing is written.
+    ///
+    /// # Errors
+    /// `corrupt`, `missing_ancestor`.
+    pub fn fork_view(&self, parent: &Header, cut: &Cut, model: Option<&str>) -> Result<ModelView> {
+        let mut forks = self.forks(parent)?;
+        forks.retain(|kept| *kept < cut.kept);
+        let Some(seq) = cut.seq else {
+            let (messages, forks) = (Vec::new(), Vec::new());
+            let header = parent.clone();
+            return Ok(ModelView { header, messages, shared: 0, forks, open_results: 0 });
+        };
+        let Inspection { messages, open_results, .. } =
+            self.inspect_for(&parent.id, Some(seq), model)?;
+        let mut shared = messages.shared_up_to(seq);
+        let mut forks: Vec<usize> =
+            forks.into_iter().map(|kept| messages.shared_up_to(kept)).collect();
+        let mut messages: Vec<Message> = messages.collect::<Result<_>>()?;
+        // A fork answers the calls that its cut leaves open behind everything that it took over.
+        let open = self.open_calls(parent, cut)?;
+        let is_open = |id: &str| open.calls().iter().any(|call| call.id == id);
+        let breaks_off = shared.checked_sub(1).and_then(|last| messages.get(last));
+        let breaks_off = breaks_off.is_some_and(|message| calls(message).any(is_open));
+        messages.retain(|message| !answered(message).any(is_open));
+        if breaks_off {
+            shared = messages.len();
+        }
+        for call in open.calls() {
+            messages.push(stand_in(&call.id, &call.name, FORKED_BEFORE));
+        }
+        forks.push(shared);
+        forks.retain(|shared| *shared > 0);
+        forks.dedup();
+        Ok(ModelView { header: parent.clone(), messages, shared, forks, open_results })
+    }
+
     /// How many events each fork on the way to a session took over, the oldest first. One that took
     /// less than a fork before it has left that one's place behind.
     fn forks(&self, header: &Header) -> Result<Vec<u64>> {
@@ -60,5 +99,28 @@ impl Engine {
         }
         forks.reverse();
         Ok(forks)
+    }
+}
+
+/// The calls of a message.
+fn calls(message: &Message) -> impl Iterator<Item = &str> {
+    parts(message).iter().filter_map(|part| match part {
+        Part::ToolCall { id, .. } => Some(id.as_str()),
+        _ => None,
+    })
+}
+
+/// The calls that a message answers in place of a result.
+fn answered(message: &Message) -> impl Iterator<Item = &str> {
+    parts(message).iter().filter_map(|part| match part {
+        Part::ToolResult { call_id, synthetic: true, .. } => Some(call_id.as_str()),
+        _ => None,
+    })
+}
+
+fn parts(message: &Message) -> &[Part] {
+    match &message.content {
+        Content::Text(_) => &[],
+        Content::Parts(parts) => parts,
     }
 }

@@ -172,10 +172,15 @@ impl Iterator for Messages {
 
 /// A message that answers a call which has no result.
 pub(crate) fn no_result(call: &str, name: &str) -> Message {
+    stand_in(call, name, "No result: the call was interrupted.")
+}
+
+/// A result in place of one that never came; `why` needs no escapes.
+pub(super) fn stand_in(call: &str, name: &str, why: &str) -> Message {
     let result = Part::ToolResult {
         call_id: call.to_owned(),
         name: Some(name.to_owned()),
-        content: Data::from_checked("\"No result: the call was interrupted.\""),
+        content: Data::from_checked(format!("\"{why}\"")),
         is_error: true,
         synthetic: true,
     };

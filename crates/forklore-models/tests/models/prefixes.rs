@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use forklore_agent::cache_key;
 use forklore_agent::model::{Model as _, Request};
-use forklore_engine::{AppendRequest, Create, Engine, Fork, NewEvent};
+use forklore_engine::{AppendRequest, Create, Engine, Fork, ModelView, NewEvent};
 use forklore_model::workspace::Workspace;
 use forklore_model::{EventType, SessionId};
 use forklore_models::{HttpModel, ModelConfig, Provider, SharedBytes};
@@ -138,6 +138,25 @@ fn a59_a_fork_begins_as_its_parent_wherever_it_is_cut() {
             append(&engine, &child, &[asked("What now?")]);
             begins_alike(&engine, &root, &child, &model);
         }
+    }
+}
+
+#[test]
+fn a_fork_that_is_only_thought_of_is_as_one_that_is_made() {
+    let (engine, model) = (engine(), model(Provider::Anthropic));
+    let root = root(&engine, &model);
+    let parent = fork(&engine, &root, "turn:1");
+    append(&engine, &parent, &turn(9, &model));
+    let header = engine.show(&parent).unwrap();
+    for index in 0..=17 {
+        let selector = format!("index:{index}").parse().unwrap();
+        let cut = engine.cut(&header, &selector).unwrap();
+        let thought_of = engine.fork_view(&header, &cut, Some("m")).unwrap();
+        let made = fork(&engine, &parent, &format!("index:{index}"));
+        let made = engine.model_view(&made, Some("m")).unwrap();
+        let places = |view: &ModelView| (view.shared, view.forks.clone());
+        assert_eq!(places(&thought_of), places(&made), "index:{index}");
+        assert_eq!(thought_of.messages, made.messages, "index:{index}");
     }
 }
 
