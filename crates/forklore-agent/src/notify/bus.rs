@@ -1,5 +1,6 @@
 //! From a session to its listeners.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use jiff::Timestamp;
@@ -9,7 +10,7 @@ use super::subscription::Queue;
 use super::{Identity, Name, Notification, Subscription};
 
 /// Takes every notification of a kernel, in order, while it is announced: it must be quick, and
-/// what goes wrong with it is its own affair.
+/// what goes wrong with it, a panic too, is its own affair.
 pub trait Sink: Send + Sync {
     /// Takes a notification.
     fn take(&self, notification: &Arc<Notification>);
@@ -44,7 +45,8 @@ impl Bus {
 
     pub(crate) fn announce(&self, notification: &Arc<Notification>) {
         for sink in &self.sinks {
-            sink.take(notification);
+            // A sink that breaks must not break the turn of which it is told.
+            let _ = catch_unwind(AssertUnwindSafe(|| sink.take(notification)));
         }
         self.queues().retain(|queue| {
             queue.upgrade().is_some_and(|queue| {

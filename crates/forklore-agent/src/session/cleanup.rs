@@ -18,10 +18,9 @@ impl AgentSession {
             self.interrupt();
             let alive = self.inner.kernel.alive();
             let mut at = 0;
-            while let Some(id) = ending.get(at).map(|above| above.identity().session_id) {
+            while let Some(above) = ending.get(at).cloned() {
                 let below = alive.iter().filter(|inner| {
-                    inner.identity().parent_id.as_ref() == Some(&id)
-                        && !ending.iter().any(|known| Arc::ptr_eq(known, inner))
+                    inner.is_below(&above) && !ending.iter().any(|known| Arc::ptr_eq(known, inner))
                 });
                 let below: Vec<_> = below.cloned().collect();
                 ending.extend(below);

@@ -110,7 +110,7 @@ pub struct Settings {
     pub attempts: u32,
     /// The pause before the second attempt; each further one is twice as long, with some chance.
     pub backoff: Duration,
-    /// The longest pause, also where a provider asks for a longer one.
+    /// The longest pause. Where a provider asks for a longer one, the turn fails at once.
     pub longest_backoff: Duration,
     /// How long calls that are cancelled may take to end.
     pub grace: Duration,

@@ -48,6 +48,8 @@ pub(crate) struct Inner {
 
 struct State {
     identity: Identity,
+    /// The sessions that it went on from, where another runtime took over.
+    former: Vec<SessionId>,
     /// What is to be made, until it is.
     plan: Option<NewSession>,
     ready: bool,
@@ -78,8 +80,15 @@ impl AgentSession {
         plan: Option<NewSession>,
         equipment: Equipment,
     ) -> Self {
-        let state =
-            State { identity, plan, ready: false, started: false, ended: false, cancel: None };
+        let state = State {
+            identity,
+            former: Vec::new(),
+            plan,
+            ready: false,
+            started: false,
+            ended: false,
+            cancel: None,
+        };
         let inner = Arc::new(Inner {
             kernel: kernel.clone(),
             owner: kernel.new_owner(),
@@ -164,7 +173,16 @@ impl Inner {
 
     /// Goes on as another session.
     pub(crate) fn become_session(&self, header: &Header) {
-        self.state().identity = Identity::from(header);
+        let mut state = self.state();
+        let former = std::mem::replace(&mut state.identity, Identity::from(header));
+        state.former.push(former.session_id);
+    }
+
+    /// Whether it is a child of another one that is alive.
+    fn is_below(&self, other: &Self) -> bool {
+        let Some(parent) = self.identity().parent_id else { return false };
+        let other = other.state();
+        other.identity.session_id == parent || other.former.contains(&parent)
     }
 
     pub(crate) fn announce(&self, name: Name, data: Value) {

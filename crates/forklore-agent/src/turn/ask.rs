@@ -71,12 +71,14 @@ async fn ask_for(
             Ok(()) => return Ok(Asked { answer, took: began.elapsed() }),
             Err(error) => error,
         };
-        if !error.kind.is_passing() || attempts >= settings.attempts {
+        let too_late = matches!(error.kind,
+            ModelErrorKind::Later(Some(asked)) if asked > settings.longest_backoff);
+        if !error.kind.is_passing() || too_late || attempts >= settings.attempts {
             return Err(Error::Model { attempts, source: error });
         }
         let pause = pauses.next().unwrap_or(settings.longest_backoff);
         let pause = match error.kind {
-            ModelErrorKind::Later(Some(asked)) => asked.max(pause).min(settings.longest_backoff),
+            ModelErrorKind::Later(Some(asked)) => asked.max(pause),
             _ => pause,
         };
         let data = json!({"provider": name.provider, "model": name.model, "attempt": attempts,

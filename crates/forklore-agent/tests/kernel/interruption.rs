@@ -1,15 +1,20 @@
 //! A turn that is interrupted while tools run, and tools that misbehave.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use forklore_agent::notify::Name;
-use forklore_agent::{AgentSession, Status, Turn};
-use forklore_engine::{Fork, NewEvent};
+use forklore_agent::model::Piece;
+use forklore_agent::notify::{Name, Notification, Sink};
+use forklore_agent::{AgentSession, Kernel, Status, Turn};
+use forklore_engine::{Engine, Fork, NewEvent};
 use forklore_model::{Data, EventType};
+use forklore_sqlite::{Options, SqliteStore};
+use forklore_store::memory::MemoryStore;
 use serde_json::{Value, json};
 
-use crate::scripted::{Scripted, calls, says};
-use crate::world::World;
+use crate::scripted::{Act, Scripted, calls, says};
+use crate::world::{World, equipment, new_session};
 
 async fn interrupted(world: &World, session: &AgentSession, tools: usize) -> Turn {
     let running = session.clone();
@@ -117,4 +122,72 @@ async fn a17_attachments_are_read_from_the_child_and_missing_ones_fail_nothing()
     assert_eq!(child.execute("what is in it?").await.unwrap().text, "done");
     let asked = serde_json::to_string(&model.asked().last().unwrap().messages).unwrap();
     assert!(asked.contains("\"missing\":true"), "{asked}");
+}
+
+/// Interrupts the session at a notification.
+#[derive(Default)]
+struct Interrupts {
+    at: usize,
+    told: AtomicUsize,
+    session: OnceLock<AgentSession>,
+}
+
+impl Sink for Interrupts {
+    fn take(&self, _: &Arc<Notification>) {
+        let number = self.told.fetch_add(1, Ordering::SeqCst) + 1;
+        if number == self.at {
+            self.session.get().unwrap().interrupt();
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_interruption_at_any_point_leaves_a_log_to_go_on_with() {
+    let mut cancelled = 0;
+    for at in 1.. {
+        let sink = Arc::new(Interrupts { at, ..Interrupts::default() });
+        let engine = Engine::over(Arc::new(MemoryStore::default()));
+        let kernel = Kernel::builder(engine).sink(sink.clone()).build();
+        let mut first = vec![Act::Say(Piece::Thought { text: "hm".into(), opaque: None })];
+        first.extend(calls(&[("a", "echo", "1"), ("b", "hang", "2")]));
+        let model = Scripted::new(vec![first]);
+        let session = kernel.create(new_session(), equipment(&model));
+        sink.session.set(session.clone()).ok().unwrap();
+        // `b` never ends by itself, so the turn ends by an interruption at the latest.
+        let turn = tokio::time::timeout(Duration::from_millis(200), session.execute("go")).await;
+        if turn.is_err() {
+            break;
+        }
+        cancelled += 1;
+        assert_eq!(turn.unwrap().unwrap().status, Status::Cancelled, "at {at}");
+        let engine = kernel.engine();
+        assert!(engine.inspect(&session.id()).unwrap().balanced, "at {at}");
+        assert!(engine.show(&session.id()).unwrap().lease.is_none(), "at {at}");
+        // Whatever the first answer came to, the model of the next turn has its own script.
+        session.set_model(Scripted::new(vec![says("on it goes")]));
+        assert_eq!(session.execute("go on").await.unwrap().text, "on it goes", "at {at}");
+        assert!(engine.inspect(&session.id()).unwrap().balanced, "at {at}");
+    }
+    // Up to the result of the call that answers, everything that is told of the turn.
+    assert_eq!(cancelled, 16);
+}
+
+#[tokio::test]
+async fn crowd_of_sessions_in_one_process() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(&dir.path().join("store.db"), Options::default()).unwrap();
+    let world = World::over(Engine::over(Arc::new(store)));
+    let sessions: Vec<_> = (0..64)
+        .map(|_| world.root(&Scripted::new(vec![calls(&[("1", "echo", "1")]), says("done")])))
+        .collect();
+    let turns = sessions.iter().map(|session| async {
+        session.execute("one").await.unwrap();
+        session.execute("two").await.unwrap()
+    });
+    let turns = futures_util::future::join_all(turns).await;
+    assert!(turns.iter().all(|turn| turn.status == Status::Success && turn.head_seq == 10));
+    assert_eq!(world.kernel.engine().verify(None).unwrap().problems, []);
+    for session in &sessions {
+        assert_eq!(world.ears.names(Some(&session.id())).len(), 22);
+    }
 }

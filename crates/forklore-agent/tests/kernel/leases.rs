@@ -173,3 +173,19 @@ async fn a_turn_whose_future_is_dropped_lets_go_of_the_session() {
     let result = results.iter().find(|(kind, _)| kind == "tool_result").unwrap();
     assert_eq!(result.1["synthetic"], true);
 }
+
+#[tokio::test]
+async fn a_lease_is_renewed_while_the_turn_runs() {
+    let world = World::new();
+    let model = Scripted::new(vec![calls(&[("c", "hang", "1")])]);
+    let session = world.root(&model);
+    let turn = start(&session);
+    until(|| !world.ears.of(Name::ToolPre).is_empty()).await;
+    let lease = || world.kernel.engine().show(&session.id()).unwrap().lease.unwrap();
+    let first = lease();
+    // Nothing is appended meanwhile.
+    until(|| lease().expires > first.expires).await;
+    assert_eq!((lease().owner, lease().began_at), (first.owner, first.began_at));
+    session.interrupt();
+    assert_eq!(turn.await.unwrap().unwrap().status, Status::Cancelled);
+}

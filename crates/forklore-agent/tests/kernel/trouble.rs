@@ -54,6 +54,7 @@ async fn a_model_that_never_answers_is_given_up_and_recorded() {
 async fn lasting_failures_are_not_tried_again() {
     for (acts, kind) in [
         (vec![Act::Fail(ModelErrorKind::Key)], ErrorKind::PermissionDenied),
+        (vec![Act::Fail(ModelErrorKind::Later(Some(Duration::from_secs(3_600))))], ErrorKind::Busy),
         (vec![text("broken off")], ErrorKind::Internal),
         (vec![text("a"), Act::Panic], ErrorKind::Internal),
         (vec![text("a"), Act::Fail(ModelErrorKind::Malformed)], ErrorKind::Internal),
