@@ -2,11 +2,12 @@
 
 use forklore_agent::tool::ToolOutcome;
 use forklore_model::Data;
-use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
+use rmcp::model::{CallToolResult, ContentBlock, Resource, ResourceContents};
 use serde_json::{Value, json};
 
-/// The most bytes, as base64, of an image or another attachment that is kept with a result.
-const ATTACHED: usize = 2 << 20;
+/// The most bytes, as base64, of the images and other data that are kept with a result: with the
+/// text they stay below what the kernel takes of one.
+const ATTACHED: usize = 96 << 10;
 
 /// A call that came to nothing, and why.
 pub(crate) fn failed(why: &str) -> ToolOutcome {
@@ -24,16 +25,26 @@ pub(crate) fn of(result: CallToolResult, most: usize) -> ToolOutcome {
     }
     let content = match parts.as_slice() {
         [] => text(""),
-        [only] if only["type"] == "text" => text(only["text"].as_str().unwrap_or_default()),
+        [only] if is_plain(only) => text(only["text"].as_str().unwrap_or_default()),
         parts => Data::of(parts).unwrap_or_else(|_| Data::null()),
     };
     ToolOutcome { content, is_error: result.is_error == Some(true) }
 }
 
-/// Whether a part is the text form of a structured result, which servers are to send as well.
+/// Whether a part is a text and nothing else.
+fn is_plain(part: &Value) -> bool {
+    part["type"] == "text" && part.as_object().is_some_and(|part| part.len() == 2)
+}
+
+/// Whether a part is the text form of a structured result, which servers are to send as well. Some
+/// put a text or a number that has no fields into an object of one field for it.
 fn says(part: &Value, value: &Value) -> bool {
-    let said = part["text"].as_str().and_then(|text| serde_json::from_str::<Value>(text).ok());
-    said.as_ref() == Some(value)
+    let Some(text) = part["text"].as_str() else { return false };
+    let said = serde_json::from_str::<Value>(text).ok();
+    let only = value.as_object().filter(|fields| fields.len() == 1);
+    let only = only.and_then(|fields| fields.values().next());
+    let is_said = |value: &Value| said.as_ref() == Some(value) || value.as_str() == Some(text);
+    is_said(value) || only.is_some_and(is_said)
 }
 
 fn text(text: &str) -> Data {
@@ -53,6 +64,7 @@ impl Room {
             ContentBlock::Image(image) => self.attached("image", &image.mime_type, &image.data),
             ContentBlock::Audio(audio) => self.attached("audio", &audio.mime_type, &audio.data),
             ContentBlock::Resource(embedded) => self.resource(embedded.resource),
+            ContentBlock::ResourceLink(link) => self.link(link),
             // A kind that this version does not know is kept as it came.
             other => self.json(&serde_json::to_value(other).unwrap_or_default()),
         }
@@ -84,22 +96,23 @@ impl Room {
     fn resource(&mut self, resource: ResourceContents) -> Value {
         match resource {
             ResourceContents::TextResourceContents { uri, mime_type, text, .. } => {
-                let mut part = json!({"type": "resource", "uri": uri, "text": self.cut(&text)});
-                if let (Some(media_type), Some(part)) = (mime_type, part.as_object_mut()) {
-                    part.insert("media_type".to_owned(), media_type.into());
-                }
-                part
+                let part = self.words(&format!("{uri}\n{text}"));
+                with(with(part, "uri", Some(uri)), "media_type", mime_type)
             }
             ResourceContents::BlobResourceContents { uri, mime_type, blob, .. } => {
                 let media_type = mime_type.unwrap_or_else(|| "application/octet-stream".to_owned());
-                let mut part = self.attached("resource", &media_type, &blob);
-                if let Some(part) = part.as_object_mut() {
-                    part.insert("uri".to_owned(), uri.into());
-                }
-                part
+                with(self.attached("resource", &media_type, &blob), "uri", Some(uri))
             }
             other => self.json(&serde_json::to_value(other).unwrap_or_default()),
         }
+    }
+
+    /// A link reads as a text, so that every model sees where it leads.
+    fn link(&mut self, link: Resource) -> Value {
+        let name = link.title.unwrap_or(link.name);
+        let about = link.description.map(|about| format!("\n{about}")).unwrap_or_default();
+        let part = self.words(&format!("{name}: {}{about}", link.uri));
+        with(with(part, "uri", Some(link.uri)), "media_type", link.mime_type)
     }
 
     /// A text, or where it is too long its beginning and its end: what a program did stands at the
@@ -117,6 +130,14 @@ impl Room {
         };
         format!("{begin}\n[{} bytes were left out here]\n{end}", tail - head)
     }
+}
+
+/// A part with one more field, where there is one.
+fn with(mut part: Value, key: &str, value: Option<String>) -> Value {
+    if let (Some(value), Some(part)) = (value, part.as_object_mut()) {
+        part.insert(key.to_owned(), value.into());
+    }
+    part
 }
 
 /// The last place at or before `at` where a character begins.

@@ -273,6 +273,8 @@ async fn results_of_every_kind_have_a_form() {
         json!({"content": [], "structuredContent": {"n": 1}}),
         json!({"content": [{"type": "text", "text": "{\"n\": 1}"}], "structuredContent": {"n": 1}}),
         json!({"content": [{"type": "text", "text": "one"}], "structuredContent": {"n": 1}}),
+        json!({"content": [{"type": "text", "text": "one"}], "structuredContent": {"x": "one"}}),
+        json!({"content": [{"type": "text", "text": "7"}], "structuredContent": {"x": 7}}),
         json!({"content": [{"type": "audio", "mimeType": "audio/wav", "data": "AAAA"}]}),
         json!({"content": [{"type": "resource", "resource": {"uri": "u:1", "text": "t"}}]}),
         json!({"content": [{"type": "resource", "resource":

@@ -15,3 +15,4 @@ mod given;
 mod http;
 mod policy;
 mod real;
+mod turn;
