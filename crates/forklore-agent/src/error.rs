@@ -2,6 +2,7 @@
 
 use forklore_engine::Error as EngineError;
 use forklore_model::{ErrorKind, SessionId};
+use serde_json::{Value, json};
 
 use crate::model::{ModelError, ModelErrorKind};
 
@@ -85,5 +86,60 @@ impl Error {
             Self::Budget(_) => ErrorKind::Conflict,
             Self::Json(_) | Self::Work(_) | Self::Io { .. } => ErrorKind::Internal,
         }
+    }
+
+    /// The facts that a script may want besides the kind (SPEC 16).
+    #[must_use]
+    pub fn details(&self) -> Value {
+        match self {
+            Self::Engine(error) => error.details(),
+            Self::Model { attempts, source } => {
+                json!({"provider": source.provider, "attempts": attempts})
+            }
+            Self::Denied { what, by, reason } => json!({"what": what, "by": by, "reason": reason}),
+            Self::Running(session)
+            | Self::Ended(session)
+            | Self::NothingToResume(session)
+            | Self::NotADelegate(session) => json!({"session_id": session}),
+            _ => json!({}),
+        }
+    }
+
+    /// What the caller may do next, as commands or sentences.
+    #[must_use]
+    pub fn next_actions(&self) -> Vec<String> {
+        match self {
+            Self::Engine(error) => error.next_actions(),
+            Self::Running(session) => vec![format!("forklore fork {session}")],
+            Self::Model { source, .. } => match source.kind {
+                ModelErrorKind::Key => vec!["set the key's variable in the environment".into()],
+                ModelErrorKind::TooLong => vec!["fork before the long part of the session".into()],
+                ModelErrorKind::NotFound => vec!["name another model or address".into()],
+                _ => vec!["go on with the turn later: its prompt is stored".into()],
+            },
+            _ => Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_says_what_to_do() {
+        let running = Error::Running("s1".parse().unwrap());
+        assert_eq!(running.kind(), ErrorKind::Busy);
+        assert_eq!(running.details(), json!({"session_id": "s1"}));
+        assert_eq!(running.next_actions(), ["forklore fork s1"]);
+        let source = ModelError {
+            provider: "test".into(),
+            message: "no".into(),
+            kind: ModelErrorKind::Unreachable,
+            source: None,
+        };
+        let model = Error::Model { attempts: 5, source };
+        assert_eq!(model.details(), json!({"provider": "test", "attempts": 5}));
+        assert_eq!(model.next_actions(), ["go on with the turn later: its prompt is stored"]);
     }
 }
