@@ -9,7 +9,7 @@ use crate::query::{self, Answer, Query, QueryError};
 /// Quads to ask about.
 #[derive(Clone)]
 pub struct Graph {
-    store: Store,
+    pub(crate) store: Store,
 }
 
 /// Why a graph was not made.
@@ -63,6 +63,11 @@ impl Graph {
     /// When it cannot be read.
     pub fn len(&self) -> Result<usize, StorageError> {
         self.store.len()
+    }
+
+    /// Everything it says.
+    pub fn quads(&self) -> impl Iterator<Item = Result<Quad, StorageError>> {
+        self.store.iter()
     }
 
     /// Whether it says nothing.

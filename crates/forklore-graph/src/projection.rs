@@ -60,7 +60,7 @@ impl<'a> Projection<'a> {
     pub fn new(engine: &'a Engine, scope: &Scope) -> Result<Self> {
         let everybody = Filter { deleted: true, ..Filter::default() };
         let listed = |filter: &Filter| engine.store().sessions(filter, None, 0)?.all();
-        let mut headers = match scope {
+        let headers = match scope {
             Scope::Family(id) => {
                 listed(&Filter { family: Some(engine.show(id)?.root_id), ..everybody })?
             }
@@ -74,6 +74,11 @@ impl<'a> Projection<'a> {
             }
             Scope::Everything => listed(&everybody)?,
         };
+        Ok(Self::of(engine, headers))
+    }
+
+    /// The graph of these sessions: the whole of each family of which one is deleted.
+    pub(crate) fn of(engine: &'a Engine, mut headers: Vec<Header>) -> Self {
         headers.sort_by(|a, b| {
             let key = |header: &Header| (header.created, header.depth);
             key(a).cmp(&key(b)).then_with(|| a.id.cmp(&b.id))
@@ -83,7 +88,20 @@ impl<'a> Projection<'a> {
             .map(|header| (header.id.clone(), Buried { header: header.clone(), told: None }))
             .collect();
         let waiting = headers.into();
-        Ok(Self { engine, waiting, now: None, buried, principals: Principals::new() })
+        Self { engine, waiting, now: None, buried, principals: Principals::new() }
+    }
+
+    /// What was added to a session that was told when it had so many events of its own: its
+    /// header, and the events since.
+    pub(crate) fn since(engine: &'a Engine, header: Header, own_events: u64) -> Result<Self> {
+        let mut all = Self::of(engine, Vec::new());
+        let (seq, mut open) = (header.seq_of_own(own_events), OpenCalls::new());
+        if let Some(before) = seq.checked_sub(1) {
+            all.look_back(&header, before, &mut open)?;
+        }
+        let events = engine.events(&header.id, At::Seq(seq));
+        all.now = Some(Told { header, events, open });
+        Ok(all)
     }
 
     /// The quads of the next header or event; none at the end.
@@ -117,7 +135,8 @@ impl<'a> Projection<'a> {
     /// Tells a header, and goes on with the session's events.
     fn begin(&mut self, header: Header) -> Result<Vec<Quad>> {
         let mut out = Vec::new();
-        session::describe(&header, self.spent(&header)?, &mut self.principals, &mut out);
+        let spent = Self::spent(self.engine, &header)?;
+        session::describe(&header, spent, &mut self.principals, &mut out);
         if header.deleted.is_some() {
             return Ok(out);
         }
@@ -139,16 +158,15 @@ impl<'a> Projection<'a> {
         }
         let mut open = OpenCalls::new();
         if header.inherited.open > 0 {
-            self.look_back(header, &mut open)?;
+            self.look_back(header, header.inherited.kept, &mut open)?;
         }
         Ok((self.engine.events(&header.id, At::Seq(header.inherited.kept + 1)), open))
     }
 
-    /// The calls that the inherited history leaves open: back to where none was.
-    fn look_back(&self, header: &Header, open: &mut OpenCalls) -> Result<()> {
+    /// The calls that the history up to `at` leaves open: back to where none was.
+    fn look_back(&self, header: &Header, mut at: u64, open: &mut OpenCalls) -> Result<()> {
         let mut found: Vec<Stored> = Vec::new();
-        let mut at = header.inherited.kept;
-        'back: while at > 0 {
+        'back: loop {
             let query = Query {
                 at: At::Seq(at),
                 direction: Direction::Backward,
@@ -157,9 +175,9 @@ impl<'a> Projection<'a> {
             };
             let page = self.engine.store().read(&header.id, &query)?;
             let Some(last) = page.events.last() else { break };
-            at = last.seq.saturating_sub(1);
+            let first = last.seq;
             for stored in page.events {
-                let done = stored.counts.open == 0 || stored.seq == 0;
+                let done = stored.counts.open == 0;
                 let begins = stored.event.effect.starts_turn;
                 if !done {
                     found.push(stored);
@@ -167,6 +185,10 @@ impl<'a> Projection<'a> {
                 if done || begins {
                     break 'back;
                 }
+            }
+            match first.checked_sub(1) {
+                Some(before) => at = before,
+                None => break,
             }
         }
         for stored in found.iter().rev() {
@@ -192,11 +214,11 @@ impl<'a> Projection<'a> {
     }
 
     /// What the session's own calls of models cost. Agents tell it in their records.
-    fn spent(&self, header: &Header) -> Result<Usage> {
+    pub(crate) fn spent(engine: &Engine, header: &Header) -> Result<Usage> {
         if header.dialect.is_none() || header.deleted.is_some() {
             return Ok(header.usage);
         }
-        Ok(self.engine.spending(&Spender::Session(header.id.clone()))?.usage)
+        Ok(engine.spending(&Spender::Session(header.id.clone()))?.usage)
     }
 }
 

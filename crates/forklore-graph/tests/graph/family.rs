@@ -10,6 +10,8 @@ use forklore_model::workspace::Workspace;
 use forklore_model::{Data, EventType, SessionId, SessionKind, ToolCallPolicy};
 use forklore_store::Store;
 use forklore_store::memory::MemoryStore;
+use forklore_store::port::Upkeep;
+use forklore_store::sources::Sources;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -32,8 +34,12 @@ pub(crate) fn id(text: &str) -> SessionId {
     text.parse().unwrap()
 }
 
-pub(crate) fn over<S: Store + 'static>(store: S) -> Engine {
-    Engine::new(Arc::new(store)).with_clock(Arc::new(Minutes::default()))
+pub(crate) fn clocked(engine: Engine) -> Engine {
+    engine.with_clock(Arc::new(Minutes::default()))
+}
+
+pub(crate) fn over<S: Store + Sources + Upkeep + 'static>(store: S) -> Engine {
+    clocked(Engine::over(Arc::new(store)))
 }
 
 pub(crate) fn say(engine: &Engine, session: &str, kind: EventType, data: &Value) {

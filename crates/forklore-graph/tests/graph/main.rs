@@ -15,3 +15,5 @@ mod python;
 mod queries;
 mod refused;
 mod shared;
+mod standing;
+mod trails;

@@ -1,0 +1,107 @@
+//! What a graph of 100,000 events costs: telling it, reading it, asking the ten queries of the docs.
+//!
+//! ```console
+//! $ cargo run --release -p forklore-graph --example measure
+//! ```
+
+use std::error::Error;
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use forklore_engine::{Create, Engine, Fork, NewEvent};
+use forklore_graph::{Format, Graph, Projection, Query, Scope, session_iri, term, write};
+use forklore_model::workspace::Workspace;
+use forklore_model::{Data, EventType, SessionId};
+use forklore_store::memory::MemoryStore;
+use serde_json::json;
+
+const DOCS: &str = include_str!("../../../docs/graph.md");
+const EVENTS: usize = 100_000;
+const SESSIONS: usize = 20;
+
+/// The events of one session: questions, calls, results of which some failed, answers, cost.
+fn events(session: usize) -> Result<Vec<NewEvent>, Box<dyn Error>> {
+    let mut events = Vec::new();
+    for at in 0..EVENTS / SESSIONS / 5 {
+        let words = format!("turn {at} of session {session}: {}", "lorem ipsum dolor ".repeat(12));
+        let tool = ["shell", "read_file", "search"].get(at % 3).copied().unwrap_or_default();
+        let call = format!("c{at}");
+        let all = [
+            (EventType::USER_MESSAGE, json!({"content": words})),
+            (EventType::TOOL_CALL, json!({"id": call, "name": tool, "arguments": {"at": at}})),
+            (
+                EventType::TOOL_RESULT,
+                json!({"call_id": call, "content": words, "is_error": at % 50 == 0}),
+            ),
+            (EventType::ASSISTANT_MESSAGE, json!({"content": words})),
+            (EventType::PROVIDER_USAGE, json!({"input": 1000, "output": 50, "cost": 0.01})),
+        ];
+        for (kind, data) in all {
+            events.push(NewEvent::new(kind, Data::of(&data)?));
+        }
+    }
+    Ok(events)
+}
+
+/// Ten families: a root with half of its events, and a fork in the middle with the other half.
+fn grown() -> Result<(Engine, SessionId, SessionId), Box<dyn Error>> {
+    let engine = Engine::new(Arc::new(MemoryStore::default()));
+    let mut last = None;
+    for family in 0..SESSIONS / 2 {
+        let root = engine.create(&Create::in_workspace(Workspace::new("/home/ann/demo")))?.id;
+        engine.append(&root, &events(2 * family)?.into())?;
+        let at = format!("turn:{}", EVENTS / SESSIONS / 10).parse()?;
+        let child = engine.fork(&Fork::of(root.clone()).at(at))?.child_session_id;
+        engine.append(&child, &events(2 * family + 1)?.into())?;
+        last = Some((root, child));
+    }
+    let (root, child) = last.ok_or("no session")?;
+    Ok((engine, root, child))
+}
+
+/// The most memory that the process had, in MB.
+fn peak() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kb = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+    kb.unwrap_or(0) / 1024
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut out = io::stdout().lock();
+    let (engine, root, child) = grown()?;
+    writeln!(out, "{EVENTS} events in a memory store: {} MB", peak())?;
+    for format in [Format::NQuads, Format::Turtle] {
+        let began = Instant::now();
+        let quads = Projection::new(&engine, &Scope::Everything)?;
+        let count =
+            write(quads.map(|some| some.map_err(Box::<dyn Error>::from)), format, io::sink())?;
+        writeln!(out, "told {count} quads as {format:?} in {:?}: {} MB", began.elapsed(), peak())?;
+    }
+    let began = Instant::now();
+    let graph = Graph::of(Projection::new(&engine, &Scope::Everything)?)?;
+    writeln!(out, "read {} quads in {:?}: {} MB", graph.len()?, began.elapsed(), peak())?;
+    for section in DOCS.split("\n### ").skip(1) {
+        let heading = section.lines().next().unwrap_or_default();
+        let Some((_, query)) = section.split_once("```sparql\n") else { continue };
+        let text = query.split("```").next().unwrap_or_default();
+        let session = |name: &str, id| (name.to_owned(), session_iri(id).into());
+        let parameters = match heading.split(' ').next().unwrap_or_default() {
+            "4" => vec![session("a", &root), session("b", &child)],
+            "9" => vec![("word".to_owned(), term("turn 77 of"))],
+            "10" => vec![session("session", &child)],
+            _ => Vec::new(),
+        };
+        let (limit, timeout) = (100_000, Duration::from_secs(60));
+        let query = Query { text, parameters, limit, timeout };
+        let mut best = Duration::MAX;
+        for _ in 0..5 {
+            let began = Instant::now();
+            graph.answer(&query)?;
+            best = best.min(began.elapsed());
+        }
+        writeln!(out, "{best:>12.1?}  {heading}")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,134 @@
+//! What a graph store holds its sessions to.
+
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+
+use forklore_store::disk::os;
+use forklore_store::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// How many forks deep a family of the Trails profile may be.
+pub const TRAILS_DEPTH: u64 = 32;
+
+/// The rules of a graph store; they are written into it when it is made, and hold for everybody.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Profile {
+    /// Those of every store.
+    #[default]
+    Plain,
+    /// Those of Trails (ADR-0018a): at most [`TRAILS_DEPTH`] forks deep, principals are DIDs, and a
+    /// session that was forked is not deleted before its children were detached.
+    Trails,
+}
+
+/// A text that names no profile.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a profile is plain or trails")]
+pub struct NotAProfile;
+
+impl FromStr for Profile {
+    type Err = NotAProfile;
+
+    fn from_str(word: &str) -> Result<Self, NotAProfile> {
+        match word {
+            "plain" => Ok(Self::Plain),
+            "trails" => Ok(Self::Trails),
+            _ => Err(NotAProfile),
+        }
+    }
+}
+
+impl fmt::Display for Profile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Plain => "plain",
+            Self::Trails => "trails",
+        })
+    }
+}
+
+/// What says that a folder is a graph store.
+#[derive(Serialize, Deserialize)]
+struct Marker {
+    forklore: String,
+    version: u32,
+    profile: Profile,
+}
+
+const NAME: &str = "graph.json";
+const VERSION: u32 = 1;
+
+impl Profile {
+    /// The profile of the store in a folder, which is written there when it is made.
+    ///
+    /// # Errors
+    /// `Unsupported` when the folder holds something else, or another profile was asked for;
+    /// `Corrupt`, `Denied`, `Io`.
+    pub(crate) fn settle(folder: &Path, asked: Option<Self>) -> Result<Self> {
+        let path = folder.join(NAME);
+        let known = match Self::read(&path)? {
+            Some(known) => known,
+            None => {
+                let mut there =
+                    std::fs::read_dir(folder).map_err(os("opening the store", folder))?;
+                if there.any(|entry| entry.is_ok_and(|entry| !is_ours(&entry.file_name()))) {
+                    let folder = folder.display();
+                    return Err(Error::Unsupported(format!("{folder} is no graph store")));
+                }
+                write(&path, asked.unwrap_or_default())?;
+                Self::read(&path)?.unwrap_or_default()
+            }
+        };
+        match asked.filter(|asked| *asked != known) {
+            Some(asked) => Err(Error::Unsupported(format!(
+                "{} was made with the profile {known}, which cannot become {asked}",
+                folder.display()
+            ))),
+            None => Ok(known),
+        }
+    }
+
+    fn read(path: &Path) -> Result<Option<Self>> {
+        let text = match std::fs::read(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(os("opening the store", path)(error)),
+        };
+        let marker: Marker = serde_json::from_slice(&text).map_err(|error| Error::Corrupt {
+            session: None,
+            seq: None,
+            place: path.display().to_string(),
+            message: error.to_string(),
+        })?;
+        if marker.forklore != "graph" || marker.version != VERSION {
+            return Err(Error::Unsupported(format!(
+                "{} has the version {} and this program knows up to {VERSION}; use a newer forklore",
+                path.display(),
+                marker.version
+            )));
+        }
+        Ok(Some(marker.profile))
+    }
+}
+
+fn is_ours(name: &std::ffi::OsStr) -> bool {
+    name.to_str().is_some_and(|name| name.starts_with(NAME))
+}
+
+/// Writes it aside and renames it, so that it is there whole or not at all.
+fn write(path: &Path, profile: Profile) -> Result<()> {
+    let marker = Marker { forklore: "graph".into(), version: VERSION, profile };
+    let text =
+        serde_json::to_string(&marker).map_err(|error| Error::io("making a store", error))?;
+    let aside = path.with_extension(format!("json-{}", std::process::id()));
+    let failed = |error| os("making the store", path)(error);
+    let put = || {
+        std::fs::write(&aside, text + "\n")?;
+        std::fs::File::open(&aside)?.sync_all()?;
+        std::fs::rename(&aside, path)?;
+        std::fs::File::open(forklore_store::disk::folder_of(path))?.sync_all()
+    };
+    put().map_err(failed)
+}

@@ -1,0 +1,14 @@
+//! The store keeps the contract, with every capability there is.
+#![allow(clippy::unwrap_used, reason = "a store that cannot be opened ends the test")]
+
+use forklore_graph::GraphStore;
+use forklore_store::conformance::{Directory, Handle, suite};
+
+suite!(
+    Directory::new(|path| {
+        let store = GraphStore::open(&path.join("store"), None, &[]).unwrap();
+        let attachments = store.attachments();
+        Handle::with_upkeep(store).and_attachments(attachments)
+    });
+    durable, processes, upkeep, attachments, shared_attachments
+);
