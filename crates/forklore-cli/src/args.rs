@@ -32,7 +32,7 @@ pub(crate) struct Cli {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Options for every command")]
 pub(crate) struct Globals {
-    /// The store: sqlite:PATH, files:DIR or memory: [default: sqlite: in the data directory]
+    /// The store: sqlite:PATH, files:DIR, graph:DIR or memory: [default: sqlite: in the data directory]
     #[arg(long, global = true, value_name = "URL", env = "FORKLORE_STORE", hide_env_values = true)]
     pub(crate) store: Option<String>,
     /// The folder whose sessions are meant [default: the current directory]

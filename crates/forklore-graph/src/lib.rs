@@ -29,6 +29,6 @@ pub use profile::{NotAProfile, Profile, TRAILS_DEPTH};
 pub use projection::{Projection, Scope};
 pub use query::{Answer, Query, QueryError};
 pub use results::{NotAResultForm, ResultForm};
-pub use store::{AskError, GraphStore};
+pub use store::{AskError, GraphStore, JOURNAL};
 pub use vocabulary::{NAMESPACE, ONTOLOGY, PREFIXES, SHAPES};
 pub use write::{Format, NotAFormat, write};

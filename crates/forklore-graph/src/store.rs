@@ -22,6 +22,9 @@ use crate::profile::{Profile, TRAILS_DEPTH};
 use crate::query::{Answer, Query, QueryError};
 use crate::standing::Standing;
 
+/// The folder of the journal in that of the store.
+pub const JOURNAL: &str = "journal";
+
 /// Keeps sessions in a folder, and answers SPARQL about them.
 pub struct GraphStore {
     journal: Arc<FilesStore>,
@@ -69,7 +72,7 @@ impl GraphStore {
             disk::make_folder(path)?;
         }
         let profile = Profile::settle(path, profile)?;
-        let journal = Arc::new(FilesStore::open(&path.join("journal"), Options::default())?);
+        let journal = Arc::new(FilesStore::open(&path.join(JOURNAL), Options::default())?);
         let reader = Engine::new(journal.clone()).with_dialects(dialects);
         Ok(Self { journal, reader, profile, standing: Mutex::default() })
     }

@@ -21,6 +21,8 @@ pub fn health(url: &StoreUrl) -> Health {
     match url {
         StoreUrl::Sqlite(path) => SqliteStore::health(path),
         StoreUrl::Files(path) => FilesStore::health(path),
+        #[cfg(feature = "graph")]
+        StoreUrl::Graph(path, _) => FilesStore::health(&path.join(forklore_graph::JOURNAL)),
         StoreUrl::Memory => {
             let mut health = Health::default();
             health.ok("store", "in memory: gone with the program");

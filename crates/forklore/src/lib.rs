@@ -36,7 +36,8 @@
 //! `async` (on by default) is [`open`] and [`Forklore`]. Without it [`blocking`] remains, and no
 //! crate of async Rust is built.
 //!
-//! `graph` is the module of that name: sessions as RDF, and SPARQL over them.
+//! `graph` is the module of that name: sessions as RDF, and SPARQL over them; and the store
+//! `graph:DIR`.
 
 pub mod blocking;
 #[cfg(feature = "async")]

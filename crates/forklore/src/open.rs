@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use forklore_engine::Engine;
 use forklore_files::FilesStore;
+#[cfg(feature = "graph")]
+use forklore_graph::Profile;
 use forklore_model::ErrorKind;
 use forklore_model::expand::Expander;
 use forklore_sqlite::{Options, SqliteStore};
@@ -18,16 +20,27 @@ pub enum StoreUrl {
     Sqlite(PathBuf),
     /// `files:DIR`: a folder of JSON lines, one file a session, that several processes may share.
     Files(PathBuf),
+    /// `graph:DIR`: a folder like that of `files:DIR`, whose sessions answer SPARQL from a standing
+    /// graph. `graph:DIR?profile=trails` makes one that keeps the rules of Trails.
+    #[cfg(feature = "graph")]
+    Graph(PathBuf, Option<Profile>),
     /// `memory:`: gone with the process.
     Memory,
 }
+
+/// How a URL may look.
+const FORMS: &str = if cfg!(feature = "graph") {
+    "sqlite:PATH, files:DIR, graph:DIR or memory:"
+} else {
+    "sqlite:PATH, files:DIR or memory:"
+};
 
 /// Why a store was not opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
     /// The URL names no store that this build knows.
-    #[error("{0:?} is no store; use sqlite:PATH, files:DIR or memory:")]
+    #[error("{0:?} is no store; use {FORMS}")]
     Url(String),
     /// The store is there but cannot be used.
     #[error(transparent)]
@@ -40,6 +53,8 @@ impl StoreUrl {
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::Sqlite(path) | Self::Files(path) => Some(path),
+            #[cfg(feature = "graph")]
+            Self::Graph(path, _) => Some(path),
             Self::Memory => None,
         }
     }
@@ -52,6 +67,8 @@ impl StoreUrl {
     pub fn warning(&self) -> Option<String> {
         match self {
             Self::Files(path) => Some(far(path, &forklore_store::disk::network(path)?)),
+            #[cfg(feature = "graph")]
+            Self::Graph(path, _) => Some(far(path, &forklore_store::disk::network(path)?)),
             Self::Sqlite(_) | Self::Memory => None,
         }
     }
@@ -69,10 +86,23 @@ impl FromStr for StoreUrl {
         match url.split_once(':') {
             Some(("sqlite", path)) if !path.is_empty() => Ok(Self::Sqlite(Path::new(path).into())),
             Some(("files", path)) if !path.is_empty() => Ok(Self::Files(Path::new(path).into())),
+            #[cfg(feature = "graph")]
+            Some(("graph", place)) if !place.is_empty() => graph(place, url),
             Some(("memory", "")) => Ok(Self::Memory),
             _ => Err(OpenError::Url(url.to_owned())),
         }
     }
+}
+
+/// `DIR` or `DIR?profile=NAME`.
+#[cfg(feature = "graph")]
+fn graph(place: &str, url: &str) -> Result<StoreUrl, OpenError> {
+    let refused = || OpenError::Url(url.to_owned());
+    let (path, profile) = match place.split_once("?profile=") {
+        Some((path, profile)) => (path, Some(profile.parse().map_err(|_| refused())?)),
+        None => (place, None),
+    };
+    if path.is_empty() { Err(refused()) } else { Ok(StoreUrl::Graph(path.into(), profile)) }
 }
 
 /// What finds the sessions in files that hold many.
@@ -100,6 +130,14 @@ pub fn open_url(url: &StoreUrl) -> Result<Engine, OpenError> {
             let store = Arc::new(FilesStore::open(path, Default::default())?);
             Engine::over(store.clone()).with_attachments(store.attachments())
         }
+        #[cfg(feature = "graph")]
+        StoreUrl::Graph(path, profile) => {
+            let dialects = forklore_formats::DIALECTS;
+            let store = Arc::new(forklore_graph::GraphStore::open(path, *profile, dialects)?);
+            Engine::over(store.clone())
+                .with_attachments(store.attachments())
+                .with_max_fork_depth(store.max_fork_depth())
+        }
         StoreUrl::Memory => {
             let store = Arc::new(MemoryStore::default());
             Engine::over(store.clone()).with_attachments(store.attachments())
@@ -121,6 +159,7 @@ fn open_sqlite(path: &Path) -> Result<SqliteStore, OpenError> {
 }
 
 #[cfg(test)]
+#[allow(clippy::panic, reason = "a broken expectation ends a test")]
 mod tests {
     use super::*;
 
@@ -130,5 +169,31 @@ mod tests {
         assert_eq!(StoreUrl::Files(dir.path().to_owned()).warning(), None);
         let said = far(Path::new("/srv/store"), "nfs");
         assert!(said.contains("/srv/store") && said.contains("(nfs)"), "{said}");
+    }
+
+    #[cfg(feature = "graph")]
+    #[test]
+    fn a_graph_store_is_named_with_its_profile() {
+        let named = |url: &str| url.parse::<StoreUrl>().ok();
+        assert_eq!(named("graph:a/b"), Some(StoreUrl::Graph("a/b".into(), None)));
+        let trails = Some(StoreUrl::Graph("a".into(), Some(Profile::Trails)));
+        assert_eq!(named("graph:a?profile=trails"), trails);
+        for wrong in ["graph:", "graph:?profile=trails", "graph:a?profile=other"] {
+            assert_eq!(named(wrong), None, "{wrong}");
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("sessions");
+        let engine = open(&format!("graph:{}?profile=trails", path.display())).unwrap();
+        let create =
+            forklore_engine::Create::in_workspace(forklore_model::workspace::Workspace::new("/a"));
+        let mut last = engine.create(&create).unwrap().id;
+        for link in 1..=33 {
+            let fork = forklore_engine::Fork::of(last.clone()).at("start".parse().unwrap());
+            match engine.fork(&fork) {
+                Ok(forked) if link <= 32 => last = forked.child_session_id,
+                Err(refused) if link == 33 => assert_eq!(refused.kind(), ErrorKind::Conflict),
+                other => panic!("link {link}: {other:?}"),
+            }
+        }
     }
 }

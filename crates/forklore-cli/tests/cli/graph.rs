@@ -57,3 +57,26 @@ fn a_graph_goes_out_or_into_a_new_file() {
     assert!(place.ok(&["graph", "--ontology"]).contains("fl:forkedAtIndex a owl:DatatypeProperty"));
     assert!(place.ok(&["graph", "--shapes"]).contains("fl:SessionShape a sh:NodeShape"));
 }
+
+#[test]
+fn a_graph_store_keeps_the_rules_of_trails() {
+    let place = Place::new();
+    let url = format!("graph:{}?profile=trails", place.path().join("trails").display());
+    let words = |words: &[&str]| {
+        let all = [&["--store", url.as_str()], words].concat();
+        all.into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let run = |verb: &[&str]| {
+        let all = words(verb);
+        let all: Vec<_> = all.iter().map(String::as_str).collect();
+        place.run(&all)
+    };
+    let made = ["new", "--id", "plan-1", "--principal", "did:web:ann.example"];
+    assert_eq!(run(&made).code, 0);
+    assert_eq!(run(&["new", "--id", "plan-2", "--principal", "ann"]).code, 2);
+    assert_eq!(run(&["append", "plan-1", "--text", "plan A or plan B?"]).code, 0);
+    assert_eq!(run(&["fork", "plan-1", "--id", "plan-b"]).code, 0);
+    assert_eq!(run(&["delete", "plan-1", "--detach-children"]).code, 4);
+    let asked = run(&["sparql", "SELECT ?who { ?s fl:principal ?who }", "--format", "csv"]);
+    assert_eq!(asked.out, "who\r\ndid:web:ann.example\r\ndid:web:ann.example\r\n");
+}

@@ -74,7 +74,7 @@ pub struct Forklore {
 
 /// Opens the store that `url` names, making it where there is none.
 ///
-/// The URL is `sqlite:PATH`, `files:DIR` or `memory:`; see [`StoreUrl`]. [`Forklore`] has an example.
+/// The URL is `sqlite:PATH`, `files:DIR`, `graph:DIR` (with the feature `graph`) or `memory:`; see [`StoreUrl`]. [`Forklore`] has an example.
 ///
 /// # Errors
 /// When the URL names no store, or the store is damaged, locked, newer, or somebody else's.
