@@ -1,6 +1,6 @@
 //! What the sessions of an agent do, as OpenTelemetry spans over OTLP.
 //!
-//! [`Spans`] is a [`Sink`](forklore_agent::notify::Sink) of the kernel: a turn is a trace, made of
+//! [`Spans`] is a [`Sink`] of the kernel: a turn is a trace, made of
 //! `invoke_agent`, `chat` and `execute_tool` spans after the conventions for generative AI. What
 //! is said is left out unless asked for. The spans go out on a thread of their own: a collector
 //! that is slow or gone neither delays nor fails a turn.
