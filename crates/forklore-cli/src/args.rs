@@ -115,6 +115,12 @@ fn guessed(words: &[OsString]) -> Settings {
 
 /// A usage error as an answer: clap's sentence and tips without its usage block.
 fn usage(error: &clap::Error, words: &[OsString]) -> Failure {
+    let verb = words.iter().filter_map(|word| word.to_str()).find(|word| Command::is_verb(word));
+    usage_of(error, verb)
+}
+
+/// The same of the verb that was meant.
+pub(crate) fn usage_of(error: &clap::Error, verb: Option<&str>) -> Failure {
     let mut text = error.render().to_string();
     // A hostile name is not repeated (SPEC 2), wherever in the line it stood.
     for (_, value) in error.context() {
@@ -133,7 +139,6 @@ fn usage(error: &clap::Error, words: &[OsString]) -> Failure {
         .filter(|line| !line.is_empty() && !line.starts_with("tip: to pass"))
         .collect::<Vec<_>>()
         .join(" ");
-    let verb = words.iter().filter_map(|word| word.to_str()).find(|word| Command::is_verb(word));
     let help =
         verb.map_or_else(|| "forklore --help".to_owned(), |v| format!("forklore {v} --help"));
     Failure::invalid(message).or_try(help)

@@ -65,6 +65,11 @@ pub(crate) fn gently(
     Ok(Ended(interrupted))
 }
 
+/// From now on Ctrl-C is somebody else's affair: a conversation interrupts a turn with it.
+pub(crate) fn leave_interrupts() {
+    AT_ONCE.store(false, Ordering::Relaxed);
+}
+
 /// Lets a write beyond the system's limit for files fail like one to a full disk, instead of ending
 /// the program.
 pub(crate) fn on_file_limit() {

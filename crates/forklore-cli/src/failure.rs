@@ -20,6 +20,9 @@ pub(crate) enum Failure {
     /// The store could not be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
+    /// A conversation did not go on.
+    #[error(transparent)]
+    Chat(#[from] forklore_chat::Error),
     /// The command line makes no sense, or asks for what this program cannot do.
     #[error("{message}")]
     Refused {
@@ -76,6 +79,7 @@ impl Failure {
     pub(crate) fn kind(&self) -> ErrorKind {
         match self {
             Self::Engine(error) => error.kind(),
+            Self::Chat(error) => error.kind(),
             Self::Open(OpenError::Store(error)) => error.kind(),
             Self::Open(_) => ErrorKind::InvalidArgs,
             Self::Refused { kind, .. } | Self::Answered(kind) => *kind,
@@ -93,6 +97,7 @@ impl Failure {
     pub(crate) fn details(&self) -> Value {
         match self {
             Self::Engine(error) => error.details(),
+            Self::Chat(error) => error.details(),
             Self::Open(OpenError::Store(error)) => error.details(),
             Self::Refused { details, .. } => details.clone(),
             _ => json!({}),
@@ -103,10 +108,19 @@ impl Failure {
     pub(crate) fn next_actions(&self) -> Vec<String> {
         match self {
             Self::Engine(error) => error.next_actions(),
+            Self::Chat(error) => error.next_actions(),
             Self::Open(OpenError::Store(error)) => error.next_actions(),
             Self::Open(_) => vec!["forklore --store sqlite:PATH list --all".into()],
             Self::Refused { next, .. } => next.clone(),
             _ => Vec::new(),
+        }
+    }
+
+    /// Lines at the end of the message that are to be written into a file.
+    pub(crate) fn lines_to_write(&self) -> Option<&'static str> {
+        match self {
+            Self::Chat(forklore_chat::Error::Config(error)) => error.example(),
+            _ => None,
         }
     }
 

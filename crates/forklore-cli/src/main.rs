@@ -10,6 +10,7 @@ mod failure;
 mod output;
 mod session_ref;
 mod store;
+mod supplies;
 mod workspace;
 
 use std::process::ExitCode;

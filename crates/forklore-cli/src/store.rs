@@ -44,7 +44,10 @@ fn default_url() -> Result<StoreUrl> {
 }
 
 /// Makes a folder that nobody else can read, unless it is there.
-fn make_private(folder: &Path) -> Result<()> {
+///
+/// # Errors
+/// When it cannot be made.
+pub(crate) fn make_private(folder: &Path) -> Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]

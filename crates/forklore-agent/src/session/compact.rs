@@ -1,6 +1,7 @@
 //! `compact` and `gauge`: how full the context is, and what is done about it by hand.
 
-use forklore_engine::{Pressure, Summarize};
+use forklore_engine::{Engine, Pressure, Record, Result as EngineResult, Summarize};
+use forklore_model::{Message, Selector, SessionId};
 use serde::Serialize;
 use serde_json::json;
 
@@ -69,6 +70,14 @@ impl AgentSession {
     /// # Errors
     /// `busy` naming the runtime that holds the session; `not_found`.
     pub async fn summarize(&self) -> Result<Summarize> {
+        self.summarize_up_to(&Selector::End).await
+    }
+
+    /// The same of what stands before a place, for a fork there.
+    ///
+    /// # Errors
+    /// As [`summarize`](Self::summarize); `invalid_args` (the cut).
+    pub async fn summarize_up_to(&self, cut: &Selector) -> Result<Summarize> {
         let inner = &self.inner;
         let mut view = inner.turn.try_lock().map_err(|_| Error::Running(self.id()))?;
         inner.make_ready().await?;
@@ -76,8 +85,16 @@ impl AgentSession {
         let (mut log, header) = Log::open(inner, &mut view).await?;
         let equipment = self.equipment();
         let asked = async {
-            log.look(&*equipment.model).await?;
-            let messages = log.view.messages().to_vec();
+            let messages = match cut {
+                Selector::End => {
+                    log.look(&*equipment.model).await?;
+                    log.view.messages().to_vec()
+                }
+                cut => {
+                    let (id, cut) = (header.id.clone(), cut.clone());
+                    inner.kernel.run(move |engine| said_before(engine, &id, &cut)).await?
+                }
+            };
             let key = cache_key(&header.root_id);
             let said = summarize(inner, &equipment, &messages, key, &running.cancel).await?;
             log.append(said.usage.into_iter().collect()).await?;
@@ -87,6 +104,13 @@ impl AgentSession {
         log.close().await;
         asked
     }
+}
+
+/// What was said before a place, compacted or not.
+fn said_before(engine: &Engine, id: &SessionId, cut: &Selector) -> EngineResult<Vec<Message>> {
+    let records = engine.replay(id, Some(cut))?;
+    let message = |record: Record| Message { role: record.role, content: record.content };
+    records.map(|record| record.map(message)).collect()
 }
 
 impl Inner {

@@ -1,8 +1,9 @@
 //! `bring`: what a branch came to, told to another session.
 
-use forklore::engine::{Bring, Brought, Summarize};
+use forklore::engine::{Bring, Brought};
+use forklore::model::Selector;
 
-use super::fork::SummarizeBy;
+use super::fork::{SummarizeBy, summarized};
 use crate::app::App;
 use crate::failure::Result;
 use crate::output::{Output, Page, Tone, count};
@@ -42,8 +43,9 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let (branch, into) = (SessionRef::parse(&args.branch)?, SessionRef::parse(&args.into)?);
     let (branch, into) = (app.stored(&branch)?, app.stored(&into)?);
+    let summarize = summarized(args.summarize, &branch, &Selector::End, args.dry_run, app, output);
     let request = Bring {
-        summarize: Summarize::from(args.summarize),
+        summarize,
         dry_run: args.dry_run,
         ..Bring::new(branch.id.clone(), into.id.clone())
     };

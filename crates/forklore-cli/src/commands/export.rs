@@ -16,6 +16,8 @@ use crate::session_ref::SessionRef;
 use super::new_file;
 
 const PLAIN: &str = "plain";
+/// The forms that there are.
+pub(super) const FORMS: [&str; 6] = [PLAIN, "pi", "claude", "codex", "gemini", "opencode"];
 
 const EXAMPLES: &str = "\
 Examples:

@@ -16,7 +16,7 @@ use crate::failure::{Failure, Result};
 use crate::output::tree::{Twig, draw};
 use crate::output::{Output, Page, Tone, count, cut};
 use crate::session_ref::SessionRef;
-use crate::workspace;
+use crate::{supplies, workspace};
 
 /// Ancestors and siblings in the little tree around a new branch.
 const ANCESTORS: usize = 4;
@@ -101,12 +101,36 @@ pub(super) enum SummarizeBy {
     Model,
 }
 
-impl From<SummarizeBy> for Summarize {
-    fn from(by: SummarizeBy) -> Self {
-        match by {
-            SummarizeBy::Deterministic => Self::Deterministic,
-            SummarizeBy::Model => Self::Untold("no model is configured".into()),
+/// Who writes a summary of a session up to `cut`. A model that cannot be asked is no reason not to
+/// have one: then it says why.
+pub(super) fn summarized(
+    by: SummarizeBy,
+    session: &Header,
+    cut: &Selector,
+    dry_run: bool,
+    app: &App,
+    output: &mut Output,
+) -> Summarize {
+    match by {
+        SummarizeBy::Deterministic => Summarize::Deterministic,
+        SummarizeBy::Model if dry_run => Summarize::Untold("nothing was asked".into()),
+        SummarizeBy::Model => {
+            let told = supplies::of(app, None, output)
+                .and_then(|supplies| Ok(supplies.summary(None, &session.id, cut)?));
+            let told = told.unwrap_or_else(|failure| Summarize::Untold(short(&failure)));
+            if let Summarize::Untold(why) = &told {
+                output.remark(&format!("summed up without a model: {why}"));
+            }
+            told
         }
+    }
+}
+
+/// Why no model was asked, in a line.
+fn short(failure: &Failure) -> String {
+    match failure.lines_to_write() {
+        Some(_) => "no model is configured".to_owned(),
+        None => failure.to_string(),
     }
 }
 
@@ -136,6 +160,10 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         IdStyle::AkCoder => Some(ak_coder_id(engine, &parent)?),
         IdStyle::Uuid => asked.id,
     };
+    let summarize = args.summarize.map(|by| {
+        let cut = asked.at.clone().unwrap_or(Selector::End);
+        summarized(by, &parent, &cut, args.dry_run, app, output)
+    });
     let forked = engine.fork(&Fork {
         parent: parent.id.clone(),
         at: asked.at,
@@ -145,7 +173,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         kind: args.kind,
         strategy: args.strategy,
         tool_calls: args.tool_calls,
-        summarize: args.summarize.map(Summarize::from),
+        summarize,
         principal: args.principal.clone(),
         permissions: args.permissions.as_deref().map(permissions),
         workspace: asked.into,
@@ -189,7 +217,7 @@ fn answer(forked: &Forked, parent: &Header, engine: &Engine, output: &mut Output
     }
     let child = &forked.child_session_id;
     output.hints(&[
-        (&format!("forklore append {child} --text \"...\""), "go on in the fork"),
+        (&forked.resume_command, "go on in the fork"),
         (&format!("forklore diff {} {child}", parent.id), "see what differs"),
     ]);
     Ok(())

@@ -4,12 +4,14 @@ mod append;
 mod attach;
 mod branches;
 mod bring;
+mod chat;
 mod completions;
 mod damaged;
 mod delete;
 mod detach;
 mod diff;
 mod doctor;
+mod explore;
 mod export;
 mod fork;
 mod gc;
@@ -28,6 +30,7 @@ mod pack;
 mod paging;
 mod replay;
 mod restore;
+mod resume;
 mod resume_in;
 mod show;
 #[cfg(feature = "graph")]
@@ -54,6 +57,8 @@ use paging::Paging;
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Chat(chat::Args),
+    Resume(resume::Args),
     New(new::Args),
     Append(append::Args),
     Attach(attach::Args),
@@ -69,6 +74,7 @@ pub(crate) enum Command {
     Lineage(lineage::Args),
     Diff(diff::Args),
     Bring(bring::Args),
+    Explore(explore::Args),
     Label(label::Args),
     Detach(detach::Args),
     Delete(delete::Args),
@@ -105,6 +111,8 @@ pub(crate) fn run(command: Option<Command>, app: &App, output: &mut Output) -> R
         return welcome::run(output);
     };
     match command {
+        Command::Chat(args) => chat::run(&args, app, output),
+        Command::Resume(args) => resume::run(&args, app, output),
         Command::New(args) => new::run(&args, app, output),
         Command::Append(args) => append::run(&args, app, output),
         Command::Attach(args) => attach::run(&args, app, output),
@@ -120,6 +128,7 @@ pub(crate) fn run(command: Option<Command>, app: &App, output: &mut Output) -> R
         Command::Lineage(args) => lineage::run(&args, app, output),
         Command::Diff(args) => diff::run(&args, app, output),
         Command::Bring(args) => bring::run(&args, app, output),
+        Command::Explore(args) => explore::run(&args, app, output),
         Command::Label(args) => label::run(&args, app, output),
         Command::Detach(args) => detach::run(&args, app, output),
         Command::Delete(args) => delete::run(&args, app, output),

@@ -47,7 +47,12 @@ impl Output {
         }
         self.flush()?;
         let mut page = Page::new(self.error_look);
-        page.put(Tone::Bad, "error: ").put(Tone::Plain, &message).end();
+        let (message, rest) = match failure.lines_to_write() {
+            Some(lines) => (message.replace(lines, ""), lines),
+            None => (message, ""),
+        };
+        page.put(Tone::Bad, "error: ").put(Tone::Plain, message.trim_end()).end();
+        page.block(Tone::Plain, rest, 0, usize::MAX);
         if let Some(candidates) = failure.details().get("candidates").and_then(Value::as_array) {
             for id in candidates.iter().filter_map(Value::as_str) {
                 page.put(Tone::Plain, "  ").put(Tone::Id, id).end();
@@ -58,7 +63,7 @@ impl Output {
                 page.put(Tone::Dim, "  because: ").put(Tone::Plain, cause).end();
             }
         }
-        if !self.quiet {
+        if !self.quiet && self.hints {
             for action in failure.next_actions() {
                 page.put(Tone::Dim, "  try: ").put(Tone::Strong, action).end();
             }

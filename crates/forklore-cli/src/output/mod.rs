@@ -3,6 +3,7 @@
 //! Stored text is hostile. Everything for people goes through a [`Page`], which escapes it; JSON
 //! is escaped where it meets a terminal, and goes into a pipe byte for byte.
 
+pub(crate) mod explored;
 mod failure;
 mod json;
 mod page;
@@ -21,6 +22,8 @@ use anstream::AutoStream;
 use clap::ColorChoice;
 use clap::builder::StyledStr;
 use forklore::model::SessionId;
+use forklore_chat::markdown;
+use forklore_chat::screen::Screen;
 use serde::Serialize;
 
 use crate::failure::Result;
@@ -48,6 +51,8 @@ pub(crate) struct Settings {
 pub(crate) struct Output {
     json: bool,
     quiet: bool,
+    /// Whether commands to type next are of use: in a conversation they are not.
+    hints: bool,
     verbose: bool,
     look: Look,
     /// How errors and hints look: standard error may be a terminal where the answer's is none.
@@ -70,6 +75,7 @@ impl Output {
         Self {
             json: settings.json,
             quiet: settings.quiet,
+            hints: true,
             verbose: settings.verbose,
             look: look(wants_color(settings.color, &out)),
             error_look: look(wants_color(settings.color, &err)),
@@ -152,7 +158,7 @@ impl Output {
 
     /// Commands to type next, each with what it does. Never under `--json` or `--quiet`.
     pub(crate) fn hints(&mut self, commands: &[(&str, &str)]) {
-        if self.json || self.quiet {
+        if self.json || self.quiet || !self.hints {
             return;
         }
         // Hints stand below the answer they are about.
@@ -186,6 +192,39 @@ impl Output {
     /// Where the progress of an import shows: on standard error, and only if it is a terminal.
     pub(crate) fn progress(&self) -> Progress {
         Progress::new(!self.json && !self.quiet && io::stderr().is_terminal())
+    }
+
+    /// Where continuations show how far they are: on standard error, and only if it is a terminal.
+    pub(crate) fn tries(&self, count: usize) -> explored::Tries {
+        let visible = !self.json && !self.quiet && io::stderr().is_terminal();
+        explored::Tries::new(count, visible, terminal_width(visible))
+    }
+
+    /// Whether the answer goes to a terminal.
+    pub(crate) fn is_terminal(&self) -> bool {
+        self.is_terminal
+    }
+
+    /// From now on a conversation runs: other commands are typed in it than those of hints.
+    pub(crate) fn converse(&mut self) {
+        self.hints = false;
+    }
+
+    /// Where a conversation is shown.
+    pub(crate) fn screen(&self) -> Screen {
+        let look = markdown::Look { color: self.look.color, width: self.look.width };
+        Screen::new(Box::new(io::stdout()), look)
+    }
+
+    /// Prints a stored text that goes into a pipe, byte for byte; under `--json` the answer.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(crate) fn stored_text<T: Serialize>(&mut self, answer: &T, text: &str) -> Result<()> {
+        if self.json {
+            return self.answer(answer, |_| {});
+        }
+        Ok(self.out.write_all(text.as_bytes())?)
     }
 
     /// Prints help or the version, as clap made it.

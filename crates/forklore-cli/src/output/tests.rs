@@ -44,6 +44,7 @@ fn output(json: bool, is_terminal: bool) -> (Output, Screen, Screen) {
     let output = Output {
         json,
         quiet: false,
+        hints: true,
         verbose: true,
         look,
         error_look: look,

@@ -5,6 +5,7 @@
 mod attach;
 mod attack;
 mod beside;
+mod chat;
 mod completions;
 mod discover;
 mod doctor;
@@ -24,4 +25,5 @@ mod screens;
 mod shapes;
 mod sharing;
 mod streams;
+mod terminal;
 mod watch;

@@ -296,7 +296,7 @@ impl Plan {
             synthetic_results: self.synthetic.len(),
             would_record_branch_summary: self.summarize.is_some(),
             head_seq,
-            resume_command: format!("forklore append {} --text ...", self.child),
+            resume_command: format!("forklore resume {}", self.child),
         }
     }
 

@@ -35,7 +35,7 @@ fn a39_a_dry_run_writes_nothing_and_is_complete(world: &World) {
             "parent_session_id": "p", "child_session_id": "c", "root_session_id": "p",
             "kind": "branch", "label": "fork-2e7d2c03", "strategy": "share_v1", "cut": cut,
             "event_count": 2, "synthetic_results": 1, "would_record_branch_summary": true,
-            "head_seq": 4, "resume_command": "forklore append c --text ...",
+            "head_seq": 4, "resume_command": "forklore resume c",
         })
     );
     assert_eq!(world.engine.stats(None).unwrap(), before);

@@ -1,0 +1,19 @@
+//! `/continue`: on with a turn that was broken off.
+
+use super::{Command, Next, Takes};
+use crate::Result;
+use crate::chat::Chat;
+
+pub(super) const COMMAND: Command = Command {
+    name: "continue",
+    usage: "",
+    does: "go on with a turn that was broken off",
+    takes: Takes::Text,
+    options: &[],
+    run,
+};
+
+fn run(chat: &mut Chat<'_>, _: &str) -> Result<Next> {
+    chat.turn(None)?;
+    Ok(Next::Line)
+}

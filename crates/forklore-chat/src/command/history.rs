@@ -1,0 +1,19 @@
+//! `/history`: the conversations of this folder.
+
+use super::{Command, Next, Takes};
+use crate::Result;
+use crate::chat::Chat;
+
+pub(super) const COMMAND: Command = Command {
+    name: "history",
+    usage: "",
+    does: "list the conversations of this folder",
+    takes: Takes::Text,
+    options: &[],
+    run,
+};
+
+fn run(chat: &mut Chat<'_>, _: &str) -> Result<Next> {
+    chat.verb(&["list"]);
+    Ok(Next::Line)
+}

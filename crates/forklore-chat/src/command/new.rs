@@ -1,0 +1,22 @@
+//! `/new`: another conversation.
+
+use super::{Command, Next, Takes};
+use crate::Result;
+use crate::chat::Chat;
+use crate::screen::Tone;
+
+pub(super) const COMMAND: Command = Command {
+    name: "new",
+    usage: "[TITLE]",
+    does: "begin another conversation; this one stays",
+    takes: Takes::Text,
+    options: &[],
+    run,
+};
+
+fn run(chat: &mut Chat<'_>, rest: &str) -> Result<Next> {
+    let title = (!rest.is_empty()).then(|| rest.to_owned());
+    chat.begin(title);
+    chat.screen.line(Tone::Good, "A new conversation; /back returns to the last one");
+    Ok(Next::Line)
+}

@@ -1,0 +1,45 @@
+//! `/summarize`: on in a fork that has a summary behind its history.
+
+use forklore_engine::{Fork, Summarize};
+
+use super::{Command, Next, Takes, at_most_one, words};
+use crate::chat::Chat;
+use crate::screen::Tone;
+use crate::{Error, Result};
+
+pub(super) const COMMAND: Command = Command {
+    name: "summarize",
+    usage: "[model|deterministic]",
+    does: "go on in a fork with a summary behind the history",
+    takes: Takes::Text,
+    options: &["model", "deterministic"],
+    run,
+};
+
+fn run(chat: &mut Chat<'_>, rest: &str) -> Result<Next> {
+    let parent = chat.header()?;
+    let by = match at_most_one(&COMMAND, words(rest)?)?.as_deref() {
+        None | Some("model") => chat.summary()?,
+        Some("deterministic") => Summarize::Deterministic,
+        Some(_) => return Err(Error::words("/summarize [model|deterministic]")),
+    };
+    let (how, told) = match &by {
+        Summarize::Told { text, model } => (format!("by {model}"), Some(text.clone())),
+        Summarize::Untold(why) => (format!("without a model: {why}"), None),
+        Summarize::Deterministic => ("without a model".to_owned(), None),
+    };
+    let branched = chat.fork(Fork { summarize: Some(by), ..Fork::of(parent.id) })?;
+    let label = branched.forked.label.to_string();
+    chat.go_to(branched.child)?;
+    chat.screen.words(&[
+        (Tone::Good, "Summed up "),
+        (Tone::Plain, &how),
+        (Tone::Dim, ", now on "),
+        (Tone::Label, &label),
+        (Tone::Dim, "; /inspect shows it, /back returns"),
+    ]);
+    if let Some(told) = told {
+        chat.screen.block(Tone::Dim, &told, "  ");
+    }
+    Ok(Next::Line)
+}

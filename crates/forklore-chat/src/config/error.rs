@@ -1,0 +1,74 @@
+//! What is wrong with a configuration, and what to write instead.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use forklore_model::ErrorKind;
+
+/// What a first configuration looks like.
+const EXAMPLE: &str = r#"
+    default_model = "local"
+
+    [models.local]            # a server on this machine: llama.cpp, vLLM, LM Studio
+    provider = "openai"       # the form it speaks
+    base_url = "http://127.0.0.1:8080/v1"
+    model = "default"
+
+    [models.claude]           # the key is read from ANTHROPIC_API_KEY
+    provider = "anthropic"
+    model = "claude-sonnet-4-5"
+"#;
+
+/// What is wrong with a configuration. It repeats no value of it: one may be a key that was put
+/// into the wrong place.
+#[derive(Debug, thiserror::Error)]
+#[error("{}{}: {wrong}", path.display(), at(*line))]
+pub struct ConfigError {
+    /// The file.
+    pub path: PathBuf,
+    /// The line, where it is one.
+    pub line: Option<usize>,
+    /// What is wrong, and what to do.
+    pub wrong: String,
+    /// What lies behind it.
+    #[source]
+    pub source: Option<io::Error>,
+    /// Whether no model is configured at all.
+    pub no_model: bool,
+}
+
+fn at(line: Option<usize>) -> String {
+    line.map(|line| format!(", line {line}")).unwrap_or_default()
+}
+
+impl ConfigError {
+    pub(crate) fn new(path: &Path, wrong: String) -> Self {
+        Self { path: path.to_owned(), line: None, wrong, source: None, no_model: false }
+    }
+
+    pub(super) fn io(path: &Path, source: io::Error) -> Self {
+        let wrong = source.to_string();
+        Self { source: Some(source), ..Self::new(path, wrong) }
+    }
+
+    pub(super) fn no_model(path: &Path) -> Self {
+        let wrong = format!("no model is configured. Write lines like these into it:\n{EXAMPLE}");
+        Self { no_model: true, ..Self::new(path, wrong) }
+    }
+
+    /// The lines that a first configuration may have, where there is none: the end of the message.
+    #[must_use]
+    pub fn example(&self) -> Option<&'static str> {
+        self.no_model.then_some(EXAMPLE)
+    }
+
+    /// The kind that scripts see (SPEC 16).
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self.source.as_ref().map(io::Error::kind) {
+            Some(io::ErrorKind::PermissionDenied) => ErrorKind::PermissionDenied,
+            Some(_) => ErrorKind::Internal,
+            None => ErrorKind::InvalidArgs,
+        }
+    }
+}

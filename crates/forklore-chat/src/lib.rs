@@ -1,0 +1,25 @@
+//! A conversation that forks.
+//!
+//! What people type and see when they talk to an agent of the [kernel](forklore_agent), and the
+//! configuration that says which models and tools there are. The program `forklore` shows it to
+//! people; the verbs of that program are at hand as commands that begin with a slash.
+
+mod approve;
+mod chat;
+mod command;
+pub mod config;
+mod error;
+pub mod explore;
+pub mod input;
+mod interrupts;
+pub mod markdown;
+mod once;
+pub mod screen;
+mod sub_agents;
+mod supplies;
+mod turn;
+
+pub use chat::{Chat, Program, Start};
+pub use config::{ConfigError, Configured};
+pub use error::{Error, Result};
+pub use supplies::{MakeModel, Supplies};

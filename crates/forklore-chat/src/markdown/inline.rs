@@ -1,0 +1,142 @@
+//! Emphasis and code within a line, switched word by word.
+
+use anstyle::{AnsiColor, Style};
+use forklore_guard::terminal;
+use unicode_width::UnicodeWidthStr;
+
+pub(super) const DIM: Style = Style::new().dimmed();
+pub(super) const ACCENT: Style = Style::new().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Cyan)));
+pub(super) const CODE: Style = Style::new().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Yellow)));
+
+/// What is switched on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct On {
+    heading: bool,
+    bold: bool,
+    italic: bool,
+    code: bool,
+}
+
+/// The state of a paragraph.
+#[derive(Debug, Default)]
+pub(super) struct Inline {
+    on: On,
+    /// What the terminal was told last.
+    told: On,
+    /// Whether the line with a fence opens code.
+    pub(super) opens_code: bool,
+}
+
+impl On {
+    fn style(self) -> Style {
+        let mut style = if self.code { CODE } else { Style::new() };
+        if self.bold || self.heading {
+            style = style.bold();
+        }
+        if self.heading {
+            style = style.underline();
+        }
+        if self.italic { style.italic() } else { style }
+    }
+
+    fn from(self, told: Self) -> String {
+        if self == told {
+            return String::new();
+        }
+        let (reset, style) = (anstyle::Reset, self.style());
+        if told == Self::default() { format!("{style}") } else { format!("{reset}{style}") }
+    }
+}
+
+impl Inline {
+    /// A heading begins.
+    pub(super) fn heading(&mut self) {
+        self.on.heading = true;
+    }
+
+    /// What was opened and not closed is over.
+    pub(super) fn end_paragraph(&mut self) {
+        self.on = On::default();
+    }
+
+    /// What the terminal must be told at the end of a line.
+    pub(super) fn pause(&mut self) -> &'static str {
+        let told = std::mem::take(&mut self.told);
+        if told == On::default() { "" } else { "\u{1b}[0m" }
+    }
+
+    /// A word with its marks made visible, and its columns.
+    pub(super) fn word(&mut self, word: &str) -> (String, usize) {
+        let mut out = String::new();
+        let mut run = String::new();
+        let mut width = 0;
+        let mut rest = word;
+        while let Some(c) = rest.chars().next() {
+            let before = rest.len() == word.len();
+            let (mark, len) = self.mark(rest, before, &run);
+            if mark {
+                width += self.flush(&mut run, &mut out);
+                self.switch(rest.get(..len).unwrap_or_default());
+                rest = rest.get(len..).unwrap_or_default();
+                continue;
+            }
+            if c == '\\'
+                && !self.on.code
+                && let Some(next) = rest.chars().nth(1).filter(char::is_ascii_punctuation)
+            {
+                run.push(next);
+                rest = rest.get(1 + next.len_utf8()..).unwrap_or_default();
+                continue;
+            }
+            run.push(c);
+            rest = rest.get(c.len_utf8()..).unwrap_or_default();
+        }
+        width += self.flush(&mut run, &mut out);
+        (out, width)
+    }
+
+    fn flush(&mut self, run: &mut String, out: &mut String) -> usize {
+        if run.is_empty() {
+            return 0;
+        }
+        out.push_str(&self.on.from(self.told));
+        self.told = self.on;
+        let text = terminal::line(run).into_owned();
+        out.push_str(&text);
+        run.clear();
+        text.width()
+    }
+
+    /// Whether `rest` begins with a mark that switches something, and its length.
+    fn mark(&self, rest: &str, first: bool, run: &str) -> (bool, usize) {
+        if rest.starts_with('`') {
+            return (true, 1);
+        }
+        if self.on.code {
+            return (false, 0);
+        }
+        let edge = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
+        for (mark, open) in [
+            ("**", self.on.bold),
+            ("__", self.on.bold),
+            ("*", self.on.italic),
+            ("_", self.on.italic),
+        ] {
+            let Some(behind) = rest.strip_prefix(mark) else { continue };
+            let opens = !open
+                && (first || edge(run.chars().last()))
+                && behind.starts_with(|c: char| !c.is_whitespace());
+            let closes = open && edge(behind.chars().next());
+            return (opens || closes, mark.len());
+        }
+        (false, 0)
+    }
+
+    fn switch(&mut self, mark: &str) {
+        match mark {
+            "`" => self.on.code = !self.on.code,
+            "**" | "__" => self.on.bold = !self.on.bold,
+            _ => self.on.italic = !self.on.italic,
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! Markdown on a terminal while it is still coming.
+//!
+//! A word is written as soon as it is whole, so what was written never has to be taken back; a
+//! kept crate that does this there is none, those that exist want the whole text. What cannot be
+//! told from the words so far stays as it was typed. All text is escaped.
+
+mod inline;
+
+use forklore_guard::terminal;
+use unicode_width::UnicodeWidthStr;
+
+use inline::Inline;
+
+/// How an answer is to look.
+#[derive(Clone, Copy, Debug)]
+pub struct Look {
+    /// Whether there is colour and the like; without, Markdown is shown as it was written.
+    pub color: bool,
+    /// The columns of a line; lines are broken at words.
+    pub width: usize,
+}
+
+/// Markdown that comes in pieces, made readable on a terminal.
+#[derive(Debug)]
+pub struct Markdown {
+    look: Look,
+    inline: Inline,
+    block: Block,
+    /// The word that is not whole yet.
+    word: String,
+    /// Spaces before it.
+    spaces: usize,
+    /// Columns of the line that are written.
+    column: usize,
+    /// Where further lines of the block begin.
+    indent: usize,
+    /// Whether nothing of the line was written.
+    at_start: bool,
+    out: String,
+}
+
+/// What the present line is part of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Block {
+    Text,
+    Heading,
+    /// Between two fences.
+    Code,
+    /// The rest of a line that opens or closes code.
+    Fence,
+}
+
+impl Markdown {
+    /// Nothing yet.
+    #[must_use]
+    pub fn new(look: Look) -> Self {
+        Self {
+            look,
+            inline: Inline::default(),
+            block: Block::Text,
+            word: String::new(),
+            spaces: 0,
+            column: 0,
+            indent: 0,
+            at_start: true,
+            out: String::new(),
+        }
+    }
+
+    /// Takes the next piece; gives what can be written now.
+    pub fn push(&mut self, piece: &str) -> String {
+        for c in piece.chars() {
+            match c {
+                '\n' => self.end_line(),
+                ' ' | '\t' if self.block == Block::Code => self.word.push(c),
+                ' ' | '\t' => {
+                    self.end_word();
+                    self.spaces += if c == '\t' { 4 } else { 1 };
+                }
+                '\r' => {}
+                _ => self.word.push(c),
+            }
+        }
+        std::mem::take(&mut self.out)
+    }
+
+    /// What is left when nothing comes any more; ends the line if one was begun.
+    pub fn finish(&mut self) -> String {
+        if !self.at_start || !self.word.is_empty() {
+            self.end_line();
+        }
+        std::mem::take(&mut self.out)
+    }
+
+    fn end_word(&mut self) {
+        if self.word.is_empty() {
+            return;
+        }
+        let word = std::mem::take(&mut self.word);
+        let spaces = std::mem::take(&mut self.spaces);
+        if self.at_start {
+            self.begin_line(&word, spaces);
+        } else {
+            self.put_word(&word, spaces);
+        }
+    }
+
+    fn end_line(&mut self) {
+        if self.block == Block::Code && !self.word.is_empty() {
+            let line = std::mem::take(&mut self.word);
+            self.code_line(&line);
+        } else {
+            self.end_word();
+        }
+        if self.look.color {
+            if self.at_start || self.block == Block::Heading {
+                // A paragraph is over: what was opened in it and not closed is over too.
+                self.inline.end_paragraph();
+            }
+            self.out.push_str(self.inline.pause());
+        }
+        self.block = match self.block {
+            Block::Code => Block::Code,
+            Block::Fence => self.after_fence(),
+            Block::Text | Block::Heading => Block::Text,
+        };
+        self.out.push('\n');
+        (self.at_start, self.column, self.spaces, self.indent) = (true, 0, 0, 0);
+    }
+
+    fn after_fence(&mut self) -> Block {
+        if std::mem::take(&mut self.inline.opens_code) { Block::Code } else { Block::Text }
+    }
+
+    /// The first word of a line says what the line is.
+    fn begin_line(&mut self, word: &str, spaces: usize) {
+        self.at_start = false;
+        self.pad(spaces.min(self.look.width / 2));
+        if !self.look.color {
+            self.indent = self.column;
+            return self.put_word(word, 0);
+        }
+        if word.starts_with("```") || word.starts_with("~~~") {
+            (self.block, self.inline.opens_code) = (Block::Fence, true);
+            return self.put_styled(word, inline::DIM);
+        }
+        let hashes = word.len() <= 6 && word.chars().all(|c| c == '#');
+        if hashes {
+            self.block = Block::Heading;
+            self.inline.heading();
+            return;
+        }
+        match word {
+            "-" | "*" | "+" => self.put_styled("•", inline::ACCENT),
+            ">" => self.put_styled("│", inline::DIM),
+            _ if is_number(word) => self.put_styled(word, inline::ACCENT),
+            _ if is_rule(word) => {
+                let width = self.look.width.min(40);
+                self.put_styled(&"─".repeat(width), inline::DIM);
+            }
+            _ => {
+                self.indent = self.column;
+                return self.put_word(word, 0);
+            }
+        }
+        self.indent = self.column + 1;
+    }
+
+    fn put_word(&mut self, word: &str, spaces: usize) {
+        if self.block == Block::Fence {
+            self.pad(spaces);
+            return self.put_styled(word, inline::DIM);
+        }
+        if !self.look.color {
+            let word = terminal::line(word).into_owned();
+            self.make_room(word.width(), spaces);
+            self.column += word.width();
+            self.out.push_str(&word);
+            return;
+        }
+        let (text, width) = self.inline.word(word);
+        self.make_room(width, spaces);
+        self.out.push_str(&text);
+        self.column += width;
+    }
+
+    /// Spaces, or a new line where the word would not fit.
+    fn make_room(&mut self, width: usize, spaces: usize) {
+        if self.column + spaces + width <= self.look.width || self.column <= self.indent {
+            let spaces = if self.column == 0 { 0 } else { spaces };
+            return self.pad(spaces);
+        }
+        self.out.push('\n');
+        self.column = 0;
+        self.pad(self.indent);
+    }
+
+    fn pad(&mut self, columns: usize) {
+        self.out.extend(std::iter::repeat_n(' ', columns));
+        self.column += columns;
+    }
+
+    fn code_line(&mut self, line: &str) {
+        self.at_start = false;
+        let trimmed = line.trim();
+        if trimmed.starts_with("```") || trimmed.starts_with("~~~") {
+            self.block = Block::Fence;
+            return self.put_styled(trimmed, inline::DIM);
+        }
+        self.put_styled(&line.replace('\t', "    "), inline::CODE);
+    }
+
+    fn put_styled(&mut self, text: &str, style: anstyle::Style) {
+        let text = terminal::line(text);
+        self.column += text.width();
+        self.out.push_str(&format!("{style}{text}{style:#}"));
+    }
+}
+
+/// Whether a word numbers an item of a list.
+fn is_number(word: &str) -> bool {
+    let digits = word.trim_end_matches(['.', ')']);
+    digits.len() + 1 == word.len()
+        && digits.len() <= 3
+        && digits.chars().all(|c| c.is_ascii_digit())
+        && !digits.is_empty()
+}
+
+/// Whether a word is a line across the page.
+fn is_rule(word: &str) -> bool {
+    word.len() >= 3 && ['-', '*', '_'].iter().any(|mark| word.chars().all(|c| c == *mark))
+}
+
+#[cfg(test)]
+mod tests;

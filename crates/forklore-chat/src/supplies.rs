@@ -1,0 +1,121 @@
+//! What the sessions of one run of the program share: the kernel, and what the configuration names.
+
+use std::sync::Arc;
+
+use forklore_agent::approve::Approve;
+use forklore_agent::model::{Model, Options};
+use forklore_agent::{Equipment, Kernel, Settings};
+use forklore_engine::Engine;
+use forklore_models::{HttpModel, ModelConfig};
+use forklore_tools::{McpTools, UserPolicy};
+use tokio::runtime::Runtime;
+
+use crate::config::Configured;
+use crate::sub_agents::SubAgents;
+use crate::{Error, Result};
+
+/// Makes a model from what the configuration says of it.
+pub type MakeModel = dyn Fn(&ModelConfig) -> Result<Arc<dyn Model>> + Send + Sync;
+
+/// What the sessions of one run share.
+pub struct Supplies {
+    configured: Configured,
+    kernel: Kernel,
+    tools: Arc<McpTools>,
+    make: Box<MakeModel>,
+    // Dropped last: what the others still do, they do on it.
+    runtime: Runtime,
+}
+
+impl Supplies {
+    /// A kernel over `engine`, and what `configured` names; no server of tools runs yet.
+    ///
+    /// # Errors
+    /// When the configuration of a server makes no sense, or threads cannot be had.
+    pub fn new(engine: Engine, configured: Configured) -> Result<Self> {
+        Self::with_models(engine, configured, Box::new(over_http))
+    }
+
+    /// The same with models of another make.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn with_models(
+        engine: Engine,
+        configured: Configured,
+        make: Box<MakeModel>,
+    ) -> Result<Self> {
+        let io = |source| Error::Io { doing: "starting threads".to_owned(), source };
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .map_err(io)?;
+        let tools = McpTools::new(&configured.config.tools)
+            .map_err(|error| crate::ConfigError::new(&configured.path, error.to_string()))?;
+        let kernel = Kernel::builder(engine).application("forklore chat").build();
+        Ok(Self { configured, kernel, tools: Arc::new(tools), make, runtime })
+    }
+
+    /// What the user has set.
+    #[must_use]
+    pub fn configured(&self) -> &Configured {
+        &self.configured
+    }
+
+    /// The kernel.
+    #[must_use]
+    pub fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+
+    /// Where turns run.
+    #[must_use]
+    pub fn runtime(&self) -> &Runtime {
+        &self.runtime
+    }
+
+    /// Starts the servers of tools; gives what is wrong with those that do not start.
+    #[must_use]
+    pub fn start_tools(&self) -> Vec<String> {
+        let problems = self.runtime.block_on(self.tools.start());
+        problems.iter().map(ToString::to_string).collect()
+    }
+
+    /// Ends the servers of tools.
+    pub fn end(&self) {
+        self.runtime.block_on(self.tools.end());
+    }
+
+    /// What a session works with, answered by the model of this name.
+    ///
+    /// # Errors
+    /// When there is no such model, or it cannot be what its configuration says.
+    pub fn equipment(&self, model: &str, approve: Arc<dyn Approve>) -> Result<Equipment> {
+        let (_, config) = self.configured.model(Some(model))?;
+        let settings = Settings {
+            options: Options {
+                max_output_tokens: config.max_output_tokens,
+                temperature: config.temperature,
+                ..Options::default()
+            },
+            prices: config.price,
+            ..Settings::default()
+        };
+        let rules = self.configured.config.policy.clone();
+        Ok(Equipment {
+            tools: self.tools.clone(),
+            policy: Arc::new(UserPolicy::new(rules, self.tools.clone())),
+            approve,
+            delegation: SubAgents::down_to(self.configured.config.delegate_depth),
+            system: self.configured.config.system.clone(),
+            settings,
+            ..Equipment::new((self.make)(config)?)
+        })
+    }
+}
+
+fn over_http(config: &ModelConfig) -> Result<Arc<dyn Model>> {
+    let model = HttpModel::new(config.clone()).map_err(|error| Error::Model(error.to_string()))?;
+    Ok(Arc::new(model))
+}

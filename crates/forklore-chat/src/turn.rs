@@ -1,0 +1,193 @@
+//! A turn, shown while it runs.
+
+use forklore_agent::approve::Answer;
+use forklore_agent::notify::{Heard, Subscription};
+use forklore_agent::session::Delegate;
+use forklore_agent::{AgentSession, Status, Turn};
+use forklore_engine::Fork;
+use futures_util::{FutureExt, StreamExt};
+
+use crate::approve::Asked;
+use crate::chat::Chat;
+use crate::interrupts::Interrupts;
+use crate::screen::Tone;
+use crate::{Error, Result};
+
+/// Notifications that wait to be shown.
+const WAITING: usize = 4096;
+
+/// What was going on while something was waited for.
+enum Moment<T> {
+    Heard(Heard),
+    Asked(Asked),
+    Interrupted,
+    Done(Result<T>),
+}
+
+impl Chat<'_> {
+    /// Runs a turn, or goes on with one that was broken off; offers a fork where somebody else has
+    /// the session.
+    pub(crate) fn turn(&mut self, prompt: Option<&str>) -> Result<()> {
+        match self.try_turn(prompt) {
+            Err(error) if error.is_taken() && self.header().is_ok() => {
+                self.tell(&error);
+                self.go_on_beside(prompt)
+            }
+            done => done,
+        }
+    }
+
+    /// Somebody else is in this session: whoever wants goes on in a fork (SPEC 9).
+    fn go_on_beside(&mut self, prompt: Option<&str>) -> Result<()> {
+        let answer = self.input.ask("Go on in a fork of it? [Y/n] ");
+        let yes = answer.is_some_and(|answer| !answer.trim().to_lowercase().starts_with('n'));
+        if !yes {
+            return Ok(());
+        }
+        let branched = self.fork(Fork::of(self.session.id()))?;
+        let label = branched.forked.label.to_string();
+        self.go_to(branched.child)?;
+        self.screen.words(&[(Tone::Good, "Now on "), (Tone::Label, &label)]);
+        self.try_turn(prompt)
+    }
+
+    fn try_turn(&mut self, prompt: Option<&str>) -> Result<()> {
+        let session = self.session.clone();
+        let prompt = prompt.map(str::to_owned);
+        let heard = session.subscribe(WAITING);
+        let turn = self.watch(heard, async move {
+            Ok(match prompt {
+                Some(prompt) => session.execute(&prompt).await?,
+                None => session.resume().await?,
+            })
+        })?;
+        self.closed(&turn);
+        Ok(())
+    }
+
+    /// Has a sub-agent do a piece of work, and shows it at that.
+    pub(crate) fn delegate(&mut self, task: &str) -> Result<()> {
+        let session = self.session.clone();
+        let delegate = Delegate::new(task);
+        let heard = self.supplies.kernel().subscribe(WAITING);
+        let delegated = self.watch(heard, async move { Ok(session.delegate(delegate).await?) })?;
+        let turn = delegated.turn?;
+        self.closed(&turn);
+        let text = format!("done by {}; the next turn is told its result", turn.session_id);
+        self.screen.line(Tone::Dim, &text);
+        Ok(())
+    }
+
+    /// Shows what is heard until some work of this session is done; Ctrl-C interrupts it.
+    pub(crate) fn watch<T: Send + 'static>(
+        &mut self,
+        mut heard: Subscription,
+        work: impl Future<Output = Result<T>> + Send + 'static,
+    ) -> Result<T> {
+        let session = self.session.clone();
+        let runtime = self.supplies.runtime();
+        let mut work = runtime.spawn(work);
+        let mut interrupts = Interrupts::listen(runtime);
+        let mut interrupted = 0;
+        let done = loop {
+            let moment = runtime.block_on(async {
+                tokio::select! {
+                    biased;
+                    Some(heard) = heard.next() => Moment::Heard(heard),
+                    Some(asked) = self.questions.recv() => Moment::Asked(asked),
+                    () = interrupts.next() => Moment::Interrupted,
+                    done = &mut work => Moment::Done(done.unwrap_or(Err(Error::Interrupted))),
+                }
+            });
+            match moment {
+                Moment::Heard(heard) => self.screen.heard(&heard),
+                Moment::Asked(asked) => self.ask(asked, &session),
+                Moment::Interrupted => {
+                    interrupted += 1;
+                    session.interrupt();
+                    if interrupted > 1 {
+                        work.abort();
+                    }
+                }
+                Moment::Done(done) => break done,
+            }
+        };
+        while let Some(Some(heard)) = heard.next().now_or_never() {
+            self.screen.heard(&heard);
+        }
+        self.screen.end_answer();
+        done
+    }
+
+    /// Asks the person about a call.
+    fn ask(&mut self, asked: Asked, session: &AgentSession) {
+        self.screen.end_answer();
+        let Asked { question, answer } = asked;
+        let tool = question.call.as_ref().map(|call| call.name.clone());
+        match &question.call {
+            Some(call) => self.screen.call(&call.name, call.arguments.get()),
+            None => self.screen.line(Tone::Warn, &question.prompt),
+        }
+        let said = self.input.ask("May it? [y]es, [n]o, [a]lways: ");
+        let said = said.map(|said| said.trim().to_lowercase());
+        let given = match said.as_deref() {
+            Some("y" | "yes") => Answer::Granted(None),
+            Some("a" | "always") => {
+                if let Some(tool) = &tool {
+                    self.approve.allow(tool);
+                }
+                Answer::Granted(Some("allowed until the program ends".to_owned()))
+            }
+            Some(_) => Answer::Denied(Some("the user said no".to_owned())),
+            None => {
+                session.interrupt();
+                Answer::Denied(Some("the user interrupted".to_owned()))
+            }
+        };
+        // The turn may be over by now.
+        let _ = answer.send(given);
+    }
+
+    /// The line below an answer.
+    fn closed(&mut self, turn: &Turn) {
+        if let Some(from) = &turn.moved_from {
+            let text = format!("{from} was taken by another program; this went on in a fork");
+            self.screen.line(Tone::Warn, &text);
+        }
+        match &turn.status {
+            Status::Success => {}
+            Status::Cancelled => {
+                self.screen.line(Tone::Warn, "interrupted; what was said is kept");
+            }
+            Status::Incomplete(why) => {
+                self.screen.line(Tone::Warn, &format!("cut short: {why}"));
+            }
+        }
+        let line = usage_line(turn);
+        if !line.is_empty() {
+            self.screen.line(Tone::Dim, &line);
+        }
+    }
+}
+
+/// What a turn took, in a line.
+pub(crate) fn usage_line(turn: &Turn) -> String {
+    let usage = &turn.usage;
+    let mut parts = Vec::new();
+    if usage.input > 0 || usage.output > 0 {
+        let cached =
+            if usage.cached > 0 { format!(" ({} cached)", usage.cached) } else { String::new() };
+        parts.push(format!("{} tokens in{cached}, {} out", usage.input, usage.output));
+    }
+    if usage.cost > 0.0 {
+        parts.push(format!("{:.4}", usage.cost));
+    }
+    if turn.tool_calls > 0 {
+        parts.push(calls(turn.tool_calls));
+    }
+    parts.join(", ")
+}
+
+fn calls(count: u32) -> String {
+    if count == 1 { "1 call".to_owned() } else { format!("{count} calls") }
+}

@@ -1,0 +1,13 @@
+//! Conversations with a model that answers as it is told, over a store in memory.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "these are tests: a broken expectation ends the case"
+)]
+
+mod exploring;
+mod talking;
+mod world;

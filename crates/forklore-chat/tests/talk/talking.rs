@@ -1,0 +1,124 @@
+//! Talking: forks, ways back, what is told where.
+
+use forklore_engine::ListRequest;
+use forklore_model::SessionKind;
+
+use crate::world::World;
+
+fn only_root(world: &World) -> forklore_model::Header {
+    let listing = world.engine().list(&ListRequest::default()).unwrap();
+    listing.sessions.into_iter().find(|header| header.kind == SessionKind::Root).unwrap()
+}
+
+#[test]
+fn one_forks_while_one_talks() {
+    let mut world = World::new();
+    let shown = world.talk(
+        World::start(),
+        &[
+            "plan A or plan B?",
+            "and the cost?",
+            "/turns",
+            "/fork 1 --label plan-b",
+            "let us take B",
+            "/back",
+            "/switch plan-b",
+            "/rewind",
+            "/back",
+            "/quit",
+        ],
+    );
+    insta::assert_snapshot!(shown);
+    // The request of the fork begins with the messages of its parent, and has its family's key.
+    let heard = world.heard.lock().unwrap();
+    let [first, second, forked] = &heard[..] else { panic!("{} requests", heard.len()) };
+    assert_eq!(forked.messages[..2], second.messages[..2]);
+    assert_eq!(first.cache_key, forked.cache_key);
+}
+
+#[test]
+fn what_is_shown_is_shown_by_the_programs_verbs() {
+    let mut world = World::new();
+    world.talk(
+        World::start(),
+        &[
+            "hello",
+            "/fork --stay --label b",
+            "/tree",
+            "/branches",
+            "/replay 1",
+            "/inspect",
+            "/stats",
+            "/history",
+            "/diff b",
+            "/bring b",
+            "/explore what else? -n 2 --judge 'wc -c'",
+            "/export 'my file.jsonl' --to pi",
+        ],
+    );
+    insta::assert_snapshot!(world.verbs.join("\n"));
+}
+
+#[test]
+fn nothing_is_stored_before_something_is_said() {
+    let mut world = World::new();
+    let shown = world.talk(World::start(), &["/turns", "/fork", "/nonsense", "/model", "^C"]);
+    insta::assert_snapshot!(shown);
+    assert_eq!(world.engine().list(&ListRequest::default()).unwrap().sessions, []);
+}
+
+#[test]
+fn a_model_that_fails_leaves_the_session_to_go_on_with() {
+    let mut world = World::new();
+    let shown = world.talk(World::start(), &["please fail", "and now?", "/model two", "who?"]);
+    insta::assert_snapshot!(shown);
+}
+
+#[test]
+fn who_is_second_is_told_and_goes_on_in_a_fork() {
+    let mut world = World::new();
+    world.talk(World::start(), &["hello"]);
+    let root = only_root(&world);
+    world.engine().hold(&root.id, "another terminal").unwrap();
+    let start = forklore_chat::Start { session: Some(root.id.clone()), ..World::start() };
+    let shown = world.talk(start.clone(), &["me too", "y"]);
+    insta::assert_snapshot!(shown);
+    assert_eq!(world.engine().show(&root.id).unwrap().counts.index, 2);
+    // Who does not want to leaves no fork.
+    let before = world.engine().list(&ListRequest::default()).unwrap().sessions.len();
+    world.talk(start, &["me too", "n"]);
+    assert_eq!(world.engine().list(&ListRequest::default()).unwrap().sessions.len(), before);
+}
+
+#[test]
+fn sessions_of_other_folders_are_not_resumed_here() {
+    let mut world = World::new();
+    let elsewhere = forklore_chat::Start {
+        workspace: forklore_model::workspace::Workspace::new("/other"),
+        ..World::start()
+    };
+    world.talk(elsewhere, &["hello"]);
+    let id = only_root(&world).id.to_string();
+    let shown = world.talk(World::start(), &[&format!("/resume {id}"), &format!("/switch {id}")]);
+    insta::assert_snapshot!(shown);
+}
+
+#[test]
+fn a_summary_goes_with_a_fork_and_its_cost_stays_with_the_parent() {
+    let mut world = World::new();
+    let shown = world.talk(World::start(), &["hello", "/summarize", "/summarize deterministic"]);
+    insta::assert_snapshot!(shown);
+    assert_eq!(only_root(&world).usage.input, 200);
+}
+
+#[test]
+fn s12_hostile_text_is_escaped_on_the_screen() {
+    let mut world = World::new();
+    let hostile = "\u{1b}]0;owned\u{7} \u{1b}[2J \u{202e}txt";
+    let shown = world.talk(World::start(), &[hostile, "/turns"]);
+    // What was typed is echoed by the terminal itself.
+    let shown: String = shown.lines().filter(|line| !line.starts_with("main> ")).collect();
+    for bad in ["\u{1b}", "\u{7}", "\u{202e}"] {
+        assert!(!shown.contains(bad), "{bad:?} in {shown:?}");
+    }
+}

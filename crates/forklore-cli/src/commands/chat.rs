@@ -1,0 +1,223 @@
+//! `chat`: a conversation with an agent, at a terminal or of one turn.
+
+use std::io::{IsTerminal, Read};
+
+use clap::Parser;
+use forklore::model::{ErrorKind, SessionId};
+use forklore_agent::{Status, Turn};
+use forklore_chat::input::Editor;
+use forklore_chat::{Chat, Program, Start, Supplies};
+use serde::Serialize;
+
+use crate::app::App;
+use crate::args::Cli;
+use crate::failure::{Failure, Result};
+use crate::output::Output;
+use crate::session_ref::SessionRef;
+use crate::{exit, supplies};
+
+const EXAMPLES: &str = "\
+Examples:
+  forklore chat                              talk; /help shows what you can type
+  forklore chat @plan-b                      go on in a branch
+  forklore chat ./session.jsonl              go on with a session of another agent
+  forklore chat -p \"plan A or plan B?\"       one turn, and its answer
+  forklore chat last -p \"and the cost?\" --json
+  git diff | forklore chat --model claude
+
+Which models there are, and which tools they may call, stands in one file of yours, config.toml in \
+the folder forklore of your configuration (or the file that FORKLORE_CONFIG names): without it, \
+this command says what to write there. Keys are read from the environment. The folder you work in \
+cannot change any of it.
+
+While you talk, /fork goes on in another branch, /rewind takes a turn back, /explore tries several \
+continuations, and /bring tells one branch what another came to. Nothing that was said is lost.";
+
+/// Talk to an agent: fork, go back and compare while you talk
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The session to go on with: an id or its end, last, @label, or a session file [default: a
+    /// new one]
+    session: Option<String>,
+    #[command(flatten)]
+    pub(super) how: How,
+    /// What a new session is called
+    #[arg(long, conflicts_with = "session")]
+    title: Option<String>,
+}
+
+/// How one talks.
+#[derive(Debug, clap::Args)]
+pub(super) struct How {
+    /// The model that answers, by its name in the configuration
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
+    /// Say this, print the answer, and end
+    #[arg(short, long, value_name = "TEXT")]
+    prompt: Option<String>,
+}
+
+pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
+    let session = args.session.as_deref().map(SessionRef::parse).transpose()?;
+    talk(session.as_ref(), args.title.as_deref(), &args.how, app, output)
+}
+
+/// Talks in a session, or in a new one.
+pub(super) fn talk(
+    session: Option<&SessionRef>,
+    title: Option<&str>,
+    how: &How,
+    app: &App,
+    output: &mut Output,
+) -> Result<()> {
+    let prompt = prompt(how, output)?;
+    let supplies = supplies::of(app, how.model.as_deref(), output)?;
+    let session = session.map(|session| app.session(session, output)).transpose()?;
+    let start = Start {
+        session: session.map(|header| header.id),
+        title: title.map(str::to_owned),
+        workspace: app.workspace()?,
+        model: how.model.clone(),
+    };
+    exit::leave_interrupts();
+    for problem in supplies.start_tools() {
+        output.remark(&problem);
+    }
+    let done = match prompt {
+        Some(prompt) => once(&supplies, &start, &prompt, output),
+        None => at_terminal(&supplies, start, app, output),
+    };
+    supplies.end();
+    done
+}
+
+/// What is to be said without a terminal, if that is so.
+fn prompt(how: &How, output: &Output) -> Result<Option<String>> {
+    if let Some(prompt) = &how.prompt {
+        return Ok(Some(said(prompt)?));
+    }
+    if !std::io::stdin().is_terminal() {
+        let mut text = String::new();
+        std::io::stdin().read_to_string(&mut text).map_err(|source| Failure::File {
+            doing: "reading what is to be said".to_owned(),
+            source,
+        })?;
+        return Ok(Some(said(&text)?));
+    }
+    if output.is_json() || !output.is_terminal() {
+        let message = "a conversation needs a terminal; for one turn without, say -p TEXT";
+        return Err(Failure::invalid(message));
+    }
+    Ok(None)
+}
+
+fn said(text: &str) -> Result<String> {
+    match text.trim() {
+        "" => Err(Failure::invalid("there is nothing to say; say -p TEXT, or pipe a text in")),
+        text => Ok(text.to_owned()),
+    }
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    session_id: &'a SessionId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    moved_from: Option<&'a SessionId>,
+    status: &'a Status,
+    text: &'a str,
+    model_calls: u32,
+    tool_calls: u32,
+    usage: &'a forklore::model::header::Usage,
+    head_seq: i64,
+    resume_command: String,
+}
+
+fn once(supplies: &Supplies, start: &Start, prompt: &str, output: &mut Output) -> Result<()> {
+    let json = output.is_json();
+    let mut written = Ok(());
+    let mut screen = output.is_terminal().then(|| output.screen());
+    let turn = supplies.once(start, prompt, &mut |told| {
+        if json {
+            let line = output.record(told, |_| {}).and_then(|()| output.flush());
+            if written.is_ok() {
+                written = line;
+            }
+        } else if let Some(screen) = &mut screen {
+            screen.told(told);
+        }
+    });
+    if let Some(screen) = &mut screen {
+        screen.end_answer();
+    }
+    let turn = turn?;
+    written?;
+    if json || screen.is_none() {
+        answer(&turn, output)?;
+    }
+    output.hint(&resume_command(&turn), "go on with it");
+    match &turn.status {
+        Status::Success => Ok(()),
+        Status::Cancelled => Err(Failure::Answered(ErrorKind::Interrupted)),
+        Status::Incomplete(why) => {
+            output.remark(&format!("cut short: {why}"));
+            Err(Failure::Answered(ErrorKind::Internal))
+        }
+    }
+}
+
+fn answer(turn: &Turn, output: &mut Output) -> Result<()> {
+    let answer = Answer {
+        session_id: &turn.session_id,
+        moved_from: turn.moved_from.as_ref(),
+        status: &turn.status,
+        text: &turn.text,
+        model_calls: turn.model_calls,
+        tool_calls: turn.tool_calls,
+        usage: &turn.usage,
+        head_seq: turn.head_seq,
+        resume_command: resume_command(turn),
+    };
+    output.stored_text(&answer, &format!("{}\n", turn.text.trim_end()))
+}
+
+fn resume_command(turn: &Turn) -> String {
+    format!("forklore resume {}", turn.session_id)
+}
+
+fn at_terminal(supplies: &Supplies, start: Start, app: &App, output: &mut Output) -> Result<()> {
+    let failed = |source| Failure::File { doing: "using the terminal".to_owned(), source };
+    let mut editor = Editor::new(Some(supplies::remembered_lines()?)).map_err(failed)?;
+    output.flush()?;
+    output.converse();
+    let screen = output.screen();
+    let mut verbs = Verbs { app, output };
+    let mut chat = Chat::open_at(start, supplies, &mut verbs, &mut editor, screen)?;
+    chat.talk();
+    Ok(())
+}
+
+/// The verbs of this program, for a conversation.
+struct Verbs<'a> {
+    app: &'a App,
+    output: &'a mut Output,
+}
+
+impl Program for Verbs<'_> {
+    fn verb(&mut self, words: &[&str]) {
+        let line = ["forklore"].iter().chain(words);
+        let done = match Cli::try_parse_from(line) {
+            Ok(cli) => super::run(cli.command, self.app, self.output),
+            Err(error) => Err(crate::args::usage_of(&error, words.first().copied())),
+        };
+        if let Err(failure) = done.and_then(|()| self.output.flush()) {
+            // A screen that is gone ends the conversation at its next line.
+            let _ = self.output.failure(&failure);
+        }
+        let _ = self.output.flush();
+    }
+
+    fn forms(&self) -> Vec<String> {
+        super::export::FORMS.iter().map(|form| (*form).to_owned()).collect()
+    }
+}

@@ -1,0 +1,170 @@
+//! A conversation at a real terminal (tmux) with the real small model. With `FORKLORE_CAPTURES` set
+//! to a folder it leaves there what was on the screen: docs/chat.md shows that.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::place::{Place, WORKSPACE};
+
+/// How long anything on the screen may take.
+const PATIENCE: Duration = Duration::from_secs(40);
+const CONFIG: &str = "[models.small]\nprovider = \"openai\"\nmodel = \"smollm2\"\n\
+    context_window = 4096\nmax_output_tokens = 32\n";
+
+/// A terminal in which one program runs.
+struct Terminal<'a> {
+    place: &'a Place,
+    name: &'static str,
+}
+
+impl Drop for Terminal<'_> {
+    fn drop(&mut self) {
+        // The program may have ended, and tmux with it.
+        let _ = self.tmux(&["kill-server"]).output();
+    }
+}
+
+impl<'a> Terminal<'a> {
+    fn start(place: &'a Place, name: &'static str, words: &[&str]) -> Self {
+        let terminal = Self { place, name };
+        let settings = place.file("tmux.conf", "set -g remain-on-exit on\n");
+        let settings = settings.to_str().unwrap();
+        let mut line = vec!["-f", settings, "new-session", "-d", "-x", "92", "-y", "48"];
+        line.push(env!("CARGO_BIN_EXE_forklore"));
+        line.extend(["--workspace", WORKSPACE]);
+        line.extend(words);
+        let started = terminal.tmux(&line).output().unwrap();
+        assert!(started.status.success(), "{started:?}");
+        terminal
+    }
+
+    fn tmux(&self, words: &[&str]) -> Command {
+        let program = std::env::var_os("FORKLORE_TMUX").unwrap_or_else(|| "tmux".into());
+        let forklore = self.place.command(&[]);
+        let mut command = Command::new(program);
+        command.env_clear().args(["-u", "-L", self.name]).args(words);
+        for (name, value) in forklore.get_envs() {
+            if let Some(value) = value {
+                command.env(name, value);
+            }
+        }
+        let kept = ["PATH", "LD_LIBRARY_PATH"];
+        command.envs(kept.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
+        command
+            .env_remove("COLUMNS")
+            .env("TERM", "xterm-256color")
+            .env("LANG", "C.UTF-8")
+            .env("TMUX_TMPDIR", self.place.path())
+            .env("FORKLORE_CONFIG", self.place.path().join("config.toml"));
+        command
+    }
+
+    fn screen(&self) -> String {
+        let shown = self.tmux(&["capture-pane", "-p", "-S", "-500"]).output().unwrap();
+        String::from_utf8(shown.stdout).unwrap().trim_end().to_owned()
+    }
+
+    /// Waits until the screen shows something.
+    fn until(&self, what: &str, shown: impl Fn(&str) -> bool) -> String {
+        let began = Instant::now();
+        loop {
+            let screen = self.screen();
+            if shown(&screen) {
+                return screen;
+            }
+            assert!(began.elapsed() < PATIENCE, "no {what}:\n{screen}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// Waits until a line can be typed.
+    fn ready(&self, prompt: &str) -> String {
+        self.until(prompt, |screen| screen.lines().last().is_some_and(|line| line == prompt))
+    }
+
+    /// Types a line, and waits until the next can be typed; gives what came since.
+    fn line(&self, text: &str, prompt: &str) -> String {
+        let before = self.screen().lines().count();
+        assert!(self.tmux(&["send-keys", "-l", text]).status().unwrap().success());
+        assert!(self.tmux(&["send-keys", "Enter"]).status().unwrap().success());
+        let screen = self.until(prompt, |screen| {
+            let lines = screen.lines().count();
+            lines > before && screen.lines().last() == Some(prompt)
+        });
+        let since: Vec<&str> = screen.lines().skip(before.saturating_sub(1)).collect();
+        let (_, since) = since.split_last().unwrap();
+        since.join("\n")
+    }
+}
+
+/// Keeps what was on the screen, where somebody wants it.
+fn keep(name: &str, screen: &str) {
+    if let Some(folder) = std::env::var_os("FORKLORE_CAPTURES") {
+        std::fs::write(Path::new(&folder).join(name), format!("{screen}\n")).unwrap();
+    }
+}
+
+#[test]
+fn one_forks_explores_brings_and_resumes_at_a_terminal() {
+    let server = forklore_smollm::Server::start().unwrap();
+    let place = Place::new();
+    place.file("config.toml", &format!("{CONFIG}base_url = \"{}\"\n", server.openai()));
+    let terminal = Terminal::start(&place, "chat", &["chat", "--title", "words"]);
+    terminal.ready("main>");
+    let mut talk = vec![terminal.line("Name three colours.", "main>")];
+    talk.push(terminal.line("/fork --label fruits", "fruits>"));
+    talk.push(terminal.line("Name three fruits.", "fruits>"));
+    talk.push(terminal.line("/back", "main>"));
+    talk.push(terminal.line("Name three birds.", "main>"));
+    keep("talk.txt", &talk.join("\n"));
+    let turns = terminal.line("/turns", "main>");
+    assert!(turns.contains("Name three birds."), "{turns}");
+    keep("turns.txt", &turns);
+    let brought = terminal.line("/bring fruits", "main>");
+    assert!(brought.contains("Brought fruits into main"), "{brought}");
+    let again = terminal.line("/bring fruits", "main>");
+    assert!(again.contains("Was brought already"), "{again}");
+    keep("bring.txt", &brought);
+    let explored =
+        terminal.line("/explore Say that in one word. -n 4 --judge 'wc -c' --jobs 1", "main>");
+    for label in ["try-1", "try-2", "try-3", "try-4"] {
+        assert!(explored.contains(label), "{explored}");
+    }
+    keep("explore.txt", &explored);
+    let tree = terminal.line("/tree", "main>");
+    keep("tree.txt", &tree);
+    assert!(tree.contains("fruits") && tree.contains("try-4"), "{tree}");
+    terminal.tmux(&["send-keys", "-l", "/quit"]).status().unwrap();
+    terminal.tmux(&["send-keys", "Enter"]).status().unwrap();
+    let left = terminal.until("way to go on", |screen| screen.contains("To go on: "));
+    assert!(left.contains("forklore resume "), "{left}");
+    drop(terminal);
+    resumed(&place);
+}
+
+/// A fresh process goes on in the branch.
+fn resumed(place: &Place) {
+    let terminal = Terminal::start(place, "resume", &["resume", "@fruits"]);
+    terminal.ready("fruits>");
+    let mut resumed = vec![terminal.line("Name one more.", "fruits>")];
+    resumed.push(terminal.line("/turns", "fruits>"));
+    keep("resume.txt", &resumed.join("\n"));
+    let branches = place.json(&["branches", "@fruits"]);
+    let labels: Vec<&str> = branches["branches"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|branch| branch["label"].as_str().unwrap())
+        .collect();
+    assert_eq!(labels.len(), 6, "{labels:?}");
+    let log = place.ok(&["--json", "log", "@main"]);
+    let events = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let told: Vec<Value> = events.filter(|event| event["type"] == "branch_summary").collect();
+    assert_eq!(told.len(), 1);
+    assert_eq!(told[0]["data"]["brought_from"], "fruits");
+    let replay = place.ok(&["--json", "replay", "@fruits"]);
+    assert_eq!(replay.lines().count(), 6);
+}

@@ -1,0 +1,48 @@
+//! Programs from Debian's packages, unpacked into `target/tools`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::command::{Failure, program, run};
+use crate::tools::target;
+
+/// The folder with a program that is not installed here: the content of these packages.
+pub(crate) fn unpacked(tool: &'static str, packages: &[&str]) -> Result<PathBuf, Failure> {
+    let folder = target().join("tools").join(tool);
+    if !folder.exists() {
+        unpack(&folder, packages).map_err(|source| Failure::NoTool {
+            tool,
+            by_hand: format!("apt-get install {tool}"),
+            source: Box::new(source),
+        })?;
+    }
+    Ok(folder)
+}
+
+/// Unpacks into a folder aside and renames it, so that a killed fetch leaves no half tool. That
+/// needs no rights; only a system that has never asked which packages there are has to ask first.
+fn unpack(folder: &Path, packages: &[&str]) -> Result<(), Failure> {
+    let aside = folder.with_extension("partial");
+    let unusable = |source| Failure::Folder { path: aside.clone(), source };
+    if aside.exists() {
+        fs::remove_dir_all(&aside).map_err(unusable)?;
+    }
+    fs::create_dir_all(&aside).map_err(unusable)?;
+    let download = || {
+        let words = ["download", "--quiet"];
+        run(program("apt-get").args(words).args(packages).current_dir(&aside))
+    };
+    download().or_else(|_| {
+        run(program("apt-get").args(["update", "--quiet"])).and_then(|()| download())
+    })?;
+    for package in files(&aside).map_err(unusable)? {
+        run(program("dpkg").arg("--extract").arg(package).arg(&aside))?;
+    }
+    fs::rename(&aside, folder).map_err(unusable)
+}
+
+fn files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let files = fs::read_dir(folder)?.map(|file| Ok(file?.path()));
+    let files: std::io::Result<Vec<_>> = files.collect();
+    Ok(files?.into_iter().filter(|file| file.extension().is_some_and(|end| end == "deb")).collect())
+}
