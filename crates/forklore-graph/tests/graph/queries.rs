@@ -13,10 +13,10 @@ const DOCS: &str = include_str!("../../../../docs/graph.md");
 /// The queries of the docs with their headings.
 fn queries() -> Vec<(&'static str, &'static str)> {
     let sections = DOCS.split("\n### ").skip(1);
-    let queries = sections.map(|section| {
+    let queries = sections.filter_map(|section| {
         let heading = section.lines().next().unwrap();
-        let (_, query) = section.split_once("```sparql\n").unwrap();
-        (heading, query.split("```").next().unwrap())
+        let (_, query) = section.split_once("```sparql\n")?;
+        Some((heading, query.split("```").next().unwrap()))
     });
     queries.collect()
 }
