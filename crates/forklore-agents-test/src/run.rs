@@ -131,11 +131,17 @@ fn one(round: &Round<'_>, case: &Case, want: &[Atom]) -> Result<Result<(), Strin
     let resumed = resume_in(round, case)?;
     mock.take();
     let mut said = String::new();
-    for mut command in (agent.commands)(site, &resumed.path, &last_word(&resumed.start)) {
+    let commands = (agent.commands)(site, &resumed.path, &last_word(&resumed.start));
+    let last = commands.len().saturating_sub(1);
+    for (at, mut command) in commands.into_iter().enumerate() {
         let program = PathBuf::from(command.get_program());
         let ended = command.stdin(Stdio::null()).output();
         let ended = ended.map_err(|source| Error::NotStarted { program, source })?;
         said = String::from_utf8_lossy(&[ended.stdout, ended.stderr].concat()).into_owned();
+        if at < last && !ended.status.success() {
+            // It would not take the file; what it says in the session is then another's.
+            return Ok(Err(format!("  the file was refused ({}):\n{said}", ended.status)));
+        }
     }
     let mut asked = mock.take();
     // What only reads the file prints what it would ask.
