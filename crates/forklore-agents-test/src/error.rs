@@ -19,8 +19,6 @@ pub(crate) enum Error {
     Forklore(#[from] forklore::Error),
     #[error("{0}")]
     Open(#[from] forklore::OpenError),
-    #[error("`forklore {command}` said: {said}")]
-    Answer { command: String, said: String },
     #[error("the model of our own: {0}")]
     Mock(io::Error),
     #[error("a thread was lost")]

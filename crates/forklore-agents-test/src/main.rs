@@ -22,7 +22,7 @@ use crate::run::{Outcome, Setting};
 
 fn main() -> ExitCode {
     match start(&Setting::parse()) {
-        Ok(outcomes) => output::report(&outcomes),
+        Ok(outcomes) => output::verdict(&outcomes),
         Err(error) => output::failure(&error),
     }
 }
@@ -35,6 +35,7 @@ fn start(setting: &Setting) -> Result<Vec<Outcome>> {
     if chosen.is_empty() {
         return Err(Error::Nobody(names.join(", ")));
     }
+    output::heading();
     std::thread::scope(|scope| {
         let running: Vec<_> =
             chosen.into_iter().map(|agent| scope.spawn(move || run::all(agent, setting))).collect();

@@ -14,7 +14,7 @@ use crate::atoms::{self, Atom};
 use crate::case::{self, Case};
 use crate::error::{Error, Result};
 use crate::mock::{Asked, Mock};
-use crate::request;
+use crate::{output, request};
 
 /// What is said to the agent.
 pub(crate) const PROMPT: &str = "Please go on here.";
@@ -46,14 +46,21 @@ pub(crate) struct Setting {
     pub(crate) names: Vec<String>,
 }
 
-/// What came of an agent.
-pub(crate) struct Outcome {
+/// An agent, and whose sessions it is tried on.
+#[derive(Clone, Copy)]
+pub(crate) struct Tried {
     pub(crate) agent: &'static str,
-    /// Whose sessions they were.
     pub(crate) from: &'static str,
+}
+
+/// What came of it.
+pub(crate) struct Outcome {
+    pub(crate) tried: Tried,
     pub(crate) sessions: usize,
     pub(crate) forks: usize,
-    pub(crate) different: Vec<Different>,
+    pub(crate) different: usize,
+    /// Forks in which nobody has said anything yet.
+    pub(crate) left_out: usize,
     pub(crate) seconds: f64,
 }
 
@@ -104,31 +111,40 @@ fn round(round: &Round<'_>, from: &'static str, quick: bool) -> Result<Outcome> 
     let engine = blocking::open(&round.url)?;
     let folders = case::folders(&round.setting.sessions, from)?;
     let sessions = case::import(&engine, &folders, &round.site.home)?;
-    let (agent, count) = (round.agent.name, sessions.len());
-    let mut outcome =
-        Outcome { agent, from, sessions: count, forks: 0, different: vec![], seconds: 0.0 };
-    for place in case::places(&engine, &sessions, quick)? {
+    let tried = Tried { agent: round.agent.name, from };
+    let places = case::places(&engine, &sessions, quick)?;
+    output::begun(tried, sessions.len(), places.len());
+    let (mut forks, mut different, mut left_out) = (0, 0, 0);
+    for place in places {
         let case = case::fork(&engine, place)?;
         let want = (round.agent.expected)(atoms::of_messages(&case.messages));
         let want = atoms::settled(want, round.agent.keep);
         if want.is_empty() {
             // Nothing was said yet but what the agent says of itself.
+            left_out += 1;
             continue;
         }
-        outcome.forks += 1;
+        forks += 1;
         if let Err(why) = one(round, &case, &want)? {
             let case = format!("{} at seq:{}, fork {}", case.parent, case.at, case.fork);
-            outcome.different.push(Different { case, why });
+            output::different(tried, &Different { case, why });
+            different += 1;
         }
     }
-    outcome.seconds = begun.elapsed().as_secs_f64();
+    let seconds = begun.elapsed().as_secs_f64();
+    let sessions = sessions.len();
+    let outcome = Outcome { tried, sessions, forks, different, left_out, seconds };
+    output::outcome(&outcome);
     Ok(outcome)
 }
 
 /// Hands one fork over. The inner error says in what the request differs.
 fn one(round: &Round<'_>, case: &Case, want: &[Atom]) -> Result<Result<(), String>> {
     let Round { agent, site, mock, .. } = round;
-    let resumed = resume_in(round, case)?;
+    let resumed = match resume_in(round, case)? {
+        Ok(resumed) => resumed,
+        Err(said) => return Ok(Err(format!("  `forklore resume-in` said:\n{said}"))),
+    };
     mock.take();
     let mut said = String::new();
     let commands = (agent.commands)(site, &resumed.path, &last_word(&resumed.start));
@@ -149,7 +165,8 @@ fn one(round: &Round<'_>, case: &Case, want: &[Atom]) -> Result<Result<(), Strin
     Ok(compare(agent, want, &asked, &said))
 }
 
-fn resume_in(round: &Round<'_>, case: &Case) -> Result<Resumed> {
+/// Writes the agent's file. The inner error is what forklore said instead.
+fn resume_in(round: &Round<'_>, case: &Case) -> Result<Result<Resumed, String>> {
     let Round { agent, site, setting, url, .. } = round;
     let mut command = Command::new(&setting.forklore);
     command.env_clear().env("HOME", &site.home).current_dir(&site.project);
@@ -157,10 +174,9 @@ fn resume_in(round: &Round<'_>, case: &Case) -> Result<Resumed> {
     command.arg("--into-workspace").arg(&site.project).stdin(Stdio::null());
     let source = |source| Error::NotStarted { program: setting.forklore.clone(), source };
     let answer = command.output().map_err(source)?;
-    serde_json::from_slice(&answer.stdout).map_err(|_| Error::Answer {
-        command: format!("resume-in {} {}", agent.name, case.fork),
-        said: String::from_utf8_lossy(&[answer.stdout, answer.stderr].concat()).into_owned(),
-    })
+    Ok(serde_json::from_slice(&answer.stdout).map_err(|_| {
+        String::from_utf8_lossy(&[answer.stdout, answer.stderr].concat()).into_owned()
+    }))
 }
 
 /// The agent's own name of the session is the last word of the command that starts it.
