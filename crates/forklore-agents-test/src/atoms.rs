@@ -5,13 +5,15 @@ use std::fmt;
 use forklore::model::{Data, Message, Part, Role};
 use serde_json::Value;
 
-/// One piece. Reasoning is left out on both sides: it goes to the model that wrote it only.
+/// One piece. Reasoning goes to the model that wrote it only: it is never compared as such, but
+/// some agents tell another model of it in plain words.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Atom {
     User(String),
     Assistant(String),
     Call { name: String, arguments: Value },
     Result(String),
+    Reasoning(String),
 }
 
 impl fmt::Display for Atom {
@@ -24,6 +26,7 @@ impl fmt::Display for Atom {
                 write!(f, "call       {name} {}", short(&arguments.to_string()))
             }
             Self::Result(text) => write!(f, "result     {}", short(text)),
+            Self::Reasoning(text) => write!(f, "reasoning  {}", short(text)),
         }
     }
 }
@@ -48,7 +51,8 @@ fn of_part(role: Role, part: Part) -> Option<Atom> {
             Some(Atom::Call { name, arguments })
         }
         Part::ToolResult { content, .. } => Some(Atom::Result(result(&content))),
-        Part::Reasoning { .. } | Part::Attachment { .. } | Part::Other { .. } => None,
+        Part::Reasoning { text, .. } => Some(Atom::Reasoning(text)),
+        Part::Attachment { .. } | Part::Other { .. } => None,
     }
 }
 
@@ -82,6 +86,7 @@ pub(crate) fn settled(atoms: Vec<Atom>, keep: impl Fn(&str) -> bool) -> Vec<Atom
     let mut settled: Vec<Atom> = Vec::new();
     for atom in atoms {
         let atom = match atom {
+            Atom::Reasoning(_) => continue,
             Atom::User(text) | Atom::Assistant(text) if text.trim().is_empty() => continue,
             Atom::User(text) if !keep(&text) => continue,
             Atom::User(text) => Atom::User(collapsed(&text)),

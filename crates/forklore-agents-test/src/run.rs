@@ -117,7 +117,12 @@ fn round(round: &Round<'_>, from: &'static str, quick: bool) -> Result<Outcome> 
     let (mut forks, mut different, mut left_out) = (0, 0, 0);
     for place in places {
         let case = case::fork(&engine, place)?;
-        let want = (round.agent.expected)(atoms::of_messages(&case.messages));
+        let mut told = atoms::of_messages(&case.messages);
+        if from != round.agent.name {
+            // It stays with the agent whose model had it.
+            told.retain(|atom| !matches!(atom, Atom::Reasoning(_)));
+        }
+        let want = (round.agent.expected)(told);
         let want = atoms::settled(want, round.agent.keep);
         if want.is_empty() {
             // Nothing was said yet but what the agent says of itself.

@@ -22,9 +22,49 @@ pub(super) const AGENT: Agent = Agent {
         vec![command]
     },
     keep: |_| true,
-    expected: |atoms| atoms.into_iter().map(inner).collect(),
-    received: |atoms| atoms.into_iter().map(inner).collect(),
+    expected: |atoms| thought_aloud(atoms).into_iter().map(inner).collect(),
+    received: |atoms| answering(atoms).into_iter().map(inner).collect(),
 };
+
+/// What another model thought, Pi tells ours as that one's words, joined to those that follow.
+fn thought_aloud(atoms: Vec<Atom>) -> Vec<Atom> {
+    let mut left = atoms.into_iter().peekable();
+    let mut told = Vec::new();
+    while let Some(atom) = left.next() {
+        let Atom::Reasoning(mut text) = atom else {
+            told.push(atom);
+            continue;
+        };
+        if text.trim().is_empty() {
+            continue;
+        }
+        if let Some(Atom::Assistant(said)) = left.next_if(|next| matches!(next, Atom::Assistant(_)))
+        {
+            text.push_str(&said);
+        }
+        told.push(Atom::Assistant(text));
+    }
+    told
+}
+
+/// Without results whose call was left out with what a summary covers: Pi sends them, which
+/// providers refuse, and never cuts there itself.
+fn answering(mut atoms: Vec<Atom>) -> Vec<Atom> {
+    let mut open = 0_usize;
+    atoms.retain(|atom| match atom {
+        Atom::Call { .. } => {
+            open += 1;
+            true
+        }
+        Atom::Result(_) => {
+            let is_asked = open > 0;
+            open = open.saturating_sub(1);
+            is_asked
+        }
+        _ => true,
+    });
+    atoms
+}
 
 /// A summary or a command without the words around it, which forklore and Pi choose differently.
 fn inner(atom: Atom) -> Atom {

@@ -20,9 +20,9 @@ fn said(scene: &Scene, session: &SessionId) -> Vec<(Role, Content)> {
     said.collect()
 }
 
-/// The session as a file of Pi.
-fn exported(scene: &Scene, session: &SessionId) -> String {
-    let request = ExportTo { dialect: "pi".into(), at: None, cwd: None };
+/// The session as a file of the agent.
+fn exported(scene: &Scene, session: &SessionId, agent: &str) -> String {
+    let request = ExportTo { dialect: agent.into(), at: None, cwd: None };
     let mut bytes = Vec::new();
     scene.engine.export_to(session, &request).unwrap().write(&mut bytes).unwrap();
     String::from_utf8(bytes).unwrap()
@@ -30,7 +30,7 @@ fn exported(scene: &Scene, session: &SessionId) -> String {
 
 /// One chain of records with ids of their own behind a header of the present version, which is
 /// what Pi goes on in.
-fn assert_one_chain(file: &str) {
+fn assert_chain_of_pi(file: &str) {
     let lines = file.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let lines: Vec<Value> = lines.collect();
     assert_eq!((&lines[0]["type"], &lines[0]["version"]), (&"session".into(), &3.into()));
@@ -48,7 +48,24 @@ fn assert_one_chain(file: &str) {
     }
 }
 
-fn every_cut_says_the_same(folder: &Path) {
+/// One chain of records, which ends for a reader at the compactions that have no parent; ids come
+/// again only behind such an end.
+fn assert_chain_of_claude(file: &str) {
+    let (mut tip, mut ids) = (Value::Null, HashSet::new());
+    for line in file.lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let Some(uuid) = line["uuid"].as_str() else { continue };
+        let ends = line["subtype"] == "compact_boundary" && line["parentUuid"].is_null();
+        if ends {
+            ids.clear();
+        }
+        assert!(ids.insert(uuid.to_owned()), "{line}");
+        assert_eq!(line[if ends { "logicalParentUuid" } else { "parentUuid" }], tip, "{line}");
+        tip = line["uuid"].clone();
+    }
+}
+
+fn every_cut_says_the_same(folder: &Path, agent: &str, assert_chain: fn(&str)) {
     let scene = Scene::new();
     let mut cuts = 0;
     for session in scene.import(folder).sessions {
@@ -56,8 +73,8 @@ fn every_cut_says_the_same(folder: &Path) {
         for seq in 0..=header.head_seq() {
             let fork = Fork::of(header.id.clone()).at(Selector::Seq(seq));
             let Ok(fork) = scene.engine.fork(&fork) else { continue };
-            let file = exported(&scene, &fork.child_session_id);
-            assert_one_chain(&file);
+            let file = exported(&scene, &fork.child_session_id, agent);
+            assert_chain(&file);
             let again = Scene::new();
             let report = again.import(&again.file("again.jsonl", file.as_bytes()));
             assert_eq!(report.problems, [], "{} at seq:{seq}", header.id);
@@ -71,10 +88,44 @@ fn every_cut_says_the_same(folder: &Path) {
 
 #[test]
 fn forks_of_the_first_version_of_pi_go_on_in_the_present_one() {
-    every_cut_says_the_same(&testdata().join("pi/v1"));
+    every_cut_says_the_same(&testdata().join("pi/v1"), "pi", assert_chain_of_pi);
 }
 
 #[test]
 fn forks_of_the_second_version_of_pi_go_on_in_the_present_one() {
-    every_cut_says_the_same(&testdata().join("pi/v2"));
+    every_cut_says_the_same(&testdata().join("pi/v2"), "pi", assert_chain_of_pi);
+}
+
+#[test]
+fn forks_of_claude_codes_go_on_also_behind_what_a_compaction_kept() {
+    let folder = testdata().join("claude/projects");
+    every_cut_says_the_same(&folder, "claude", assert_chain_of_claude);
+}
+
+/// A compaction that has a parent, as programs write it that are not Claude Code.
+const JOINED: &str = r#"{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s","message":{"role":"user","content":"first"}}
+{"type":"assistant","uuid":"u2","parentUuid":"u1","sessionId":"s","message":{"role":"assistant","content":"one"}}
+{"type":"system","subtype":"compact_boundary","uuid":"u3","parentUuid":"u2","sessionId":"s","message":{"role":"system","content":"left out"}}
+{"type":"assistant","uuid":"u2","parentUuid":"u3","sessionId":"s","message":{"role":"assistant","content":"one"}}
+{"type":"user","uuid":"u4","parentUuid":"u2","sessionId":"s","message":{"role":"user","content":"second"}}
+{"type":"assistant","uuid":"u5","parentUuid":"u4","sessionId":"s","message":{"role":"assistant","content":"two"}}
+{"type":"user","uuid":"u6","parentUuid":"u5","sessionId":"s","message":{"role":"user","content":"third"}}
+"#;
+
+#[test]
+fn a_compaction_that_has_a_parent_does_not_end_the_chain() {
+    let scene = Scene::new();
+    let folder = scene.folder.path().join("projects");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("joined.jsonl"), JOINED).unwrap();
+    every_cut_says_the_same(&folder, "claude", assert_chain_of_claude);
+    let report = scene.import(&folder);
+    let file = exported(&scene, &report.sessions[0].session_id, "claude");
+    let parents: Vec<Value> = file
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["parentUuid"].clone())
+        .collect();
+    assert_eq!(parents[..4], [Value::Null, "u1".into(), "u2".into(), "u3".into()]);
+    assert_eq!(parents[5..], ["u4", "u5"]);
+    assert!(!["u1", "u2", "u3"].contains(&parents[4].as_str().unwrap()), "one id, one record");
 }

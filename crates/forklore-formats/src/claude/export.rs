@@ -78,7 +78,8 @@ struct Writer {
     session_id: String,
     /// The record written last.
     tip: Option<String>,
-    /// The ids since the last compaction, as hashes: messages that it kept come again behind it.
+    /// The ids since a compaction ended the chain, as hashes: messages that it kept come again
+    /// behind it, and the SDK would take renamed ones for the rest of the answer they repeat.
     taken: HashSet<u64>,
     hasher: RandomState,
     /// The id of the model's message that blocks are still added to.
@@ -133,7 +134,8 @@ impl Writer {
         let fields: Linked<'_> = serde_json::from_str(line).ok()?;
         let mut splice = Splice::default();
         let parent = self.tip.as_deref().map_or_else(|| "null".to_owned(), quoted);
-        if fields.subtype.is("compact_boundary") {
+        if fields.subtype.is("compact_boundary") && fields.parent.text().is_none() {
+            // Its chain ends here for whoever reads it; only the logical parent leads on.
             self.taken.clear();
             splice.set(line, "parentUuid", fields.parent, "null".to_owned());
             splice.set(line, "logicalParentUuid", fields.logical_parent, parent);
