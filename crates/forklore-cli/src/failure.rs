@@ -87,6 +87,8 @@ impl Failure {
                 io::ErrorKind::NotFound => ErrorKind::NotFound,
                 io::ErrorKind::PermissionDenied => ErrorKind::PermissionDenied,
                 io::ErrorKind::AlreadyExists => ErrorKind::AlreadyExists,
+                // A name that is too long, or that this system cannot spell.
+                io::ErrorKind::InvalidFilename => ErrorKind::InvalidArgs,
                 _ => ErrorKind::Internal,
             },
             Self::Answer(_) => ErrorKind::Internal,

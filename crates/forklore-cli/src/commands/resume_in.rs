@@ -80,6 +80,9 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let outgoing = if args.share { shared(outgoing, &folder)? } else { outgoing };
     let placement = outgoing.agent().place(outgoing.file(), &|path| small_file(&folder, path));
     let path = below(&folder, &placement.path)?;
+    if !fits(&folder, &placement.path) {
+        return Err(too_long(&args.agent, &outgoing.file().cwd));
+    }
     let exported = if args.dry_run {
         outgoing.write(&mut io::sink())?
     } else {
@@ -133,7 +136,8 @@ fn shared(outgoing: Outgoing, folder: &Path) -> Result<Outgoing> {
     let refused = |message: &str| Failure::refused(ErrorKind::Conflict, message);
     let Some((path, last, found)) = outgoing.shareable()? else {
         return Err(refused(
-            "the history cannot be shared: the original has no place to go on from",
+            "the history cannot be shared: only Codex goes on from another file, and only from one of \
+             its own that was imported",
         ));
     };
     let path = Path::new(&path);
@@ -169,6 +173,26 @@ fn below(folder: &Path, inside: &Path) -> Result<PathBuf> {
         return Ok(folder.join(inside));
     }
     Err(Failure::invalid("the session's folder has a name that leads out of the agent's"))
+}
+
+/// Whether the disk takes names of this length, asked of a folder that is there: below one that
+/// is missing, nothing is too long.
+fn fits(folder: &Path, inside: &Path) -> bool {
+    let is_taken = |path: &Path| match path.symlink_metadata() {
+        Err(error) => error.kind() != io::ErrorKind::InvalidFilename,
+        Ok(_) => true,
+    };
+    let there = folder.ancestors().find(|above| above.is_dir()).unwrap_or(folder);
+    is_taken(&folder.join(inside)) && inside.iter().all(|name| is_taken(&there.join(name)))
+}
+
+fn too_long(agent: &str, cwd: &str) -> Failure {
+    let message = format!(
+        "{agent} names its sessions' folder after the one it works in, whose {} are too many for \
+         a file's name",
+        count(cwd.len() as u64, "byte")
+    );
+    Failure::invalid(message).or_try("--into-workspace DIR, a folder with a shorter path")
 }
 
 fn small_file(folder: &Path, inside: &Path) -> Option<String> {

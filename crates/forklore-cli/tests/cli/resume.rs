@@ -78,6 +78,31 @@ fn a_file_that_is_there_is_never_written_over() {
     assert_eq!((code, &error["kind"]), (5, &json!("unsupported")));
 }
 
+#[cfg(unix)]
+#[test]
+fn a_folder_too_long_to_be_a_name_is_refused_before_anything_is_written() {
+    let place = Place::new();
+    for length in [300, 5_000] {
+        let cwd = format!("/{}", "long/".repeat(length / 5));
+        let name = format!("{length}.jsonl");
+        place.file(&name, &PI.replace("/demo", &cwd).replace("0001\"", &format!("{length:04}\"")));
+        place.ok(&["import", &name]);
+        let name = format!("./{name}");
+        for words in [&["resume-in", "pi", &name][..], &["resume-in", "pi", &name, "--dry-run"]] {
+            let (code, error) = place.error(words);
+            assert_eq!((code, &error["kind"]), (2, &json!("invalid_args")), "{error}");
+            let told = "pi names its sessions' folder after the one it works in, whose ";
+            assert!(error["message"].as_str().unwrap().starts_with(told), "{error}");
+        }
+        assert!(!place.path().join("home/.pi").exists());
+        // Those that shorten it, or ask for another folder, take it.
+        place.ok(&["resume-in", "claude", &name]);
+        place.ok(&["resume-in", "codex", &name]);
+        place.ok(&["resume-in", "pi", &name, "--into-workspace", "short"]);
+        std::fs::remove_dir_all(place.path().join("home/.pi")).unwrap();
+    }
+}
+
 #[test]
 fn sec_s08_what_a_folder_says_of_itself_leads_nowhere_else() {
     let place = Place::with_a_plan();
