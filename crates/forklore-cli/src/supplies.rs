@@ -26,7 +26,7 @@ pub(crate) fn of(app: &App, model: Option<&str>, output: &mut Output) -> Result<
 }
 
 /// What the user has configured. What the folder of a project says is not read, and that is said.
-fn configured(app: &App, output: &mut Output) -> Result<Configured> {
+pub(crate) fn configured(app: &App, output: &mut Output) -> Result<Configured> {
     let configured = Configured::read(&path()?).map_err(forklore_chat::Error::from)?;
     for path in ignored_in(Path::new(app.workspace()?.as_str())) {
         let read = configured.path.display();

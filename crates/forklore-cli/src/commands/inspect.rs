@@ -1,5 +1,7 @@
 //! `inspect`: what the model would receive.
 
+mod request;
+
 use forklore::engine::Inspection;
 
 use crate::app::App;
@@ -9,9 +11,14 @@ use crate::session_ref::SessionRef;
 
 const EXAMPLES: &str = "\
 Compactions are applied, open calls answered, reasoning of other models left out.
+--request shows the bytes for a model of your configuration, without sending them: tools are left
+out, because their servers are not started for it. Tokens are estimated at four bytes each; with
+--count the history goes to the server where that counts (anthropic, gemini), which takes a key.
 
 Examples:
   forklore inspect last
+  forklore inspect last --request --fork turn:-1
+  forklore inspect last --request --model claude --count --json | jq .tokens
   forklore inspect last --json | jq '{balanced, synthetic_results, excluded}'";
 
 /// Show exactly what the model would receive
@@ -20,10 +27,25 @@ Examples:
 pub(crate) struct Args {
     /// The session: an id or its end, last, @label, or a session file
     session: String,
+    /// Show the request that would be sent, byte for byte
+    #[arg(long)]
+    request: bool,
+    /// The model, by its name in the configuration [default: default_model]
+    #[arg(long, value_name = "NAME", requires = "request")]
+    model: Option<String>,
+    /// The request of a fork here, and how much of it the session's begins with too
+    #[arg(long, value_name = "CUT", requires = "request", allow_hyphen_values = true)]
+    fork: Option<String>,
+    /// Ask the server how many tokens it is
+    #[arg(long, requires = "request")]
+    count: bool,
 }
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let header = app.session(&SessionRef::parse(&args.session)?, output)?;
+    if args.request {
+        return request::run(args, &header, app, output);
+    }
     let Inspection { messages, balanced, open_results, synthetic_results, excluded } =
         app.engine()?.inspect_lazily(&header.id)?;
     let sent = messages.left() as u64;

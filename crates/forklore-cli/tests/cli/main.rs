@@ -19,6 +19,7 @@ mod man;
 mod place;
 mod readme;
 mod repair;
+mod requests;
 mod resume;
 mod rights;
 mod screens;

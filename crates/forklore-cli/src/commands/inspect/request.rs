@@ -1,0 +1,138 @@
+//! `inspect --request`: the bytes that would be sent to a model, and how many of them a fork shares.
+
+use forklore::engine::ModelView;
+use forklore::model::{Cut, Data, Header, Selector};
+use forklore_agent::model::{Model as _, ModelName, Options, Request};
+use forklore_models::{HttpModel, SharedBytes, estimate_tokens};
+use serde::Serialize;
+
+use super::Args;
+use crate::app::App;
+use crate::failure::{Failure, Result};
+use crate::output::{Output, count};
+use crate::supplies;
+
+/// What would be sent.
+#[derive(Serialize)]
+struct Answer {
+    model: ModelName,
+    messages: usize,
+    bytes: usize,
+    tokens: Tokens,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fork: Option<Shared>,
+    body: Data,
+}
+
+/// How many tokens something is.
+#[derive(Serialize)]
+struct Tokens {
+    count: u64,
+    /// Whether nobody counted them.
+    estimated: bool,
+}
+
+/// What the request of a fork has in common with its parent's.
+#[derive(Serialize)]
+struct Shared {
+    cut: Cut,
+    messages: usize,
+    bytes: usize,
+    tokens: Tokens,
+}
+
+pub(super) fn run(args: &Args, header: &Header, app: &App, output: &mut Output) -> Result<()> {
+    let at = args.fork.as_deref().map(str::parse::<Selector>).transpose();
+    let at = at.map_err(|error| Failure::invalid(error.to_string()))?;
+    let configured = supplies::configured(app, output)?;
+    let (_, config) =
+        configured.model(args.model.as_deref()).map_err(forklore_chat::Error::from)?;
+    let model = HttpModel::new(config.clone()).map_err(|error| not_asked(&error))?;
+    let answer = Asked { args, app, model }.answer(header, at.as_ref())?;
+    output.answer(&answer, |page| {
+        page.fact("model", format!("{} {}", answer.model.provider, answer.model.model));
+        page.fact("request", told(answer.bytes, answer.messages, &answer.tokens));
+        if let Some(fork) = &answer.fork {
+            page.fact("shared", told(fork.bytes, fork.messages, &fork.tokens));
+        }
+        page.fact("tools", "left out: their servers are not started for this");
+        page.end();
+        page.put(crate::output::Tone::Plain, answer.body.get()).end();
+    })
+}
+
+/// What is asked, and of whom.
+struct Asked<'a> {
+    args: &'a Args,
+    app: &'a App,
+    model: HttpModel,
+}
+
+impl Asked<'_> {
+    fn answer(&self, header: &Header, at: Option<&Selector>) -> Result<Answer> {
+        let engine = self.app.engine()?;
+        let name = self.model.name();
+        let own = self.request(engine.model_view(&header.id, Some(&name.model))?);
+        let Some(at) = at else { return self.told(&own, None) };
+        let cut = engine.cut(header, at)?;
+        let child = self.request(engine.fork_view(header, &cut, Some(&name.model))?);
+        let bytes = SharedBytes::between(&self.body(&own)?, &self.body(&child)?).shared;
+        let first = child.messages.get(..child.shared).unwrap_or_default().to_vec();
+        let tokens = self.tokens(&Request { messages: first, ..child.clone() }, bytes)?;
+        let fork = Shared { cut, messages: child.shared, bytes, tokens };
+        self.told(&child, Some(fork))
+    }
+
+    fn told(&self, request: &Request, fork: Option<Shared>) -> Result<Answer> {
+        let body = self.body(request)?;
+        let text = String::from_utf8_lossy(&body).into_owned();
+        Ok(Answer {
+            model: self.model.name().clone(),
+            messages: request.messages.len(),
+            bytes: body.len(),
+            tokens: self.tokens(request, body.len())?,
+            fork,
+            body: Data::from_checked(text),
+        })
+    }
+
+    fn request(&self, view: ModelView) -> Request {
+        Request {
+            messages: view.messages,
+            shared: view.shared,
+            forks: view.forks,
+            tools: Vec::new(),
+            cache_key: forklore_agent::cache_key(&view.header.root_id),
+            options: Options::default(),
+        }
+    }
+
+    fn body(&self, request: &Request) -> Result<Vec<u8>> {
+        self.model.body(request).map_err(|error| not_asked(&error))
+    }
+
+    /// As the server counts them, where it is to be asked and can.
+    fn tokens(&self, request: &Request, bytes: usize) -> Result<Tokens> {
+        let counted = if self.args.count && !request.messages.is_empty() {
+            self.model.count_blocking(request).map_err(|error| not_asked(&error))?
+        } else {
+            None
+        };
+        let estimated = counted.is_none();
+        Ok(Tokens { count: counted.unwrap_or_else(|| estimate_tokens(bytes)), estimated })
+    }
+}
+
+fn told(bytes: usize, messages: usize, tokens: &Tokens) -> String {
+    let how = if tokens.estimated { "estimated" } else { "counted by the server" };
+    format!(
+        "{}, {}, {} ({how})",
+        count(bytes as u64, "byte"),
+        count(messages as u64, "message"),
+        count(tokens.count, "token")
+    )
+}
+
+fn not_asked(error: &forklore_agent::model::ModelError) -> Failure {
+    forklore_chat::Error::Model(error.to_string()).into()
+}
