@@ -15,7 +15,6 @@ mod interrupts;
 pub mod markdown;
 mod once;
 pub mod screen;
-mod sub_agents;
 mod supplies;
 mod turn;
 

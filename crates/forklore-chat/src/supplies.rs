@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use forklore_agent::approve::Approve;
 use forklore_agent::model::{Model, Options};
+use forklore_agent::subagents::Subagents;
 use forklore_agent::{Equipment, Kernel, Settings};
 use forklore_engine::Engine;
 use forklore_models::{HttpModel, ModelConfig};
+use forklore_otel::Spans;
 use forklore_tools::{McpTools, UserPolicy};
 use tokio::runtime::Runtime;
 
 use crate::config::Configured;
-use crate::sub_agents::SubAgents;
 use crate::{Error, Result};
 
 /// Makes a model from what the configuration says of it.
@@ -22,6 +23,7 @@ pub struct Supplies {
     configured: Configured,
     kernel: Kernel,
     tools: Arc<McpTools>,
+    spans: Option<Arc<Spans>>,
     make: Box<MakeModel>,
     // Dropped last: what the others still do, they do on it.
     runtime: Runtime,
@@ -53,8 +55,10 @@ impl Supplies {
             .map_err(io)?;
         let tools = McpTools::new(&configured.config.tools)
             .map_err(|error| crate::ConfigError::new(&configured.path, error.to_string()))?;
-        let kernel = Kernel::builder(engine).application("forklore chat").build();
-        Ok(Self { configured, kernel, tools: Arc::new(tools), make, runtime })
+        let spans = spans(&runtime, &configured)?;
+        let kernel = Kernel::builder(engine).application("forklore chat");
+        let kernel = spans.iter().fold(kernel, |kernel, spans| kernel.sink(spans.clone())).build();
+        Ok(Self { configured, kernel, tools: Arc::new(tools), spans, make, runtime })
     }
 
     /// What the user has set.
@@ -82,9 +86,15 @@ impl Supplies {
         problems.iter().map(ToString::to_string).collect()
     }
 
-    /// Ends the servers of tools.
+    /// Ends the servers of tools, and sends the spans that are left.
     pub fn end(&self) {
-        self.runtime.block_on(self.tools.end());
+        self.runtime.block_on(async {
+            self.tools.end().await;
+            // Whether a collector took them is no matter of the conversation.
+            if let Some(spans) = &self.spans {
+                spans.clone().end().await;
+            }
+        });
     }
 
     /// What a session works with, answered by the model of this name.
@@ -107,12 +117,22 @@ impl Supplies {
             tools: self.tools.clone(),
             policy: Arc::new(UserPolicy::new(rules, self.tools.clone())),
             approve,
-            delegation: SubAgents::down_to(self.configured.config.delegate_depth),
+            delegation: self.configured.config.delegate.clone().and_then(Subagents::within),
             system: self.configured.config.system.clone(),
             settings,
             ..Equipment::new((self.make)(config)?)
         })
     }
+}
+
+/// The spans of what happens, where the configuration says where they go.
+fn spans(runtime: &Runtime, configured: &Configured) -> Result<Option<Arc<Spans>>> {
+    let Some(tracing) = &configured.config.tracing else { return Ok(None) };
+    let _inside = runtime.enter();
+    let spans = Spans::new(tracing, "forklore").map_err(|error| {
+        crate::ConfigError::new(&configured.path, format!("[tracing]: {error}"))
+    })?;
+    Ok(Some(Arc::new(spans)))
 }
 
 fn over_http(config: &ModelConfig) -> Result<Arc<dyn Model>> {

@@ -9,7 +9,9 @@ mod read;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use forklore_agent::subagents::Limits;
 use forklore_models::ModelConfig;
+use forklore_otel::TracingConfig;
 use forklore_tools::{Rules, ServerConfig, ServerName};
 use serde::Deserialize;
 
@@ -26,14 +28,16 @@ pub struct Config {
     pub default_model: Option<String>,
     /// What a model is told at the beginning of a new session.
     pub system: Option<String>,
-    /// How deep sub-agents may hand work on; at 0, where none is said, a model gets none by itself.
-    pub delegate_depth: u32,
     /// The models, by the names that the user gives them.
     pub models: BTreeMap<String, ModelConfig>,
     /// The servers of tools.
     pub tools: BTreeMap<ServerName, ServerConfig>,
     /// Which calls are carried out, refused or asked about.
     pub policy: Rules,
+    /// How far a model may hand work to sub-agents by itself; without it, not at all.
+    pub delegate: Option<Limits>,
+    /// Where spans of what happens go; without it, nowhere.
+    pub tracing: Option<TracingConfig>,
 }
 
 /// Where the configuration is, and what it says.

@@ -131,9 +131,14 @@ impl Program for Verbs<'_> {
 
 impl World {
     pub(crate) fn new() -> Self {
+        Self::configured("")
+    }
+
+    /// The same with more in the configuration.
+    pub(crate) fn configured(more: &str) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("config.toml");
-        std::fs::write(&path, CONFIG).unwrap();
+        std::fs::write(&path, format!("{CONFIG}{more}")).unwrap();
         let configured = Configured::read(&path).unwrap();
         let heard: Arc<Mutex<Vec<Request>>> = Arc::default();
         let engine = Engine::new(Arc::new(MemoryStore::default()));

@@ -1,8 +1,8 @@
 //! The verbs that a runtime needs for its turns.
 
 use forklore_engine::{CompactionPlan, ModelView, Pressure, Result};
-use forklore_model::SessionId;
 use forklore_model::call::OpenCall;
+use forklore_model::{Cut, Header, SessionId};
 
 use super::Forklore;
 
@@ -14,6 +14,21 @@ impl Forklore {
     pub async fn model_view(&self, session: &SessionId, model: Option<&str>) -> Result<ModelView> {
         let (session, model) = (session.clone(), model.map(str::to_owned));
         self.step(move |engine| engine.model_view(&session, model.as_deref())).await
+    }
+
+    /// What `model` would receive of a fork of a session at `cut`, before anything is said in it;
+    /// nothing is written.
+    ///
+    /// # Errors
+    /// `corrupt`, `missing_ancestor`.
+    pub async fn fork_view(
+        &self,
+        parent: &Header,
+        cut: &Cut,
+        model: Option<&str>,
+    ) -> Result<ModelView> {
+        let (parent, cut, model) = (parent.clone(), cut.clone(), model.map(str::to_owned));
+        self.step(move |engine| engine.fork_view(&parent, &cut, model.as_deref())).await
     }
 
     /// How full the context is.

@@ -141,6 +141,9 @@ fn reading_verbs_answer_as_the_engine_does() {
         let view = store.model_view(&child, None).await.unwrap();
         assert_eq!((view.messages.len(), view.shared), (4, 3));
         assert_eq!(view, engine.model_view(&child, None).unwrap());
+        let at = store.cut(&header, &cut).await.unwrap();
+        let would = store.fork_view(&header, &at, None).await.unwrap();
+        assert_eq!(would, engine.fork_view(&header, &at, None).unwrap());
         assert_eq!(store.pressure(&child).await.unwrap(), engine.pressure(&child).unwrap());
         let plan = store.plan_compaction(&child).await.unwrap();
         assert_eq!(plan, engine.plan_compaction(&child).unwrap());
