@@ -10,7 +10,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use forklore_engine::{Create, Engine, Fork, NewEvent};
-use forklore_graph::{Format, Graph, Projection, Query, Scope, session_iri, term, write};
+use forklore_graph::{
+    Format, Graph, GraphStore, Projection, Query, Scope, session_iri, term, write,
+};
 use forklore_model::workspace::Workspace;
 use forklore_model::{Data, EventType, SessionId};
 use forklore_store::memory::MemoryStore;
@@ -59,6 +61,50 @@ fn grown() -> Result<(Engine, SessionId, SessionId), Box<dyn Error>> {
     }
     let (root, child) = last.ok_or("no session")?;
     Ok((engine, root, child))
+}
+
+/// A graph store with one session of so many turns, whose graph stands.
+fn standing(
+    turns: usize,
+) -> Result<(tempfile::TempDir, Arc<GraphStore>, SessionId), Box<dyn Error>> {
+    let folder = tempfile::tempdir()?;
+    let store = Arc::new(GraphStore::open(&folder.path().join("store"), None, &[])?);
+    let engine = Engine::over(store.clone());
+    let session = engine.create(&Create::in_workspace(Workspace::new("/home/ann/demo")))?.id;
+    for at in 0..turns {
+        engine.append(&session, &NewEvent::user(&format!("turn {at}"))?.into())?;
+    }
+    store.graph()?;
+    Ok((folder, store, session))
+}
+
+/// Forks of a short and of a long session, in turns: the triples and the time of each, with what
+/// the standing graph takes to have it too.
+fn forks(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
+    let stores = [(5, standing(5)?), (5_000, standing(5_000)?)];
+    let mut best = [Duration::MAX; 2];
+    let mut triples = [0; 2];
+    for _ in 0..20 {
+        for (at, (_, (_, store, session))) in stores.iter().enumerate() {
+            let engine = Engine::over(store.clone());
+            let before = store.graph()?.len()?;
+            let began = Instant::now();
+            engine.fork(&Fork::of(session.clone()))?;
+            let graph = store.graph()?;
+            let took = began.elapsed();
+            let after = graph.len()?;
+            if let (Some(best), Some(triples)) = (best.get_mut(at), triples.get_mut(at)) {
+                *best = took.min(*best);
+                *triples = after - before;
+            }
+        }
+    }
+    for (at, (turns, _)) in stores.iter().enumerate() {
+        let (best, triples) = (best.get(at).copied().unwrap_or_default(), triples.get(at));
+        let triples = triples.copied().unwrap_or_default();
+        writeln!(out, "{best:>12.1?} best, {triples} triples: a fork behind {turns} turns")?;
+    }
+    Ok(())
 }
 
 /// The most memory that the process had, in MB.
@@ -119,5 +165,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         let worked = (worked() - before) / RUNS;
         writeln!(out, "{best:>12.1?} best, {worked:>4} ms of work, {rows:>5} rows  {heading}")?;
     }
-    Ok(())
+    drop(graph);
+    forks(&mut out)
 }
