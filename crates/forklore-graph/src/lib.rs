@@ -1,6 +1,6 @@
 //! Sessions as a knowledge graph: RDF in the words of PROV-O, and SPARQL over it.
 //!
-//! [`Projection`] tells the sessions of any store as quads, [`write`] writes them in five forms,
+//! [`Projection`] tells the sessions of any store as quads, [`write()`] writes them in five forms,
 //! [`Graph`] answers queries about them. The words are in [`ONTOLOGY`], and what a graph has to
 //! look like in [`SHAPES`]; neither changes a session. [`GraphStore`] is a
 //! store that keeps its graph standing: a journal in the form of the files store, and the quads of it
