@@ -40,8 +40,9 @@ impl Chat<'_> {
     /// Somebody else is in this session: whoever wants goes on in a fork (SPEC 9).
     fn go_on_beside(&mut self, prompt: Option<&str>) -> Result<()> {
         let answer = self.input.ask("Go on in a fork of it? [Y/n] ");
-        let yes = answer.is_some_and(|answer| !answer.trim().to_lowercase().starts_with('n'));
-        if !yes {
+        // Anything else was meant for the conversation, not for the question.
+        let yes = ["", "y", "yes"];
+        if !answer.is_some_and(|answer| yes.contains(&answer.trim().to_lowercase().as_str())) {
             return Ok(());
         }
         let branched = self.fork(Fork::of(self.session.id()))?;

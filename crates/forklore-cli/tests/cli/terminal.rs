@@ -168,3 +168,17 @@ fn resumed(place: &Place) {
     let replay = place.ok(&["--json", "replay", "@fruits"]);
     assert_eq!(replay.lines().count(), 6);
 }
+
+#[test]
+fn lines_that_come_at_once_are_heard_one_by_one() {
+    let place = Place::new();
+    place.file("config.toml", &format!("{CONFIG}base_url = \"http://127.0.0.1:9/v1\"\n"));
+    let terminal = Terminal::start(&place, "ahead", &["chat"]);
+    terminal.ready("main>");
+    let lines = "/model\n/branches\n/help\n";
+    assert!(terminal.tmux(&["send-keys", "-l", lines]).status().unwrap().success());
+    let heard = ["main> /model", "main> /branches", "main> /help"];
+    terminal.until("all lines", |screen| {
+        heard.iter().all(|line| screen.contains(line)) && screen.lines().last() == Some("main>")
+    });
+}
