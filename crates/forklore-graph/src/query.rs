@@ -16,6 +16,11 @@ use crate::vocabulary::PREFIXES;
 /// How many characters are told of what was expected.
 const SHOWN: usize = 160;
 
+/// The most bytes of a query.
+const LONGEST: usize = 16 << 10;
+/// The library goes down with each bracket and operator: as much stack as the longest query takes.
+const STACK: usize = 512 << 20;
+
 /// A query with its bounds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Query<'a> {
@@ -71,6 +76,12 @@ pub enum QueryError {
     /// It has no place in the text, but breaks a rule of SPARQL.
     #[error("the query is not SPARQL: {0}")]
     Rule(String),
+    /// It is longer than any that is answered.
+    #[error("the query has {0} bytes, and {LONGEST} are allowed; give values with parameters")]
+    TooLong(usize),
+    /// There is no thread to run it on.
+    #[error("the query cannot be run: {0}")]
+    Thread(#[source] std::io::Error),
     /// It would change something.
     #[error(
         "a query only reads: SELECT, ASK, CONSTRUCT or DESCRIBE; sessions are changed by their own verbs"
@@ -106,10 +117,14 @@ impl QueryError {
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Syntax { .. } | Self::Rule(_) | Self::Parameter { .. } => ErrorKind::InvalidArgs,
+            Self::Syntax { .. } | Self::Rule(_) | Self::TooLong(_) | Self::Parameter { .. } => {
+                ErrorKind::InvalidArgs
+            }
             Self::Update | Self::Service => ErrorKind::PermissionDenied,
             Self::Timeout(_) => ErrorKind::Busy,
-            Self::Evaluation(_) | Self::Ended | Self::Storage(_) => ErrorKind::Internal,
+            Self::Evaluation(_) | Self::Ended | Self::Thread(_) | Self::Storage(_) => {
+                ErrorKind::Internal
+            }
         }
     }
 }
@@ -120,12 +135,32 @@ impl Query<'_> {
     /// # Errors
     /// [`QueryError`] but for those of running it.
     pub fn check(&self) -> Result<(), QueryError> {
-        self.parsed().map(drop)
+        let asked = Asked::of(self);
+        let told = on_deep_stack(move || asked.parsed().map(drop))?;
+        told.recv().map_err(|_| QueryError::Ended)?
+    }
+}
+
+/// What is asked, for the thread that works on it.
+struct Asked {
+    text: String,
+    parameters: Vec<(String, Term)>,
+    limit: usize,
+    timeout: Duration,
+}
+
+impl Asked {
+    fn of(query: &Query<'_>) -> Self {
+        let (text, parameters) = (query.text.to_owned(), query.parameters.clone());
+        Self { text, parameters, limit: query.limit, timeout: query.timeout }
     }
 
     /// The query as the library knows it, and the parameters that it selects besides its own.
     fn parsed(&self) -> Result<(Parsed, Vec<Variable>), QueryError> {
-        let mut parsed = parse(self.text)?;
+        if self.text.len() > LONGEST {
+            return Err(QueryError::TooLong(self.text.len()));
+        }
+        let mut parsed = parse(&self.text)?;
         if elsewhere::asked(&parsed) {
             return Err(QueryError::Service);
         }
@@ -136,30 +171,10 @@ impl Query<'_> {
 
 /// Answers a query over the quads of all named graphs together.
 pub(crate) fn answer(store: &Store, query: &Query<'_>) -> Result<Answer, QueryError> {
-    let (parsed, added) = query.parsed()?;
-    let token = CancellationToken::new();
-    let evaluator = SparqlEvaluator::new().with_cancellation_token(token.clone());
-    let mut prepared = evaluator.for_query(parsed);
-    if prepared.dataset().is_default_dataset() {
-        prepared.dataset_mut().set_default_graph_as_union();
-    }
-    for (name, value) in &query.parameters {
-        prepared = prepared.substitute_variable(variable(name)?, value.clone());
-    }
-    let (limit, timeout) = (query.limit, query.timeout);
-    let failed = move |error| match error {
-        QueryEvaluationError::Cancelled => QueryError::Timeout(timeout),
-        error => QueryError::Evaluation(error),
-    };
-    let (tell, told) = mpsc::channel();
-    let store = store.clone();
-    // On a thread of its own: some joins never look whether they were cancelled.
-    std::thread::spawn(move || {
-        let results = prepared.on_store(&store).execute();
-        let answer = results.and_then(|results| collect(results, limit, &added)).map_err(failed);
-        // Nobody waits for an answer that is late.
-        let _ = tell.send(answer);
-    });
+    let (token, timeout) = (CancellationToken::new(), query.timeout);
+    let (asked, store, running) = (Asked::of(query), store.clone(), token.clone());
+    // Some joins never look whether they were cancelled, so nobody waits for the thread.
+    let told = on_deep_stack(move || asked.answer(&store, running))?;
     match told.recv_timeout(timeout) {
         Ok(answer) => answer,
         Err(mpsc::RecvTimeoutError::Timeout) => {
@@ -168,6 +183,37 @@ pub(crate) fn answer(store: &Store, query: &Query<'_>) -> Result<Answer, QueryEr
         }
         Err(mpsc::RecvTimeoutError::Disconnected) => Err(QueryError::Ended),
     }
+}
+
+impl Asked {
+    fn answer(&self, store: &Store, token: CancellationToken) -> Result<Answer, QueryError> {
+        let (parsed, added) = self.parsed()?;
+        let evaluator = SparqlEvaluator::new().with_cancellation_token(token);
+        let mut prepared = evaluator.for_query(parsed);
+        if prepared.dataset().is_default_dataset() {
+            prepared.dataset_mut().set_default_graph_as_union();
+        }
+        for (name, value) in &self.parameters {
+            prepared = prepared.substitute_variable(variable(name)?, value.clone());
+        }
+        let results = prepared.on_store(store).execute();
+        let answer = results.and_then(|results| collect(results, self.limit, &added));
+        answer.map_err(|error| match error {
+            QueryEvaluationError::Cancelled => QueryError::Timeout(self.timeout),
+            error => QueryError::Evaluation(error),
+        })
+    }
+}
+
+/// Runs a step on a thread of its own, deep enough for the longest query.
+fn on_deep_stack<T: Send + 'static>(
+    step: impl FnOnce() -> T + Send + 'static,
+) -> Result<mpsc::Receiver<T>, QueryError> {
+    let (tell, told) = mpsc::channel();
+    let thread = std::thread::Builder::new().stack_size(STACK);
+    // Nobody waits for an answer that is late.
+    let spawned = thread.spawn(move || drop(tell.send(step())));
+    spawned.map(|_| told).map_err(QueryError::Thread)
 }
 
 fn collect(
@@ -251,7 +297,7 @@ fn variable(name: &str) -> Result<Variable, QueryError> {
 }
 
 /// Lets the query select its parameters, which the library asks for; those that it did not.
-fn add_parameters(parsed: &mut Parsed, query: &Query<'_>) -> Result<Vec<Variable>, QueryError> {
+fn add_parameters(parsed: &mut Parsed, query: &Asked) -> Result<Vec<Variable>, QueryError> {
     let mut added = Vec::new();
     for (name, _) in &query.parameters {
         let variable = variable(name)?;
@@ -259,7 +305,7 @@ fn add_parameters(parsed: &mut Parsed, query: &Query<'_>) -> Result<Vec<Variable
         if query.parameters.iter().filter(|(other, _)| other == name).count() > 1 {
             return Err(refused("it is given twice"));
         }
-        if !mentions(query.text, name) {
+        if !mentions(&query.text, name) {
             return Err(refused("the query has no such variable"));
         }
         let Parsed::Select { pattern, .. } = &mut *parsed else { continue };

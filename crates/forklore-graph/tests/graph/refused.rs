@@ -117,3 +117,26 @@ fn rows_and_time_are_bounded() {
         (ErrorKind::Busy, "the query was stopped after 0.05 s")
     );
 }
+
+#[test]
+fn the_deepest_query_has_an_answer_or_an_error() {
+    let most = 16 << 10;
+    let deep = |before: &str, open: &str, middle: &str, close: &str, after: &str| {
+        let times = (most - before.len() - middle.len() - after.len()) / (open.len() + close.len());
+        [before, &open.repeat(times), middle, &close.repeat(times), after].concat()
+    };
+    for text in [
+        deep("SELECT (", "1+", "1", "", " AS ?x) {}"),
+        deep("SELECT * ", "{", "", "}", ""),
+        deep("SELECT (", "(", "1", ")", " AS ?x) {}"),
+        deep("ASK {?a ", "(", "fl:text", ")", " ?b}"),
+        deep("SELECT * {FILTER(", "!", "true", "", ")}"),
+    ] {
+        assert!(text.len() <= most);
+        match ask(&text, &[]) {
+            Ok(_) | Err(QueryError::Syntax { .. } | QueryError::Rule(_)) => {}
+            Err(error) => panic!("{error}: {:.40}", text),
+        }
+    }
+    assert_eq!(refusal(&" ".repeat(most + 1)).0, ErrorKind::InvalidArgs);
+}
