@@ -135,7 +135,7 @@ fn the_deepest_query_has_an_answer_or_an_error() {
         assert!(text.len() <= most);
         match ask(&text, &[]) {
             Ok(_) | Err(QueryError::Syntax { .. } | QueryError::Rule(_)) => {}
-            Err(error) => panic!("{error}: {:.40}", text),
+            Err(error) => panic!("{error}: {text:.40}"),
         }
     }
     assert_eq!(refusal(&" ".repeat(most + 1)).0, ErrorKind::InvalidArgs);
