@@ -47,7 +47,7 @@ impl Error {
         match self {
             Self::Agent(error) => error.kind(),
             Self::Engine(error) => error.kind(),
-            Self::Config(error) => error.kind(),
+            Self::Config(error) => error.kind,
             Self::Model(_) | Self::Words(_) => ErrorKind::InvalidArgs,
             Self::Io { .. } => ErrorKind::Internal,
             Self::Interrupted => ErrorKind::Interrupted,

@@ -16,6 +16,7 @@ pub mod markdown;
 mod once;
 pub mod screen;
 mod supplies;
+pub mod text_file;
 mod turn;
 
 pub use chat::{Chat, Program, Start};

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use forklore_model::ErrorKind;
 
+use crate::text_file::Unread;
+
 /// What a first configuration looks like.
 const EXAMPLE: &str = r#"
     default_model = "local"
@@ -30,6 +32,8 @@ pub struct ConfigError {
     pub line: Option<usize>,
     /// What is wrong, and what to do.
     pub wrong: String,
+    /// The kind that scripts see (SPEC 16).
+    pub kind: ErrorKind,
     /// What lies behind it.
     #[source]
     pub source: Option<io::Error>,
@@ -43,12 +47,29 @@ fn at(line: Option<usize>) -> String {
 
 impl ConfigError {
     pub(crate) fn new(path: &Path, wrong: String) -> Self {
-        Self { path: path.to_owned(), line: None, wrong, source: None, no_model: false }
+        let (path, kind) = (path.to_owned(), ErrorKind::InvalidArgs);
+        Self { path, line: None, wrong, kind, source: None, no_model: false }
+    }
+
+    /// Somebody else could say what stands in the file.
+    pub(super) fn denied(path: &Path, wrong: String) -> Self {
+        Self { kind: ErrorKind::PermissionDenied, ..Self::new(path, wrong) }
     }
 
     pub(super) fn io(path: &Path, source: io::Error) -> Self {
         let wrong = source.to_string();
-        Self { source: Some(source), ..Self::new(path, wrong) }
+        let kind = match source.kind() {
+            io::ErrorKind::PermissionDenied => ErrorKind::PermissionDenied,
+            _ => ErrorKind::Internal,
+        };
+        Self { kind, source: Some(source), ..Self::new(path, wrong) }
+    }
+
+    pub(super) fn unread(path: &Path, unread: Unread) -> Self {
+        match unread {
+            Unread::Io(source) => Self::io(path, source),
+            unread => Self::new(path, unread.to_string()),
+        }
     }
 
     pub(super) fn no_model(path: &Path) -> Self {
@@ -60,15 +81,5 @@ impl ConfigError {
     #[must_use]
     pub fn example(&self) -> Option<&'static str> {
         self.no_model.then_some(EXAMPLE)
-    }
-
-    /// The kind that scripts see (SPEC 16).
-    #[must_use]
-    pub fn kind(&self) -> ErrorKind {
-        match self.source.as_ref().map(io::Error::kind) {
-            Some(io::ErrorKind::PermissionDenied) => ErrorKind::PermissionDenied,
-            Some(_) => ErrorKind::Internal,
-            None => ErrorKind::InvalidArgs,
-        }
     }
 }

@@ -5,6 +5,7 @@
 
 mod error;
 mod read;
+mod trust;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,6 +17,7 @@ use forklore_tools::{Rules, ServerConfig, ServerName};
 use serde::Deserialize;
 
 pub use error::ConfigError;
+use trust::Trust;
 
 /// Files of a project's folder that look as if they were to configure forklore.
 const IN_PROJECTS: [&str; 3] = ["forklore.toml", ".forklore.toml", ".forklore/config.toml"];
@@ -53,10 +55,10 @@ impl Configured {
     /// Reads the file; where there is none, nothing is configured.
     ///
     /// # Errors
-    /// When the file cannot be read, others may write to it, or it does not say what it should:
-    /// with the line.
+    /// When the file cannot be read, others may write to it or to a folder that leads to it, or it
+    /// does not say what it should: with the line.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
-        let config = match read::text(path)? {
+        let config = match read::text(path, &Trust::of_this_user())? {
             Some(text) => read::config(path, &text)?,
             None => Config::default(),
         };

@@ -3,25 +3,19 @@
 use std::io;
 use std::path::Path;
 
+use super::trust::Trust;
 use super::{Config, ConfigError};
+use crate::text_file;
 
 /// The text of the file, if there is one.
-pub(super) fn text(path: &Path) -> Result<Option<String>, ConfigError> {
-    let metadata = match path.metadata() {
-        Ok(metadata) => metadata,
+pub(super) fn text(path: &Path, trust: &Trust) -> Result<Option<String>, ConfigError> {
+    match path.metadata() {
+        Ok(_) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(ConfigError::io(path, error)),
-    };
-    // It names programs that are started.
-    #[cfg(unix)]
-    if std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o022 != 0 {
-        let wrong = "others may write to it; take that from them with chmod go-w".to_owned();
-        return Err(ConfigError::new(path, wrong));
     }
-    if !metadata.is_file() {
-        return Err(ConfigError::new(path, "it is no file".to_owned()));
-    }
-    std::fs::read_to_string(path).map(Some).map_err(|error| ConfigError::io(path, error))
+    trust.check(path)?;
+    text_file::read(path).map(Some).map_err(|unread| ConfigError::unread(path, unread))
 }
 
 /// What the text says.

@@ -77,18 +77,32 @@ fn there_must_be_something_to_say_and_somewhere_to_say_it() {
 
 #[test]
 fn s16_a_folder_says_neither_models_nor_tools() {
-    let place = Place::new();
+    let place = Place::with_a_plan();
     let folder = place.path().join("project");
-    std::fs::create_dir(&folder).unwrap();
+    std::fs::create_dir_all(folder.join(".forklore")).unwrap();
     let evil = "[models.evil]\nprovider = 'openai'\nmodel = 'm'\nbase_url = 'http://127.0.0.1:9/v1'\n\
         [tools.evil]\ncommand = 'touch'\nargs = ['started']\n";
-    std::fs::write(folder.join("forklore.toml"), evil).unwrap();
-    let mut command = place.command(&["chat", "-p", "hello"]);
-    command.env("FORKLORE_CONFIG", configuration(&place)).current_dir(&folder);
-    let ran = ran(command);
-    assert_eq!(ran.code, 2);
-    assert!(ran.err.contains("ignored: ") && ran.err.contains("forklore.toml"), "{}", ran.err);
-    assert!(ran.err.contains("no model is configured"), "{}", ran.err);
+    let tries = ["forklore.toml", ".forklore.toml", ".forklore/config.toml"];
+    for name in tries {
+        std::fs::write(folder.join(name), evil).unwrap();
+    }
+    let verbs = [
+        &["chat", "-p", "hello"][..],
+        &["resume", "plan-1", "-p", "hello"],
+        &["explore", "plan-1", "hello"],
+        &["inspect", "plan-1", "--request"],
+    ];
+    for words in verbs {
+        let mut command = place.command(words);
+        command.env("FORKLORE_CONFIG", configuration(&place)).current_dir(&folder);
+        let ran = ran(command);
+        assert_eq!(ran.code, 2, "{ran:?}");
+        for name in tries {
+            let ignored = format!("ignored: {}", folder.join(name).display());
+            assert!(ran.err.contains(&ignored), "{words:?}: {}", ran.err);
+        }
+        assert!(ran.err.contains("no model is configured"), "{}", ran.err);
+    }
     assert!(!folder.join("started").exists());
 }
 
