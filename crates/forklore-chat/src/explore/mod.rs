@@ -5,14 +5,12 @@
 //! follow together.
 
 mod judge;
+mod make;
 mod run;
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use forklore_agent::approve::Nobody;
-use forklore_agent::{AgentSession, Status};
-use forklore_engine::Fork;
+use forklore_agent::Status;
 use forklore_model::header::Usage;
 use forklore_model::{Header, Label, Selector, SessionId};
 use serde::Serialize;
@@ -35,8 +33,9 @@ pub struct Explore {
     pub tries: Vec<Try>,
     /// What gives the answers marks.
     pub judge: Option<Judge>,
-    /// What the labels of the forks begin with.
-    pub label: String,
+    /// What the labels of the forks begin with, before a number. None says from where they come:
+    /// `try-1` from the root, `plan-b.1` from its fork `plan-b`.
+    pub label: Option<String>,
     /// How many run at once.
     pub jobs: usize,
 }
@@ -133,7 +132,7 @@ pub fn explore(
     seen: &mut dyn FnMut(usize, &Row),
 ) -> Result<Vec<Row>> {
     let mut rows: Vec<Row> = explore.tries.iter().map(Row::new).collect();
-    let branches = make(supplies, explore, &mut rows)?;
+    let branches = make::all(supplies, explore, &mut rows)?;
     for (at, row) in rows.iter().enumerate() {
         seen(at, row);
     }
@@ -168,62 +167,6 @@ pub fn explore(
         }
     });
     Ok(rows)
-}
-
-/// Makes the forks: first the plan of one, so that a place that does not exist makes none.
-fn make(
-    supplies: &Supplies,
-    explore: &Explore,
-    rows: &mut [Row],
-) -> Result<Vec<Option<AgentSession>>> {
-    let equipped = explore
-        .tries
-        .iter()
-        .map(|tried| supplies.equipment(&tried.model, Arc::new(Nobody)))
-        .collect::<Result<Vec<_>>>()?;
-    let engine = supplies.kernel().engine();
-    let request =
-        |label| Fork { at: explore.at.clone(), label, ..Fork::of(explore.session.id.clone()) };
-    // All begin at one place, also when the session goes on meanwhile.
-    let planned = engine.fork(&Fork { dry_run: true, ..request(None) })?;
-    let at = planned.cut.selector();
-    let mut number = 0;
-    let taken = labels(supplies, &explore.session)?;
-    let mut branches = Vec::new();
-    for (row, equipment) in rows.iter_mut().zip(equipped) {
-        let label = loop {
-            number += 1;
-            let label = format!("{}-{number}", explore.label);
-            let label: Label = label
-                .parse()
-                .map_err(|source| forklore_engine::Error::Name { what: "label", source })?;
-            if !taken.contains(&label) {
-                break label;
-            }
-        };
-        let request = Fork { at: Some(at.clone()), ..request(Some(label)) };
-        let made = supplies.runtime().block_on(async {
-            let parent = supplies.kernel().open(&explore.session.id, equipment).await?;
-            parent.fork(request).await
-        });
-        match made {
-            Ok(branched) => {
-                row.session_id = Some(branched.forked.child_session_id);
-                row.label = Some(branched.forked.label);
-                branches.push(Some(branched.child));
-            }
-            Err(error) => {
-                row.fail(&error.into());
-                branches.push(None);
-            }
-        }
-    }
-    Ok(branches)
-}
-
-fn labels(supplies: &Supplies, header: &Header) -> Result<Vec<Label>> {
-    let branches = supplies.kernel().engine().branches(&header.id)?.branches;
-    Ok(branches.into_iter().map(|branch| branch.label).collect())
 }
 
 /// How a turn ended, for its row.

@@ -1,6 +1,9 @@
 //! Several continuations at once.
 
+use std::path::Path;
 use std::sync::Mutex;
+use std::thread;
+use std::time::Duration;
 
 use forklore_chat::explore::{Explore, Judge, Row, State, Try, explore};
 use forklore_model::{ErrorKind, Header, Selector};
@@ -21,7 +24,7 @@ fn request(session: &Header, prompts: &[&str]) -> Explore {
         at: Some("turn:1".parse::<Selector>().unwrap()),
         tries: prompts.iter().map(tried).collect(),
         judge: None,
-        label: "try".into(),
+        label: None,
         jobs: 8,
     }
 }
@@ -78,24 +81,112 @@ fn one_that_fails_is_a_row_with_its_error() {
 }
 
 #[test]
+fn labels_say_from_where_and_count_on() {
+    let mut world = World::new();
+    let session = said(&mut world);
+    let labels = |world: &World, asked: &Explore| -> Vec<String> {
+        let rows = run(world, asked);
+        rows.iter().map(|row| row.label.as_ref().unwrap().to_string()).collect()
+    };
+    let two = request(&session, &["a", "b"]);
+    assert_eq!(labels(&world, &two), ["try-1", "try-2"]);
+    assert_eq!(labels(&world, &two), ["try-3", "try-4"]);
+    let named = Explore { label: Some("plan".into()), ..two };
+    assert_eq!(labels(&world, &named), ["plan-1", "plan-2"]);
+    let header = |label: &str| {
+        let scope = forklore_engine::Scope::default();
+        world.engine().resolve(&format!("@{label}"), &scope).unwrap()
+    };
+    let from =
+        |label: &str| Explore { session: header(label), at: None, ..request(&session, &["a"]) };
+    assert_eq!(labels(&world, &from("try-2")), ["try-2.1"]);
+    assert_eq!(labels(&world, &from("try-2")), ["try-2.2"]);
+    assert_eq!(labels(&world, &from("try-2.1")), ["try-2.1.1"]);
+    // Where the name would be too long, it is as from the root.
+    world.engine().label(&header("plan-1").id, &"p".repeat(64).parse().unwrap()).unwrap();
+    assert_eq!(labels(&world, &from(&"p".repeat(64))), ["try-5"]);
+    let wrong = Explore { label: Some("no name".into()), ..request(&session, &["a"]) };
+    let refused = explore(&world.supplies, &wrong, &CancellationToken::new(), &mut |_, _| {});
+    assert_eq!(refused.unwrap_err().kind(), ErrorKind::InvalidArgs);
+}
+
+#[test]
+fn a_label_that_another_program_takes_is_passed_over() {
+    let mut world = World::new();
+    let session = said(&mut world);
+    let names: Vec<_> = (0..8).map(|number| format!("p{number}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let asked = request(&session, &names);
+    let rows: Vec<Row> = thread::scope(|scope| {
+        let (world, asked) = (&world, &asked);
+        let running: Vec<_> = (0..4).map(|_| scope.spawn(|| run(world, asked))).collect();
+        running.into_iter().flat_map(|running| running.join().unwrap()).collect()
+    });
+    assert!(rows.iter().all(|row| row.state == State::Done), "{rows:#?}");
+    let mut labels: Vec<_> = rows.iter().map(|row| row.label.clone().unwrap()).collect();
+    labels.sort();
+    labels.dedup();
+    assert_eq!(labels.len(), 32);
+}
+
+#[test]
 fn a_judge_gives_marks_and_may_be_wrong() {
     let mut world = World::new();
     let session = said(&mut world);
     let judged = |line: &str| {
         let judge = Some(Judge::parse(line).unwrap());
         let row = run(&world, &Explore { judge, ..request(&session, &["abc"]) }).remove(0);
-        (row.state, row.score, row.error)
+        // Whatever the judge does, the answer is there.
+        assert_eq!((row.state, row.answer.as_str()), (State::Done, "m1 heard: abc"));
+        match (row.score, row.error) {
+            (Some(score), None) => Ok(score),
+            (None, Some(error)) => Err(error),
+            both => panic!("{both:?}"),
+        }
     };
-    assert_eq!(judged("wc -c"), (State::Done, Some(13.0), None));
-    let (state, score, error) = judged("echo no number");
-    assert_eq!((state, score), (State::Done, None));
-    assert_eq!(error.unwrap(), "the judge printed no number");
-    assert!(judged("false").2.unwrap().starts_with("the judge ended with"));
-    assert!(judged("/no/such/judge").2.unwrap().starts_with("the judge /no/such/judge: "));
+    assert_eq!(judged("wc -c"), Ok(13.0));
     // No shell reads the line.
-    assert_eq!(judged("echo 7 ; echo 8").1, Some(7.0));
-    assert_eq!(judged("printf '%s' '$((1+1))'").2.unwrap(), "the judge printed no number");
+    assert_eq!(judged("echo 7 ; echo 8"), Ok(7.0));
+    let wrong = [
+        "echo no number",
+        "printf '%s' '$((1+1))'",
+        "true",
+        "echo inf",
+        "false",
+        "sh -c 'echo 3; echo it has no opinion >&2; exit 4'",
+        "/no/such/judge",
+    ];
+    let told: Vec<String> = wrong.iter().map(|line| judged(line).unwrap_err()).collect();
+    insta::assert_snapshot!(told.join("\n"));
     assert_eq!(Judge::parse(" ").unwrap_err().kind(), ErrorKind::InvalidArgs);
+}
+
+#[test]
+fn a_judge_has_its_time_and_leaves_nothing_behind() {
+    let mut world = World::new();
+    let session = said(&mut world);
+    let judged = |line: &str, seconds| {
+        let judge = Judge::parse(line).unwrap().within(Duration::from_secs(seconds));
+        let asked = Explore { judge: Some(judge), ..request(&session, &["abc"]) };
+        run(&world, &asked).remove(0)
+    };
+    // One that never ends, or talks without end, costs the mark and not the answer.
+    for line in ["sleep 1000", "yes"] {
+        let row = judged(line, 1);
+        let told = "the judge took over 1 s (--judge-timeout sets how long it may)";
+        assert_eq!((row.error.as_deref(), row.score), (Some(told), None));
+        assert_eq!(row.answer, "m1 heard: abc");
+    }
+    // One that is done is done, whatever it has started.
+    let dir = tempfile::tempdir().unwrap();
+    let child = dir.path().join("child");
+    let line = format!("sh -c 'sleep 1000 & echo $! > {}; echo 5'", child.display());
+    assert_eq!(judged(&line, 50).score, Some(5.0));
+    let child = std::fs::read_to_string(child).unwrap();
+    let status = Path::new("/proc").join(child.trim()).join("status");
+    while std::fs::read_to_string(&status).is_ok_and(|text| !text.contains("State:\tZ")) {
+        thread::sleep(Duration::from_millis(10));
+    }
 }
 
 #[test]

@@ -1,16 +1,17 @@
 //! `explore`: several continuations of a session at once, compared.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use forklore::model::{Cut, ErrorKind, SessionId};
+use forklore::model::{Cut, ErrorKind, Header, Label, SessionId};
 use forklore_chat::explore::{Explore, Judge, Row, State, Try, explore};
+use forklore_chat::text_file::{self, Unread};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
 use crate::failure::{Failure, Result};
-use crate::output::Output;
-use crate::output::explored;
+use crate::output::{Output, Tone, count, cut, explored};
 use crate::session_ref::SessionRef;
 use crate::{exit, supplies};
 
@@ -21,17 +22,18 @@ const USUAL: usize = 4;
 
 const EXAMPLES: &str = "\
 Examples:
-  forklore explore last --prompt \"how would you do it?\"
-  forklore explore last --at turn:2 -n 8 --prompt \"and now?\"
+  forklore explore last \"how would you do it?\"
+  forklore explore last \"and now?\" --at turn:2 -n 8
   forklore explore @main --prompts questions.txt        a line each
-  forklore explore @main --models claude,local --prompt \"review it\"
-  forklore explore last --prompt \"write it\" --judge \"python3 score.py\" --json
+  forklore explore @main \"review it\" --models claude,local
+  forklore explore last \"write it\" --judge \"python3 score.py\" --json
 
 Each continuation is a fork of its own at the same place, so that their requests begin with the \
 same bytes; the first goes ahead until its answer begins, and warms the provider's cache for the \
-others. Tools that you would be asked about are refused. The judge gets an answer on its standard \
-input and prints a number: the more, the better. Ctrl-C interrupts all; what they said so far is \
-kept, and forklore resume goes on in any of them.";
+others. They are called try-1, try-2, ..., and plan-b.1, plan-b.2, ... where the session is the \
+fork plan-b; the next exploration counts on. Tools that you would be asked about are refused. The \
+judge gets an answer on its standard input and prints a number: the more, the better. Ctrl-C \
+interrupts all; what they said so far is kept, and forklore resume goes on in any of them.";
 
 /// Try several continuations of a session at once, and compare them
 #[derive(Debug, clap::Args)]
@@ -46,7 +48,11 @@ pub(crate) struct Args {
     #[arg(short, value_name = "N")]
     n: Option<usize>,
     /// What is said in each
-    #[arg(long, value_name = "TEXT", required_unless_present = "prompts")]
+    #[arg(value_name = "PROMPT", conflicts_with_all = ["prompt", "prompts"],
+        required_unless_present_any = ["prompt", "prompts"])]
+    words: Vec<String>,
+    /// The same as PROMPT
+    #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
     prompt: Option<String>,
     /// A file with what is said, a line for each continuation
     #[arg(long, value_name = "FILE", conflicts_with = "prompt")]
@@ -60,12 +66,17 @@ pub(crate) struct Args {
     /// A command that gives an answer a mark
     #[arg(long, value_name = "CMD")]
     judge: Option<String>,
+    /// How long the judge may take over one answer
+    #[arg(long, value_name = "SECONDS", requires = "judge",
+        default_value_t = Judge::PATIENCE.as_secs(),
+        value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    judge_timeout: u64,
     /// How many run at once [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
-    /// What the labels of the forks begin with
-    #[arg(long, value_name = "NAME", default_value = "try")]
-    label: String,
+    /// What the labels of the forks begin with [default: try, or the label of the fork]
+    #[arg(long, value_name = "NAME")]
+    label: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -82,6 +93,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let session = SessionRef::parse(&args.session)?;
     let at = super::selector(args.at.as_deref())?;
     let judge = args.judge.as_deref().map(Judge::parse).transpose()?;
+    let judge = judge.map(|judge| judge.within(Duration::from_secs(args.judge_timeout)));
     let prompts = prompts(args)?;
     let supplies =
         supplies::of(app, args.models.first().or(args.model.as_ref()).map(String::as_str), output)?;
@@ -112,7 +124,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     drop(shown);
     supplies.end();
     let rows = rows?;
-    tell(&header.id, &header.root_id, &place, &rows, output)?;
+    tell(&header, &place, &rows, args.judge.is_some(), output)?;
     if cancel.is_cancelled() {
         return Err(Failure::Answered(ErrorKind::Interrupted));
     }
@@ -122,45 +134,62 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     Ok(())
 }
 
-fn tell(
-    session_id: &SessionId,
-    root_session_id: &SessionId,
-    at: &Cut,
-    rows: &[Row],
-    output: &mut Output,
-) -> Result<()> {
+fn tell(from: &Header, at: &Cut, rows: &[Row], judged: bool, output: &mut Output) -> Result<()> {
     let best = explored::best(rows);
-    let label = best.and_then(|row| row.label.as_ref()).map(forklore::model::Label::as_str);
+    let label = best.and_then(|row| row.label.as_ref()).map(Label::as_str);
+    let (session_id, root_session_id) = (&from.id, &from.root_id);
     let answer = Answer { session_id, root_session_id, at, tries: rows, best: label };
-    output.answer(&answer, |page| explored::table(page, rows))?;
-    if let Some(id) = best.or(rows.first()).and_then(|row| row.session_id.as_ref()) {
-        output.hints(&[
-            (&format!("forklore resume {id}"), "go on in it"),
-            (
-                &format!("forklore bring {id} --into {session_id}"),
-                "tell the session what it came to",
-            ),
-        ]);
-    }
+    output.answer(&answer, |page| {
+        let ways = count(rows.len() as u64, "way");
+        page.put(Tone::Good, format!("Explored {ways} from "));
+        page.put(Tone::Label, from.label.as_str()).put(Tone::Plain, "  ");
+        page.put(Tone::Id, session_id).end();
+        page.fact("at", format!("{} = index:{}", cut(at), at.index));
+        page.end();
+        explored::table(page, rows, judged);
+    })?;
+    next(session_id, best, rows, output);
     Ok(())
+}
+
+/// What one does with continuations: go on in one, compare two, tell the session of one.
+fn next(from: &SessionId, best: Option<&Row>, rows: &[Row], output: &mut Output) {
+    let said = || rows.iter().filter(|row| row.state == State::Done);
+    let Some(first) = best.or_else(|| said().next()).or(rows.first()) else { return };
+    let Some(id) = &first.session_id else { return };
+    let other = said().filter_map(|row| row.session_id.as_ref()).find(|other| *other != id);
+    let one = if best.is_some() { "the best" } else { "it" };
+    let mut hints = vec![(format!("forklore resume {id}"), format!("go on in {one}"))];
+    if let Some(other) = other {
+        hints.push((format!("forklore diff {id} {other}"), "see what differs".to_owned()));
+    }
+    if first.state == State::Done {
+        let told = "tell the session what it came to".to_owned();
+        hints.push((format!("forklore bring {id} --into {from}"), told));
+    }
+    let hints: Vec<_> = hints.iter().map(|(line, does)| (line.as_str(), does.as_str())).collect();
+    output.hints(&hints);
 }
 
 fn prompts(args: &Args) -> Result<Vec<String>> {
     let texts = match (&args.prompt, &args.prompts) {
         (Some(prompt), _) => vec![prompt.trim().to_owned()],
         (None, Some(path)) => lines_of(path)?,
-        (None, None) => Vec::new(),
+        (None, None) => vec![args.words.join(" ").trim().to_owned()],
     };
     let texts: Vec<String> = texts.into_iter().filter(|text| !text.is_empty()).collect();
     if texts.is_empty() {
-        return Err(Failure::invalid("there is nothing to say: name it with --prompt TEXT"));
+        return Err(Failure::invalid("there is nothing to say: write it behind the session"));
     }
     Ok(texts)
 }
 
 fn lines_of(path: &Path) -> Result<Vec<String>> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|source| Failure::File { doing: format!("reading {}", path.display()), source })?;
+    let shown = path.display();
+    let text = text_file::read(path).map_err(|unread| match unread {
+        Unread::Io(source) => Failure::File { doing: format!("reading {shown}"), source },
+        unread => Failure::invalid(format!("--prompts {shown}: {unread}")),
+    })?;
     Ok(text.lines().map(|line| line.trim().to_owned()).collect())
 }
 

@@ -1,16 +1,29 @@
 //! Continuations that are tried at once: while they run, and beside each other.
 
+use std::time::Duration;
+
 use forklore_chat::explore::{Row, State};
 use forklore_guard::terminal;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{Cell, Column, Page, Table, Tone};
 
+/// How often a line shows that something goes on.
+const TICK: Duration = Duration::from_millis(200);
+/// The columns before what is said: a sign that it goes on, and for how long in this state.
+const LEAD: usize = 10;
+
 /// A line for each continuation; they are gone when all are done.
 pub(crate) struct Tries {
     all: MultiProgress,
-    lines: Vec<ProgressBar>,
+    lines: Vec<Line>,
     width: usize,
+}
+
+/// How far one continuation is, and since when.
+struct Line {
+    bar: ProgressBar,
+    state: std::cell::Cell<State>,
 }
 
 impl Tries {
@@ -19,11 +32,16 @@ impl Tries {
             if visible { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let all = MultiProgress::with_draw_target(target);
         let lines = (0..count).map(|_| {
-            let line = all.add(ProgressBar::new_spinner());
-            match ProgressStyle::with_template("{spinner} {msg}") {
-                Ok(style) => line.with_style(style),
-                Err(_) => line,
+            let bar = all.add(ProgressBar::new_spinner());
+            if visible {
+                // A model or a judge may say nothing for long.
+                bar.enable_steady_tick(TICK);
             }
+            let bar = match ProgressStyle::with_template("{spinner} {elapsed:>5}  {msg}") {
+                Ok(style) => bar.with_style(style),
+                Err(_) => bar,
+            };
+            Line { bar, state: std::cell::Cell::new(State::Waiting) }
         });
         let lines = lines.collect();
         Self { all, lines, width }
@@ -31,23 +49,29 @@ impl Tries {
 
     /// Shows how far a continuation is.
     pub(crate) fn show(&self, at: usize, row: &Row) {
-        let Some(line) = self.lines.get(at) else { return };
+        let Some(Line { bar, state: before }) = self.lines.get(at) else { return };
+        if before.replace(row.state) != row.state {
+            bar.reset_elapsed();
+        }
         let label = row.label.as_ref().map_or("", |label| label.as_str());
         let head = format!("{label:<10} {:<12} {:<11} ", row.model, state(row));
-        let room = self.width.saturating_sub(head.len() + 4).max(10);
+        let room = self.width.saturating_sub(head.len() + LEAD).max(10);
         // The end of what was said: that it moves shows that it goes on.
         let said: Vec<char> = row.answer.chars().rev().take(room).collect();
         let said: String = said.into_iter().rev().collect();
         let text = format!("{head}{}", said.split_whitespace().collect::<Vec<_>>().join(" "));
-        line.set_message(terminal::cell(&text, self.width.saturating_sub(4)).into_owned());
-        line.tick();
+        bar.set_message(terminal::cell(&text, self.width.saturating_sub(LEAD)).into_owned());
+        bar.tick();
+        if matches!(row.state, State::Done | State::Interrupted | State::Failed) {
+            bar.finish();
+        }
     }
 }
 
 impl Drop for Tries {
     fn drop(&mut self) {
         for line in &self.lines {
-            line.finish_and_clear();
+            line.bar.finish_and_clear();
         }
         // What cannot be cleared stands there once more.
         let _ = self.all.clear();
@@ -59,7 +83,7 @@ fn state(row: &Row) -> &'static str {
         State::Waiting => "waiting",
         State::Asked => "asked",
         State::Answering => "answering",
-        State::Judged => "judged",
+        State::Judged => "judging",
         State::Done => "done",
         State::Interrupted => "interrupted",
         State::Failed => "failed",
@@ -72,23 +96,24 @@ pub(crate) fn best(rows: &[Row]) -> Option<&Row> {
     marked.rev().max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, row)| row)
 }
 
-/// The continuations beside each other.
-pub(crate) fn table(page: &mut Page, rows: &[Row]) {
-    let scored = rows.iter().any(|row| row.score.is_some());
+/// The continuations beside each other; the best one is marked.
+pub(crate) fn table(page: &mut Page, rows: &[Row], judged: bool) {
     let priced = rows.iter().any(|row| row.usage.cost > 0.0);
     let several = rows.iter().any(|row| Some(&row.model) != rows.first().map(|row| &row.model));
     let asked = rows.iter().any(|row| Some(&row.prompt) != rows.first().map(|row| &row.prompt));
-    let mut columns = vec![Column::new("LABEL")];
-    columns.extend(several.then(|| Column::new("MODEL")));
+    let mut columns = vec![Column::new("LABEL").gives_way()];
+    columns.extend(several.then(|| Column::new("MODEL").gives_way()));
     columns.extend(asked.then(|| Column::new("PROMPT").gives_way()));
+    columns.extend(judged.then(|| Column::new("SCORE").right()));
+    // The only one of its width: nobody reads it where nothing is best.
+    columns.extend(judged.then(|| Column::new("")));
     columns.extend([
-        Column::new("IN").right(),
-        Column::new("CACHED").right(),
-        Column::new("OUT").right(),
+        Column::new("IN").right().optional(),
+        Column::new("CACHED").right().optional(),
+        Column::new("OUT").right().optional(),
     ]);
-    columns.extend(priced.then(|| Column::new("COST").right()));
-    columns.push(Column::new("TIME").right());
-    columns.extend(scored.then(|| Column::new("SCORE").right()));
+    columns.extend(priced.then(|| Column::new("COST").right().optional()));
+    columns.push(Column::new("TIME").right().optional());
     columns.push(Column::new("ANSWER").gives_way());
     let mut table = Table::new(&columns);
     let best = best(rows).map(|row| row.label.clone());
@@ -98,26 +123,51 @@ pub(crate) fn table(page: &mut Page, rows: &[Row]) {
         let mut cells = vec![Cell::new(Tone::Label, label)];
         cells.extend(several.then(|| Cell::new(Tone::Plain, row.model.as_str())));
         cells.extend(asked.then(|| Cell::new(Tone::Plain, row.prompt.as_str())));
-        let number = |number: u64| Cell::new(Tone::Plain, number.to_string());
+        let tone = if is_best { Tone::Good } else { Tone::Plain };
+        let score = || row.score.map_or_else(|| "-".to_owned(), |score| score.to_string());
+        cells.extend(judged.then(|| Cell::new(tone, score())));
+        cells.extend(judged.then(|| Cell::new(tone, if is_best { "best" } else { "" })));
+        // A call that failed tells nothing of what it took.
+        let is_told = row.usage.input > 0 || row.usage.output > 0;
+        let number = |number: u64| {
+            let text = if is_told { number.to_string() } else { "-".to_owned() };
+            Cell::new(Tone::Plain, text)
+        };
         cells.extend([number(row.usage.input), number(row.usage.cached), number(row.usage.output)]);
         cells.extend(priced.then(|| Cell::new(Tone::Plain, format!("{:.4}", row.usage.cost))));
         cells.push(Cell::new(Tone::Dim, format!("{:.1} s", row.seconds)));
-        let tone = if is_best { Tone::Good } else { Tone::Plain };
-        let score = || row.score.map_or_else(|| "-".to_owned(), |score| score.to_string());
-        cells.extend(scored.then(|| Cell::new(tone, score())));
         cells.push(outcome(row));
         table.row(cells);
     }
     table.show(page);
+    what_failed(page, rows);
+}
+
+/// What went wrong, each once and in full, with the continuations of which it is told.
+fn what_failed(page: &mut Page, rows: &[Row]) {
+    let mut told: Vec<(&str, Vec<&str>)> = Vec::new();
+    for row in rows {
+        let Some(error) = row.error.as_deref() else { continue };
+        let label = row.label.as_ref().map_or("-", |label| label.as_str());
+        match told.iter_mut().find(|(earlier, _)| *earlier == error) {
+            Some((_, labels)) => labels.push(label),
+            None => told.push((error, vec![label])),
+        }
+    }
+    if !told.is_empty() {
+        page.end();
+    }
+    for (error, labels) in told {
+        page.put(Tone::Label, labels.join(", ")).put(Tone::Plain, ": ");
+        page.rest_of_line(Tone::Warn, error, 2);
+    }
 }
 
 fn outcome(row: &Row) -> Cell {
-    match (&row.error, row.state) {
-        (Some(error), State::Done) => Cell::new(Tone::Warn, format!("{error}: {}", row.answer)),
-        (Some(error), _) => Cell::new(Tone::Bad, error.as_str()),
-        (None, State::Interrupted) => {
-            Cell::new(Tone::Warn, format!("(interrupted) {}", row.answer))
-        }
-        (None, _) => Cell::new(Tone::Plain, super::transcript::start_of(&row.answer)),
+    let said = super::transcript::start_of(&row.answer);
+    match row.state {
+        State::Failed => Cell::new(Tone::Bad, "(failed)"),
+        State::Interrupted => Cell::new(Tone::Warn, format!("(interrupted) {said}")),
+        _ => Cell::new(Tone::Plain, said),
     }
 }

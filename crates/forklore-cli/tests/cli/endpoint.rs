@@ -1,0 +1,107 @@
+//! A server in the OpenAI form that answers as a test says, and keeps what it was asked.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use serde_json::{Value, json};
+
+/// What is said to a request, or the status with which it is refused.
+type Answer = dyn Fn(&Value) -> Result<String, u16> + Send + Sync;
+
+/// The server; it answers until the test ends.
+pub(crate) struct Endpoint {
+    pub(crate) url: String,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl Endpoint {
+    pub(crate) fn answering(
+        answer: impl Fn(&Value) -> Result<String, u16> + Send + Sync + 'static,
+    ) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/v1", listener.local_addr().unwrap());
+        let asked: Arc<Mutex<Vec<String>>> = Arc::default();
+        let (kept, answer) = (asked.clone(), Arc::new(answer));
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let (kept, answer) = (kept.clone(), answer.clone());
+                thread::spawn(move || serve(&stream.unwrap(), &kept, &*answer));
+            }
+        });
+        Self { url, asked }
+    }
+
+    /// One that says what it was told last.
+    pub(crate) fn echo() -> Self {
+        Self::answering(|request| Ok(format!("heard: {}", last_said(request))))
+    }
+
+    /// The bodies of all requests so far, byte for byte.
+    pub(crate) fn asked(&self) -> Vec<String> {
+        self.asked.lock().unwrap().clone()
+    }
+
+    /// The lines of a configuration that names this server.
+    pub(crate) fn model(&self, name: &str) -> String {
+        format!(
+            "[models.{name}]\nprovider = \"openai\"\nmodel = \"m-{name}\"\nbase_url = \"{}\"\n",
+            self.url
+        )
+    }
+}
+
+/// The text of the last message of a request.
+pub(crate) fn last_said(request: &Value) -> String {
+    let last = request["messages"].as_array().and_then(|messages| messages.last());
+    last.and_then(|message| message["content"].as_str()).unwrap_or_default().to_owned()
+}
+
+fn serve(stream: &TcpStream, kept: &Mutex<Vec<String>>, answer: &Answer) {
+    let mut reader = BufReader::new(stream);
+    loop {
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            if reader.read_line(&mut line).unwrap_or(0) == 0 {
+                return;
+            }
+            if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+                length = value.trim().parse().unwrap();
+            }
+            if line == "\r\n" {
+                break;
+            }
+        }
+        let mut body = vec![0; length];
+        reader.read_exact(&mut body).unwrap();
+        let body = String::from_utf8(body).unwrap();
+        let request = serde_json::from_str(&body).unwrap();
+        kept.lock().unwrap().push(body);
+        let (status, kind, text) = match answer(&request) {
+            Ok(said) => (200, "text/event-stream", events(&said)),
+            Err(status) => (status, "application/json", r#"{"error":{"message":"no"}}"#.to_owned()),
+        };
+        let head = format!(
+            "HTTP/1.1 {status} X\r\ncontent-type: {kind}\r\ncontent-length: {}\r\n\r\n",
+            text.len()
+        );
+        let mut stream = stream;
+        // Who asked may be gone.
+        if stream.write_all(format!("{head}{text}").as_bytes()).is_err() {
+            return;
+        }
+    }
+}
+
+fn events(said: &str) -> String {
+    let chunks = [
+        json!({"id": "c1", "choices": [{"index": 0, "delta": {"content": said}}]}),
+        json!({"id": "c1", "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}),
+        json!({"id": "c1", "choices": [], "usage": {"prompt_tokens": 100, "completion_tokens": 5,
+            "prompt_tokens_details": {"cached_tokens": 80}}}),
+    ];
+    let events: Vec<String> = chunks.iter().map(|chunk| format!("data: {chunk}\n\n")).collect();
+    events.concat() + "data: [DONE]\n\n"
+}
