@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use forklore_engine::{Engine, Result as EngineResult};
 use forklore_model::SessionId;
+use tokio::task::JoinHandle;
 
 use crate::hook::{Hook, Hooks};
 use crate::notify::{Bus, Notification, Sink, Subscription};
@@ -22,6 +23,8 @@ struct Shared {
     bus: Bus,
     application: String,
     live: Mutex<Vec<Weak<Inner>>>,
+    /// Leases on their way back whose turns were dropped.
+    leaving: Mutex<Vec<JoinHandle<()>>>,
 }
 
 /// A kernel that is being put together.
@@ -56,7 +59,8 @@ impl KernelBuilder {
     #[must_use]
     pub fn build(self) -> Kernel {
         let Self { engine, hooks, bus, application } = self;
-        let shared = Shared { engine, hooks, bus, application, live: Mutex::default() };
+        let (live, leaving) = (Mutex::default(), Mutex::default());
+        let shared = Shared { engine, hooks, bus, application, live, leaving };
         Kernel { shared: Arc::new(shared) }
     }
 }
@@ -110,6 +114,27 @@ impl Kernel {
     ) -> Result<T> {
         let engine = self.shared.engine.clone();
         Ok(tokio::task::spawn_blocking(move || verb(&engine)).await??)
+    }
+
+    /// Waits until nothing of a turn whose future was dropped is left: its session's lease is on its
+    /// way back meanwhile. A program that ends waits for it, so that nobody finds the session held.
+    pub async fn settle(&self) {
+        let leaving = std::mem::take(&mut *self.leaving());
+        for release in leaving {
+            // One that failed runs out by itself.
+            let _ = release.await;
+        }
+    }
+
+    /// Remembers a lease that is on its way back.
+    pub(crate) fn leaves(&self, release: JoinHandle<()>) {
+        let mut leaving = self.leaving();
+        leaving.retain(|release| !release.is_finished());
+        leaving.push(release);
+    }
+
+    fn leaving(&self) -> MutexGuard<'_, Vec<JoinHandle<()>>> {
+        self.shared.leaving.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn hooks(&self) -> &Hooks {

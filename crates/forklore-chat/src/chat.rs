@@ -13,7 +13,7 @@ use crate::approve::{Asked as Question, AtTerminal};
 use crate::command::{Asked, COMMANDS, Next, parse};
 use crate::input::{Input, Line, Offered};
 use crate::screen::{Screen, Tone};
-use crate::{Error, Result, Supplies};
+use crate::{Error, Result, Stop, Supplies};
 
 /// Sessions and places that complete a line.
 const OFFERED: usize = 100;
@@ -86,11 +86,11 @@ impl<'a> Chat<'a> {
         })
     }
 
-    /// Talks until the person leaves.
-    pub fn talk(&mut self) {
+    /// Talks until the person leaves, or something ends the conversation: then it says what.
+    pub fn talk(&mut self) -> Option<Stop> {
         self.greet();
         let mut leaving = false;
-        loop {
+        let stopped = loop {
             let prompt = format!("{}> ", self.label());
             let offered = self.offered();
             match self.input.line(&prompt, offered) {
@@ -98,23 +98,28 @@ impl<'a> Chat<'a> {
                     leaving = false;
                     match self.line(&line) {
                         Ok(Next::Line) => {}
-                        Ok(Next::End) => break,
+                        Ok(Next::End) => break None,
                         Err(error) => self.tell(&error),
                     }
                 }
-                Line::Interrupted if leaving => break,
+                Line::Interrupted if leaving => break None,
                 Line::Interrupted => {
                     leaving = true;
                     self.screen.line(Tone::Dim, "Ctrl-D or /quit leaves; so does Ctrl-C again");
                 }
-                Line::End => break,
+                Line::End => break None,
+                Line::Stopped(stop) => {
+                    self.screen.leave_line();
+                    break Some(stop);
+                }
             }
-        }
+        };
         self.supplies.runtime().block_on(self.session.cleanup(true));
         if let Ok(header) = self.header() {
             let resume = format!("forklore resume {}", header.id);
             self.screen.words(&[(Tone::Dim, "To go on: "), (Tone::Strong, &resume)]);
         }
+        stopped
     }
 
     fn line(&mut self, line: &str) -> Result<Next> {

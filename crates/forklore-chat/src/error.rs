@@ -3,6 +3,7 @@
 use forklore_model::ErrorKind;
 use serde_json::{Value, json};
 
+use crate::Stop;
 use crate::config::ConfigError;
 
 /// The result of something that was asked for.
@@ -38,6 +39,9 @@ pub enum Error {
     /// It was interrupted.
     #[error("interrupted; what was said is kept")]
     Interrupted,
+    /// The program is to stop, and waited for nothing or had nothing yet to wait for.
+    #[error("stopped; what was stored is kept")]
+    Stopped(Stop),
 }
 
 impl Error {
@@ -50,7 +54,7 @@ impl Error {
             Self::Config(error) => error.kind,
             Self::Model(_) | Self::Words(_) => ErrorKind::InvalidArgs,
             Self::Io { .. } => ErrorKind::Internal,
-            Self::Interrupted => ErrorKind::Interrupted,
+            Self::Interrupted | Self::Stopped(_) => ErrorKind::Interrupted,
         }
     }
 

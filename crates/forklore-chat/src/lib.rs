@@ -22,4 +22,6 @@ mod turn;
 pub use chat::{Chat, Program, Start};
 pub use config::{ConfigError, Configured};
 pub use error::{Error, Result};
+pub use interrupts::Stop;
+pub use once::Once;
 pub use supplies::{MakeModel, Supplies};

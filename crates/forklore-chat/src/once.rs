@@ -10,11 +10,20 @@ use forklore_model::{Selector, SessionId};
 use futures_util::{FutureExt, StreamExt};
 
 use crate::chat::Start;
-use crate::interrupts::Interrupts;
-use crate::{Result, Supplies};
+use crate::interrupts::{Interrupts, MOMENT};
+use crate::{Error, Result, Stop, Supplies};
 
 /// Notifications that wait to be told.
 const WAITING: usize = 4096;
+
+/// A turn without a terminal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Once {
+    /// What it came to.
+    pub turn: Turn,
+    /// Who interrupted it.
+    pub stopped: Option<Stop>,
+}
 
 impl Supplies {
     /// The session that a conversation begins with.
@@ -49,18 +58,18 @@ impl Supplies {
         })?)
     }
 
-    /// Runs one turn; whatever would have to be asked is denied. Ctrl-C interrupts it: what was
-    /// said so far is kept.
+    /// Runs one turn; whatever would have to be asked is denied. Ctrl-C, SIGTERM and SIGHUP
+    /// interrupt it: what was said so far is kept. A second one waits for nothing.
     ///
     /// # Errors
-    /// When no model is configured, the session is not there or held by another program, or the
-    /// model does not answer.
+    /// When no model is configured, the session is not there or held by another program, the
+    /// model does not answer, or [`Error::Stopped`] when it was interrupted twice.
     pub fn once(
         &self,
         start: &Start,
         prompt: &str,
         told: &mut dyn FnMut(&Notification),
-    ) -> Result<Turn> {
+    ) -> Result<Once> {
         let (model, _) = self.configured().model(start.model.as_deref())?;
         let equipment = self.equipment(model, Arc::new(Nobody))?;
         let session = self.session(start, equipment)?;
@@ -72,21 +81,33 @@ impl Supplies {
                     told(&notification);
                 }
             };
-            let turn = session.execute(prompt);
-            let mut turn = std::pin::pin!(turn);
+            let mut turn = Box::pin(session.execute(prompt));
+            let mut stopped = None;
+            let mut is_told = false;
             let done = loop {
                 tokio::select! {
                     biased;
-                    done = &mut turn => break done,
+                    done = &mut turn => break done.map_err(Error::from),
                     Some(heard) = heard.next() => tell(heard),
-                    () = interrupts.next() => { session.interrupt(); }
+                    stop = interrupts.next() => {
+                        if let Some(first) = stopped.replace(stop) {
+                            break Err(Error::Stopped(first));
+                        }
+                        is_told = session.interrupt();
+                    }
+                    // It was about to begin.
+                    () = tokio::time::sleep(MOMENT), if stopped.is_some() && !is_told => {
+                        is_told = session.interrupt();
+                    }
                 }
             };
+            // Where nothing is waited for, the turn is broken off here.
+            drop(turn);
             session.cleanup(true).await;
             while let Some(Some(heard)) = heard.next().now_or_never() {
                 tell(heard);
             }
-            Ok(done?)
+            Ok(Once { turn: done?, stopped })
         })
     }
 }

@@ -13,6 +13,7 @@ use forklore_tools::{McpTools, UserPolicy};
 use tokio::runtime::Runtime;
 
 use crate::config::Configured;
+use crate::interrupts::Interrupts;
 use crate::{Error, Result};
 
 /// Makes a model from what the configuration says of it.
@@ -80,19 +81,36 @@ impl Supplies {
     }
 
     /// Starts the servers of tools; gives what is wrong with those that do not start.
-    #[must_use]
-    pub fn start_tools(&self) -> Vec<String> {
-        let problems = self.runtime.block_on(self.tools.start());
-        problems.iter().map(ToString::to_string).collect()
+    ///
+    /// # Errors
+    /// [`Error::Stopped`] when the program is to stop before all have started.
+    pub fn start_tools(&self) -> Result<Vec<String>> {
+        let mut interrupts = Interrupts::listen(&self.runtime);
+        let started = self.runtime.block_on(async {
+            tokio::select! {
+                started = self.tools.start() => Ok(started),
+                stop = interrupts.next() => Err(Error::Stopped(stop)),
+            }
+        });
+        Ok(started?.iter().map(ToString::to_string).collect())
     }
 
-    /// Ends the servers of tools, and sends the spans that are left.
+    /// Gives back what sessions hold that were broken off, ends the servers of tools, and sends the
+    /// spans that are left. Whoever asks to stop meanwhile need not wait for it.
     pub fn end(&self) {
-        self.runtime.block_on(async {
+        let mut interrupts = Interrupts::listen(&self.runtime);
+        let ending = async {
+            self.kernel.settle().await;
             self.tools.end().await;
             // Whether a collector took them is no matter of the conversation.
             if let Some(spans) = &self.spans {
                 spans.clone().end().await;
+            }
+        };
+        self.runtime.block_on(async {
+            tokio::select! {
+                () = ending => {}
+                _ = interrupts.next() => {}
             }
         });
     }

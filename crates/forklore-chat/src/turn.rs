@@ -9,7 +9,7 @@ use futures_util::{FutureExt, StreamExt};
 
 use crate::approve::Asked;
 use crate::chat::Chat;
-use crate::interrupts::Interrupts;
+use crate::interrupts::{Interrupts, MOMENT};
 use crate::screen::Tone;
 use crate::{Error, Result};
 
@@ -21,6 +21,8 @@ enum Moment<T> {
     Heard(Heard),
     Asked(Asked),
     Interrupted,
+    /// The turn was about to begin when it was interrupted.
+    Again,
     Done(Result<T>),
 }
 
@@ -79,7 +81,8 @@ impl Chat<'_> {
         Ok(())
     }
 
-    /// Shows what is heard until some work of this session is done; Ctrl-C interrupts it.
+    /// Shows what is heard until some work of this session is done. Ctrl-C interrupts it, and so
+    /// does what ends the conversation; a second one waits for nothing.
     pub(crate) fn watch<T: Send + 'static>(
         &mut self,
         mut heard: Subscription,
@@ -90,14 +93,18 @@ impl Chat<'_> {
         let mut work = runtime.spawn(work);
         let mut interrupts = Interrupts::listen(runtime);
         let mut interrupted = 0;
+        let mut is_told = false;
         let done = loop {
             let moment = runtime.block_on(async {
                 tokio::select! {
                     biased;
                     Some(heard) = heard.next() => Moment::Heard(heard),
                     Some(asked) = self.questions.recv() => Moment::Asked(asked),
-                    () = interrupts.next() => Moment::Interrupted,
+                    _ = interrupts.next() => Moment::Interrupted,
                     done = &mut work => Moment::Done(done.unwrap_or(Err(Error::Interrupted))),
+                    () = tokio::time::sleep(MOMENT), if interrupted > 0 && !is_told => {
+                        Moment::Again
+                    }
                 }
             });
             match moment {
@@ -105,11 +112,12 @@ impl Chat<'_> {
                 Moment::Asked(asked) => self.ask(asked, &session),
                 Moment::Interrupted => {
                     interrupted += 1;
-                    session.interrupt();
+                    is_told |= session.interrupt();
                     if interrupted > 1 {
                         work.abort();
                     }
                 }
+                Moment::Again => is_told = session.interrupt(),
                 Moment::Done(done) => break done,
             }
         };

@@ -65,7 +65,7 @@ pub(crate) fn gently(
     Ok(Ended(interrupted))
 }
 
-/// From now on Ctrl-C is somebody else's affair: a conversation interrupts a turn with it.
+/// From now on signals are somebody else's affair: a conversation interrupts a turn with them.
 pub(crate) fn leave_interrupts() {
     AT_ONCE.store(false, Ordering::Relaxed);
 }
@@ -88,7 +88,8 @@ pub(crate) fn code(done: Result<(), Failure>, output: &mut Output) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     match output.failure(&failure) {
-        Err(error) if !error.is_closed_pipe() => ExitCode::FAILURE,
-        _ => ExitCode::from(failure.kind().exit_code()),
+        // A terminal that is gone is why it was stopped.
+        Err(error) if !error.is_closed_pipe() && !failure.is_stop() => ExitCode::FAILURE,
+        _ => ExitCode::from(failure.exit_code()),
     }
 }

@@ -6,6 +6,7 @@ use std::io;
 use forklore::model::ErrorKind;
 use forklore::model::id::IdError;
 use forklore::{Error, OpenError};
+use forklore_chat::Stop;
 use serde_json::{Value, json};
 
 /// The result of a command.
@@ -49,6 +50,9 @@ pub(crate) enum Failure {
     /// The answer is out already and says what is wrong; only the exit code is left.
     #[error("the answer names {0} problems")]
     Answered(ErrorKind),
+    /// The program was told to stop, and did; only the exit code is left.
+    #[error("stopped")]
+    Stopped(Stop),
 }
 
 impl Failure {
@@ -92,6 +96,17 @@ impl Failure {
                 _ => ErrorKind::Internal,
             },
             Self::Answer(_) => ErrorKind::Internal,
+            Self::Stopped(_) => ErrorKind::Interrupted,
+        }
+    }
+
+    /// With what the program ends. Who stopped it is told as shells tell it.
+    pub(crate) fn exit_code(&self) -> u8 {
+        match self {
+            Self::Stopped(stop) | Self::Chat(forklore_chat::Error::Stopped(stop)) => {
+                stop.exit_code()
+            }
+            _ => self.kind().exit_code(),
         }
     }
 
@@ -135,6 +150,11 @@ impl Failure {
             next = cause.source();
         }
         causes
+    }
+
+    /// Whether the program was told to stop.
+    pub(crate) fn is_stop(&self) -> bool {
+        matches!(self, Self::Stopped(_) | Self::Chat(forklore_chat::Error::Stopped(_)))
     }
 
     /// Whether the reader of the answer went away.

@@ -26,8 +26,8 @@ impl AgentSession {
     pub async fn execute(&self, prompt: &str) -> Result<Turn> {
         let inner = &self.inner;
         let mut view = inner.turn.try_lock().map_err(|_| Error::Running(self.id()))?;
-        inner.make_ready().await?;
         let running = Running::begin(inner);
+        inner.make_ready().await?;
         let identity = inner.identity();
         let matter = Matter::Prompt { text: prompt.to_owned() };
         let (matter, injected) = inner.must_pass(&identity, matter).await?;
@@ -61,8 +61,8 @@ impl AgentSession {
     pub async fn resume(&self) -> Result<Turn> {
         let inner = &self.inner;
         let mut view = inner.turn.try_lock().map_err(|_| Error::Running(self.id()))?;
-        inner.make_ready().await?;
         let running = Running::begin(inner);
+        inner.make_ready().await?;
         let (mut log, header) = Log::open(inner, &mut view).await?;
         let turn = async {
             let missing = inner.broken_off(&header).await?;

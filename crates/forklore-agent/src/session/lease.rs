@@ -70,7 +70,11 @@ impl Drop for Lease {
         if let Some(runtime) = Handle::try_current().ok().filter(|_| self.held) {
             let engine = self.kernel.engine().clone();
             let (session, owner) = (self.session(), self.owner.clone());
-            runtime.spawn_blocking(move || engine.release(&session, &owner));
+            let release = runtime.spawn_blocking(move || {
+                // A lease that is somebody else's by now is left alone.
+                let _ = engine.release(&session, &owner);
+            });
+            self.kernel.leaves(release);
         }
     }
 }

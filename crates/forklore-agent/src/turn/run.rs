@@ -56,9 +56,15 @@ impl Run<'_> {
             }
             let Some(Asked { answer, took }) = self.ask(log, course).await? else { continue };
             self.store(log, course, &answer, took).await?;
-            let Some(end) = &answer.end else { return Ok(Status::Cancelled) };
+            let text = answer.text();
+            let Some(end) = &answer.end else {
+                if !text.is_empty() {
+                    course.text = text;
+                }
+                return Ok(Status::Cancelled);
+            };
             let calls: Vec<_> = answer.calls().cloned().collect();
-            course.text = answer.text();
+            course.text = text;
             if calls.is_empty() {
                 return Ok(ended(&end.reason));
             }

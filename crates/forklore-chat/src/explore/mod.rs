@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 pub use judge::Judge;
 
 use crate::interrupts::Interrupts;
-use crate::{Error, Result, Supplies};
+use crate::{Error, Result, Stop, Supplies};
 
 /// What is explored.
 #[derive(Clone, Debug)]
@@ -120,8 +120,18 @@ impl Row {
 /// What is told of a row that changed: its number and how it is now.
 pub type Changed = (usize, Row);
 
-/// Explores. `seen` is called with each row that changed. Ctrl-C cancels, and cancelling interrupts
-/// what runs: each fork keeps what it has, and can be resumed. A second Ctrl-C waits for nothing.
+/// What exploring came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explored {
+    /// A row for each continuation.
+    pub rows: Vec<Row>,
+    /// Who interrupted it.
+    pub stopped: Option<Stop>,
+}
+
+/// Explores. `seen` is called with each row that changed. Ctrl-C, SIGTERM and SIGHUP cancel, and
+/// cancelling interrupts what runs: each fork keeps what it has, and can be resumed. A second one
+/// waits for nothing.
 ///
 /// # Errors
 /// When the place does not exist, or a model is not configured: then nothing is forked.
@@ -130,15 +140,16 @@ pub fn explore(
     explore: &Explore,
     cancel: &CancellationToken,
     seen: &mut dyn FnMut(usize, &Row),
-) -> Result<Vec<Row>> {
+) -> Result<Explored> {
+    let mut interrupts = Interrupts::listen(supplies.runtime());
     let mut rows: Vec<Row> = explore.tries.iter().map(Row::new).collect();
     let branches = make::all(supplies, explore, &mut rows)?;
     for (at, row) in rows.iter().enumerate() {
         seen(at, row);
     }
     let (told, mut changes) = mpsc::unbounded_channel::<Changed>();
-    let mut interrupts = Interrupts::listen(supplies.runtime());
     let running = run::all(branches, explore, rows.clone(), told, cancel.clone());
+    let mut stopped = None;
     supplies.runtime().block_on(async {
         let mut running = std::pin::pin!(running);
         loop {
@@ -151,7 +162,8 @@ pub fn explore(
                     }
                 }
                 () = &mut running => break,
-                () = interrupts.next() => {
+                stop = interrupts.next() => {
+                    stopped.get_or_insert(stop);
                     if cancel.is_cancelled() {
                         break;
                     }
@@ -166,7 +178,7 @@ pub fn explore(
             }
         }
     });
-    Ok(rows)
+    Ok(Explored { rows, stopped })
 }
 
 /// How a turn ended, for its row.

@@ -1,7 +1,7 @@
 //! The continuations, side by side.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use forklore_agent::notify::{Heard, Name};
 use forklore_agent::{AgentSession, Turn};
@@ -12,10 +12,10 @@ use tokio::sync::{Notify, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use super::{Changed, Explore, Judge, Row, State, seconds, state_of};
+use crate::interrupts::MOMENT;
 
 /// Notifications of one continuation that wait to be shown.
 const WAITING: usize = 1024;
-const MOMENT: Duration = Duration::from_millis(5);
 
 /// Runs all: the first one ahead, until its answer begins or it ends.
 pub(super) async fn all(

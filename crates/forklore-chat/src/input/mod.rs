@@ -2,6 +2,9 @@
 
 mod complete;
 mod editor;
+mod terminal;
+
+use crate::Stop;
 
 pub use complete::Offered;
 pub use editor::Editor;
@@ -24,4 +27,6 @@ pub enum Line {
     Interrupted,
     /// Ctrl-D, or there is no terminal any more.
     End,
+    /// Something ends the conversation: nothing more is typed.
+    Stopped(Stop),
 }

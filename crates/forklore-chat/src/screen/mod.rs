@@ -128,6 +128,12 @@ impl Screen {
         self.write(&rest);
     }
 
+    /// Leaves a line that somebody was typing, and ends the marking of pasted text, which the line
+    /// editor began with it.
+    pub(crate) fn leave_line(&mut self) {
+        self.write("\x1b[?2004l\r\n");
+    }
+
     /// A text in its tone; the text is escaped already.
     fn painted(&self, tone: Tone, text: &str) -> String {
         let style = tone.style();

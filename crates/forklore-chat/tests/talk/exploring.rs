@@ -30,7 +30,7 @@ fn request(session: &Header, prompts: &[&str]) -> Explore {
 }
 
 fn run(world: &World, request: &Explore) -> Vec<Row> {
-    explore(&world.supplies, request, &CancellationToken::new(), &mut |_, _| {}).unwrap()
+    explore(&world.supplies, request, &CancellationToken::new(), &mut |_, _| {}).unwrap().rows
 }
 
 #[test]
@@ -43,7 +43,8 @@ fn all_begin_with_the_same_messages_and_one_goes_ahead() {
     let rows = explore(&world.supplies, &asked, &CancellationToken::new(), &mut |at, row| {
         seen.lock().unwrap().push((at, row.state));
     })
-    .unwrap();
+    .unwrap()
+    .rows;
     let labels: Vec<_> = rows.iter().map(|row| row.label.as_ref().unwrap().as_str()).collect();
     assert_eq!(labels, ["try-1", "try-2", "try-3"]);
     for (row, prompt) in rows.iter().zip(["a", "b", "c"]) {
@@ -196,7 +197,7 @@ fn what_is_interrupted_can_be_resumed() {
     let cancel = CancellationToken::new();
     cancel.cancel();
     let asked = request(&session, &["a", "b"]);
-    let rows = explore(&world.supplies, &asked, &cancel, &mut |_, _| {}).unwrap();
+    let rows = explore(&world.supplies, &asked, &cancel, &mut |_, _| {}).unwrap().rows;
     for row in &rows {
         assert_eq!(row.state, State::Interrupted);
         let child = world.engine().show(row.session_id.as_ref().unwrap()).unwrap();

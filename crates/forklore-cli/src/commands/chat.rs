@@ -6,7 +6,7 @@ use clap::Parser;
 use forklore::model::{ErrorKind, SessionId};
 use forklore_agent::{Status, Turn};
 use forklore_chat::input::Editor;
-use forklore_chat::{Chat, Program, Start, Supplies};
+use forklore_chat::{Chat, Once, Program, Start, Supplies};
 use serde::Serialize;
 
 use crate::app::App;
@@ -81,13 +81,15 @@ pub(super) fn talk(
         model: how.model.clone(),
     };
     exit::leave_interrupts();
-    for problem in supplies.start_tools() {
-        output.remark(&problem);
-    }
-    let done = match prompt {
-        Some(prompt) => once(&supplies, &start, &prompt, output),
-        None => at_terminal(&supplies, start, app, output),
-    };
+    let done = supplies.start_tools().map_err(Failure::from).and_then(|problems| {
+        for problem in problems {
+            output.remark(&problem);
+        }
+        match prompt {
+            Some(prompt) => once(&supplies, &start, &prompt, output),
+            None => at_terminal(&supplies, start, app, output),
+        }
+    });
     supplies.end();
     done
 }
@@ -137,7 +139,7 @@ fn once(supplies: &Supplies, start: &Start, prompt: &str, output: &mut Output) -
     let json = output.is_json();
     let mut written = Ok(());
     let mut screen = output.is_terminal().then(|| output.screen());
-    let turn = supplies.once(start, prompt, &mut |told| {
+    let done = supplies.once(start, prompt, &mut |told| {
         if json {
             let line = output.record(told, |_| {}).and_then(|()| output.flush());
             if written.is_ok() {
@@ -150,11 +152,16 @@ fn once(supplies: &Supplies, start: &Start, prompt: &str, output: &mut Output) -
     if let Some(screen) = &mut screen {
         screen.end_answer();
     }
-    let turn = turn?;
-    written?;
+    let Once { turn, stopped } = done?;
     if json || screen.is_none() {
-        answer(&turn, output)?;
+        written = written.and_then(|()| answer(&turn, output));
     }
+    if let Some(stop) = stopped {
+        // Who stopped it knows the code, also where nothing can be written any more.
+        output.hint(&resume_command(&turn), "go on with it");
+        return Err(Failure::Stopped(stop));
+    }
+    written?;
     output.hint(&resume_command(&turn), "go on with it");
     match &turn.status {
         Status::Success => Ok(()),
@@ -187,14 +194,14 @@ fn resume_command(turn: &Turn) -> String {
 
 fn at_terminal(supplies: &Supplies, start: Start, app: &App, output: &mut Output) -> Result<()> {
     let failed = |source| Failure::File { doing: "using the terminal".to_owned(), source };
-    let mut editor = Editor::new(Some(supplies::remembered_lines()?)).map_err(failed)?;
+    let remembered = supplies::remembered_lines()?;
+    let mut editor = Editor::new(Some(remembered), supplies.runtime()).map_err(failed)?;
     output.flush()?;
     output.converse();
     let screen = output.screen();
     let mut verbs = Verbs { app, output };
     let mut chat = Chat::open_at(start, supplies, &mut verbs, &mut editor, screen)?;
-    chat.talk();
-    Ok(())
+    chat.talk().map_or(Ok(()), |stop| Err(Failure::Stopped(stop)))
 }
 
 /// The verbs of this program, for a conversation.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use forklore::model::{Cut, ErrorKind, Header, Label, SessionId};
-use forklore_chat::explore::{Explore, Judge, Row, State, Try, explore};
+use forklore_chat::explore::{Explore, Explored, Judge, Row, State, Try, explore};
 use forklore_chat::text_file::{self, Unread};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
@@ -116,18 +116,20 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         Explore { session: header.clone(), at, tries, judge, label: args.label.clone(), jobs };
     let cancel = CancellationToken::new();
     exit::leave_interrupts();
-    for problem in supplies.start_tools() {
-        output.remark(&problem);
-    }
-    let shown = output.tries(request.tries.len());
-    let rows = explore(&supplies, &request, &cancel, &mut |at, row| shown.show(at, row));
-    drop(shown);
+    let explored = supplies.start_tools().and_then(|problems| {
+        for problem in problems {
+            output.remark(&problem);
+        }
+        let shown = output.tries(request.tries.len());
+        explore(&supplies, &request, &cancel, &mut |at, row| shown.show(at, row))
+    });
     supplies.end();
-    let rows = rows?;
-    tell(&header, &place, &rows, args.judge.is_some(), output)?;
-    if cancel.is_cancelled() {
-        return Err(Failure::Answered(ErrorKind::Interrupted));
+    let Explored { rows, stopped } = explored?;
+    let told = tell(&header, &place, &rows, args.judge.is_some(), output);
+    if let Some(stop) = stopped {
+        return Err(Failure::Stopped(stop));
     }
+    told?;
     if rows.iter().all(|row| row.state == State::Failed) {
         return Err(Failure::Answered(ErrorKind::Internal));
     }

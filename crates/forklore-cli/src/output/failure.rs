@@ -29,7 +29,7 @@ impl Output {
     /// # Errors
     /// When that cannot be written either.
     pub(crate) fn failure(&mut self, failure: &Failure) -> Result<()> {
-        if matches!(failure, Failure::Answered(_)) {
+        if matches!(failure, Failure::Answered(_) | Failure::Stopped(_)) {
             return self.flush();
         }
         let message = failure.to_string();

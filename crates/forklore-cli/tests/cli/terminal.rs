@@ -15,7 +15,7 @@ const CONFIG: &str = "[models.small]\nprovider = \"openai\"\nmodel = \"smollm2\"
     context_window = 4096\nmax_output_tokens = 32\n";
 
 /// A terminal in which one program runs.
-struct Terminal<'a> {
+pub(crate) struct Terminal<'a> {
     place: &'a Place,
     name: &'static str,
 }
@@ -28,20 +28,24 @@ impl Drop for Terminal<'_> {
 }
 
 impl<'a> Terminal<'a> {
-    fn start(place: &'a Place, name: &'static str, words: &[&str]) -> Self {
+    pub(crate) fn start(place: &'a Place, name: &'static str, words: &[&str]) -> Self {
+        let program = [env!("CARGO_BIN_EXE_forklore"), "--workspace", WORKSPACE];
+        Self::running(place, name, &[&program[..], words].concat())
+    }
+
+    /// A terminal in which some other program runs.
+    pub(crate) fn running(place: &'a Place, name: &'static str, program: &[&str]) -> Self {
         let terminal = Self { place, name };
         let settings = place.file("tmux.conf", "set -g remain-on-exit on\n");
         let settings = settings.to_str().unwrap();
         let mut line = vec!["-f", settings, "new-session", "-d", "-x", "92", "-y", "48"];
-        line.push(env!("CARGO_BIN_EXE_forklore"));
-        line.extend(["--workspace", WORKSPACE]);
-        line.extend(words);
+        line.extend(program);
         let started = terminal.tmux(&line).output().unwrap();
         assert!(started.status.success(), "{started:?}");
         terminal
     }
 
-    fn tmux(&self, words: &[&str]) -> Command {
+    pub(crate) fn tmux(&self, words: &[&str]) -> Command {
         let program = std::env::var_os("FORKLORE_TMUX").unwrap_or_else(|| "tmux".into());
         let forklore = self.place.command(&[]);
         let mut command = Command::new(program);
@@ -62,13 +66,13 @@ impl<'a> Terminal<'a> {
         command
     }
 
-    fn screen(&self) -> String {
+    pub(crate) fn screen(&self) -> String {
         let shown = self.tmux(&["capture-pane", "-p", "-S", "-500"]).output().unwrap();
         String::from_utf8(shown.stdout).unwrap().trim_end().to_owned()
     }
 
     /// Waits until the screen shows something.
-    fn until(&self, what: &str, shown: impl Fn(&str) -> bool) -> String {
+    pub(crate) fn until(&self, what: &str, shown: impl Fn(&str) -> bool) -> String {
         let began = Instant::now();
         loop {
             let screen = self.screen();
@@ -81,12 +85,12 @@ impl<'a> Terminal<'a> {
     }
 
     /// Waits until a line can be typed.
-    fn ready(&self, prompt: &str) -> String {
+    pub(crate) fn ready(&self, prompt: &str) -> String {
         self.until(prompt, |screen| screen.lines().last().is_some_and(|line| line == prompt))
     }
 
     /// Types a line, and waits until the next can be typed; gives what came since.
-    fn line(&self, text: &str, prompt: &str) -> String {
+    pub(crate) fn line(&self, text: &str, prompt: &str) -> String {
         let before = self.screen().lines().count();
         assert!(self.tmux(&["send-keys", "-l", text]).status().unwrap().success());
         assert!(self.tmux(&["send-keys", "Enter"]).status().unwrap().success());

@@ -1,0 +1,119 @@
+//! A model over HTTP, in the OpenAI form, that says what a test tells it to, and stands still where
+//! the test wants that.
+
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+
+/// What one request comes to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Answer {
+    /// A whole answer.
+    Says(&'static str),
+    /// The beginning of one, behind which nothing comes.
+    Begins(&'static str),
+    /// Nothing at all.
+    Silence,
+    /// A call: the tool's name, its arguments.
+    Calls(&'static str, &'static str),
+}
+
+/// The model; without a script it says `done`.
+pub(crate) struct Scripted {
+    address: String,
+    asked: Arc<Mutex<Vec<Value>>>,
+}
+
+impl Scripted {
+    pub(crate) fn start(answers: &[Answer]) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}/v1", listener.local_addr().unwrap());
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let answers = Arc::new(Mutex::new(answers.iter().copied().collect::<VecDeque<_>>()));
+        let heard = asked.clone();
+        std::thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                let (heard, answers) = (heard.clone(), answers.clone());
+                std::thread::spawn(move || {
+                    // Whoever asks may be gone before all is said.
+                    let Some(request) = request(&stream) else { return };
+                    heard.lock().unwrap().push(request);
+                    let answer = answers.lock().unwrap().pop_front();
+                    let _ = give(stream, answer.unwrap_or(Answer::Says("done")));
+                });
+            }
+        });
+        Self { address, asked }
+    }
+
+    /// The configuration that names it.
+    pub(crate) fn config(&self) -> String {
+        let address = &self.address;
+        format!(
+            "[models.scripted]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"{address}\"\n"
+        )
+    }
+
+    /// The messages of each request so far: who speaks, and what.
+    pub(crate) fn asked(&self) -> Vec<Vec<(String, String)>> {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let messages = |body: &Value| {
+            let messages = body["messages"].as_array().unwrap().iter();
+            messages.map(|said| (text(&said["role"]), text(&said["content"]))).collect()
+        };
+        self.asked.lock().unwrap().iter().map(messages).collect()
+    }
+}
+
+/// Reads a request's body.
+fn request(stream: &TcpStream) -> Option<Value> {
+    let mut reader = BufReader::new(stream);
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok()?;
+        if line.trim().is_empty() {
+            break;
+        }
+        if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().unwrap();
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    serde_json::from_slice(&body).ok()
+}
+
+fn give(mut stream: TcpStream, answer: Answer) -> std::io::Result<()> {
+    let text = |text: &str| json!({"choices": [{"index": 0, "delta": {"content": text}}]});
+    let end = |why: &str| json!({"choices": [{"index": 0, "delta": {}, "finish_reason": why}]});
+    let events = match answer {
+        Answer::Silence => return until_gone(&mut stream),
+        Answer::Begins(said) => vec![text(said)],
+        Answer::Says(said) => vec![text(said), end("stop")],
+        Answer::Calls(name, arguments) => {
+            let function = json!({"name": name, "arguments": arguments});
+            let call = json!({"index": 0, "id": "c1", "type": "function", "function": function});
+            let delta = json!({"tool_calls": [call]});
+            vec![json!({"choices": [{"index": 0, "delta": delta}]}), end("tool_calls")]
+        }
+    };
+    let mut head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n".to_owned();
+    head.push_str("connection: close\r\n\r\n");
+    stream.write_all(head.as_bytes())?;
+    for event in &events {
+        stream.write_all(format!("data: {event}\n\n").as_bytes())?;
+    }
+    if matches!(answer, Answer::Begins(_)) {
+        return until_gone(&mut stream);
+    }
+    stream.write_all(b"data: [DONE]\n\n")
+}
+
+/// Stands still until whoever asked goes away.
+fn until_gone(stream: &mut TcpStream) -> std::io::Result<()> {
+    stream.read_to_end(&mut Vec::new()).map(drop)
+}

