@@ -1,11 +1,17 @@
 //! Why a verb was not carried out (SPEC 16).
 
+use forklore_guard::terminal;
 use forklore_model::call::OpenCall;
 use forklore_model::id::IdError;
 use forklore_model::payload::PayloadError;
-use forklore_model::{AttachmentId, CutError, ErrorKind, Selector, SessionId};
+use forklore_model::workspace::Workspace;
+use forklore_model::{AttachmentId, CutError, ErrorKind, Label, Selector, SessionId};
 use forklore_store::Error as StoreError;
+use serde::Serialize;
 use serde_json::{Value, json};
+
+/// Of sessions elsewhere, and of their folders, so many are named.
+const NAMED: usize = 3;
 
 /// The result of a verb.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -88,6 +94,14 @@ pub enum Error {
         /// How it was referred to; never the text itself where that is hostile.
         what: String,
     },
+    /// A reference fits no session of this folder, but some of other folders.
+    #[error("no session of this folder fits {what}, but {}", do_fit(found))]
+    Elsewhere {
+        /// How it was referred to.
+        what: String,
+        /// The sessions of other folders, the last written first, 10 at most.
+        found: Vec<Elsewhere>,
+    },
     /// A reference fits several sessions.
     #[error("{count} sessions fit {what}")]
     Ambiguous {
@@ -140,7 +154,9 @@ impl Error {
             Self::OtherChild { .. } | Self::NotEmpty => ErrorKind::AlreadyExists,
             Self::Permission(_) => ErrorKind::PermissionDenied,
             Self::Cycle(_) => ErrorKind::LineageCycle,
-            Self::NoMatch { .. } | Self::NoAttachment(_) => ErrorKind::NotFound,
+            Self::NoMatch { .. } | Self::Elsewhere { .. } | Self::NoAttachment(_) => {
+                ErrorKind::NotFound
+            }
             Self::Unsupported(_) => ErrorKind::Unsupported,
             Self::Io { source, .. } => match source.kind() {
                 std::io::ErrorKind::NotFound => ErrorKind::NotFound,
@@ -173,6 +189,7 @@ impl Error {
                 "count": sessions.len(),
                 "deleted": sessions.iter().take(20).collect::<Vec<_>>(),
             }),
+            Self::Elsewhere { found, .. } => json!({"elsewhere": found}),
             Self::Ambiguous { candidates, count, .. } => {
                 json!({"candidates": candidates, "count": count})
             }
@@ -204,6 +221,9 @@ impl Error {
             Self::NotEmpty => vec!["name a place where nothing is yet".into()],
             Self::TooDeep { session, .. } => vec![format!("forklore detach {session}")],
             Self::NoMatch { .. } => vec!["forklore list --all".into()],
+            Self::Elsewhere { found, .. } => {
+                found.iter().take(NAMED).map(Elsewhere::shown_by).collect()
+            }
             Self::Ambiguous { candidates, .. } => {
                 candidates.iter().take(3).map(|id| format!("forklore show {id}")).collect()
             }
@@ -230,6 +250,39 @@ impl Error {
             source: CutError::NothingToFork { asked: asked.clone() },
         }
     }
+}
+
+/// A session of another folder than the one where it was looked for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Elsewhere {
+    /// Its id, by which it is found from everywhere.
+    pub session_id: SessionId,
+    /// Its label.
+    pub label: Label,
+    /// Its folder.
+    pub workspace: Workspace,
+}
+
+impl Elsewhere {
+    /// The command that shows it, with a remark about what it is. The folder may have any name, and
+    /// a remark ends with its line.
+    fn shown_by(&self) -> String {
+        let Self { session_id, label, workspace } = self;
+        let folder = terminal::line(workspace.as_str());
+        format!("forklore show {session_id}  # @{label} of {folder}")
+    }
+}
+
+fn do_fit(found: &[Elsewhere]) -> String {
+    if let [one] = found {
+        return format!("{} of {} does", one.session_id, one.workspace);
+    }
+    let mut folders: Vec<&str> = found.iter().map(|one| one.workspace.as_str()).collect();
+    folders.sort_unstable();
+    folders.dedup();
+    let more = if folders.len() > NAMED { " and others" } else { "" };
+    folders.truncate(NAMED);
+    format!("sessions of {}{more} do", folders.join(", "))
 }
 
 fn cut_details(session: &SessionId, error: &CutError) -> Value {

@@ -66,7 +66,7 @@ pub use create::Create;
 pub use delete::{Delete, DeleteMode, Deleted};
 pub use detach::Detached;
 pub use diff::{Ancestor, Difference};
-pub use error::{Error, Result};
+pub use error::{Elsewhere, Error, Result};
 pub use events::Events;
 pub use export::{ExportTo, Exported, Lost, Outgoing};
 pub use fork::{Fork, ForkRecord, Forked, limitations, synthetic_result};

@@ -4,6 +4,7 @@ use forklore_model::workspace::Workspace;
 use forklore_model::{Header, Label, SessionId, SessionKind};
 use forklore_store::port::{Filter, Headers};
 
+use crate::error::Elsewhere;
 use crate::{Engine, Error, Result};
 
 /// The fewest characters of an id that may stand for it.
@@ -57,10 +58,13 @@ impl Engine {
         if let Some(header) = found.sound.pop() {
             return Ok(header);
         }
-        found.all()?.pop().ok_or_else(|| {
+        if let Some(header) = found.all()?.pop() {
+            return Ok(header);
+        }
+        Err(self.elsewhere("last", Filter { workspace: None, ..filter }, 1)?.unwrap_or_else(|| {
             let place = scope.workspace.as_ref().map_or("the store", |_| "this workspace");
             Error::NoMatch { what: format!("last: {place} has no session yet") }
-        })
+        }))
     }
 
     /// The session of a label in the family of `of`, or in the workspace's families.
@@ -71,7 +75,27 @@ impl Engine {
             None => filter.workspace.clone_from(&scope.workspace),
             Some(of) => filter.family = Some(of.root_id.clone()),
         }
-        Self::only(self.store.sessions(&filter, None, 0)?, &format!("the label {label}"))
+        let what = format!("the label {label}");
+        match Self::only(self.store.sessions(&filter, None, 0)?, &what) {
+            Err(none @ Error::NoMatch { .. }) if filter.workspace.is_some() => {
+                let everywhere = Filter { workspace: None, ..filter };
+                Err(self.elsewhere(&what, everywhere, CANDIDATES)?.unwrap_or(none))
+            }
+            found => found,
+        }
+    }
+
+    /// The error that names where a session is that was looked for in one folder, if there is one.
+    fn elsewhere(&self, what: &str, filter: Filter, most: usize) -> Result<Option<Error>> {
+        let found = self.store.sessions(&filter, None, most)?.sound.into_iter();
+        let found: Vec<Elsewhere> = found
+            .map(|header| Elsewhere {
+                session_id: header.id,
+                label: header.label,
+                workspace: header.workspace,
+            })
+            .collect();
+        Ok((!found.is_empty()).then(|| Error::Elsewhere { what: what.to_owned(), found }))
     }
 
     fn by_part(&self, part: &SessionId) -> Result<Header> {

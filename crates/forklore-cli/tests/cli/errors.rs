@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::place::{Place, WORKSPACE};
+use crate::place::{Place, WORKSPACE, ran, snapshot};
 
 #[test]
 fn a42_refusals_have_their_kind_and_code() {
@@ -142,4 +142,30 @@ fn a_store_that_is_none_is_refused() {
     assert_eq!((code, &error["kind"]), (5, &json!("unsupported")), "{error}");
     let (code, error) = place.error(&["--store", "nonsense", "list"]);
     assert_eq!((code, &error["kind"]), (2, &json!("invalid_args")), "{error}");
+}
+
+#[test]
+fn a_label_of_another_folder_is_found_by_what_the_error_says() {
+    let place = Place::with_a_plan();
+    place.ok(&["fork", "plan-1", "--id", "plan-2", "--label", "plan-b"]);
+    let verbs: &[&[&str]] = &[
+        &["show", "@plan-b"],
+        &["append", "@plan-b", "--text", "x"],
+        &["fork", "@plan-b"],
+        &["diff", "plan-1", "@plan-b"],
+        &["bring", "@plan-b", "--into", "plan-1"],
+        &["delete", "@plan-b"],
+        &["resume-in", "claude", "@plan-b"],
+        &["inspect", "@plan-b"],
+    ];
+    let told: Vec<_> = verbs.iter().map(|words| ran(place.command(words))).collect();
+    for (words, ran) in verbs.iter().zip(&told) {
+        assert_eq!((ran.code, &*ran.out), (2, ""), "{words:?}");
+        assert_eq!(ran.err, told[0].err, "{words:?}");
+    }
+    let shown = ran(place.command(&["show", "plan-2"]));
+    assert_eq!(shown.code, 0, "{shown:?}");
+    let json = ran(place.command(&["--json", "show", "@plan-b"]));
+    snapshot!(format!("{}{}", told[0].err, json.out));
+    assert_eq!(ran(place.command(&["--all", "show", "@plan-b"])).code, 0);
 }

@@ -1,33 +1,60 @@
-//! The README's section about agents, followed word for word.
+//! The README's commands, followed word for word by somebody whose home is empty.
 
 use std::path::Path;
 use std::process::Command;
 
 use crate::place::{Place, ran};
 
-/// The commands of the section, without the one that says where the program was built.
-fn commands(readme: &str) -> String {
-    let section = readme.split("## Your agents' sessions").nth(1).unwrap();
-    let block = section.split("```").nth(1).unwrap();
-    let lines = block.lines().filter_map(|line| line.strip_prefix("$ "));
-    let lines: Vec<_> = lines.filter(|line| !line.starts_with("PATH=")).collect();
-    assert!(lines.len() > 8, "{lines:?}");
-    format!("set -e\n{}\n", lines.join("\n"))
+const SECTIONS: [&str; 5] = [
+    "## Try it",
+    "## Your agents' sessions",
+    "## What you can do",
+    "## Go on in the agent itself",
+    "## Ask about them",
+];
+
+/// The commands of a section, with the program as it is called in all other places, and without the
+/// one that says where it was built.
+fn commands(readme: &str, section: &str) -> String {
+    let section = readme.split(section).nth(1).unwrap();
+    let block = section.split("```console\n").nth(1).unwrap().split("```").next().unwrap();
+    let mut lines = Vec::new();
+    let mut is_open = false;
+    for line in block.lines() {
+        let command = line.strip_prefix("$ ");
+        // A query goes on until its quote is closed; what else has no prompt is output.
+        let Some(text) = command.or_else(|| is_open.then_some(line)) else { continue };
+        if text.matches('\'').count() % 2 == 1 {
+            is_open = !is_open;
+        }
+        lines.push(text.replace("cargo run --release --", "forklore"));
+    }
+    lines.retain(|line| !line.starts_with("PATH="));
+    assert!(!lines.is_empty(), "{section}");
+    lines.join("\n") + "\n"
 }
 
 #[test]
-fn the_tree_over_several_agents_is_one_section_away() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+fn its_lines_do_what_they_say_in_an_empty_home() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
+    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
     let place = Place::new();
     let program = Path::new(env!("CARGO_BIN_EXE_forklore")).parent().unwrap();
-    let mut shell = Command::new("sh");
+    // A clone of the repository into which the commands may write.
+    let clone = place.path().join("clone");
+    std::fs::create_dir(&clone).unwrap();
+    std::os::unix::fs::symlink(root.join("testdata"), clone.join("testdata")).unwrap();
+    std::fs::copy(root.join("Cargo.toml"), clone.join("Cargo.toml")).unwrap();
+    let blocks: String = SECTIONS.iter().map(|section| commands(&readme, section)).collect();
+    let mut shell = Command::new("bash");
     shell
-        .args(["-c", &commands(&std::fs::read_to_string(root.join("README.md")).unwrap())])
+        .args(["-c", &format!("set -e\n{blocks}")])
         .env_clear()
+        .env("HOME", place.path().join("home"))
         .env("PATH", format!("{}:/usr/bin:/bin", program.display()))
         .env("TMPDIR", place.path())
         .env("COLUMNS", "200")
-        .current_dir(&root);
+        .current_dir(&clone);
     let ran = ran(shell);
     assert_eq!(ran.code, 0, "{ran:?}");
     for agent in ["Claude Code", "Codex", "Pi", "Gemini CLI", "opencode"] {
@@ -37,6 +64,14 @@ fn the_tree_over_several_agents_is_one_section_away() {
         let line = ran.out.lines().find(|line| line.starts_with(&format!("{dialect} ")));
         assert!(line.is_some(), "{dialect} has a line in the table: {}", ran.out);
     }
-    let tree = ran.out.rsplit("BRANCH  ").next().unwrap();
-    assert!(tree.contains("└─ ") && tree.lines().count() > 15, "{tree}");
+    let trees: Vec<&str> = ran.out.split("BRANCH  ").skip(1).collect();
+    let [tried, all, _, own, forked] = trees.as_slice() else { panic!("{}", ran.out) };
+    assert!(tried.contains("└─ fork-"), "{tried}");
+    assert!(all.contains("└─ ") && all.lines().count() > 15, "{all}");
+    assert!(own.contains("which parser?") && own.contains("└─ try-winnow"), "{own}");
+    assert!(forked.contains("└─ plan-b") && forked.contains("claude --resume "), "{forked}");
+    assert!(forked.contains("codex resume "), "{forked}");
+    assert!(std::fs::metadata(clone.join("sessions.trig")).unwrap().len() > 10_000);
+    // None of the samples has a tool that failed.
+    assert!(forked.trim_end().ends_with("branch  tool  failures"), "{forked}");
 }

@@ -1,6 +1,6 @@
 //! How people name sessions.
 
-use forklore_engine::Scope;
+use forklore_engine::{Create, Fork, Scope};
 use forklore_model::ErrorKind;
 use forklore_model::workspace::Workspace;
 
@@ -9,6 +9,7 @@ use crate::world::{World, id, on_every_store, refusal};
 on_every_store!(
     a43_hostile_references_are_refused_and_not_repeated,
     references_are_tried_in_order,
+    what_is_in_other_folders_is_named,
     an_ambiguous_reference_lists_candidates,
     lists_page_by_cursor,
 );
@@ -51,9 +52,45 @@ fn references_are_tried_in_order(world: &World) {
     world.pass(5);
     world.write("aaaa-1111", "a1");
     assert_eq!(found("last"), id("aaaa-1111"));
-    assert_eq!(refusal(world.engine.resolve("last", &scope("/elsewhere"))).0, ErrorKind::NotFound);
     assert_eq!(refusal(world.engine.resolve("222", &Scope::default())).0, ErrorKind::NotFound);
     assert_eq!(refusal(world.engine.resolve("@none", &Scope::default())).0, ErrorKind::NotFound);
+}
+
+fn what_is_in_other_folders_is_named(world: &World) {
+    let from = |reference: &str| {
+        let error = world.engine.resolve(reference, &scope("/elsewhere")).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::NotFound);
+        (error.to_string(), error.next_actions())
+    };
+    let nowhere = "no session fits last: this workspace has no session yet";
+    assert_eq!(from("last"), (nowhere.to_owned(), vec!["forklore list --all".to_owned()]));
+    world.session("aaaa-1111", "u1");
+    world.fork("aaaa-1111", "", "cccc-3333");
+    world.engine.label(&id("cccc-3333"), &"idea".parse().unwrap()).unwrap();
+    let shown = "forklore show cccc-3333  # @idea of /demo".to_owned();
+    let told =
+        "no session of this folder fits the label idea, but cccc-3333 of /demo does".to_owned();
+    assert_eq!(from("@idea"), (told, vec![shown.clone()]));
+    assert_eq!(from("@idea@main").1, [shown.clone()]);
+    world.pass(5);
+    world.write("cccc-3333", "a1");
+    let told = "no session of this folder fits last, but cccc-3333 of /demo does".to_owned();
+    assert_eq!(from("last"), (told, vec![shown.clone()]));
+    // A folder may be called anything; a command is one line all the same.
+    world.pass(5);
+    let strange = Workspace::new("/tmp/\u{1b}[31m\nrm -rf x");
+    let root = world.engine.create(&Create::in_workspace(strange)).unwrap().id;
+    let fork = Fork { at: Some("start".parse().unwrap()), ..Fork::of(root) };
+    let fork = world.engine.fork(&fork).unwrap().child_session_id;
+    world.engine.label(&fork, &"idea".parse().unwrap()).unwrap();
+    let (told, tries) = from("@idea");
+    assert!(told.ends_with("but sessions of /demo, /tmp/\u{1b}[31m\nrm -rf x do"), "{told:?}");
+    let other = format!("forklore show {fork}  # @idea of /tmp/\\u{{1b}}[31m\\nrm -rf x");
+    assert_eq!(tries, [other, shown]);
+    // Who looks everywhere is told that they are several.
+    let all = world.engine.resolve("@idea", &Scope::default()).unwrap_err();
+    assert_eq!(all.kind(), ErrorKind::InvalidArgs);
+    assert_eq!(from("@none").1, ["forklore list --all"]);
 }
 
 fn an_ambiguous_reference_lists_candidates(world: &World) {
