@@ -61,10 +61,12 @@ impl Engine {
         if let Some(header) = found.all()?.pop() {
             return Ok(header);
         }
-        Err(self.elsewhere("last", Filter { workspace: None, ..filter }, 1)?.unwrap_or_else(|| {
-            let place = scope.workspace.as_ref().map_or("the store", |_| "this workspace");
-            Error::NoMatch { what: format!("last: {place} has no session yet") }
-        }))
+        Err(self.elsewhere("last", &Filter { workspace: None, ..filter }, 1)?.unwrap_or_else(
+            || {
+                let place = scope.workspace.as_ref().map_or("the store", |_| "this workspace");
+                Error::NoMatch { what: format!("last: {place} has no session yet") }
+            },
+        ))
     }
 
     /// The session of a label in the family of `of`, or in the workspace's families.
@@ -79,15 +81,15 @@ impl Engine {
         match Self::only(self.store.sessions(&filter, None, 0)?, &what) {
             Err(none @ Error::NoMatch { .. }) if filter.workspace.is_some() => {
                 let everywhere = Filter { workspace: None, ..filter };
-                Err(self.elsewhere(&what, everywhere, CANDIDATES)?.unwrap_or(none))
+                Err(self.elsewhere(&what, &everywhere, CANDIDATES)?.unwrap_or(none))
             }
             found => found,
         }
     }
 
     /// The error that names where a session is that was looked for in one folder, if there is one.
-    fn elsewhere(&self, what: &str, filter: Filter, most: usize) -> Result<Option<Error>> {
-        let found = self.store.sessions(&filter, None, most)?.sound.into_iter();
+    fn elsewhere(&self, what: &str, filter: &Filter, most: usize) -> Result<Option<Error>> {
+        let found = self.store.sessions(filter, None, most)?.sound.into_iter();
         let found: Vec<Elsewhere> = found
             .map(|header| Elsewhere {
                 session_id: header.id,
