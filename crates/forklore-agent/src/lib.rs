@@ -14,6 +14,7 @@ pub mod ceiling;
 pub mod error;
 pub mod hook;
 mod kernel;
+pub mod media;
 pub mod model;
 pub mod notify;
 pub mod session;

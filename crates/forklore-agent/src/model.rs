@@ -7,6 +7,7 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use serde::Serialize;
 
+use crate::media::{Attached, Takes};
 use crate::tool::{ToolCall, ToolSpec};
 
 /// A model that answers requests. Implementations retry nothing: the turn loop does.
@@ -16,6 +17,12 @@ pub trait Model: Send + Sync {
 
     /// How many tokens a request and its answer may have, where known.
     fn context_window(&self) -> Option<u64>;
+
+    /// What it takes along with a request beside words: nothing, unless it says more. What it takes
+    /// is read for it into [`Request::attached`].
+    fn takes(&self) -> Takes {
+        Takes::default()
+    }
 
     /// Sends a request; the answer comes in pieces. Dropping the stream ends the request.
     ///
@@ -51,6 +58,8 @@ pub struct ModelName {
 pub struct Request {
     /// The history as the model sees it: `inspect` of the session, then what this turn adds.
     pub messages: Vec<Message>,
+    /// The attachments that the messages name, as far as the model takes them.
+    pub attached: Attached,
     /// How many of the first messages the session shares with its parent.
     pub shared: usize,
     /// The same for each fork on the way from the root, the oldest first: a provider that caches

@@ -1,6 +1,7 @@
 //! How full the context of a session's model is: what its last call told, and what came since. A
 //! fork inherits it with the history (SPEC 15).
 
+use forklore_model::inline::inline_bytes;
 use forklore_model::{EventType, Header, Message, SessionId, payload};
 use forklore_store::port::{At, Direction, Query, Stored};
 use serde::de::IgnoredAny;
@@ -10,6 +11,8 @@ use crate::{Engine, Result};
 
 /// Bytes of text for each token, where nobody counted: a rule of thumb.
 const BYTES_PER_TOKEN: u64 = 4;
+/// Tokens of an image: a rule of thumb, too.
+const IMAGE_TOKENS: u64 = 1_600;
 const PAGE: usize = 64;
 
 /// How many tokens a session's next request takes at least.
@@ -135,6 +138,9 @@ fn tokens_of(stored: &Stored) -> Option<u64> {
     Some(usage.input + usage.output).filter(|tokens| *tokens > 0)
 }
 
+/// The bytes of a message, with an image counted as what models take of one.
 fn message_bytes(message: &Message) -> u64 {
-    serde_json::to_string(message).map_or(0, |text| text.len() as u64)
+    let all = serde_json::to_string(message).map_or(0, |text| text.len() as u64);
+    let (images, base64) = inline_bytes(message);
+    all.saturating_sub(base64) + images * IMAGE_TOKENS * BYTES_PER_TOKEN
 }

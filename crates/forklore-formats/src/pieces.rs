@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use forklore_model::{Data, Message, Part};
+use forklore_model::{Data, Inline, Message, Part, inline};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -114,30 +114,16 @@ pub(crate) fn lose(kind: &str, losses: &mut Losses) {
 
 /// Text and pictures in the forms of the agents that write them.
 fn foreign(block: &Data) -> Option<Piece> {
-    let block: Value = serde_json::from_str(block.readable().get()).ok()?;
-    let text = |value: &Value| value.as_str().map(str::to_owned);
-    if let Some(said) = block.get("text").and_then(text) {
-        return Some(Piece::Text(said));
+    #[derive(Deserialize)]
+    struct Said {
+        text: String,
     }
-    let image = |media_type: Option<&Value>, data: Option<&Value>| {
-        Some(Piece::Image { media_type: text(media_type?)?, base64: text(data?)? })
-    };
-    if let Some(inline) = block.get("inlineData") {
-        return image(inline.get("mimeType"), inline.get("data"));
+    let block = block.readable();
+    if let Ok(Said { text }) = block.read() {
+        return Some(Piece::Text(text));
     }
-    if let Some(source) = block.get("source") {
-        return image(source.get("media_type"), source.get("data"));
-    }
-    if block.get("type").is_some_and(|kind| kind == "image") {
-        return image(block.get("mimeType"), block.get("data"));
-    }
-    let url = block.get("image_url").or_else(|| block.get("url"))?;
-    data_url(url.as_str().or_else(|| url.get("url")?.as_str())?)
-}
-
-fn data_url(url: &str) -> Option<Piece> {
-    let (media_type, base64) = url.strip_prefix("data:")?.split_once(";base64,")?;
-    let (media_type, base64) = (media_type.to_owned(), base64.to_owned());
+    let Inline { media_type, base64, .. } = inline(block.get())?;
+    let (media_type, base64) = (media_type.into_owned(), base64.into_owned());
     media_type.starts_with("image/").then_some(Piece::Image { media_type, base64 })
 }
 
@@ -151,19 +137,13 @@ mod tests {
     }
 
     #[test]
-    fn pictures_are_known_in_every_form() {
-        let forms = [
-            r#"{"type":"image","data":"AA==","mimeType":"image/png"}"#,
-            r#"{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AA=="}}"#,
-            r#"{"inlineData":{"mimeType":"image/png","data":"AA=="}}"#,
-            r#"{"type":"input_image","image_url":"data:image/png;base64,AA=="}"#,
-            r#"{"type":"image_url","image_url":{"url":"data:image/png;base64,AA=="}}"#,
-            r#"{"type":"file","mime":"image/png","url":"data:image/png;base64,AA=="}"#,
-        ];
+    fn pictures_are_known_and_documents_are_not_taken_for_them() {
         let image = Piece::Image { media_type: "image/png".into(), base64: "AA==".into() };
-        for form in forms {
-            assert_eq!(foreign(&data(form)).as_ref(), Some(&image), "{form}");
-        }
+        let form = r#"{"type":"input_image","image_url":"data:image/png;base64,AA=="}"#;
+        assert_eq!(foreign(&data(form)), Some(image));
+        let form = r#"{"type":"document","source":{"media_type":"application/pdf","data":"AA=="}}"#;
+        assert_eq!(foreign(&data(form)), None);
+        assert_eq!(foreign(&data(r#"{"text":"a"}"#)), Some(Piece::Text("a".into())));
     }
 
     #[test]

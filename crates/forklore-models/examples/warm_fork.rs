@@ -9,6 +9,7 @@
 use std::error::Error;
 use std::time::{Duration, Instant};
 
+use forklore_agent::media::Attached;
 use forklore_agent::model::{Model as _, Options, Piece, Request, TokenUsage};
 use forklore_model::{Message, Role};
 use forklore_models::{HttpModel, ModelConfig, Provider};
@@ -28,8 +29,15 @@ fn request(question: &str) -> Request {
     let shared = messages.len();
     messages.push(Message::text(Role::User, question));
     let options = Options { max_output_tokens: Some(4), ..Options::default() };
-    let cache_key = "family".to_owned();
-    Request { messages, shared, forks: vec![shared], tools: Vec::new(), cache_key, options }
+    Request {
+        messages,
+        attached: Attached::default(),
+        shared,
+        forks: vec![shared],
+        tools: Vec::new(),
+        cache_key: "family".to_owned(),
+        options,
+    }
 }
 
 /// The time to the first piece, and what the answer took.

@@ -2,8 +2,16 @@
 
 use std::time::Duration;
 
+use forklore_agent::media::{Crowd, Takes};
 use forklore_agent::session::Prices;
 use serde::{Deserialize, Serialize};
+
+/// The most bytes of all that goes along with a request, as base64: requests of more than 20 MB
+/// are refused by some, and words need room too.
+const MOST_TOGETHER: usize = 18 << 20;
+/// The most bytes of a text that is attached; of a small model not more than a quarter of what it
+/// takes, at four bytes for each token.
+const MOST_TEXT: usize = 128 << 10;
 
 /// A model, as the user's configuration names it. Keys are never in it, only the names of the
 /// environment variables that hold them.
@@ -37,6 +45,10 @@ pub struct ModelConfig {
     /// not know.
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub cache_key: bool,
+    /// Whether images are sent. None is yes at the address of a provider of models, and no at
+    /// another address and with Ollama: many servers refuse a request with an image.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub images: Option<bool>,
     /// What a million tokens cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<Prices>,
@@ -80,6 +92,7 @@ impl ModelConfig {
             temperature: None,
             patience_seconds: None,
             cache_key: true,
+            images: None,
             price: None,
         }
     }
@@ -95,6 +108,37 @@ impl ModelConfig {
             (Some(named), _) => vec![named],
             (None, None) => self.provider.key_variables().to_vec(),
             (None, Some(_)) => Vec::new(),
+        }
+    }
+
+    /// What goes along with a request beside words. The numbers are what the providers' own
+    /// documentation says, or less.
+    pub(crate) fn takes(&self) -> Takes {
+        let is_own = self.base_url.is_none() && self.provider != Provider::Ollama;
+        let window = self.context_window.and_then(|tokens| usize::try_from(tokens).ok());
+        let text = window.unwrap_or(MOST_TEXT).min(MOST_TEXT);
+        let words = Takes { most_together: MOST_TOGETHER, text, ..Takes::default() };
+        if !self.images.unwrap_or(is_own) {
+            return words;
+        }
+        let most = match self.provider {
+            // What it counts is the base64.
+            Provider::Anthropic => 5 << 20,
+            Provider::OpenAi | Provider::Gemini | Provider::Ollama => 15 << 20,
+        };
+        let images: &[_] = match self.provider {
+            Provider::Gemini => &["image/png", "image/jpeg", "image/webp"],
+            _ => &["image/png", "image/jpeg", "image/gif", "image/webp"],
+        };
+        let is_anthropic = self.provider == Provider::Anthropic;
+        Takes {
+            images,
+            documents: is_own,
+            most,
+            most_images: 100,
+            side: is_anthropic.then_some(8000),
+            crowd: is_anthropic.then_some(Crowd { images: 20, side: 2000 }),
+            ..words
         }
     }
 
@@ -142,13 +186,14 @@ mod tests {
     fn a_file_says_it_all() {
         let config: ModelConfig = toml::from_str(
             "provider = 'anthropic'\nmodel = 'claude'\nkey_env = 'MY_KEY'\n\
-             context_window = 200000\nprice = { input = 3, output = 15, cached = 0.3 }\n",
+             images = false\ncontext_window = 200000\nprice = { input = 3, output = 15, cached = 0.3 }\n",
         )
         .unwrap();
         let price = Prices { input: 3.0, output: 15.0, cached: Some(0.3), cache_written: None };
         let expected = ModelConfig {
             key_env: Some("MY_KEY".into()),
             context_window: Some(200_000),
+            images: Some(false),
             price: Some(price),
             ..ModelConfig::new(Provider::Anthropic, "claude")
         };

@@ -5,6 +5,7 @@ use std::fmt;
 use std::time::Duration;
 
 use bytes::Bytes;
+use forklore_agent::media::Takes;
 use forklore_agent::model::{
     Model, ModelError, ModelErrorKind, ModelName, ModelResult, Piece, Pieces, Request,
 };
@@ -172,6 +173,10 @@ impl Model for HttpModel {
 
     fn context_window(&self) -> Option<u64> {
         self.config.context_window
+    }
+
+    fn takes(&self) -> Takes {
+        self.config.takes()
     }
 
     fn stream<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, ModelResult<Pieces<'a>>> {

@@ -114,15 +114,18 @@ impl<'a> Log<'a> {
 
     /// Makes sure that the messages are known as `model` would receive them.
     pub(crate) async fn look(&mut self, model: &dyn Model) -> Result<()> {
-        if self.view.is_current(&self.session, self.head, model) {
-            return Ok(());
+        if !self.view.is_current(&self.session, self.head, model) {
+            let (session, name) = (self.session.clone(), model.name().model.clone());
+            let view = self.inner.kernel.run(move |engine| {
+                Ok((engine.model_view(&session, Some(&name))?, engine.pressure(&session)?))
+            });
+            let (view, pressure) = view.await?;
+            self.view.set(view, pressure, model);
         }
-        let (session, name) = (self.session.clone(), model.name().model.clone());
-        let view = self.inner.kernel.run(move |engine| {
-            Ok((engine.model_view(&session, Some(&name))?, engine.pressure(&session)?))
-        });
-        let (view, pressure) = view.await?;
-        self.view.set(view, pressure, model);
+        if let Some(unread) = self.view.unread(model.takes()) {
+            let attached = self.inner.kernel.run(move |engine| Ok(unread.read(engine))).await?;
+            self.view.attach(attached);
+        }
         Ok(())
     }
 

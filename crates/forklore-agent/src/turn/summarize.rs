@@ -10,6 +10,7 @@ use super::ask::{Asked, ask_aside};
 use super::cap::shortened;
 use super::run::usage_event;
 use crate::Result;
+use crate::media::Attached;
 use crate::model::Request;
 use crate::session::{Equipment, Inner};
 
@@ -46,6 +47,7 @@ pub(crate) async fn summarize(
             Role::User,
             format!("{TASK}\n\n<transcript>\n{text}</transcript>"),
         )],
+        attached: Attached::default(),
         shared: 0,
         forks: Vec::new(),
         tools: Vec::new(),

@@ -1,9 +1,10 @@
 //! The messages of the next request: the engine's view of the session, and what this turn adds,
 //! without reading the history again for each call of the model.
 
-use forklore_engine::{ModelView, NewEvent, Pressure};
+use forklore_engine::{Engine, ModelView, NewEvent, Pressure};
 use forklore_model::{Content, EventType, Message, Part, Role, SessionId, payload};
 
+use crate::media::{Attached, Named, Takes, named};
 use crate::model::{Model, Request};
 use crate::session::Equipment;
 
@@ -11,6 +12,7 @@ use crate::session::Equipment;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct View {
     known: Option<Known>,
+    along: Along,
     /// Whether a log is open that follows it.
     followed: bool,
 }
@@ -25,6 +27,31 @@ struct Known {
     shared: usize,
     forks: Vec<usize>,
     pressure: Pressure,
+}
+
+/// The attachments that the messages name, as the model takes them.
+#[derive(Clone, Debug, Default)]
+struct Along {
+    takes: Takes,
+    attached: Attached,
+    /// How many of the first messages were looked at for them.
+    seen: usize,
+    /// What was read for other messages or another model.
+    before: Attached,
+}
+
+/// Attachments that are still to be read.
+pub(crate) struct Unread {
+    takes: Takes,
+    attached: Attached,
+    before: Attached,
+    named: Vec<Named>,
+}
+
+impl Unread {
+    pub(crate) fn read(self, engine: &Engine) -> Attached {
+        self.attached.and(engine, self.named, &self.takes, &self.before)
+    }
 }
 
 impl View {
@@ -52,7 +79,30 @@ impl View {
         let ModelView { header, messages, shared, forks, .. } = view;
         let (head, model) = (header.head_seq(), model.name().model.clone());
         let session = header.id;
+        self.along = std::mem::take(&mut self.along).again();
         self.known = Some(Known { session, head, model, messages, shared, forks, pressure });
+    }
+
+    /// The attachments of messages that were not looked at yet.
+    pub(crate) fn unread(&mut self, takes: Takes) -> Option<Unread> {
+        let messages = &self.known.as_ref()?.messages;
+        if self.along.takes != takes {
+            self.along = Along { takes, ..std::mem::take(&mut self.along).again() };
+        }
+        let new = messages.get(self.along.seen..).unwrap_or_default();
+        let named: Vec<_> = new.iter().flat_map(named).collect();
+        if named.is_empty() {
+            self.along.seen = messages.len();
+            return None;
+        }
+        let Along { takes, attached, before, .. } = self.along.clone();
+        Some(Unread { takes, attached, before, named })
+    }
+
+    /// What was read of them.
+    pub(crate) fn attach(&mut self, attached: Attached) {
+        self.along.seen = self.messages().len();
+        self.along.attached = attached;
     }
 
     /// Follows an append. What changes how earlier messages are read makes it forget.
@@ -112,12 +162,21 @@ impl View {
     pub(crate) fn request(&self, root: &SessionId, equipment: &Equipment) -> Request {
         Request {
             messages: self.messages().to_vec(),
+            attached: self.along.attached.clone(),
             shared: self.known.as_ref().map_or(0, |known| known.shared),
             forks: self.known.as_ref().map(|known| known.forks.clone()).unwrap_or_default(),
             tools: equipment.specs(),
             cache_key: cache_key(root),
             options: equipment.settings.options.clone(),
         }
+    }
+}
+
+impl Along {
+    /// To be looked at from the first message on; what was read is kept at hand.
+    fn again(self) -> Self {
+        let before = if self.seen > 0 { self.attached } else { self.before };
+        Self { takes: self.takes, before, ..Self::default() }
     }
 }
 

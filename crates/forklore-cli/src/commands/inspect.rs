@@ -14,6 +14,7 @@ Compactions are applied, open calls answered, reasoning of other models left out
 --request shows the bytes for a model of your configuration, without sending them: tools are left
 out, because their servers are not started for it. Tokens are estimated at four bytes each; with
 --count the history goes to the server where that counts (anthropic, gemini), which takes a key.
+Of images only the beginning is shown; --json has every byte.
 
 Examples:
   forklore inspect last

@@ -6,13 +6,14 @@
 
 use std::borrow::Cow;
 
+use forklore_agent::media::Takes;
 use forklore_agent::model::{ModelName, Request};
 use forklore_model::Data;
 use serde::Serialize;
 
 use super::object;
 use crate::config::ModelConfig;
-use crate::said::{Said, Voice, What, said};
+use crate::said::{Piece, Said, Shown, Voice, What, in_words, note, said};
 
 /// Asked for where nobody says how long an answer may be: the form wants a number.
 const MOST: u32 = 8192;
@@ -88,12 +89,35 @@ enum Block<'a> {
         name: &'a str,
         input: Cow<'a, Data>,
     },
+    Image {
+        source: Source<'a>,
+    },
+    Document {
+        source: Source<'a>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        title: Option<Cow<'a, str>>,
+    },
     ToolResult {
         tool_use_id: Cow<'a, str>,
-        content: String,
+        content: Outcome<'a>,
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
     },
+}
+
+#[derive(Serialize)]
+struct Source<'a> {
+    r#type: &'static str,
+    media_type: &'static str,
+    data: Cow<'a, str>,
+}
+
+/// What a tool says; a list only where it shows something.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Outcome<'a> {
+    Text(String),
+    Blocks(Vec<Block<'a>>),
 }
 
 pub(super) fn body(
@@ -102,7 +126,7 @@ pub(super) fn body(
     request: &Request,
 ) -> Result<Vec<u8>, serde_json::Error> {
     serde_json::to_vec(&Body {
-        asked: asked(config, name, request),
+        asked: asked(config, name, request, &config.takes()),
         tool_choice: request.options.must_call.then_some(Kind { r#type: "any" }),
         max_tokens: request.options.max_output_tokens.or(config.max_output_tokens).unwrap_or(MOST),
         temperature: request.options.temperature.or(config.temperature),
@@ -117,16 +141,21 @@ pub(crate) fn counted_body(
     name: &ModelName,
     request: &Request,
 ) -> Result<Vec<u8>, serde_json::Error> {
-    serde_json::to_vec(&asked(config, name, request))
+    serde_json::to_vec(&asked(config, name, request, &config.takes()))
 }
 
-fn asked<'a>(config: &'a ModelConfig, name: &ModelName, request: &'a Request) -> Asked<'a> {
+fn asked<'a>(
+    config: &'a ModelConfig,
+    name: &ModelName,
+    request: &'a Request,
+    takes: &'a Takes,
+) -> Asked<'a> {
     let tools = request.tools.iter().map(|tool| Tool {
         name: &tool.name,
         description: &tool.description,
         input_schema: &tool.parameters,
     });
-    let mut all = said(&request.messages, name);
+    let mut all = said(request, name, takes);
     // Blank blocks are refused.
     all.retain(|said| !matches!(&said.what, What::Text(text) if text.trim().is_empty()));
     let first = all.iter().position(|said| said.voice != Voice::System).unwrap_or(all.len());
@@ -197,8 +226,9 @@ fn turns<'a>(rest: Vec<Said<'a>>, marks: &Marks) -> Vec<Turn<'a>> {
             What::Call { id, name, arguments } => {
                 Block::ToolUse { id, name, input: object(arguments) }
             }
-            What::Result { call, text, is_error, .. } => {
-                Block::ToolResult { tool_use_id: call, content: text, is_error }
+            What::Shown(shown) => show(shown),
+            What::Result { call, said, is_error, .. } => {
+                Block::ToolResult { tool_use_id: call, content: outcome(said, is_error), is_error }
             }
             What::Thought { opaque: Some(block), .. } => {
                 push(&mut turns, role, Marked::Thought(block));
@@ -211,6 +241,26 @@ fn turns<'a>(rest: Vec<Said<'a>>, marks: &Marks) -> Vec<Turn<'a>> {
         push(&mut turns, role, Marked::Block { block, cache_control });
     }
     turns
+}
+
+fn show(shown: Shown<'_>) -> Block<'_> {
+    let is_image = shown.is_image();
+    let Shown { media_type, base64, name } = shown;
+    let source = Source { r#type: "base64", media_type, data: base64 };
+    if is_image { Block::Image { source } } else { Block::Document { source, title: name } }
+}
+
+/// Of a failure only words are taken.
+fn outcome(said: Vec<Piece<'_>>, is_error: bool) -> Outcome<'_> {
+    if is_error || !said.iter().any(|piece| matches!(piece, Piece::Shown(_))) {
+        return Outcome::Text(in_words(&said, note));
+    }
+    let blocks = said.into_iter().filter_map(|piece| match piece {
+        Piece::Text(text) if text.trim().is_empty() => None,
+        Piece::Text(text) => Some(Block::Text { text }),
+        Piece::Shown(shown) => Some(show(shown)),
+    });
+    Outcome::Blocks(blocks.collect())
 }
 
 fn push<'a>(turns: &mut Vec<Turn<'a>>, role: &'static str, block: Marked<'a>) {

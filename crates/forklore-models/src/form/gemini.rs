@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use forklore_agent::media::Takes;
 use forklore_agent::model::{ModelName, Request};
 use forklore_model::Data;
 use serde::{Deserialize, Serialize};
@@ -9,7 +10,7 @@ use serde_json::value::RawValue;
 
 use super::object;
 use crate::config::ModelConfig;
-use crate::said::{Said, Voice, What, said};
+use crate::said::{Piece, Said, Shown, Voice, What, in_words, said};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -95,7 +96,16 @@ struct Part<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     function_response: Option<Response<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    inline_data: Option<Blob<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     thought_signature: Option<Data>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Blob<'a> {
+    mime_type: &'static str,
+    data: Cow<'a, str>,
 }
 
 #[derive(Serialize)]
@@ -132,7 +142,7 @@ pub(super) fn body(
 ) -> Result<Vec<u8>, serde_json::Error> {
     let calling = Calling { mode: "ANY" };
     serde_json::to_vec(&Body {
-        asked: asked(name, request, None),
+        asked: asked(name, request, &config.takes(), None),
         tool_config: request
             .options
             .must_call
@@ -150,21 +160,27 @@ pub(crate) fn counted_body(
     name: &ModelName,
     request: &Request,
 ) -> Result<Vec<u8>, serde_json::Error> {
-    let model = Some(format!("models/{}", config.model));
-    serde_json::to_vec(&Counted { generate_content_request: asked(name, request, model) })
+    let (takes, model) = (config.takes(), Some(format!("models/{}", config.model)));
+    let asked = asked(name, request, &takes, model);
+    serde_json::to_vec(&Counted { generate_content_request: asked })
 }
 
-fn asked<'a>(name: &ModelName, request: &'a Request, model: Option<String>) -> Asked<'a> {
+fn asked<'a>(
+    name: &ModelName,
+    request: &'a Request,
+    takes: &'a Takes,
+    model: Option<String>,
+) -> Asked<'a> {
     let declarations = request.tools.iter().map(|tool| Declaration {
         name: &tool.name,
         description: &tool.description,
         parameters_json_schema: &tool.parameters,
     });
     let declarations: Vec<_> = declarations.collect();
-    let mut all = said(&request.messages, name);
+    let mut all = said(request, name, takes);
     let first = all.iter().position(|said| said.voice != Voice::System).unwrap_or(all.len());
     let rest = all.split_off(first);
-    let parts: Vec<_> = all.into_iter().filter_map(|said| part(said.what)).collect();
+    let parts: Vec<_> = all.into_iter().flat_map(|said| parts(said.what)).collect();
     let tools = Tools { function_declarations: declarations };
     Asked {
         model,
@@ -183,12 +199,13 @@ fn turns(rest: Vec<Said<'_>>) -> Vec<Turn<'_>> {
             signature = opaque.as_ref().and_then(signed);
             continue;
         }
-        let signature = signature.take().filter(|_| role == "model");
-        let Some(part) = part(said.what) else { continue };
-        let part = Part { thought_signature: signature, ..part };
+        let mut parts = parts(said.what);
+        if let Some(first) = parts.first_mut() {
+            first.thought_signature = signature.take().filter(|_| role == "model");
+        }
         match turns.last_mut() {
-            Some(turn) if turn.role == role => turn.parts.push(part),
-            _ => turns.push(Turn { role, parts: vec![part] }),
+            Some(turn) if turn.role == role => turn.parts.extend(parts),
+            _ => turns.push(Turn { role, parts }),
         }
     }
     turns
@@ -199,18 +216,32 @@ fn signed(opaque: &Data) -> Option<Data> {
     Some(Data::from_checked(kept.thought_signature.get()))
 }
 
-fn part(what: What<'_>) -> Option<Part<'_>> {
+/// What is said, in parts: what a tool shows stands right behind its words.
+fn parts(what: What<'_>) -> Vec<Part<'_>> {
     let part = match what {
         What::Text(text) => Part { text: Some(text), ..Part::default() },
+        What::Shown(shown) => show(shown),
         What::Call { name, arguments, .. } => {
             let call = Call { name, args: object(arguments) };
             Part { function_call: Some(call), ..Part::default() }
         }
-        What::Result { name, text, is_error, .. } => {
+        What::Result { name, said, is_error, .. } => {
+            let text = in_words(&said, |shown| format!("[{}, shown below]", shown.media_type));
             let response = if is_error { Outcome::Error(text) } else { Outcome::Result(text) };
-            Part { function_response: Some(Response { name, response }), ..Part::default() }
+            let words =
+                Part { function_response: Some(Response { name, response }), ..Part::default() };
+            let shown = said.into_iter().filter_map(|piece| match piece {
+                Piece::Text(_) => None,
+                Piece::Shown(shown) => Some(show(shown)),
+            });
+            return [words].into_iter().chain(shown).collect();
         }
-        What::Thought { .. } => return None,
+        What::Thought { .. } => return Vec::new(),
     };
-    Some(part)
+    vec![part]
+}
+
+fn show(shown: Shown<'_>) -> Part<'_> {
+    let blob = Blob { mime_type: shown.media_type, data: shown.base64 };
+    Part { inline_data: Some(blob), ..Part::default() }
 }

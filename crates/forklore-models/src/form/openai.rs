@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use forklore_agent::model::{ModelName, Request};
 use forklore_model::Data;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::config::{ModelConfig, Provider};
-use crate::said::{Said, Voice, What, said};
+use crate::said::{Piece, Said, Shown, Voice, What, in_words, said};
 
 #[derive(Serialize)]
 struct Body<'a> {
@@ -56,9 +56,47 @@ struct Line<'a> {
     reasoning_content: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning: Option<Cow<'a, str>>,
-    content: Option<Cow<'a, str>>,
+    content: Option<Words<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tool_calls: Vec<Call<'a>>,
+}
+
+/// A text; a list only where something is shown, because not every server takes one.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Words<'a> {
+    Text(Cow<'a, str>),
+    Blocks(Vec<Block<'a>>),
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Block<'a> {
+    Text { text: Cow<'a, str> },
+    ImageUrl { image_url: Address<'a> },
+    File { file: File<'a> },
+}
+
+#[derive(Serialize)]
+struct Address<'a> {
+    url: DataUrl<'a>,
+}
+
+#[derive(Serialize)]
+struct File<'a> {
+    filename: Cow<'a, str>,
+    file_data: DataUrl<'a>,
+}
+
+struct DataUrl<'a> {
+    media_type: &'static str,
+    base64: Cow<'a, str>,
+}
+
+impl Serialize for DataUrl<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("data:{};base64,{}", self.media_type, self.base64))
+    }
 }
 
 #[derive(Serialize)]
@@ -90,11 +128,12 @@ pub(super) fn body(
     // OpenAI itself calls it otherwise than those who speak its form.
     let most = request.options.max_output_tokens.or(config.max_output_tokens);
     let is_openai = config.provider == Provider::OpenAi && config.base_url.is_none();
+    let takes = config.takes();
     let sends_key = config.provider == Provider::OpenAi && config.cache_key;
     serde_json::to_vec(&Body {
         model: &config.model,
         tools: tools.collect(),
-        messages: lines(said(&request.messages, name)),
+        messages: lines(said(request, name, &takes)),
         tool_choice: request.options.must_call.then_some("required"),
         max_tokens: most.filter(|_| !is_openai),
         max_completion_tokens: most.filter(|_| is_openai),
@@ -106,10 +145,11 @@ pub(super) fn body(
 }
 
 /// The history. Results stand right behind the calls of an answer, which are one message with its
-/// text; what was said behind a call comes when its results are there.
+/// text; what was said behind a call comes when its results are there. A result is words: what the
+/// tools of an answer show is a message of the person behind the results.
 fn lines<'a>(all: Vec<Said<'a>>) -> Vec<Line<'a>> {
     let mut lines: Vec<Line<'a>> = Vec::new();
-    let mut late = Vec::new();
+    let mut late = Late::default();
     // The message of the line that is written; none where the next piece begins a new line.
     let mut open: Option<(Voice, usize)> = None;
     for piece in all {
@@ -121,7 +161,7 @@ fn lines<'a>(all: Vec<Said<'a>>) -> Vec<Line<'a>> {
                 if matches!(piece.what, What::Call { .. }) {
                     add(&mut lines, piece.what);
                 } else {
-                    late.push(piece.what);
+                    late.said.push(piece.what);
                 }
                 continue;
             }
@@ -129,12 +169,12 @@ fn lines<'a>(all: Vec<Said<'a>>) -> Vec<Line<'a>> {
             Voice::Assistant => {
                 let goes_on = open.is_some_and(|it| it.0 == voice);
                 if !(goes_on && lines.last().is_some_and(|line| line.takes(&piece.what))) {
-                    flush(&mut lines, &mut late);
+                    late.flush(&mut lines);
                     lines.push(Line { role: "assistant", ..Line::default() });
                 }
             }
             Voice::System | Voice::User => {
-                flush(&mut lines, &mut late);
+                late.flush(&mut lines);
                 if open != Some((voice, message)) {
                     let role = if voice == Voice::User { "user" } else { "system" };
                     lines.push(Line { role, ..Line::default() });
@@ -142,20 +182,61 @@ fn lines<'a>(all: Vec<Said<'a>>) -> Vec<Line<'a>> {
             }
         }
         open = Some((voice, message));
-        add(&mut lines, piece.what);
+        if let What::Result { call, name, said, .. } = piece.what {
+            late.result(&mut lines, call, name, said);
+        } else {
+            add(&mut lines, piece.what);
+        }
     }
-    flush(&mut lines, &mut late);
+    late.flush(&mut lines);
     lines
 }
 
-fn flush<'a>(lines: &mut Vec<Line<'a>>, late: &mut Vec<What<'a>>) {
-    for what in late.drain(..) {
-        let goes_on =
-            lines.last().is_some_and(|line| line.role == "assistant" && line.takes(&what));
-        if !goes_on {
-            lines.push(Line { role: "assistant", ..Line::default() });
+/// What has to wait for the results of an answer's calls.
+#[derive(Default)]
+struct Late<'a> {
+    shown: Vec<Block<'a>>,
+    said: Vec<What<'a>>,
+}
+
+impl<'a> Late<'a> {
+    /// Writes the words of a result; what it shows waits.
+    fn result(
+        &mut self,
+        lines: &mut [Line<'a>],
+        call: Cow<'a, str>,
+        name: &str,
+        said: Vec<Piece<'a>>,
+    ) {
+        let words = in_words(&said, |shown| format!("[{}, shown below]", shown.media_type));
+        let shows = said.into_iter().filter_map(|piece| match piece {
+            Piece::Text(_) => None,
+            Piece::Shown(shown) => Some(show(shown)),
+        });
+        let mut shows = shows.peekable();
+        if shows.peek().is_some() {
+            let text = format!("Shown by the result of {name} ({call}):");
+            self.shown.push(Block::Text { text: text.into() });
         }
-        add(lines, what);
+        self.shown.extend(shows);
+        let Some(line) = lines.last_mut() else { return };
+        line.tool_call_id = Some(call);
+        line.content = Some(Words::Text(words.into()));
+    }
+
+    fn flush(&mut self, lines: &mut Vec<Line<'a>>) {
+        if !self.shown.is_empty() {
+            let content = Some(Words::Blocks(std::mem::take(&mut self.shown)));
+            lines.push(Line { role: "user", content, ..Line::default() });
+        }
+        for what in self.said.drain(..) {
+            let goes_on =
+                lines.last().is_some_and(|line| line.role == "assistant" && line.takes(&what));
+            if !goes_on {
+                lines.push(Line { role: "assistant", ..Line::default() });
+            }
+            add(lines, what);
+        }
     }
 }
 
@@ -170,7 +251,7 @@ impl Line<'_> {
             What::Thought { .. } => self.content.is_none() && !self.calls(),
             What::Text(_) => !self.calls(),
             What::Call { .. } => true,
-            What::Result { .. } => false,
+            What::Shown(_) | What::Result { .. } => false,
         }
     }
 }
@@ -178,7 +259,8 @@ impl Line<'_> {
 fn add<'a>(lines: &mut [Line<'a>], what: What<'a>) {
     let Some(line) = lines.last_mut() else { return };
     match what {
-        What::Text(text) => append(&mut line.content, text),
+        What::Text(text) => append_words(&mut line.content, text),
+        What::Shown(shown) => append_block(&mut line.content, show(shown)),
         What::Thought { text, opaque } => match field(opaque.as_ref()) {
             Field::Reasoning => append(&mut line.reasoning, text.into()),
             Field::ReasoningContent => append(&mut line.reasoning_content, text.into()),
@@ -187,23 +269,53 @@ fn add<'a>(lines: &mut [Line<'a>], what: What<'a>) {
             let function = Called { name, arguments: arguments.get() };
             line.tool_calls.push(Call { id, r#type: "function", function });
         }
-        What::Result { call, text, .. } => {
-            line.tool_call_id = Some(call);
-            line.content = Some(text.into());
-        }
+        // It waits for the others of its answer.
+        What::Result { .. } => {}
+    }
+}
+
+fn show(shown: Shown<'_>) -> Block<'_> {
+    let is_image = shown.is_image();
+    let Shown { media_type, base64, name } = shown;
+    let url = DataUrl { media_type, base64 };
+    if is_image {
+        return Block::ImageUrl { image_url: Address { url } };
+    }
+    let filename = name.unwrap_or(Cow::Borrowed("document.pdf"));
+    Block::File { file: File { filename, file_data: url } }
+}
+
+/// With something shown, the content of a message is a list.
+fn append_block<'a>(to: &mut Option<Words<'a>>, block: Block<'a>) {
+    let mut blocks = match to.take() {
+        None => Vec::new(),
+        Some(Words::Text(text)) => vec![Block::Text { text }],
+        Some(Words::Blocks(blocks)) => blocks,
+    };
+    blocks.push(block);
+    *to = Some(Words::Blocks(blocks));
+}
+
+fn append_words<'a>(to: &mut Option<Words<'a>>, text: Cow<'a, str>) {
+    match to {
+        None => *to = Some(Words::Text(text)),
+        Some(Words::Text(so_far)) => join(so_far, &text),
+        Some(Words::Blocks(blocks)) => blocks.push(Block::Text { text }),
+    }
+}
+
+fn append<'a>(to: &mut Option<Cow<'a, str>>, text: Cow<'a, str>) {
+    match to {
+        None => *to = Some(text),
+        Some(so_far) => join(so_far, &text),
     }
 }
 
 /// Pieces of one message become one text: not every server takes a list of them.
-fn append<'a>(to: &mut Option<Cow<'a, str>>, text: Cow<'a, str>) {
-    match to {
-        None => *to = Some(text),
-        Some(so_far) => {
-            let so_far = so_far.to_mut();
-            so_far.push_str("\n\n");
-            so_far.push_str(&text);
-        }
-    }
+fn join(so_far: &mut Cow<'_, str>, text: &str) {
+    let so_far = so_far.to_mut();
+    so_far.push_str("\n\n");
+    so_far.push_str(text);
 }
 
 /// The field in which a server says what its model thinks, and wants it back.

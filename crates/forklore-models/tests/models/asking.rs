@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use forklore_agent::media::Attached;
 use forklore_agent::model::{
     End, Model, ModelErrorKind, ModelResult, Options, Piece, Request, TokenUsage,
 };
@@ -46,6 +47,7 @@ pub(crate) fn request(messages: Vec<Message>) -> Request {
     };
     Request {
         messages,
+        attached: Attached::default(),
         shared: 0,
         forks: Vec::new(),
         tools: Vec::new(),

@@ -8,6 +8,7 @@ mod asking;
 mod bodies;
 mod doubles;
 mod endpoint;
+mod images;
 mod keys;
 mod prefixes;
 mod real;

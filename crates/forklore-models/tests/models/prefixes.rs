@@ -3,7 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use forklore_agent::cache_key;
+use forklore_agent::media::Attached;
 use forklore_agent::model::{Model as _, Request};
 use forklore_engine::{AppendRequest, Create, Engine, Fork, ModelView, NewEvent};
 use forklore_model::workspace::Workspace;
@@ -13,12 +16,14 @@ use forklore_store::memory::MemoryStore;
 use serde_json::{Value, json};
 
 use crate::asking::{data, weather};
+use crate::images::{attach, png};
 
 const FORMS: [Provider; 4] =
     [Provider::OpenAi, Provider::Anthropic, Provider::Gemini, Provider::Ollama];
 
 fn engine() -> Engine {
-    Engine::over(Arc::new(MemoryStore::default()))
+    let store = Arc::new(MemoryStore::default());
+    Engine::over(store.clone()).with_attachments(store.attachments())
 }
 
 fn append(engine: &Engine, session: &SessionId, events: &[(EventType, Value)]) {
@@ -35,8 +40,8 @@ fn asked(text: &str) -> (EventType, Value) {
     (EventType::USER_MESSAGE, json!({"content": text}))
 }
 
-/// A turn with reasoning, two calls at a time, and an answer.
-fn turn(number: u32, model: &HttpModel) -> Vec<(EventType, Value)> {
+/// A turn with reasoning, two calls at a time, an answer, and images from everybody.
+fn turn(engine: &Engine, number: u32, model: &HttpModel) -> Vec<(EventType, Value)> {
     let name = model.name();
     let (a, b) = (format!("call_{number}a"), format!("call_{number}b"));
     let thought = json!({
@@ -44,8 +49,22 @@ fn turn(number: u32, model: &HttpModel) -> Vec<(EventType, Value)> {
         "opaque": {"type": "thinking", "thinking": "hm", "signature": "s",
             "thoughtSignature": "s", "field": "reasoning"},
     });
+    let shown = png(number, 100);
+    let inline = BASE64_STANDARD.encode(&shown);
+    let question = json!([
+        {"type": "text", "text": format!("Question {number}?")},
+        {"type": "input_image", "image_url": format!("data:image/png;base64,{inline}")},
+        attach(engine, &png(number + 1000, 100), "image/png"),
+        attach(engine, format!("Note {number}").as_bytes(), "text/plain"),
+        attach(engine, &png(9000, 0), "image/png"),
+    ]);
+    let rain = json!([
+        {"type": "text", "text": "Rain"},
+        attach(engine, &shown, "image/png"),
+        {"type": "image", "media_type": "image/png", "data": inline},
+    ]);
     vec![
-        asked(&format!("Question {number}?")),
+        (EventType::USER_MESSAGE, json!({"content": question})),
         (EventType::REASONING, thought),
         said("Let me look."),
         (EventType::TOOL_CALL, json!({"id": a, "name": "weather", "arguments": {"city": "Ä"}})),
@@ -55,10 +74,7 @@ fn turn(number: u32, model: &HttpModel) -> Vec<(EventType, Value)> {
         ),
         (EventType::TOOL_RESULT, json!({"call_id": a, "content": "Sunny."})),
         (EventType::PROVIDER_USAGE, json!({"input": 1})),
-        (
-            EventType::TOOL_RESULT,
-            json!({"call_id": b, "content": [{"type": "text", "text": "Rain"}]}),
-        ),
+        (EventType::TOOL_RESULT, json!({"call_id": b, "content": rain})),
         said(&format!("Answer {number}.")),
     ]
 }
@@ -68,7 +84,7 @@ fn root(engine: &Engine, model: &HttpModel) -> SessionId {
         engine.create(&Create::in_workspace(Workspace::new("/home/me/secret-plan"))).unwrap().id;
     append(engine, &root, &[(EventType::SYSTEM_MESSAGE, json!({"content": "Be brief."}))]);
     for number in 1..4 {
-        append(engine, &root, &turn(number, model));
+        append(engine, &root, &turn(engine, number, model));
     }
     root
 }
@@ -80,8 +96,10 @@ fn fork(engine: &Engine, parent: &SessionId, cut: &str) -> SessionId {
 
 fn request(engine: &Engine, session: &SessionId, model: &HttpModel) -> Request {
     let view = engine.model_view(session, Some(&model.name().model)).unwrap();
+    let attached = Attached::read(engine, &view.messages, &model.takes());
     Request {
         messages: view.messages,
+        attached,
         shared: view.shared,
         forks: view.forks,
         tools: vec![weather()],
@@ -91,7 +109,7 @@ fn request(engine: &Engine, session: &SessionId, model: &HttpModel) -> Request {
 }
 
 fn model(provider: Provider) -> HttpModel {
-    HttpModel::new(ModelConfig::new(provider, "m")).unwrap()
+    HttpModel::new(ModelConfig { images: Some(true), ..ModelConfig::new(provider, "m") }).unwrap()
 }
 
 /// Where, in a body, the last of what the first `count` messages say ends.
@@ -146,7 +164,7 @@ fn a_fork_that_is_only_thought_of_is_as_one_that_is_made() {
     let (engine, model) = (engine(), model(Provider::Anthropic));
     let root = root(&engine, &model);
     let parent = fork(&engine, &root, "turn:1");
-    append(&engine, &parent, &turn(9, &model));
+    append(&engine, &parent, &turn(&engine, 9, &model));
     let header = engine.show(&parent).unwrap();
     for index in 0..=17 {
         let selector = format!("index:{index}").parse().unwrap();
@@ -170,9 +188,9 @@ fn a59_so_does_a_fork_of_a_fork_of_a_fork() {
             (10..).zip(["turn:1", "turn:2", "turn:3", "turn:4", "turn:2", "turn:3"])
         {
             let child = fork(&engine, &parent, cut);
-            append(&engine, &child, &turn(number, &model));
+            append(&engine, &child, &turn(&engine, number, &model));
             begins_alike(&engine, &parent, &child, &model);
-            append(&engine, &child, &turn(number + 100, &model));
+            append(&engine, &child, &turn(&engine, number + 100, &model));
             begins_alike(&engine, &parent, &child, &model);
             parent = child;
         }
@@ -186,7 +204,7 @@ fn a68_so_does_a_fork_of_a_compacted_fork() {
         let root = root(&engine, &model);
         let compaction = json!({"from_index": 1, "to_index": 9, "content": "They spoke of rain."});
         append(&engine, &root, &[(EventType::HISTORY_COMPACTION, compaction)]);
-        append(&engine, &root, &turn(4, &model));
+        append(&engine, &root, &turn(&engine, 4, &model));
         let child = fork(&engine, &root, "end");
         append(&engine, &child, &[asked("What now?")]);
         begins_alike(&engine, &root, &child, &model);
@@ -204,7 +222,7 @@ fn each_request_begins_as_the_one_before() {
         let mut session = fork(&engine, &root, "turn:2");
         session = fork(&engine, &session, "turn:1");
         let mut before = request(&engine, &session, &model);
-        for (kind, value) in turn(7, &model) {
+        for (kind, value) in turn(&engine, 7, &model) {
             append(&engine, &session, &[(kind, value)]);
             let now = request(&engine, &session, &model);
             let body = model.body(&now).unwrap();
@@ -223,6 +241,34 @@ fn each_request_begins_as_the_one_before() {
             assert!(closing.chars().all(|byte| ",\"}]".contains(byte)), "{closing}");
             before = now;
         }
+    }
+}
+
+#[test]
+fn what_was_sent_is_sent_again_when_a_request_is_full() {
+    for provider in FORMS {
+        let (engine, model) = (engine(), model(provider));
+        let root = engine.create(&Create::in_workspace(Workspace::new("/demo"))).unwrap().id;
+        let mut before = model.body(&request(&engine, &root, &model)).unwrap();
+        let (mut sent, mut session) = (Vec::new(), root.clone());
+        for number in 1..8 {
+            let size = if number == 6 { 10 } else { 7 << 19 };
+            let shown = attach(&engine, &png(number, size), "image/png");
+            let message = json!({"content": [{"type": "text", "text": "Look."}, shown]});
+            append(&engine, &session, &[(EventType::USER_MESSAGE, message), said("I see.")]);
+            let now = request(&engine, &session, &model);
+            let body = model.body(&now).unwrap();
+            // Whatever closes the messages is all that differs.
+            let same = SharedBytes::between(&before, &body).shared;
+            assert!(before.len() - same < 200, "{provider:?} {number}");
+            sent.push(body.len() - before.len() > size);
+            before = body;
+            if number % 2 == 0 {
+                session = fork(&engine, &session, "end");
+            }
+        }
+        let (yes, no) = (true, false);
+        assert_eq!(sent, [yes, yes, yes, no, no, yes, no], "{provider:?}");
     }
 }
 

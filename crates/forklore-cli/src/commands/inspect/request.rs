@@ -1,7 +1,10 @@
 //! `inspect --request`: the bytes that would be sent to a model, and how many of them a fork shares.
 
-use forklore::engine::ModelView;
+use std::fmt::Write as _;
+
+use forklore::engine::{Engine, ModelView};
 use forklore::model::{Cut, Data, Header, Selector};
+use forklore_agent::media::Attached;
 use forklore_agent::model::{Model as _, ModelName, Options, Request};
 use forklore_models::{HttpModel, SharedBytes, estimate_tokens};
 use serde::Serialize;
@@ -11,6 +14,11 @@ use crate::app::App;
 use crate::failure::{Failure, Result};
 use crate::output::{Output, count};
 use crate::supplies;
+
+/// So many letters and digits without a space are no text.
+const LONG: usize = 500;
+/// So many of them are shown.
+const SHOWN: usize = 40;
 
 /// What would be sent.
 #[derive(Serialize)]
@@ -57,7 +65,7 @@ pub(super) fn run(args: &Args, header: &Header, app: &App, output: &mut Output) 
         }
         page.fact("tools", "left out: their servers are not started for this");
         page.end();
-        page.put(crate::output::Tone::Plain, answer.body.get()).end();
+        page.put(crate::output::Tone::Plain, shortened(answer.body.get())).end();
     })
 }
 
@@ -72,10 +80,10 @@ impl Asked<'_> {
     fn answer(&self, header: &Header, at: Option<&Selector>) -> Result<Answer> {
         let engine = self.app.engine()?;
         let name = self.model.name();
-        let own = self.request(engine.model_view(&header.id, Some(&name.model))?);
+        let own = self.request(&engine, engine.model_view(&header.id, Some(&name.model))?);
         let Some(at) = at else { return self.told(&own, None) };
         let cut = engine.cut(header, at)?;
-        let child = self.request(engine.fork_view(header, &cut, Some(&name.model))?);
+        let child = self.request(&engine, engine.fork_view(header, &cut, Some(&name.model))?);
         let bytes = SharedBytes::between(&self.body(&own)?, &self.body(&child)?).shared;
         let first = child.messages.get(..child.shared).unwrap_or_default().to_vec();
         let tokens = self.tokens(&Request { messages: first, ..child.clone() }, bytes)?;
@@ -96,9 +104,11 @@ impl Asked<'_> {
         })
     }
 
-    fn request(&self, view: ModelView) -> Request {
+    fn request(&self, engine: &Engine, view: ModelView) -> Request {
+        let attached = Attached::read(engine, &view.messages, &self.model.takes());
         Request {
             messages: view.messages,
+            attached,
             shared: view.shared,
             forks: view.forks,
             tools: Vec::new(),
@@ -123,6 +133,29 @@ impl Asked<'_> {
     }
 }
 
+/// The body for people: of what is no text, such as an image, its beginning and its length.
+fn shortened(body: &str) -> String {
+    let is_base64 = |c: char| c.is_ascii_alphanumeric() || c == '+' || c == '/';
+    let (mut out, mut rest) = (String::new(), body);
+    while let Some(at) = rest.find(is_base64) {
+        let (before, run) = rest.split_at(at);
+        let (run, behind) = run.split_at(run.find(|c| !is_base64(c)).unwrap_or(run.len()));
+        out.push_str(before);
+        match run.get(..SHOWN).filter(|_| run.len() > LONG) {
+            Some(begin) => {
+                let padding = behind.len() - behind.trim_start_matches('=').len();
+                let _ = write!(out, "{begin}... ({} characters)", run.len() + padding);
+                rest = behind.get(padding..).unwrap_or_default();
+            }
+            None => {
+                out.push_str(run);
+                rest = behind;
+            }
+        }
+    }
+    out + rest
+}
+
 fn told(bytes: usize, messages: usize, tokens: &Tokens) -> String {
     let how = if tokens.estimated { "estimated" } else { "counted by the server" };
     format!(
@@ -135,4 +168,22 @@ fn told(bytes: usize, messages: usize, tokens: &Tokens) -> String {
 
 fn not_asked(error: &forklore_agent::model::ModelError) -> Failure {
     forklore_chat::Error::Model(error.to_string()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_no_text_is_shortened() {
+        let image = "iVBORw0KGgo".to_owned() + &"A+/9".repeat(200);
+        let words = "Four words of text. ".repeat(100);
+        let body = format!(r#"{{"a":"{image}==","b":"{words}","c":"{image}"}}"#);
+        let begin = format!("{}...", &image[..40]);
+        let expected = format!(
+            r#"{{"a":"{begin} (813 characters)","b":"{words}","c":"{begin} (811 characters)"}}"#
+        );
+        assert_eq!(shortened(&body), expected);
+        assert_eq!(shortened(""), "");
+    }
 }

@@ -1,11 +1,16 @@
 //! What a history says, piece by piece, in terms that all providers have.
 
+mod shown;
+
 use std::borrow::Cow;
 
-use forklore_agent::model::ModelName;
-use forklore_model::{Content, Data, Message, Part, Role, SessionId};
+use forklore_agent::media::{Attached, Room, Takes};
+use forklore_agent::model::{ModelName, Request};
+use forklore_model::{Content, Data, Part, Role, SessionId};
 use serde::Deserialize;
 use serde_json::value::RawValue;
+
+pub(crate) use shown::{Piece, Shown, in_words, note};
 
 /// A piece of a message.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,6 +34,8 @@ pub(crate) enum Voice {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum What<'a> {
     Text(Cow<'a, str>),
+    /// An image or a document that the person shows.
+    Shown(Shown<'a>),
     /// Reasoning of the model that is asked.
     Thought {
         text: &'a str,
@@ -43,24 +50,31 @@ pub(crate) enum What<'a> {
     Result {
         call: Cow<'a, str>,
         name: &'a str,
-        text: String,
+        said: Vec<Piece<'a>>,
         is_error: bool,
     },
 }
 
-/// All that is said to this model. Reasoning of another one is left out (SPEC 15).
-pub(crate) fn said<'a>(messages: &'a [Message], to: &ModelName) -> Vec<Said<'a>> {
+/// What goes along with a request, as it is filled from its beginning on.
+struct Along<'a> {
+    attached: &'a Attached,
+    room: Room<'a>,
+}
+
+/// All that is said to this model, which takes `takes` beside words. Reasoning of another one is
+/// left out (SPEC 15).
+pub(crate) fn said<'a>(request: &'a Request, to: &ModelName, takes: &'a Takes) -> Vec<Said<'a>> {
+    let mut along = Along { attached: &request.attached, room: Room::of(takes) };
     let mut all: Vec<Said<'a>> = Vec::new();
-    for (message, it) in messages.iter().enumerate() {
+    for (message, it) in request.messages.iter().enumerate() {
         match &it.content {
             Content::Text(text) => {
                 all.push(Said { message, voice: voice(it.role), what: What::Text(text.into()) });
             }
             Content::Parts(parts) => {
                 for part in parts {
-                    if let Some(said) = part_said(message, it.role, part, to, &all) {
-                        all.push(said);
-                    }
+                    let said = part_said(message, it.role, part, to, &all, &mut along);
+                    all.extend(said);
                 }
             }
         }
@@ -83,6 +97,7 @@ fn part_said<'a>(
     part: &'a Part,
     to: &ModelName,
     before: &[Said<'a>],
+    along: &mut Along<'a>,
 ) -> Option<Said<'a>> {
     let (voice, what) = match part {
         Part::Text { text } => (voice(role), What::Text(text.into())),
@@ -101,28 +116,28 @@ fn part_said<'a>(
         Part::ToolResult { call_id, name, content, is_error, .. } => {
             let call = plain_id(call_id);
             let name = name.as_deref().unwrap_or_else(|| name_of(&call, before));
-            let text = result_text(content);
-            (Voice::Tool, What::Result { call, name, text, is_error: *is_error })
+            let said = shown::result(along, content);
+            (Voice::Tool, What::Result { call, name, said, is_error: *is_error })
         }
-        Part::Attachment { r#ref, media_type, name, missing: _ } => {
-            let name = name.as_deref().unwrap_or(r#ref);
-            let note = format!("[attachment, not sent: {name} ({media_type})]");
-            (voice(role), What::Text(note.into()))
+        Part::Attachment { r#ref, media_type, name, missing } => {
+            let name = name.as_deref().map(Cow::Borrowed);
+            let piece = shown::attachment(along, r#ref, media_type, name, *missing);
+            shown_by(role, piece)
         }
-        Part::Other { value } => {
-            let kind = value.read::<Kind>().ok().and_then(|kind| kind.kind);
-            let note =
-                format!("[not sent: {}]", kind.as_deref().unwrap_or("a part of no known kind"));
-            (voice(role), What::Text(note.into()))
-        }
+        Part::Other { value } => shown_by(role, shown::other(along, value.get())),
     };
     Some(Said { message, voice, what })
 }
 
-#[derive(Deserialize)]
-struct Kind {
-    #[serde(default, rename = "type")]
-    kind: Option<String>,
+/// What a model or its instructions show is named: no form takes it from them. Beside a result it
+/// is the person's.
+fn shown_by(role: Role, piece: Piece<'_>) -> (Voice, What<'_>) {
+    match (role, piece) {
+        (Role::User | Role::Tool, Piece::Shown(shown)) => (Voice::User, What::Shown(shown)),
+        (_, Piece::Shown(shown)) => (voice(role), What::Text(note(&shown).into())),
+        (Role::Tool, Piece::Text(text)) => (Voice::User, What::Text(text)),
+        (_, Piece::Text(text)) => (voice(role), What::Text(text)),
+    }
 }
 
 /// What the provider wants back with a thought: the field `opaque` of what was stored, or the
@@ -163,29 +178,10 @@ fn name_of<'a>(call: &str, before: &[Said<'a>]) -> &'a str {
     found.unwrap_or("tool")
 }
 
-/// A result as text: a string is itself, of a list of parts the texts, all else is its JSON.
-fn result_text(content: &Data) -> String {
-    #[derive(Deserialize)]
-    struct Piece {
-        #[serde(rename = "type")]
-        kind: String,
-        #[serde(default)]
-        text: Option<String>,
-    }
-    let readable = content.readable();
-    if let Ok(text) = readable.read::<String>() {
-        return text;
-    }
-    let Ok(pieces) = readable.read::<Vec<Piece>>() else { return content.get().to_owned() };
-    let texts = pieces.into_iter().map(|piece| match piece.text {
-        Some(text) if piece.kind == "text" => text,
-        _ => format!("[not sent: {}]", piece.kind),
-    });
-    texts.collect::<Vec<_>>().join("\n")
-}
-
 #[cfg(test)]
 mod tests {
+    use forklore_model::Message;
+
     use super::*;
 
     fn me() -> ModelName {
@@ -194,6 +190,20 @@ mod tests {
 
     fn data(text: &str) -> Data {
         Data::parse(text).unwrap()
+    }
+
+    /// What is said to one that takes `takes`.
+    fn told(messages: Vec<Message>, takes: &Takes, check: impl Fn(&[Said<'_>])) {
+        let request = Request {
+            messages,
+            attached: Attached::default(),
+            shared: 0,
+            forks: Vec::new(),
+            tools: Vec::new(),
+            cache_key: String::new(),
+            options: forklore_agent::model::Options::default(),
+        };
+        check(&said(&request, &me(), takes));
     }
 
     fn reasoning(provider: &str, model: &str) -> Part {
@@ -214,10 +224,12 @@ mod tests {
             reasoning("openai", "claude"),
             Part::Reasoning { text: "whose?".into(), provider: None, model: None, opaque: None },
         ];
-        let messages = [Message::parts(Role::Assistant, parts)];
-        let opaque = Some(data(r#"{"signature":"s"}"#));
-        let what = What::Thought { text: "hm", opaque };
-        assert_eq!(said(&messages, &me()), [Said { message: 0, voice: Voice::Assistant, what }]);
+        let messages = vec![Message::parts(Role::Assistant, parts)];
+        told(messages, &Takes::default(), |all| {
+            let opaque = Some(data(r#"{"signature":"s"}"#));
+            let what = What::Thought { text: "hm", opaque };
+            assert_eq!(all, [Said { message: 0, voice: Voice::Assistant, what }]);
+        });
     }
 
     #[test]
@@ -232,18 +244,17 @@ mod tests {
             is_error: true,
             synthetic: false,
         };
-        let messages =
-            [Message::parts(Role::Assistant, vec![call]), Message::parts(Role::Tool, vec![result])];
-        let all = said(&messages, &me());
-        let What::Call { id, .. } = &all[0].what else { panic!("{all:?}") };
-        assert!(id.starts_with("call-") && id.len() <= 40, "{id}");
-        let what = What::Result {
-            call: id.clone(),
-            name: "ls",
-            text: "a\n[not sent: image]".into(),
-            is_error: true,
-        };
-        assert_eq!(all[1], Said { message: 1, voice: Voice::Tool, what });
+        let messages = vec![
+            Message::parts(Role::Assistant, vec![call]),
+            Message::parts(Role::Tool, vec![result]),
+        ];
+        told(messages, &Takes::default(), |all| {
+            let What::Call { id, .. } = &all[0].what else { panic!("{all:?}") };
+            assert!(id.starts_with("call-") && id.len() <= 40, "{id}");
+            let said = ["a", "[not sent: image]"].map(|text| Piece::Text(text.into())).to_vec();
+            let what = What::Result { call: id.clone(), name: "ls", said, is_error: true };
+            assert_eq!(all[1], Said { message: 1, voice: Voice::Tool, what });
+        });
     }
 
     #[test]
@@ -258,16 +269,18 @@ mod tests {
             Part::Other { value: data(r#"{"type":"video","url":"x"}"#) },
             Part::Other { value: data("7") },
         ];
-        let messages = [Message::parts(Role::User, parts)];
-        let texts: Vec<_> = said(&messages, &me()).into_iter().map(|said| said.what).collect();
-        let text = |text: &'static str| What::Text(text.into());
-        assert_eq!(
-            texts,
-            [
-                text("[attachment, not sent: sha256:1 (image/png)]"),
-                text("[not sent: video]"),
-                text("[not sent: a part of no known kind]"),
-            ]
-        );
+        let messages = vec![Message::parts(Role::User, parts)];
+        told(messages, &Takes::default(), |all| {
+            let texts: Vec<_> = all.iter().map(|said| said.what.clone()).collect();
+            let text = |text: &'static str| What::Text(text.into());
+            assert_eq!(
+                texts,
+                [
+                    text("[attachment, not sent: sha256:1 (image/png)]"),
+                    text("[not sent: video]"),
+                    text("[not sent: a part of no known kind]"),
+                ]
+            );
+        });
     }
 }

@@ -1,0 +1,166 @@
+//! The bytes of the attachments that a history names, read once and made what is sent of them.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use forklore_engine::Engine;
+use forklore_model::attachment::{Mention, mentions};
+use forklore_model::{AttachmentId, Content, Message, Part};
+
+use super::{Media, NotSent, Takes, is_text, sniff};
+
+/// The attachments that the messages of a request name, as its model takes them. A clone is cheap.
+#[derive(Clone, Default)]
+pub struct Attached {
+    found: Arc<HashMap<AttachmentId, Found>>,
+    /// The bytes of all, as they are sent.
+    bytes: usize,
+}
+
+type Found = Result<Arc<Media>, NotSent>;
+
+/// An attachment that a message names, and what the message says it is.
+pub(crate) type Named = (AttachmentId, String);
+
+impl Attached {
+    /// Reads what these messages name, as far as the model takes it. That may take long.
+    #[must_use]
+    pub fn read(engine: &Engine, messages: &[Message], takes: &Takes) -> Self {
+        let named = messages.iter().flat_map(named).collect::<Vec<_>>();
+        Self::default().and(engine, named, takes, &Self::default())
+    }
+
+    /// What is known of the attachment of this `ref`.
+    ///
+    /// # Errors
+    /// Why it is not sent.
+    pub fn get(&self, reference: &str) -> Result<&Media, NotSent> {
+        let found = reference.parse().ok().and_then(|id: AttachmentId| self.found.get(&id));
+        match found {
+            Some(Ok(media)) => Ok(media),
+            Some(Err(why)) => Err(*why),
+            None => Err(NotSent::NotTaken),
+        }
+    }
+
+    /// Reads more of them, in their order. What `known` has is not read again.
+    pub(crate) fn and(
+        mut self,
+        engine: &Engine,
+        named: impl IntoIterator<Item = Named>,
+        takes: &Takes,
+        known: &Self,
+    ) -> Self {
+        for (id, media_type) in named {
+            if self.found.contains_key(&id) {
+                continue;
+            }
+            let left = takes.most_together.saturating_sub(self.bytes);
+            let found = match known.found.get(&id) {
+                Some(Ok(media)) if takes.most_of(&media_type).is_some() => Ok(media.clone()),
+                _ => read(engine, &id, &media_type, takes).map(Arc::new),
+            };
+            // No more is held than could be sent, whatever else the messages show.
+            let found = found.and_then(|media| match &*media {
+                Media::Shown { sniffed, .. } if !takes.has(sniffed.media_type) => {
+                    Err(NotSent::NotTaken)
+                }
+                _ if media.bytes() > left => Err(NotSent::NoRoom),
+                _ => {
+                    self.bytes += media.bytes();
+                    Ok(media)
+                }
+            });
+            Arc::make_mut(&mut self.found).insert(id, found);
+        }
+        self
+    }
+}
+
+impl Media {
+    /// How many bytes are sent.
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Shown { base64, .. } => base64.len(),
+            Self::Text(text) => text.len(),
+        }
+    }
+}
+
+impl fmt::Debug for Attached {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Attached({} of {} bytes)", self.found.len(), self.bytes)
+    }
+}
+
+impl PartialEq for Attached {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.found, &other.found) || self.found == other.found
+    }
+}
+
+/// The attachments that a message names, those in results of tools too.
+pub(crate) fn named(message: &Message) -> Vec<Named> {
+    let Content::Parts(parts) = &message.content else { return Vec::new() };
+    let mut all = Vec::new();
+    for part in parts {
+        match part {
+            Part::Attachment { r#ref, media_type, .. } => {
+                all.extend(r#ref.parse().ok().map(|id| (id, media_type.clone())));
+            }
+            Part::ToolResult { content, .. } => {
+                let parts = mentions(content).into_iter();
+                all.extend(parts.filter_map(|Mention { id, part }| Some((id, part?.media_type))));
+            }
+            _ => {}
+        }
+    }
+    all
+}
+
+fn read(
+    engine: &Engine,
+    id: &AttachmentId,
+    media_type: &str,
+    takes: &Takes,
+) -> Result<Media, NotSent> {
+    let most = takes.most_of(media_type).filter(|most| *most > 0).ok_or(NotSent::NotTaken)?;
+    let mut bytes = UpTo { most, bytes: Vec::new(), is_more: false };
+    match engine.read_attachment(id, &mut bytes) {
+        Ok(_) => {}
+        Err(_) if bytes.is_more => return Err(NotSent::TooLarge),
+        Err(_) => return Err(NotSent::Missing),
+    }
+    let bytes = bytes.bytes;
+    if let Some(sniffed) = sniff(&bytes) {
+        return Ok(Media::Shown { sniffed, base64: BASE64_STANDARD.encode(bytes) });
+    }
+    let text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
+    text.filter(|_| is_text(media_type)).map(Media::Text).ok_or(NotSent::Unreadable)
+}
+
+/// Takes bytes up to a number, and fails at one more.
+struct UpTo {
+    most: usize,
+    bytes: Vec<u8>,
+    is_more: bool,
+}
+
+impl Write for UpTo {
+    fn write(&mut self, more: &[u8]) -> io::Result<usize> {
+        if self.bytes.len() + more.len() > self.most {
+            self.is_more = true;
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.bytes.extend_from_slice(more);
+        Ok(more.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
