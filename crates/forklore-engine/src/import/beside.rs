@@ -7,6 +7,7 @@ use forklore_model::dialect::Dialect;
 use forklore_store::sources::{FindSource, Sources};
 
 use super::seen;
+use super::spelled::spelled;
 use super::walk::{self, Wanted};
 use crate::{Engine, Result};
 
@@ -63,7 +64,7 @@ impl<'a> Besides<'a> {
     }
 
     fn is_known(&self, of: &Path) -> Result<bool> {
-        let by_path = FindSource::Latest(of.to_string_lossy().into_owned());
+        let by_path = FindSource::Latest(spelled(of));
         Ok(!self.sources.sources(&by_path)?.is_empty())
     }
 

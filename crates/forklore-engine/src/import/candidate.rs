@@ -13,6 +13,7 @@ use super::expanded::{self, Expanded};
 use super::names::{self, Names};
 use super::opened::Opened;
 use super::report::{ImportReport, Problem, ProblemKind};
+use super::spelled::spelled;
 use super::walk::{self, Wanted};
 use super::{ImportOptions, known, unchanged};
 use crate::{Engine, Error, Result};
@@ -200,7 +201,7 @@ fn named(paths: &[PathBuf], options: &ImportOptions) -> HashSet<PathBuf> {
 fn parents_first(files: Vec<Candidate>) -> Vec<Candidate> {
     let mut by_id = HashMap::new();
     for (at, file) in files.iter().enumerate() {
-        let path = file.path.to_string_lossy().into_owned();
+        let path = spelled(&file.path);
         for name in file.native_id.clone().into_iter().chain([path]) {
             by_id.entry((file.dialect.name(), name)).or_insert(at);
         }

@@ -12,6 +12,7 @@ use jiff::Timestamp;
 
 use super::opened::Opened;
 use super::report::{Problem, ProblemKind};
+use super::spelled::spelled;
 use crate::{Engine, Error, Result};
 
 /// A session in a file, and how to read it.
@@ -56,7 +57,7 @@ impl Expanded {
         path: &Path,
         again: bool,
     ) -> Result<Look> {
-        let label = path.to_string_lossy().into_owned();
+        let label = spelled(path);
         let known = sources.sources(&FindSource::Latest(label.clone()))?.into_iter().next();
         let deleted =
             known.as_ref().is_some_and(|source| engine.has_deleted(source).unwrap_or(false));

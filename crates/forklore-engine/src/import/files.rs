@@ -1,7 +1,7 @@
 //! The files of a session: the one that it was read from, and those beside it.
 
 use std::io::Write;
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use forklore_model::{ErrorKind, SessionId};
 use forklore_store::sources::{FindSource, Source, SourceId};
@@ -9,13 +9,15 @@ use serde::Serialize;
 
 use super::keep::is_erased;
 use super::restore::Restored;
+use super::spelled::{path_of, spelled};
 use crate::{Engine, Error, Result};
 
 /// A file that belongs to a session, as it is kept.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SessionFile {
     /// Where it lies, seen from the folder of the session's own file. Parts are divided by `/`, and
-    /// none of them is `..`.
+    /// none of them is `..`. One that is no UTF-8 begins with `bytes://`, and `%` and two
+    /// hexadecimal digits stand in it for each byte that is none, and for `%`.
     pub name: String,
     /// Where it was seen.
     pub path: String,
@@ -31,6 +33,8 @@ pub struct SessionFile {
     pub own: bool,
     /// Whether its bytes were erased with a session.
     pub gone: bool,
+    #[serde(skip)]
+    place: PathBuf,
     #[serde(skip)]
     source: Source,
 }
@@ -54,12 +58,16 @@ impl Engine {
                 Err(error) if error.kind() == ErrorKind::Corrupt => false,
                 gone => gone?,
             };
-            let folders = own.paths.iter().filter_map(|seen| Path::new(&seen.path).parent());
             let path = source.paths.first().map(|seen| seen.path.clone()).unwrap_or_default();
-            let below = folders.filter_map(|folder| Path::new(&path).strip_prefix(folder).ok());
+            let at = path_of(&path);
+            let mut files_of_session = own.paths.iter().map(|seen| path_of(&seen.path));
             // Nothing else is beside the file.
-            let Some(name) = below.filter_map(plain).next() else { continue };
-            files.push(SessionFile::of(source, name, path, gone));
+            let Some(place) =
+                files_of_session.find_map(|of| plain(at.strip_prefix(of.parent()?).ok()?))
+            else {
+                continue;
+            };
+            files.push(SessionFile::of(source, place, path, gone));
         }
         files.sort_by(|a, b| (&a.name, b.source.id).cmp(&(&b.name, a.source.id)));
         let mut last: Option<String> = None;
@@ -69,8 +77,8 @@ impl Engine {
         }
         let gone = self.has_deleted(&own)?;
         let path = own.paths.first().map(|seen| seen.path.clone()).unwrap_or_default();
-        let name = Path::new(&path).file_name().and_then(|name| plain(Path::new(name)));
-        let first = SessionFile::of(own, name.unwrap_or_default(), path, gone);
+        let place = path_of(&path).file_name().and_then(|name| plain(Path::new(name)));
+        let first = SessionFile::of(own, place.unwrap_or_default(), path, gone);
         files.insert(0, SessionFile { own: true, ..first });
         Ok(files)
     }
@@ -101,9 +109,16 @@ impl SessionFile {
         self.source.id
     }
 
-    fn of(source: Source, name: String, path: String, gone: bool) -> Self {
+    /// Its [`name`](SessionFile::name) as a path, byte for byte.
+    #[must_use]
+    pub fn place(&self) -> &Path {
+        &self.place
+    }
+
+    fn of(source: Source, place: PathBuf, path: String, gone: bool) -> Self {
         Self {
-            name,
+            name: spelled(&place),
+            place,
             path,
             bytes: source.read.offset,
             sha256: source.read.sha256.iter().map(|byte| format!("{byte:02x}")).collect(),
@@ -116,12 +131,9 @@ impl SessionFile {
     }
 }
 
-/// A path of nothing but plain parts, divided by `/`.
-fn plain(path: &Path) -> Option<String> {
-    let mut parts = Vec::new();
-    for component in path.components() {
-        let Component::Normal(part) = component else { return None };
-        parts.push(part.to_str()?);
-    }
-    (!parts.is_empty()).then(|| parts.join("/"))
+/// A path of nothing but plain parts.
+fn plain(path: &Path) -> Option<PathBuf> {
+    let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
+    let is_there = path.components().next().is_some();
+    (is_there && path.components().all(is_plain)).then(|| path.to_owned())
 }

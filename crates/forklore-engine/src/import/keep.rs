@@ -14,6 +14,7 @@ use sha2::{Digest, Sha256};
 use super::beside::Beside;
 use super::opened::{Opened, record_key};
 use super::report::{ImportReport, KeptFile, Problem, ProblemKind};
+use super::spelled::spelled;
 use super::{ATTEMPTS, ImportOptions, Progressed, seen};
 use crate::{Engine, Error, Result};
 
@@ -140,7 +141,7 @@ impl<'a> Keeping<'a> {
     }
 
     fn latest(&self, path: &Path) -> Result<Option<Source>> {
-        let by_path = FindSource::Latest(path.to_string_lossy().into_owned());
+        let by_path = FindSource::Latest(spelled(path));
         Ok(self.sources.sources(&by_path)?.into_iter().next())
     }
 
@@ -209,11 +210,11 @@ fn start(standing: &Standing, beside: &Beside) -> Option<(Target, Sha256, u64)> 
 
 /// No session file is found by what a file beside begins with.
 fn no_first_line(path: &Path) -> RecordKey {
-    record_key(format!("\nbeside\0{}", path.to_string_lossy()).as_bytes())
+    record_key(format!("\nbeside\0{}", spelled(path)).as_bytes())
 }
 
 fn kept(beside: &Beside, session: SessionId, bytes: u64, unchanged: bool) -> KeptFile {
-    let path = beside.path.to_string_lossy().into_owned();
+    let path = spelled(&beside.path);
     KeptFile { path, dialect: beside.dialect.name().to_owned(), session, bytes, unchanged }
 }
 
@@ -252,13 +253,12 @@ impl Keep<'_> {
     }
 
     fn step(&self, bytes: Vec<u8>, last: bool) -> Step {
-        let text = |path: &Path| path.to_string_lossy().into_owned();
         // A file that became shorter while it was read is looked at again the next time.
         let whole = last && self.offset == self.file.seen.size;
         let path = self.file.seen.path.clone();
         let seen =
             if whole { self.file.seen.clone() } else { SeenFile { path, size: 0, modified: 0 } };
-        let name = self.beside.path.file_name().map(Path::new).map(text);
+        let name = self.beside.path.file_name().map(|name| spelled(Path::new(name)));
         Step {
             target: self.target.clone(),
             native_id: name.unwrap_or_default(),
@@ -267,7 +267,7 @@ impl Keep<'_> {
             ranges: if bytes.is_empty() { Vec::new() } else { vec![Range::Kept(bytes)] },
             places: Vec::new(),
             names: Vec::new(),
-            beside: Some(text(&self.beside.of)),
+            beside: Some(spelled(&self.beside.of)),
             read: Progress {
                 offset: self.offset,
                 sha256: self.hash.clone().finalize().into(),

@@ -8,6 +8,7 @@ use sha2::Sha256;
 
 use super::opened::{Opened, record_key};
 use super::seen;
+use super::spelled::path_of;
 use super::state::State;
 use crate::{Error, Result};
 
@@ -103,6 +104,6 @@ fn unreadable(file: &Opened, error: io::Error) -> Error {
 }
 
 fn is_gone(path: &str) -> bool {
-    let looked = Path::new(path).symlink_metadata();
+    let looked = path_of(path).symlink_metadata();
     looked.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
 }

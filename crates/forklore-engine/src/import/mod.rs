@@ -33,6 +33,7 @@ mod restore;
 mod route;
 mod seen;
 mod session;
+mod spelled;
 mod start;
 mod state;
 mod step;

@@ -13,6 +13,7 @@ use sha2::{Digest, Sha256};
 
 use super::packed::{Trouble, Unpacked, is_packed};
 use super::report::ProblemKind;
+use super::spelled::spelled;
 
 /// How much of a file dialects get to see.
 const HEAD: u64 = 64 << 10;
@@ -64,11 +65,8 @@ impl Opened {
         }
         let mut head = Vec::new();
         file.by_ref().take(HEAD).read_to_end(&mut head)?;
-        let seen = SeenFile {
-            path: path.to_string_lossy().into_owned(),
-            size: metadata.len(),
-            modified: modified(&metadata),
-        };
+        let seen =
+            SeenFile { path: spelled(path), size: metadata.len(), modified: modified(&metadata) };
         let (path, trouble) = (path.to_owned(), Trouble::default());
         let (packed, document, changed) = (false, false, None);
         Ok(Self { file, packed, trouble, path, seen, head, document, changed })

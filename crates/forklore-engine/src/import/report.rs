@@ -6,6 +6,7 @@ use forklore_model::{Cut, Header, SessionId};
 use serde::Serialize;
 
 use super::session::FileSession;
+use super::spelled::spelled;
 use crate::Error;
 
 /// What an import came to.
@@ -152,7 +153,7 @@ pub struct Problem {
 
 impl Problem {
     pub(super) fn of_file(path: &Path, kind: ProblemKind, message: String) -> Self {
-        let path = path.to_string_lossy().into_owned();
+        let path = spelled(path);
         Self { path, line: None, offset: None, kind, message }
     }
 }

@@ -7,10 +7,11 @@ use forklore_store::sources::SeenFile;
 use jiff::Timestamp;
 
 use super::opened::modified;
+use super::spelled::spelled;
 
 pub(super) fn look(path: &Path) -> io::Result<SeenFile> {
     let metadata = path.symlink_metadata()?;
-    let path = path.to_string_lossy().into_owned();
+    let path = spelled(path);
     Ok(SeenFile { path, size: metadata.len(), modified: modified(&metadata) })
 }
 

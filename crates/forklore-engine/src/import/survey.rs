@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::beside::Besides;
 use super::seen;
+use super::spelled::spelled;
 use super::walk::{self, Wanted};
 use crate::{Engine, Error, Result};
 
@@ -74,7 +75,7 @@ impl Engine {
     /// # Errors
     /// `unsupported` when the store keeps no sources, and failures of the store.
     pub fn imported(&self, path: &Path) -> Result<Vec<SessionId>> {
-        let by_path = FindSource::Path(path.to_string_lossy().into_owned());
+        let by_path = FindSource::Path(spelled(path));
         let mut sessions = Vec::new();
         for session in self.sources()?.sources(&by_path)?.into_iter().flat_map(|s| s.sessions) {
             if self.store().header(&session.id)?.deleted.is_none() {

@@ -6,6 +6,7 @@ use forklore_store::sources::Source;
 
 use super::report::{ImportReport, ImportedFile, ImportedSession, Problem, ProblemKind};
 use super::session::{FileSession, Standing};
+use super::spelled::spelled;
 use super::state::State;
 use crate::{Engine, Result};
 
@@ -18,13 +19,8 @@ pub(super) fn report(
 ) -> Result<()> {
     let leaf = State::read(&source.read.state).leaf.and_then(|at| usize::try_from(at).ok());
     let leaf = leaf.and_then(|at| source.sessions.get(at)).map(|leaf| leaf.id.clone());
-    let mut file = ImportedFile {
-        path: path.to_string_lossy().into_owned(),
-        first: None,
-        leaf,
-        sessions: Vec::new(),
-        bytes: 0,
-    };
+    let mut file =
+        ImportedFile { path: spelled(path), first: None, leaf, sessions: Vec::new(), bytes: 0 };
     let mut deleted = 0;
     for session in &source.sessions {
         let header = engine.store().header(&session.id)?;

@@ -1,8 +1,10 @@
 //! Files without a session of their own that lie beside one: kept byte for byte, found by their
 //! session, and gone with it.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use forklore_engine::{
@@ -306,5 +308,77 @@ fn a_folder_of_amplifier_and_resources_of_pixir_are_whole() {
                 assert_eq!(restored(&scene.engine, &file), whole, "{}", file.path);
             }
         }
+    }
+}
+
+/// A name that is no UTF-8.
+fn bytes(name: &[u8]) -> &OsStr {
+    OsStr::from_bytes(name)
+}
+
+#[test]
+fn names_that_are_no_utf8_are_kept_byte_for_byte() {
+    for scene in every_store() {
+        let (folder, results) = claude(&scene);
+        let names: [&[u8]; 4] =
+            [b"a\xfe.txt", b"a\xff.txt", b"a%FF.txt", "a\u{fffd}.txt".as_bytes()];
+        for name in names {
+            fs::write(results.join(bytes(name)), name).unwrap();
+        }
+        let deep = results.join(bytes(b"deep\xe9"));
+        fs::create_dir(&deep).unwrap();
+        fs::write(deep.join("plain"), b"deep").unwrap();
+        let first = scene.import(&folder);
+        assert_eq!((first.beside.files, first.problems.len()), (5, 0));
+        let again = scene.import(&folder);
+        assert_eq!((again.beside.files, again.beside.unchanged, again.beside.bytes), (5, 5, 0));
+        let files = scene.engine.files(&id(SESSION)).unwrap();
+        let below = format!("{SESSION}/tool-results");
+        let told: Vec<_> = files[1..]
+            .iter()
+            .map(|file| {
+                let place = file.place().strip_prefix(&below).unwrap().as_os_str().as_bytes();
+                (file.name.as_str(), place.to_vec(), file.revision, restored(&scene.engine, file))
+            })
+            .collect();
+        let name = |start: &str, name: &str| format!("{start}{below}/{name}");
+        let spelled = [
+            name("", "a%FF.txt"),
+            name("", "a\u{fffd}.txt"),
+            name("bytes://", "a%FE.txt"),
+            name("bytes://", "a%FF.txt"),
+            name("bytes://", "deep%E9/plain"),
+        ];
+        let expected = [
+            (spelled[0].as_str(), names[2].to_vec(), 0, names[2].to_vec()),
+            (&spelled[1], names[3].to_vec(), 0, names[3].to_vec()),
+            (&spelled[2], names[0].to_vec(), 0, names[0].to_vec()),
+            (&spelled[3], names[1].to_vec(), 0, names[1].to_vec()),
+            (&spelled[4], b"deep\xe9/plain".to_vec(), 0, b"deep".to_vec()),
+        ];
+        assert_eq!(told, expected);
+    }
+}
+
+/// The folder of a session's file is known by its bytes as well.
+#[test]
+fn a_folder_whose_name_is_no_utf8_is_as_good_as_another() {
+    for scene in every_store() {
+        let folder = scene.folder.path().join(bytes(b"projects\xff/-w"));
+        let results = folder.join(SESSION).join("tool-results");
+        fs::create_dir_all(&results).unwrap();
+        fs::write(folder.join(format!("{SESSION}.jsonl")), format!("{SAID}\n")).unwrap();
+        fs::write(results.join("a.txt"), b"beside").unwrap();
+        let first = scene.import(&folder);
+        assert_eq!((first.files, first.beside.files), (1, 1));
+        let again = scene.import(&folder);
+        assert_eq!((again.unchanged, again.beside.unchanged), (1, 1));
+        let name = format!("{SESSION}/tool-results/a.txt");
+        assert_eq!(kept(&scene, SESSION), [(name, 0, true, b"beside".to_vec())]);
+        let more = SAID.replace("u1", "u2").replace("\"parentUuid\":null", "\"parentUuid\":\"u1\"");
+        let file = folder.join(format!("{SESSION}.jsonl"));
+        fs::write(&file, format!("{SAID}\n{more}\n")).unwrap();
+        assert_eq!(scene.import(&folder).sources[0].bytes, more.len() as u64 + 1);
+        assert_eq!(scene.engine.imported(&file).unwrap(), [id(SESSION)]);
     }
 }

@@ -54,7 +54,7 @@ pub(super) fn run(
             gone.push(&*file.name);
             continue;
         }
-        let place = place_for(folder, Path::new(&file.name)).map_err(refused)?;
+        let place = place_for(folder, file.place()).map_err(refused)?;
         if place.symlink_metadata().is_ok() {
             let there = format!("{} is there already; nothing was written", place.display());
             return Err(Failure::refused(ErrorKind::AlreadyExists, there));
