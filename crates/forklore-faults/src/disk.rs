@@ -1,8 +1,10 @@
 //! The file system of the files store, past a [`Drive`].
 
+use std::fs::{Metadata, TryLockError};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use forklore_files::fs::{Disk, File, Fs, Open};
 
@@ -64,6 +66,10 @@ impl Fs for OnDrive {
         pass(&self.0, &Operation::Rename { from, to }, || Disk.rename(from, to))
     }
 
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        pass(&self.0, &Operation::Link { from, to }, || Disk.link(from, to))
+    }
+
     fn remove(&self, path: &Path) -> io::Result<()> {
         pass(&self.0, &Operation::Remove { path }, || Disk.remove(path))
     }
@@ -113,5 +119,25 @@ impl File for OpenFile {
 
     fn sync(&self) -> io::Result<()> {
         pass(&self.drive, &Operation::Sync(self.node), || self.file.sync())
+    }
+
+    fn metadata(&self) -> io::Result<Metadata> {
+        self.file.metadata()
+    }
+
+    fn set_modified(&self, time: SystemTime) -> io::Result<()> {
+        pass(&self.drive, &Operation::Touch(self.node), || self.file.set_modified(time))
+    }
+
+    fn lock_shared(&self) -> io::Result<()> {
+        self.file.lock_shared()
+    }
+
+    fn try_lock(&self) -> Result<(), TryLockError> {
+        self.file.try_lock()
+    }
+
+    fn unlock(&self) -> io::Result<()> {
+        self.file.unlock()
     }
 }

@@ -162,6 +162,12 @@ impl Drive {
                     state.note(|| Entry::Renamed(from.to_owned(), to.to_owned(), node));
                 }
             }
+            Operation::Link { from, to } => {
+                if let Some(node) = state.names.get(from).copied() {
+                    state.names.insert(to.to_owned(), node);
+                    state.note(|| Entry::Linked(to.to_owned(), node));
+                }
+            }
             Operation::Remove { path } => {
                 if state.names.remove(path).is_some() {
                     state.note(|| Entry::Removed(path.to_owned()));

@@ -121,6 +121,9 @@ impl Disk {
             Entry::Renamed(from, to, node) => {
                 self.renaming.push(Naming::Rename(from.clone(), to.clone(), *node));
             }
+            Entry::Linked(path, node) => {
+                self.renaming.push(Naming::Add(path.clone(), Named::File(*node)));
+            }
             Entry::Removed(path) => self.renaming.push(Naming::Remove(path.clone())),
             Entry::MadeDir(path) => {
                 if self.made.insert(path.clone()) {

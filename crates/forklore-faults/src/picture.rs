@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use forklore_model::{Header, SessionId};
+use forklore_model::{AttachmentId, Header, SessionId};
+use forklore_store::attachments::check;
 use forklore_store::conformance::scene::forward;
 use forklore_store::port::{At, Filter, Query, Stored};
 use forklore_store::sources::{FindSource, Range, Source, SourceId};
@@ -18,6 +19,8 @@ pub struct Picture {
     /// The file that was imported, and what its bytes are; sources have no numbers here, because
     /// each store gives its own.
     pub sources: Vec<(Source, Vec<Range>)>,
+    /// Every attachment that is there, with its length; none where its bytes are not its own.
+    pub attachments: BTreeMap<AttachmentId, Option<u64>>,
 }
 
 impl Picture {
@@ -47,7 +50,24 @@ impl Picture {
             }
             sources.push((Source { id: SourceId(0), ..source }, ranges));
         }
-        Ok(Self { sessions, sources })
+        let mut attachments = BTreeMap::new();
+        for listed in store.kept().list()? {
+            let sound = match check(&*store.kept(), &listed.id) {
+                Err(Error::Corrupt { .. }) => None,
+                sound => sound?,
+            };
+            attachments.insert(listed.id, sound);
+        }
+        Ok(Self { sessions, sources, attachments })
+    }
+
+    /// Whether all of another is there and nothing else, but for attachments that nobody was told
+    /// of: those do no harm when they are whole.
+    #[must_use]
+    pub fn fits(&self, other: &Self) -> bool {
+        let kept = other.attachments.iter().all(|(id, len)| self.attachments.get(id) == Some(len));
+        let whole = self.attachments.values().all(Option::is_some);
+        kept && whole && (&self.sessions, &self.sources) == (&other.sessions, &other.sources)
     }
 
     /// Where it differs from another, in short.
@@ -62,6 +82,10 @@ impl Picture {
         }
         if self.sources != other.sources {
             said.push(format!("sources: {:?} instead of {:?}", self.sources, other.sources));
+        }
+        if self.attachments != other.attachments {
+            let (mine, theirs) = (&self.attachments, &other.attachments);
+            said.push(format!("attachments: {mine:?} instead of {theirs:?}"));
         }
         said.dedup();
         said.join("; ")

@@ -49,7 +49,15 @@ impl<'a> PowerCut<'a> {
     /// When the store does not do it.
     #[must_use]
     pub fn of_round(subject: &'a dyn Subject, round: u64) -> Self {
-        let work = Workload::of_round(round);
+        Self::of(subject, Workload::of_round(round))
+    }
+
+    /// The same with this work.
+    ///
+    /// # Panics
+    /// When the store does not do it.
+    #[must_use]
+    pub fn of(subject: &'a dyn Subject, work: Workload) -> Self {
         let (dir, drive) = (folder(), Drive::noting());
         let open = || subject.open(dir.path(), &drive).expect("the store opens");
         let mut store = open();

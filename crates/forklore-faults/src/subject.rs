@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use forklore_files::FilesStore;
 use forklore_sqlite::{Checkpoints, Options, SqliteStore};
+use forklore_store::attachments::Attachments;
+use forklore_store::memory::MemoryStore;
 use forklore_store::port::Upkeep;
 use forklore_store::sources::Sources;
 use forklore_store::{Result, Store};
@@ -15,9 +17,28 @@ use crate::image::Loss;
 use crate::vfs::Vfs;
 
 /// Everything that a store can do.
-pub trait Whole: Store + Sources + Upkeep {}
+pub trait Whole: Store + Sources + Upkeep {
+    /// Its attachments.
+    fn kept(&self) -> Arc<dyn Attachments>;
+}
 
-impl<S: Store + Sources + Upkeep> Whole for S {}
+impl Whole for MemoryStore {
+    fn kept(&self) -> Arc<dyn Attachments> {
+        self.attachments()
+    }
+}
+
+impl Whole for SqliteStore {
+    fn kept(&self) -> Arc<dyn Attachments> {
+        self.attachments()
+    }
+}
+
+impl Whole for FilesStore {
+    fn kept(&self) -> Arc<dyn Attachments> {
+        self.attachments()
+    }
+}
 
 /// Opens stores whose files lie on a drive.
 pub trait Subject: Sync {
@@ -76,7 +97,8 @@ impl Subject for Sqlite {
             checkpoints: self.checkpoints,
             ..Options::default()
         };
-        Ok(Box::new(SqliteStore::open(&dir.join("store.db"), options)?))
+        let store = SqliteStore::open(&dir.join("store.db"), options)?;
+        Ok(Box::new(store.with_attachments_on(Arc::new(OnDrive::new(drive)))))
     }
 
     fn losses(&self) -> &'static [Loss] {

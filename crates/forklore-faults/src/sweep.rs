@@ -65,7 +65,15 @@ impl<'a> Sweep<'a> {
     /// When the store does not do it right although nothing fails.
     #[must_use]
     pub fn of_round(subject: &'a dyn Subject, round: u64) -> Self {
-        let work = Workload::of_round(round);
+        Self::of(subject, Workload::of_round(round))
+    }
+
+    /// The same with this work.
+    ///
+    /// # Panics
+    /// When the store does not do it right although nothing fails.
+    #[must_use]
+    pub fn of(subject: &'a dyn Subject, work: Workload) -> Self {
         let (dir, drive) = (folder(), Drive::sound());
         let store = subject.open(dir.path(), &drive).expect("the store opens");
         for (number, step) in work.steps.iter().enumerate() {
@@ -219,8 +227,8 @@ impl<'a> Run<'a> {
         let same = |wrong: String| format!("with the same handle: {wrong}");
         let taken = self.work().taken(store, struck.allowed()).map_err(same)?;
         if self.drive.is_full() {
-            let refused = self.writing_step(taken).map(|step| step.take(store));
-            if let Some(Ok(())) = refused {
+            let needs_room = self.work().steps.iter().skip(taken).find(|step| step.needs_room());
+            if let Some(Ok(())) = needs_room.map(|step| step.take(store)) {
                 return Err(same("a step was acknowledged on a full disk".into()));
             }
             self.drive.repair();
@@ -228,7 +236,7 @@ impl<'a> Run<'a> {
         // Beside the steps the handle may have been about to close.
         if struck.shape.is_sync() && struck.step.is_some() {
             let before = self.drive.shapes().len();
-            let refused = self.writing_step(taken).map(|step| step.take(store));
+            let refused = self.step_like(struck.before, taken).map(|step| step.take(store));
             let refused_at = self.drive.shapes().len();
             return match refused {
                 Some(Err(Error::Poisoned { .. })) | None => {
@@ -256,9 +264,12 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The next step that writes, when so many were taken.
-    fn writing_step(&self, taken: usize) -> Option<&Step> {
-        self.work().steps.iter().skip(taken).find(|step| step.writes())
+    /// The next step that writes, when so many were taken, to the part that the struck one wrote
+    /// to: sessions, or what lies beside them.
+    fn step_like(&self, struck: usize, taken: usize) -> Option<&Step> {
+        let steps = &self.work().steps;
+        let beside = steps.get(struck).is_some_and(Step::is_beside);
+        steps.iter().skip(taken).find(|step| step.writes() && step.is_beside() == beside)
     }
 
     /// Takes the next step; how many are taken then.

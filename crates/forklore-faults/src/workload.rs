@@ -2,11 +2,12 @@
 //!
 //! The reference is the memory store, which keeps every history whole.
 
+mod kept;
 mod plan;
 
 use std::sync::Arc;
 
-use forklore_model::SessionId;
+use forklore_model::{AttachmentId, SessionId};
 use forklore_store::memory::MemoryStore;
 use forklore_store::port::{Append, Change, Children, NewSession};
 use forklore_store::sources::{FindSource, SourceId, Step as ImportStep, Target, Write};
@@ -36,13 +37,32 @@ pub enum Step {
     Collect(Timestamp),
     /// Reads a history.
     Read(SessionId),
+    /// Keeps bytes.
+    Put(Vec<u8>),
+    /// Reads kept bytes.
+    Get(AttachmentId),
+    /// Removes the kept bytes that no event names.
+    Sweep,
 }
 
 impl Step {
     /// Whether it writes.
     #[must_use]
     pub fn writes(&self) -> bool {
-        !matches!(self, Self::Read(_))
+        !matches!(self, Self::Read(_) | Self::Get(_))
+    }
+
+    /// Whether it is about kept bytes alone: what goes wrong with them keeps nobody from sessions,
+    /// nor the other way round.
+    #[must_use]
+    pub fn is_beside(&self) -> bool {
+        matches!(self, Self::Put(_) | Self::Get(_) | Self::Sweep)
+    }
+
+    /// Whether it cannot be done on a full disk.
+    #[must_use]
+    pub fn needs_room(&self) -> bool {
+        self.writes() && !matches!(self, Self::Sweep)
     }
 
     /// Whether it is durable when it is acknowledged; steps of an import are with the last.
@@ -62,7 +82,12 @@ impl Step {
                 Write::Append { session, .. } => Some(session),
                 _ => None,
             }),
-            Self::Remove(..) | Self::Collect(_) | Self::Read(_) => None,
+            Self::Remove(..)
+            | Self::Collect(_)
+            | Self::Read(_)
+            | Self::Put(_)
+            | Self::Get(_)
+            | Self::Sweep => None,
         }
     }
 
@@ -72,13 +97,20 @@ impl Step {
     /// Those of the store.
     pub fn take(&self, store: &dyn Whole) -> Result<()> {
         match self {
-            Self::Create(new) => drop(store.create((**new).clone())?),
-            Self::Append(id, append) => drop(store.append(id, append.clone())?),
+            Self::Create(new) => {
+                kept::naming_held(store, &new.events, || store.create((**new).clone()))?;
+            }
+            Self::Append(id, append) => {
+                kept::naming_held(store, &append.events, || store.append(id, append.clone()))?;
+            }
             Self::Change(id, change) => drop(store.change(id, change)?),
             Self::Remove(ids, now) => drop(store.remove(ids, Children::Keep, *now)?),
             Self::Import(step) => drop(store.import(at_home(step, store)?)?),
             Self::Collect(now) => drop(store.gc(*now)?),
             Self::Read(id) => drop(picture::log(store, id)?),
+            Self::Put(bytes) => drop(store.kept().put(&mut bytes.as_slice(), u64::MAX)?),
+            Self::Get(id) => kept::get(store, id)?,
+            Self::Sweep => kept::sweep(store)?,
         }
         Ok(())
     }
@@ -115,8 +147,19 @@ impl Workload {
     /// When the memory store refuses a step.
     #[must_use]
     pub fn of_round(round: u64) -> Self {
-        let reference = Arc::new(MemoryStore::default());
-        let steps = plan::steps(&reference, round);
+        Self::of(plan::steps(&Arc::default(), round))
+    }
+
+    /// The work on attachments of a round: kept, named, read, held by several and removed.
+    ///
+    /// # Panics
+    /// When the memory store refuses a step.
+    #[must_use]
+    pub fn on_attachments(round: u64) -> Self {
+        Self::of(kept::steps(&Arc::default(), round))
+    }
+
+    fn of(steps: Vec<Step>) -> Self {
         let mut pictures = vec![Picture::default()];
         let reference = MemoryStore::default();
         for step in &steps {
@@ -140,7 +183,7 @@ impl Workload {
         let mut differences = Vec::new();
         for taken in allowed.rev() {
             let Some(expected) = self.pictures.get(taken) else { continue };
-            if found == *expected {
+            if found.fits(expected) {
                 return Ok(taken);
             }
             differences.push(format!("not as after {taken} steps: {}", found.difference(expected)));

@@ -8,7 +8,7 @@ use forklore_model::SessionId;
 use forklore_store::disk::{folder_of, os};
 use forklore_store::{Error, Result};
 
-use crate::fs::{File, Fs, Open};
+use crate::fs::{File, Fs, Open, write_all_at};
 use crate::layout::{Layout, Segment, UNFINISHED};
 use crate::log::damage;
 use crate::{claim, sources};
@@ -131,23 +131,7 @@ impl Folder {
 
     /// Writes all of `bytes` at a place, in one write as far as the system takes it in one.
     pub(crate) fn write(&self, file: &dyn File, path: &Path, bytes: &[u8], at: u64) -> Result<()> {
-        let mut rest = bytes;
-        let mut at = at;
-        while !rest.is_empty() {
-            match file.write_at(rest, at) {
-                Ok(0) => {
-                    let zero = io::Error::from(io::ErrorKind::WriteZero);
-                    return Err(os("writing", path)(zero));
-                }
-                Ok(written) => {
-                    rest = rest.get(written..).unwrap_or_default();
-                    at += written as u64;
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(os("writing", path)(error)),
-            }
-        }
-        Ok(())
+        write_all_at(file, bytes, at).map_err(os("writing", path))
     }
 
     /// Makes what was written to the file durable.

@@ -12,7 +12,6 @@ mod commit;
 mod copy;
 mod create;
 mod folder;
-pub mod fs;
 mod health;
 mod history;
 mod label;
@@ -35,4 +34,5 @@ mod store;
 mod upkeep;
 mod verify;
 
+pub use forklore_store::disk::fs;
 pub use store::{FilesStore, Options};

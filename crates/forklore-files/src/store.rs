@@ -71,6 +71,8 @@ impl FilesStore {
     pub fn open_on(fs: Arc<dyn Fs>, path: &Path, options: Options) -> Result<Self> {
         let layout = Layout::of(path);
         let gate = Gate::beside(&layout.gate());
+        let attachments =
+            AttachmentFolder::on(fs.clone(), layout.attachments(), options.read_only).into();
         let folder = Folder::new(fs, layout);
         if !check(&folder, path)? {
             if options.read_only {
@@ -89,8 +91,6 @@ impl FilesStore {
             // Whoever made it may have been killed before that was durable.
             folder.sync_name(&folder.layout.version())?;
         }
-        let attachments =
-            AttachmentFolder::at(folder.layout.attachments(), options.read_only).into();
         Ok(Self { folder, options, gate, index: Mutex::default(), attachments })
     }
 

@@ -19,6 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use forklore_store::Result;
 use forklore_store::attachments::AttachmentFolder;
+use forklore_store::disk::fs::Fs;
 use forklore_store::disk::{Gate, Turn, beside, os};
 use forklore_wal::File;
 use rusqlite::{Connection, TransactionBehavior};
@@ -165,6 +166,14 @@ impl SqliteStore {
     #[must_use]
     pub fn attachments(&self) -> Arc<AttachmentFolder> {
         self.attachments.clone()
+    }
+
+    /// The same with its attachments on another file system than the machine's: for tests.
+    #[must_use]
+    pub fn with_attachments_on(self, fs: Arc<dyn Fs>) -> Self {
+        let (path, read_only) = (self.attachments.path().to_owned(), self.options.read_only);
+        let attachments = AttachmentFolder::on(fs, path, read_only).into();
+        Self { attachments, ..self }
     }
 
     /// The bytes of all values that this handle has written into rows so far, for measurements.

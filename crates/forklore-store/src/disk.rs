@@ -1,5 +1,6 @@
 //! What stores on a disk share: who may write one, on which file systems, and the gate before it.
 
+pub mod fs;
 mod gate;
 pub mod limits;
 mod network;

@@ -21,6 +21,8 @@ pub enum Entry {
     Synced(Node),
     /// A file was given another name.
     Renamed(PathBuf, PathBuf, Node),
+    /// A file was given a further name.
+    Linked(PathBuf, Node),
     /// A name was removed.
     Removed(PathBuf),
     /// A folder was made.

@@ -31,6 +31,15 @@ pub enum Operation<'a> {
         /// The name it gets; a file that has it is gone.
         to: &'a Path,
     },
+    /// Gives a file a further name.
+    Link {
+        /// A name it has.
+        from: &'a Path,
+        /// The name it gets, which nothing has.
+        to: &'a Path,
+    },
+    /// Gives a file a time of change.
+    Touch(Node),
     /// Removes a name.
     Remove {
         /// The name.
@@ -55,6 +64,8 @@ pub enum Shape {
     SetLen,
     Sync,
     Rename,
+    Link,
+    Touch,
     Remove,
     MakeDir,
     SyncDir,
@@ -73,6 +84,8 @@ impl Operation<'_> {
             Self::SetLen(..) => Shape::SetLen,
             Self::Sync(_) => Shape::Sync,
             Self::Rename { .. } => Shape::Rename,
+            Self::Link { .. } => Shape::Link,
+            Self::Touch(_) => Shape::Touch,
             Self::Remove { .. } => Shape::Remove,
             Self::MakeDir(_) => Shape::MakeDir,
             Self::SyncDir(_) => Shape::SyncDir,
@@ -85,7 +98,7 @@ impl Shape {
     /// Whether it needs room on the disk.
     #[must_use]
     pub fn needs_room(self) -> bool {
-        matches!(self, Self::Create | Self::Write | Self::MakeDir)
+        matches!(self, Self::Create | Self::Write | Self::Link | Self::MakeDir)
     }
 
     /// Whether it changes what is on the disk, or what of it is durable.

@@ -110,7 +110,7 @@ impl PowerCut<'_> {
             return Err(format!("verify finds {:?}", found.problems));
         }
         let there = Picture::of(&*store, FILE).map_err(|error| format!("reading: {error}"))?;
-        match there == *expected {
+        match there.fits(expected) {
             true => Ok(()),
             false => Err(format!("not as it was acknowledged: {}", there.difference(expected))),
         }

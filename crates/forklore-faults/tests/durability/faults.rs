@@ -11,6 +11,7 @@ use forklore_faults::picture::log;
 use forklore_faults::soak::{Chance, seed, times};
 use forklore_faults::subject::{Files, Sqlite, Subject};
 use forklore_faults::sweep::{Sweep, Tally, folder};
+use forklore_faults::workload::Workload;
 use forklore_store::Error;
 use forklore_store::conformance::Scene;
 use forklore_store::conformance::events::user;
@@ -187,4 +188,46 @@ fn files_survive_writes_that_are_cut_short_by_the_end_1() {
 #[test]
 fn files_survive_writes_that_are_cut_short_by_the_end_2() {
     sweep(&Files, Mode::Dead, 170, 1);
+}
+
+/// Fails every operation of the work on attachments in this mode.
+fn sweep_attachments(subject: &dyn Subject, mode: Mode) {
+    let (seed, rounds) = (seed(), times(1));
+    println!("seed {seed}, {rounds} rounds");
+    let mut tally = Tally::default();
+    for round in 0..rounds {
+        let sweep = Sweep::of(subject, Workload::on_attachments(round));
+        tally.add(&sweep.run(sweep.faults(mode, usize::MAX, &mut Chance::new(seed, round))));
+    }
+    println!("{} faults injected:\n{}", tally.total(), tally.lines());
+    assert!(tally.total() >= times(40), "there are too few operations that can fail");
+}
+
+/// Tests of every mode over a store that is made anew for each.
+macro_rules! attachments_survive {
+    ($($store:ident: $subject:expr => {$($test:ident: $mode:ident),+ $(,)?})+) => {
+        $(mod $store {
+            use super::*;
+
+            $(#[test]
+            fn $test() {
+                sweep_attachments(&$subject(concat!("kept_", stringify!($mode))), Mode::$mode);
+            })+
+        })+
+    };
+}
+
+attachments_survive! {
+    attachments_beside_sqlite: Sqlite::over_vfs => {
+        survive_operations_that_fail: Error,
+        survive_a_disk_that_is_full_for_a_moment: Full,
+        survive_a_disk_that_is_full_until_somebody_makes_room: StaysFull,
+        survive_writes_that_are_cut_short_by_the_end: Dead,
+    }
+    attachments_of_files: (|_| Files) => {
+        survive_operations_that_fail: Error,
+        survive_a_disk_that_is_full_for_a_moment: Full,
+        survive_a_disk_that_is_full_until_somebody_makes_room: StaysFull,
+        survive_writes_that_are_cut_short_by_the_end: Dead,
+    }
 }

@@ -4,15 +4,27 @@
 use forklore_faults::power::{PowerCut, Tally, Together};
 use forklore_faults::soak::{Chance, seed, times};
 use forklore_faults::subject::{Files, Sqlite, Subject};
+use forklore_faults::workload::Workload;
 
 /// Judges so many images at least, the share `part` of `parts` of them; a soak does so in as many
 /// rounds, each with other texts.
 fn cut_power(subject: &dyn Subject, promised: usize, part: usize, parts: usize) {
+    cut_power_under(subject, Workload::of_round, promised, part, parts);
+}
+
+/// The same under other work.
+fn cut_power_under(
+    subject: &dyn Subject,
+    work: fn(u64) -> Workload,
+    promised: usize,
+    part: usize,
+    parts: usize,
+) {
     let (seed, rounds) = (seed(), times(1));
     println!("seed {seed}, {rounds} rounds");
     let mut tally = Tally::new();
     for round in 0..rounds {
-        let work = PowerCut::of_round(subject, round);
+        let work = PowerCut::of(subject, work(round));
         let cuts = work.cuts(promised, &mut Chance::new(seed, round));
         let mine: Vec<_> = cuts.into_iter().skip(part).step_by(parts).collect();
         let stream = round * parts as u64 + part as u64;
@@ -48,12 +60,12 @@ fn files_keep_what_they_acknowledged_when_the_power_is_cut_2() {
 
 /// Judges so many images of a disk whose power was cut after a process was killed and another one
 /// took a step.
-fn kill_and_cut_power(subject: &dyn Subject, promised: usize) {
+fn kill_and_cut_power(subject: &dyn Subject, work: fn(u64) -> Workload, promised: usize) {
     let (seed, rounds) = (seed(), times(1));
     println!("seed {seed}, {rounds} rounds");
     let mut tally = Tally::new();
     for round in 0..rounds {
-        let work = PowerCut::of_round(subject, round);
+        let work = PowerCut::of(subject, work(round));
         let mut chance = Chance::new(seed, 2_000 + round);
         let cuts = work.kills(promised, &mut chance);
         for (loss, count) in work.run_after_kills(&cuts, &mut chance) {
@@ -67,12 +79,33 @@ fn kill_and_cut_power(subject: &dyn Subject, promised: usize) {
 
 #[test]
 fn sqlite_builds_on_nothing_that_a_killed_process_did_not_sync() {
-    kill_and_cut_power(&Sqlite::over_vfs("kill-power"), 250);
+    kill_and_cut_power(&Sqlite::over_vfs("kill-power"), Workload::of_round, 250);
 }
 
 #[test]
 fn files_build_on_nothing_that_a_killed_process_did_not_sync() {
-    kill_and_cut_power(&Files, 250);
+    kill_and_cut_power(&Files, Workload::of_round, 250);
+}
+
+#[test]
+fn attachments_beside_sqlite_are_there_when_the_power_is_cut() {
+    cut_power_under(&Sqlite::over_vfs("kept-power"), Workload::on_attachments, 600, 0, 1);
+}
+
+#[test]
+fn attachments_of_files_are_there_when_the_power_is_cut() {
+    cut_power_under(&Files, Workload::on_attachments, 600, 0, 1);
+}
+
+#[test]
+fn nobody_names_what_a_killed_process_did_not_sync_beside_sqlite() {
+    let sqlite = Sqlite::over_vfs("kept-kill-power");
+    kill_and_cut_power(&sqlite, Workload::on_attachments, 250);
+}
+
+#[test]
+fn nobody_names_what_a_killed_process_did_not_sync_in_files() {
+    kill_and_cut_power(&Files, Workload::on_attachments, 250);
 }
 
 /// As by a step, but a thread writes the WAL back while the next steps are taken.

@@ -9,16 +9,16 @@ mod file;
 mod put;
 mod sweep;
 
-use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use forklore_model::AttachmentId;
 
-use self::file::{open_file, version};
+use self::file::version;
 use super::{Attachment, Attachments, Held, Swept};
-use crate::disk::os;
+use crate::disk::fs::{Disk, FromStart, Fs};
+use crate::disk::{folder_of, os};
 use crate::error::{Error, Result};
 
 /// How the names of files begin that are not whole yet.
@@ -27,6 +27,7 @@ const UNFINISHED: &str = "new-";
 /// Keeps attachments in a folder of its own.
 #[derive(Debug)]
 pub struct AttachmentFolder {
+    fs: Arc<dyn Fs>,
     root: PathBuf,
     read_only: bool,
     poisoned: OnceLock<String>,
@@ -37,7 +38,13 @@ impl AttachmentFolder {
     /// looked at yet.
     #[must_use]
     pub fn at(root: PathBuf, read_only: bool) -> Self {
-        Self { root, read_only, poisoned: OnceLock::new() }
+        Self::on(Arc::new(Disk), root, read_only)
+    }
+
+    /// The same on another file system than the machine's: for tests.
+    #[must_use]
+    pub fn on(fs: Arc<dyn Fs>, root: PathBuf, read_only: bool) -> Self {
+        Self { fs, root, read_only, poisoned: OnceLock::new() }
     }
 
     /// The folder, which may not be there yet.
@@ -78,7 +85,15 @@ impl AttachmentFolder {
 
     /// Makes the names in a folder durable.
     fn sync_names(&self, folder: &Path) -> Result<()> {
-        self.synced(folder, fs::File::open(folder).and_then(|folder| folder.sync_all()))
+        self.synced(folder, self.fs.sync_dir(folder))
+    }
+
+    /// Makes the name of a file in `folder` durable, and those of the folders that it lies in:
+    /// whoever made them may have been killed before that.
+    fn sync_way_to(&self, folder: &Path) -> Result<()> {
+        [folder, &self.root, folder_of(&self.root)]
+            .into_iter()
+            .try_for_each(|folder| self.sync_names(folder))
     }
 }
 
@@ -91,20 +106,20 @@ impl Attachments for AttachmentFolder {
         self.check_writable()?;
         let Some(file) = self.lock_shared(id)? else { return Ok(None) };
         let (folder, path) = self.place(id);
-        // Whoever put it may have been killed before its name was durable.
-        self.sync_names(&folder)?;
+        self.sync_way_to(&folder)?;
         let bytes = file.metadata().map_err(os("looking at", &path))?.len();
         Ok(Some(Held::new(*id, bytes, false, file)))
     }
 
     fn open(&self, id: &AttachmentId) -> Result<Option<Box<dyn Read + Send>>> {
         let (_, path) = self.place(id);
-        Ok(open_file(id, &path)?.map(|file| Box::new(file) as Box<dyn Read + Send>))
+        let file = self.open_file(id, &path)?;
+        Ok(file.map(|file| Box::new(FromStart::of(file)) as Box<dyn Read + Send>))
     }
 
     fn find(&self, id: &AttachmentId) -> Result<Option<Attachment>> {
         let (_, path) = self.place(id);
-        let Some(file) = open_file(id, &path)? else { return Ok(None) };
+        let Some(file) = self.open_file(id, &path)? else { return Ok(None) };
         let found = file.metadata().map_err(os("looking at", &path))?;
         let version = version(&found);
         Ok(Some(Attachment { id: *id, bytes: found.len(), version, held: false }))

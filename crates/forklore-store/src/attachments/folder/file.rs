@@ -1,42 +1,22 @@
 //! The file of an attachment: how it is opened and held, and what tells that it was touched.
 
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::Metadata;
 use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use forklore_model::AttachmentId;
-use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use super::AttachmentFolder;
 use crate::attachments::checked::damage;
+use crate::disk::fs::{File, Open};
 use crate::disk::os;
 use crate::error::Result;
 
 /// What a file system may round times to.
 const COARSE: Duration = Duration::from_secs(2);
-
-/// Opens a file that nobody put in another's place: no link is followed, no pipe waited for.
-pub(super) fn open_file(id: &AttachmentId, path: &Path) -> Result<Option<File>> {
-    let opened = open_plain(path).and_then(|file| Ok((file.metadata()?.is_file(), file)));
-    match opened {
-        Ok((true, file)) => Ok(Some(file)),
-        Ok((false, _)) => Err(damage(id, "there is no file in its place")),
-        Err(error) if Errno::from_io_error(&error) == Some(Errno::LOOP) => {
-            Err(damage(id, "there is a link in its place"))
-        }
-        Err(error) if is_nothing(&error) => Ok(None),
-        Err(error) => Err(os("opening", path)(error)),
-    }
-}
-
-/// Opens a file to read, without following a link or waiting for a pipe.
-pub(super) fn open_plain(path: &Path) -> io::Result<File> {
-    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits();
-    OpenOptions::new().read(true).custom_flags(flags.cast_signed()).open(path)
-}
 
 /// Whether there is nothing of that name.
 pub(super) fn is_nothing(error: &io::Error) -> bool {
@@ -50,7 +30,7 @@ pub(super) fn version(found: &Metadata) -> u128 {
 }
 
 /// Whether the file at `path` is this one and not another that took its place.
-pub(super) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+pub(super) fn is_at(file: &dyn File, path: &Path) -> io::Result<bool> {
     let here = file.metadata()?;
     match std::fs::symlink_metadata(path) {
         Ok(there) => Ok((there.dev(), there.ino()) == (here.dev(), here.ino())),
@@ -60,7 +40,7 @@ pub(super) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
 }
 
 /// Gives the file another time of change.
-pub(super) fn touch(file: &File) -> io::Result<()> {
+pub(super) fn touch(file: &dyn File) -> io::Result<()> {
     let was = file.metadata()?.modified()?;
     file.set_modified(SystemTime::now())?;
     if file.metadata()?.modified()? == was {
@@ -70,15 +50,34 @@ pub(super) fn touch(file: &File) -> io::Result<()> {
 }
 
 impl AttachmentFolder {
+    /// Opens a file that nobody put in another's place: no link is followed, no pipe waited for.
+    pub(super) fn open_file(
+        &self,
+        id: &AttachmentId,
+        path: &Path,
+    ) -> Result<Option<Box<dyn File>>> {
+        match self.fs.open(path, Open::Read) {
+            Ok(file) => Ok(Some(file)),
+            Err(error) if Errno::from_io_error(&error) == Some(Errno::LOOP) => {
+                Err(damage(id, "there is a link in its place"))
+            }
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+                Err(damage(id, "there is no file in its place"))
+            }
+            Err(error) if is_nothing(&error) => Ok(None),
+            Err(error) => Err(os("opening", path)(error)),
+        }
+    }
+
     /// The file of an attachment, touched, and locked against sweeps until it is closed; none
     /// where there is none.
-    pub(super) fn lock_shared(&self, id: &AttachmentId) -> Result<Option<File>> {
+    pub(super) fn lock_shared(&self, id: &AttachmentId) -> Result<Option<Box<dyn File>>> {
         let (_, path) = self.place(id);
         loop {
-            let Some(file) = open_file(id, &path)? else { return Ok(None) };
-            let locked = file.lock_shared().and_then(|()| is_at(&file, &path));
+            let Some(file) = self.open_file(id, &path)? else { return Ok(None) };
+            let locked = file.lock_shared().and_then(|()| is_at(&*file, &path));
             if locked.map_err(os("locking", &path))? {
-                touch(&file).map_err(os("touching", &path))?;
+                touch(&*file).map_err(os("touching", &path))?;
                 return Ok(Some(file));
             }
         }

@@ -1,8 +1,7 @@
 //! Writing an attachment: under another name until it is whole and durable.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::TryLockError;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,7 +14,8 @@ use super::file::is_at;
 use super::{AttachmentFolder, UNFINISHED};
 use crate::attachments::checked::{Checked, digest};
 use crate::attachments::{BUFFER, Held};
-use crate::disk::{self, folder_of, os};
+use crate::disk::fs::{File, FromStart, Fs, Open, write_all_at};
+use crate::disk::{self, os};
 use crate::error::{Error, Result};
 
 /// What tells the files apart that this process is writing.
@@ -29,61 +29,81 @@ impl AttachmentFolder {
     pub(super) fn put_file(&self, bytes: &mut dyn Read, limit: u64) -> Result<Held> {
         self.check_writable()?;
         self.make_root()?;
-        let mut new = Unfinished::make(&self.root)?;
+        let new = self.begin()?;
         let (id, len) = new.fill(bytes, limit)?;
-        self.synced(&new.path, new.file.sync_data())?;
+        self.synced(&new.path, new.file.sync())?;
         let (folder, path) = self.place(&id);
-        disk::make_folder(&folder)?;
+        self.make_folder(&folder)?;
         let (file, is_new) = self.publish(&new, &id, &path)?;
-        // Those of a killed process may not be durable, although they are there.
-        self.sync_names(&folder)?;
-        self.sync_names(&self.root)?;
-        self.sync_names(folder_of(&self.root))?;
+        self.sync_way_to(&folder)?;
         Ok(Held::new(id, len, is_new, file))
     }
 
     fn make_root(&self) -> Result<()> {
-        disk::make_folder(&self.root)?;
-        let found = fs::symlink_metadata(&self.root).map_err(os("opening", &self.root))?;
+        self.make_folder(&self.root)?;
+        let found = self.root.symlink_metadata().map_err(os("opening", &self.root))?;
         if !found.is_dir() {
             return Err(Error::Unsupported(format!("{} is no folder", self.root.display())));
         }
         disk::refuse_others(&self.root, &found)
     }
 
+    fn make_folder(&self, folder: &Path) -> Result<()> {
+        self.fs.make_dir(folder).map_err(os("making the folder", folder))
+    }
+
+    /// A new file under another name than any attachment's, held.
+    fn begin(&self) -> Result<Unfinished<'_>> {
+        loop {
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            let path = self.root.join(format!("{UNFINISHED}{}-{number}", std::process::id()));
+            let file = match self.fs.open(&path, Open::Create) {
+                Ok(file) => file,
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                Err(error) => return Err(os("making", &path)(error)),
+            };
+            let new = Unfinished { fs: &*self.fs, file: file.into(), path };
+            let locked = new.file.lock_shared().and_then(|()| is_at(&*new.file, &new.path));
+            // A sweep may have taken it before it was locked.
+            if locked.map_err(os("locking", &new.path))? {
+                return Ok(new);
+            }
+        }
+    }
+
     /// Gives the bytes their name, or finds them there already; the file that has it, held, and
     /// whether it is a new one.
     fn publish(
         &self,
-        new: &Unfinished,
+        new: &Unfinished<'_>,
         id: &AttachmentId,
         path: &Path,
-    ) -> Result<(Arc<File>, bool)> {
+    ) -> Result<(Arc<dyn File>, bool)> {
         loop {
-            match fs::hard_link(&new.path, path) {
+            match self.fs.link(&new.path, path) {
                 Ok(()) => return Ok((new.file.clone(), true)),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 // Not every file system has links. Two puts of the same bytes then leave the
                 // file of either one.
                 Err(_) if !path.exists() => {
-                    fs::rename(&new.path, path).map_err(os("naming", path))?;
+                    self.fs.rename(&new.path, path).map_err(os("naming", path))?;
                     return Ok((new.file.clone(), true));
                 }
                 Err(error) => return Err(os("naming", path)(error)),
             }
             let Some(there) = self.lock_shared(id)? else { continue };
-            if is_sound(&there, id).map_err(os("reading", path))? {
+            if is_sound(&*there, id).map_err(os("reading", path))? {
                 return Ok((there.into(), false));
             }
-            if replace(&there, new, path)? {
+            if replace(&*there, new, path)? {
                 return Ok((new.file.clone(), true));
             }
         }
     }
 }
 
-fn is_sound(file: &File, id: &AttachmentId) -> io::Result<bool> {
-    let (mut checked, mut buffer) = (Checked::new(*id, file), vec![0; BUFFER]);
+fn is_sound(file: &dyn File, id: &AttachmentId) -> io::Result<bool> {
+    let (mut checked, mut buffer) = (Checked::new(*id, FromStart::of(file)), vec![0; BUFFER]);
     loop {
         match checked.read(&mut buffer) {
             Ok(0) => return Ok(true),
@@ -96,7 +116,7 @@ fn is_sound(file: &File, id: &AttachmentId) -> io::Result<bool> {
 }
 
 /// Puts a whole file in the place of a damaged one, unless somebody was faster.
-fn replace(damaged: &File, new: &Unfinished, path: &Path) -> Result<bool> {
+fn replace(damaged: &dyn File, new: &Unfinished<'_>, path: &Path) -> Result<bool> {
     // The lock is given up in between: two who both waited to be alone would wait for ever.
     let failed = |error| os("replacing", path)(error);
     damaged.unlock().map_err(failed)?;
@@ -116,41 +136,22 @@ fn replace(damaged: &File, new: &Unfinished, path: &Path) -> Result<bool> {
     }
     let stands = is_at(damaged, path).map_err(failed)?;
     if stands {
-        fs::rename(&new.path, path).map_err(failed)?;
+        new.fs.rename(&new.path, path).map_err(failed)?;
     }
     Ok(stands)
 }
 
 /// A file that is being written, removed when it is dropped. It is held from its beginning, so that
 /// a sweep tells it from one whose writer was killed.
-struct Unfinished {
-    file: Arc<File>,
+struct Unfinished<'a> {
+    fs: &'a dyn Fs,
+    file: Arc<dyn File>,
     path: PathBuf,
 }
 
-impl Unfinished {
-    fn make(root: &Path) -> Result<Self> {
-        loop {
-            let number = NEXT.fetch_add(1, Ordering::Relaxed);
-            let path = root.join(format!("{UNFINISHED}{}-{number}", std::process::id()));
-            let mut options = OpenOptions::new();
-            let file = match options.read(true).write(true).create_new(true).mode(0o600).open(&path)
-            {
-                Ok(file) => file,
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
-                Err(error) => return Err(os("making", &path)(error)),
-            };
-            let new = Self { file: Arc::new(file), path };
-            let locked = new.file.lock_shared().and_then(|()| is_at(&new.file, &new.path));
-            // A sweep may have taken it before it was locked.
-            if locked.map_err(os("locking", &new.path))? {
-                return Ok(new);
-            }
-        }
-    }
-
+impl Unfinished<'_> {
     /// Writes everything that there is to read; its name and length.
-    fn fill(&mut self, bytes: &mut dyn Read, limit: u64) -> Result<(AttachmentId, u64)> {
+    fn fill(&self, bytes: &mut dyn Read, limit: u64) -> Result<(AttachmentId, u64)> {
         let (mut hash, mut buffer, mut len) = (Sha256::new(), vec![0; BUFFER], 0_u64);
         loop {
             let read = match bytes.read(&mut buffer) {
@@ -159,19 +160,20 @@ impl Unfinished {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(Error::io("reading what to attach", error)),
             };
+            let at = len;
             len += read as u64;
             if len > limit {
                 return Err(Error::too_long(limit));
             }
             let read = buffer.get(..read).unwrap_or_default();
             hash.update(read);
-            (&*self.file).write_all(read).map_err(os("writing", &self.path))?;
+            write_all_at(&*self.file, read, at).map_err(os("writing", &self.path))?;
         }
     }
 }
 
-impl Drop for Unfinished {
+impl Drop for Unfinished<'_> {
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.path);
+        let _ = self.fs.remove(&self.path);
     }
 }

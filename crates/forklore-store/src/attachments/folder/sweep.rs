@@ -1,26 +1,27 @@
 //! What is there, and removing what nobody needs.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File, TryLockError};
+use std::fs::TryLockError;
 use std::io;
 use std::path::Path;
 
 use forklore_model::AttachmentId;
 
-use super::file::{is_at, is_nothing, open_plain, version};
+use super::file::{is_at, is_nothing, version};
 use super::{Attachment, AttachmentFolder, Swept, UNFINISHED};
+use crate::disk::fs::{File, Open};
 use crate::disk::os;
 use crate::error::Result;
 
 impl AttachmentFolder {
     pub(super) fn list_files(&self) -> Result<Vec<Attachment>> {
         let mut found = Vec::new();
-        for first in names(&self.root)?.into_iter().filter(|name| name.len() == 2) {
+        for first in self.names(&self.root)?.into_iter().filter(|name| name.len() == 2) {
             let folder = self.root.join(&first);
-            for rest in names(&folder)? {
+            for rest in self.names(&folder)? {
                 if let Ok(id) = AttachmentId::from_hex(&format!("{first}{rest}")) {
                     let path = folder.join(&rest);
-                    found.extend(look_at(id, &path).map_err(os("looking at", &path))?);
+                    found.extend(self.look_at(id, &path).map_err(os("looking at", &path))?);
                 }
             }
         }
@@ -35,7 +36,7 @@ impl AttachmentFolder {
         for attachment in unneeded {
             let (folder, path) = self.place(&attachment.id);
             let expected = Some(attachment.version);
-            if let Some(bytes) = remove(&path, expected).map_err(os("removing", &path))? {
+            if let Some(bytes) = self.remove(&path, expected).map_err(os("removing", &path))? {
                 swept.attachments += 1;
                 swept.bytes += bytes;
                 folders.insert(folder);
@@ -48,61 +49,57 @@ impl AttachmentFolder {
     /// Files of puts that were cut short; how many bytes they had.
     fn remove_unfinished(&self) -> Result<u64> {
         let mut bytes = 0;
-        for name in names(&self.root)?.iter().filter(|name| name.starts_with(UNFINISHED)) {
+        for name in self.names(&self.root)?.iter().filter(|name| name.starts_with(UNFINISHED)) {
             let path = self.root.join(name);
-            bytes += remove(&path, None).map_err(os("removing", &path))?.unwrap_or(0);
+            bytes += self.remove(&path, None).map_err(os("removing", &path))?.unwrap_or(0);
         }
         Ok(bytes)
     }
-}
 
-/// The names in a folder; none where there is none.
-fn names(folder: &Path) -> Result<Vec<String>> {
-    let entries = match fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(error) if is_nothing(&error) => return Ok(Vec::new()),
-        Err(error) => return Err(os("reading the folder", folder)(error)),
-    };
-    let names = entries.map(|entry| Ok(entry?.file_name().into_string().ok()));
-    let names: io::Result<Vec<_>> = names.collect();
-    Ok(names.map_err(os("reading the folder", folder))?.into_iter().flatten().collect())
-}
-
-/// What is known of the file of an attachment; none where something else stands in its place.
-fn look_at(id: AttachmentId, path: &Path) -> io::Result<Option<Attachment>> {
-    let Some(file) = open_there(path)? else { return Ok(None) };
-    let found = file.metadata()?;
-    let held = is_held(&file)?;
-    Ok(Some(Attachment { id, bytes: found.len(), version: version(&found), held }))
-}
-
-/// Removes a file that nobody holds and that is still of this version; how many bytes it had.
-fn remove(path: &Path, expected: Option<u128>) -> io::Result<Option<u64>> {
-    let Some(file) = open_there(path)? else { return Ok(None) };
-    let is_held = is_held(&file)?;
-    let found = file.metadata()?;
-    let same = expected.is_none_or(|expected| version(&found) == expected);
-    if is_held || !same || !is_at(&file, path)? {
-        return Ok(None);
+    /// The names in a folder; none where there is none.
+    fn names(&self, folder: &Path) -> Result<Vec<String>> {
+        match self.fs.names(folder) {
+            Err(error) if is_nothing(&error) => Ok(Vec::new()),
+            names => names.map_err(os("reading the folder", folder)),
+        }
     }
-    fs::remove_file(path)?;
-    Ok(Some(found.len()))
-}
 
-/// Opens what is a file; none where there is nothing or something else.
-fn open_there(path: &Path) -> io::Result<Option<File>> {
-    let opened = fs::symlink_metadata(path).and_then(|found| match found.is_file() {
-        true => open_plain(path).map(Some),
-        false => Ok(None),
-    });
-    match opened {
-        Err(error) if is_nothing(&error) => Ok(None),
-        opened => opened,
+    /// What is known of the file of an attachment; none where something else stands in its place.
+    fn look_at(&self, id: AttachmentId, path: &Path) -> io::Result<Option<Attachment>> {
+        let Some(file) = self.open_there(path)? else { return Ok(None) };
+        let found = file.metadata()?;
+        let held = is_held(&*file)?;
+        Ok(Some(Attachment { id, bytes: found.len(), version: version(&found), held }))
+    }
+
+    /// Removes a file that nobody holds and that is still of this version; how many bytes it had.
+    fn remove(&self, path: &Path, expected: Option<u128>) -> io::Result<Option<u64>> {
+        let Some(file) = self.open_there(path)? else { return Ok(None) };
+        let is_held = is_held(&*file)?;
+        let found = file.metadata()?;
+        let same = expected.is_none_or(|expected| version(&found) == expected);
+        if is_held || !same || !is_at(&*file, path)? {
+            return Ok(None);
+        }
+        self.fs.remove(path)?;
+        Ok(Some(found.len()))
+    }
+
+    /// Opens what is a file; none where there is nothing or something else.
+    fn open_there(&self, path: &Path) -> io::Result<Option<Box<dyn File>>> {
+        let opened = path.symlink_metadata().and_then(|found| match found.is_file() {
+            true => self.fs.open(path, Open::Read).map(Some),
+            false => Ok(None),
+        });
+        match opened {
+            Err(error) if is_nothing(&error) => Ok(None),
+            opened => opened,
+        }
     }
 }
 
 /// Whether somebody holds the file; else nobody can until it is closed.
-fn is_held(file: &File) -> io::Result<bool> {
+fn is_held(file: &dyn File) -> io::Result<bool> {
     match file.try_lock() {
         Ok(()) => Ok(false),
         Err(TryLockError::WouldBlock) => Ok(true),

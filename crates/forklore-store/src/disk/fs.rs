@@ -1,13 +1,15 @@
-//! The seam to the file system: everything that the store does to files passes through here.
+//! The seam to the file system: everything that a store of files does to them passes through here,
+//! and what every store on a disk does to attachments.
 //!
 //! [`Disk`] is the real one. Tests put others in its place, that fail an operation or note what
 //! was not synced yet.
 
 use std::fmt::Debug;
-use std::fs::{DirBuilder, File as Native, OpenOptions};
+use std::fs::{DirBuilder, File as Native, Metadata, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::Path;
+use std::time::SystemTime;
 
 /// How to open a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +35,15 @@ pub trait Fs: Debug + Send + Sync {
     /// # Errors
     /// See [`Fs::open`].
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+
+    /// Gives the file a further name in one step; one that has the name stays.
+    ///
+    /// # Errors
+    /// `AlreadyExists`, `Unsupported` where files have one name only, and see [`Fs::open`].
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let (_, _) = (from, to);
+        Err(io::ErrorKind::Unsupported.into())
+    }
 
     /// Removes the file.
     ///
@@ -98,6 +109,89 @@ pub trait File: Debug + Send + Sync {
     /// # Errors
     /// See [`Fs::open`].
     fn sync(&self) -> io::Result<()>;
+
+    /// What the system knows of it.
+    ///
+    /// # Errors
+    /// `Unsupported` where the file is none of the system's, here and below; see [`Fs::open`].
+    fn metadata(&self) -> io::Result<Metadata> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Gives it a time of change.
+    ///
+    /// # Errors
+    /// See [`File::metadata`].
+    fn set_modified(&self, time: SystemTime) -> io::Result<()> {
+        let _ = time;
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Waits until nobody has locked it alone, and locks it together with others.
+    ///
+    /// # Errors
+    /// See [`File::metadata`].
+    fn lock_shared(&self) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Locks it alone, if nobody else has locked it.
+    ///
+    /// # Errors
+    /// `WouldBlock` where somebody has; see [`File::metadata`].
+    fn try_lock(&self) -> Result<(), TryLockError> {
+        Err(TryLockError::Error(io::ErrorKind::Unsupported.into()))
+    }
+
+    /// Gives up its lock.
+    ///
+    /// # Errors
+    /// See [`File::metadata`].
+    fn unlock(&self) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+/// Writes all of `bytes` at a place, in one write as far as the system takes it in one.
+///
+/// # Errors
+/// Those of [`File::write_at`].
+pub fn write_all_at(file: &dyn File, bytes: &[u8], at: u64) -> io::Result<()> {
+    let (mut rest, mut at) = (bytes, at);
+    while !rest.is_empty() {
+        match file.write_at(rest, at) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => {
+                rest = rest.get(written..).unwrap_or_default();
+                at += written as u64;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Reads a file from its beginning.
+#[derive(Debug)]
+pub struct FromStart<F> {
+    file: F,
+    at: u64,
+}
+
+impl<F: std::ops::Deref<Target: File>> FromStart<F> {
+    /// Reads this file.
+    pub fn of(file: F) -> Self {
+        Self { file, at: 0 }
+    }
+}
+
+impl<F: std::ops::Deref<Target: File>> io::Read for FromStart<F> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read_at(into, self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
 }
 
 /// The file system of the machine.
@@ -119,6 +213,10 @@ impl Fs for Disk {
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         std::fs::rename(from, to)
+    }
+
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        std::fs::hard_link(from, to)
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
@@ -174,5 +272,25 @@ impl File for Native {
 
     fn sync(&self) -> io::Result<()> {
         self.sync_data()
+    }
+
+    fn metadata(&self) -> io::Result<Metadata> {
+        Native::metadata(self)
+    }
+
+    fn set_modified(&self, time: SystemTime) -> io::Result<()> {
+        Native::set_modified(self, time)
+    }
+
+    fn lock_shared(&self) -> io::Result<()> {
+        Native::lock_shared(self)
+    }
+
+    fn try_lock(&self) -> Result<(), TryLockError> {
+        Native::try_lock(self)
+    }
+
+    fn unlock(&self) -> io::Result<()> {
+        Native::unlock(self)
     }
 }
