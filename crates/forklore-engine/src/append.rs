@@ -117,7 +117,7 @@ impl Engine {
             events.push(event);
         }
         self.check_compactions(session, &events)?;
-        let _held = self.hold_mentioned(&request.events);
+        let _held = self.hold_mentioned(request.events.iter().map(|event| &event.data));
         let append =
             Append { events, expect: request.expect, owner: request.owner.clone(), usage, now };
         Ok(self.store.append(session, append)?)

@@ -1,5 +1,6 @@
 //! `attach`: bytes beside the log, and the message that names them (SPEC 12).
 
+use std::collections::BTreeSet;
 use std::io::Read;
 
 use forklore_model::limits::{ATTACHMENT_BYTES, ATTACHMENT_NAME_BYTES};
@@ -118,13 +119,14 @@ impl Engine {
         Ok(&**kept?.store())
     }
 
-    /// Holds what events about to be written mention and the store has, so that no gc that has
+    /// Holds what payloads about to be written mention and the store has, so that no gc that has
     /// read their session already takes it.
-    pub(crate) fn hold_mentioned(&self, events: &[NewEvent]) -> Vec<Held> {
+    pub(crate) fn hold_mentioned<'d>(&self, data: impl IntoIterator<Item = &'d Data>) -> Vec<Held> {
         let Some(kept) = &self.attachments else { return Vec::new() };
-        let mentions = events.iter().flat_map(|event| attachment::mentions(&event.data));
+        let mentions = data.into_iter().flat_map(attachment::mentions);
+        let named: BTreeSet<_> = mentions.map(|mention| mention.id).collect();
         // What is missing or damaged may be named all the same.
-        mentions.filter_map(|mention| kept.store().hold(&mention.id).ok().flatten()).collect()
+        named.iter().filter_map(|id| kept.store().hold(id).ok().flatten()).collect()
     }
 }
 

@@ -145,6 +145,7 @@ impl Engine {
         summary.brought_from = Some(from.label.as_str().to_owned());
         summary.answer.clone_from(&brought.answer);
         let event = self.brought_event(&brought.event_id, &summary)?;
+        let _held = self.hold_mentioned([&event.data]);
         let append = Append {
             events: vec![event],
             expect: Some(into.head_seq()),

@@ -7,10 +7,10 @@ use forklore::Engine;
 use forklore_files::FilesStore;
 use forklore_sqlite::SqliteStore;
 use forklore_store::conformance::Handle;
-use forklore_store::port::Upkeep;
-use forklore_store::sources::Sources;
 use forklore_store::{Result, Store};
 use serde::{Deserialize, Serialize};
+
+use crate::subject::Whole;
 
 /// A store that several processes share and that outlives them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +29,8 @@ pub struct Opened {
     pub handle: Handle,
     /// For verbs, imports above all.
     pub engine: Engine,
+    /// The store, whole.
+    pub whole: Arc<dyn Whole>,
 }
 
 impl Kind {
@@ -57,10 +59,12 @@ impl Kind {
 }
 
 impl Opened {
-    fn new<S: Store + Sources + Upkeep + 'static>(store: S) -> Self {
+    fn new<S: Whole + 'static>(store: S) -> Self {
         let store = Arc::new(store);
-        let engine = Engine::over(store.clone()).with_dialects(forklore::formats::DIALECTS);
+        let engine = Engine::over(store.clone()).with_attachments(store.kept());
+        let engine = engine.with_dialects(forklore::formats::DIALECTS);
         Self {
+            whole: store.clone(),
             handle: Handle { store: store.clone(), upkeep: Some(store), attachments: None },
             engine,
         }

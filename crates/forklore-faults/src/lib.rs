@@ -10,6 +10,7 @@ pub mod history;
 pub mod image;
 pub mod kind;
 pub mod limits;
+pub mod naming;
 pub mod picture;
 pub mod place;
 pub mod power;

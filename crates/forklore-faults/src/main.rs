@@ -5,6 +5,7 @@ use std::error::Error;
 
 use forklore_faults::caller::Caller;
 use forklore_faults::limits;
+use forklore_faults::naming;
 use forklore_faults::process::{Task, await_go, tell};
 use forklore_faults::work::{Busy, append};
 
@@ -20,6 +21,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let opened = task.kind.open(&task.store)?;
     tell(&"ready");
     await_go();
+    if task.work == "name attachments" {
+        return Ok(naming::import(&opened, &task)?);
+    }
     let mut caller = Caller::new(&opened, |line| tell(&line));
     match task.work.as_str() {
         "busy" => Busy::new(caller, &task).run(),

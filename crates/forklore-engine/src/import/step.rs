@@ -1,7 +1,7 @@
 //! What was gathered of a file, written in one step.
 
-use forklore_model::SessionId;
 use forklore_model::limits::TITLE_BYTES;
+use forklore_model::{Data, SessionId};
 use forklore_store::sources::{Progress, RecordKey, SeenFile, Step, Target, Write};
 use sha2::Digest;
 
@@ -38,10 +38,11 @@ impl Reading<'_> {
             last: whole,
         };
         let offset = self.offset;
+        let held = self.engine.hold_mentioned(payloads(&step.writes));
         let id = match (&mut self.writer, self.source) {
             // The number of a new source is needed before the next step can be gathered.
             (Some(writer), Some(id)) => {
-                writer.write(step)?;
+                writer.write(step, held)?;
                 id
             }
             _ => self.sources.import(step)?,
@@ -119,4 +120,14 @@ impl Reading<'_> {
     pub(super) fn native_id(&self) -> String {
         self.state.facts.native_id.clone().unwrap_or_else(|| self.stem.clone())
     }
+}
+
+/// What the writes say.
+fn payloads(writes: &[Write]) -> impl Iterator<Item = &Data> {
+    let events = writes.iter().flat_map(|write| match write {
+        Write::Create(new) => new.events.as_slice(),
+        Write::Append { append, .. } => append.events.as_slice(),
+        Write::Leaf { .. } | Write::CopyOf { .. } | Write::Title { .. } => &[],
+    });
+    events.map(|event| &event.data)
 }

@@ -4,6 +4,7 @@ use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 use std::thread::Scope;
 
 use forklore_store::Error as StoreError;
+use forklore_store::attachments::Held;
 use forklore_store::sources::{SourceId, Sources, Step};
 
 /// Files with more left to read than this are written beside the reading.
@@ -13,7 +14,7 @@ type Written = Result<SourceId, StoreError>;
 
 /// Writes steps in order, at most one behind the reader.
 pub(super) struct Writer {
-    steps: SyncSender<Step>,
+    steps: SyncSender<(Step, Vec<Held>)>,
     written: Receiver<Written>,
     waiting: bool,
 }
@@ -24,11 +25,12 @@ impl Writer {
         scope: &'scope Scope<'scope, '_>,
         sources: &'scope dyn Sources,
     ) -> Self {
-        let (steps, to_write) = sync_channel::<Step>(0);
+        let (steps, to_write) = sync_channel::<(Step, Vec<Held>)>(0);
         let (done, written) = channel();
         scope.spawn(move || {
-            for step in to_write {
+            for (step, held) in to_write {
                 let result = sources.import(step);
+                drop(held);
                 let failed = result.is_err();
                 if done.send(result).is_err() || failed {
                     return;
@@ -38,10 +40,11 @@ impl Writer {
         Self { steps, written, waiting: false }
     }
 
-    /// Hands over a step once the one before it is written.
-    pub(super) fn write(&mut self, step: Step) -> Result<(), StoreError> {
+    /// Hands over a step, and the attachments that are held for it, once the one before it is
+    /// written.
+    pub(super) fn write(&mut self, step: Step, held: Vec<Held>) -> Result<(), StoreError> {
         self.settle()?;
-        self.steps.send(step).map_err(|_| stopped())?;
+        self.steps.send((step, held)).map_err(|_| stopped())?;
         self.waiting = true;
         Ok(())
     }

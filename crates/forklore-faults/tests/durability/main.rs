@@ -8,5 +8,6 @@ mod golden;
 mod images;
 mod kills;
 mod limits;
+mod naming;
 mod salvage;
 mod world;

@@ -1,0 +1,61 @@
+//! One process imports what names attachments while another collects those that nobody names.
+
+use std::path::Path;
+
+use forklore_faults::kind::Kind;
+use forklore_faults::naming::file;
+use forklore_faults::place::Place;
+use forklore_faults::process::{Process, Task};
+use forklore_faults::soak::times;
+
+use crate::world::for_each_store;
+
+const FILES: u64 = 12;
+
+for_each_store!(a_collection_takes_nothing_that_an_import_is_about_to_name);
+
+fn a_collection_takes_nothing_that_an_import_is_about_to_name(kind: Kind) {
+    let place = Place::in_memory(kind);
+    let opened = place.open();
+    let files = times(FILES);
+    let keep = |number: u64| {
+        let bytes = format!("attachment {number}");
+        // Let go at once, as by somebody who was killed before it was named.
+        opened.engine.keep_attachment(&mut bytes.as_bytes(), 100).unwrap().id
+    };
+    for number in 0..files {
+        let said =
+            format!(r#"{{"role":"user","content":"look at {number}","seen":"{}"}}"#, keep(number));
+        std::fs::write(file(place.path(), number), said + "\n").unwrap();
+    }
+    let task = Task {
+        work: "name attachments".into(),
+        kind,
+        store: place.store_dir(),
+        name: "import".into(),
+        seed: 0,
+        calls: files,
+        file: Some(place.path().to_owned()),
+    };
+    let program = Path::new(env!("CARGO_BIN_EXE_forklore-faults"));
+    let mut process = Process::start(program, &task);
+    assert_eq!(process.heard::<String>().as_deref(), Some("ready"));
+    opened.engine.gc().unwrap();
+    for number in 0..files {
+        let id = keep(number);
+        process.go();
+        let mut waited = 0;
+        while process.heard::<String>().expect("a process at work") == "about to write" {
+            assert_eq!(opened.engine.gc().unwrap().attachments, 0, "of file {number}");
+            waited += 1;
+            process.go();
+        }
+        assert_eq!((waited > 0, opened.engine.gc().unwrap().attachments), (true, 0));
+        let mut bytes = Vec::new();
+        opened.engine.read_attachment(&id, &mut bytes).unwrap();
+        assert_eq!(bytes, format!("attachment {number}").as_bytes());
+    }
+    process.go();
+    assert!(process.ended::<String>().0.success());
+    assert_eq!(opened.engine.verify(None).unwrap().problems, []);
+}
