@@ -1,7 +1,7 @@
 //! The folder of a store as its steps use it: whole files, appends, durable names.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use forklore_model::SessionId;
@@ -141,7 +141,11 @@ impl Folder {
 
     /// Makes the name of the file at `path` durable, or that it is gone.
     pub(crate) fn sync_name(&self, path: &Path) -> Result<()> {
-        let folder = folder_of(path);
+        self.sync_folder(folder_of(path))
+    }
+
+    /// Makes the names in a folder durable.
+    pub(crate) fn sync_folder(&self, folder: &Path) -> Result<()> {
         self.synced(folder, self.fs.sync_dir(folder))
     }
 
@@ -162,15 +166,25 @@ impl Folder {
     }
 
     /// Writes a file beside its place, durable but under no name that is looked for.
-    fn unfinished(&self, path: &Path, bytes: &[u8]) -> Result<std::path::PathBuf> {
+    fn unfinished(&self, path: &Path, bytes: &[u8]) -> Result<PathBuf> {
+        let (new, file) = self.begun(path, bytes)?;
+        let synced = self.sync(&*file, &new);
+        if synced.is_err() {
+            let _ = self.fs.remove(&new);
+        }
+        synced.map(|()| new)
+    }
+
+    /// The same before it is durable.
+    pub(crate) fn begun(&self, path: &Path, bytes: &[u8]) -> Result<(PathBuf, Box<dyn File>)> {
         let new = forklore_store::disk::beside(path, UNFINISHED);
         self.remove(&new)?;
         let file = self.fs.open(&new, Open::Create).map_err(os("making", &new))?;
-        let written = self.write(&*file, &new, bytes, 0).and_then(|()| self.sync(&*file, &new));
+        let written = self.write(&*file, &new, bytes, 0);
         if written.is_err() {
             let _ = self.fs.remove(&new);
         }
-        written.map(|()| new)
+        written.map(|()| (new, file))
     }
 
     /// Gives a durable file its name.

@@ -118,7 +118,17 @@ impl Fs for Overlay {
         self.below.make_dir(path)
     }
 
+    /// Not where a file is to get its name: then it is done once the file has it, and nothing needs
+    /// it before.
     fn sync_dir(&self, path: &Path) -> io::Result<()> {
+        let is_named =
+            |change: &Mutex<Change>| matches!(*lock(change), Change::Content { keep: 0, .. });
+        let changed = lock(&self.changed);
+        let mut here = changed.iter().filter(|(file, _)| file.parent() == Some(path));
+        if here.any(|(_, change)| is_named(change)) {
+            return Ok(());
+        }
+        drop(changed);
         self.below.sync_dir(path)
     }
 

@@ -4,20 +4,25 @@
 //! comes to the same.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use forklore_store::disk::os;
+use forklore_store::disk::{folder_of, os};
 use forklore_store::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::commit::sealed;
 use crate::folder::Folder;
-use crate::fs::Open;
+use crate::fs::{File, Open};
 use crate::line;
 use crate::log::damage;
 use crate::overlay::{Change, Overlay};
 use crate::record::{VERSION, hex, unhex};
+
+/// How many files are written before they are synced together: what an import writes of a session,
+/// and no more than a process may have open that is short of descriptors.
+const FILES_AT_ONCE: usize = 4;
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Pending {
@@ -159,14 +164,47 @@ impl Folder {
     }
 
     fn write_all(&self, pending: &Pending) -> Result<()> {
-        pending.pending.iter().try_for_each(|write| match &write.tail {
-            Some(tail) => {
-                let broken = || damage(&self.layout.pending(), 0, "its bytes are none");
-                let bytes = tail.bytes().ok_or_else(broken)?;
-                self.write_file(&self.place(write)?, write.keep.unwrap_or_default(), &bytes)
+        let writes: Vec<_> = pending.pending.iter().filter(|write| write.tail.is_some()).collect();
+        writes.chunks(FILES_AT_ONCE).try_for_each(|writes| self.write_some(writes))
+    }
+
+    /// Writes a few files. Syncs of one file wait for those of the others, so they begin together.
+    fn write_some(&self, writes: &[&Write]) -> Result<()> {
+        let mut begun = Vec::with_capacity(writes.len());
+        let done = self.write_begun(writes, &mut begun);
+        if done.is_err() {
+            for new in begun.iter().filter(|begun| begun.at != begun.path) {
+                let _ = self.fs.remove(&new.at);
             }
-            None => Ok(()),
-        })
+        }
+        done
+    }
+
+    fn write_begun(&self, writes: &[&Write], begun: &mut Vec<Begun>) -> Result<()> {
+        for write in writes {
+            begun.extend(self.begin(write)?);
+        }
+        at_once(begun.iter().map(|begun| || self.sync(&*begun.file, &begun.at)))?;
+        let new = begun.iter().filter(|begun| begun.at != begun.path);
+        let mut folders = BTreeSet::new();
+        for Begun { at, path, .. } in new {
+            self.fs.rename(at, path).map_err(os("renaming", at))?;
+            folders.insert(folder_of(path));
+        }
+        at_once(folders.iter().map(|folder| || self.sync_folder(folder)))
+    }
+
+    /// Writes a file that is to be synced then, a new one under another name.
+    fn begin(&self, write: &Write) -> Result<Option<Begun>> {
+        let Some(tail) = &write.tail else { return Ok(None) };
+        let broken = || damage(&self.layout.pending(), 0, "its bytes are none");
+        let (bytes, path) = (tail.bytes().ok_or_else(broken)?, self.place(write)?);
+        let keep = write.keep.unwrap_or_default();
+        let (at, file) = match keep {
+            0 => self.begun(&path, &bytes)?,
+            keep => (path.clone(), self.write_behind(&path, keep, &bytes)?),
+        };
+        Ok(Some(Begun { file, at, path }))
     }
 
     /// Removes what goes, and the step itself. From here on it is not taken back.
@@ -198,10 +236,8 @@ impl Folder {
         Ok(self.layout.root().join(&write.file))
     }
 
-    fn write_file(&self, path: &Path, keep: u64, tail: &[u8]) -> Result<()> {
-        if keep == 0 {
-            return self.put(path, tail);
-        }
+    /// Writes behind what a file keeps.
+    fn write_behind(&self, path: &Path, keep: u64, tail: &[u8]) -> Result<Box<dyn File>> {
         let file = self.fs.open(path, Open::Write).map_err(os("opening", path))?;
         let len = file.len().map_err(os("reading", path))?;
         if len < keep {
@@ -211,6 +247,30 @@ impl Folder {
             file.set_len(keep).map_err(os("cutting back", path))?;
         }
         self.write(&*file, path, tail, keep)?;
-        self.sync(&*file, path)
+        Ok(file)
     }
+}
+
+/// A file that was written and not synced.
+struct Begun {
+    file: Box<dyn File>,
+    /// The name that it has.
+    at: PathBuf,
+    /// The name that it is to have.
+    path: PathBuf,
+}
+
+/// Does all of this, each by a thread of its own; what the first of them that failed failed with.
+fn at_once<J: FnOnce() -> Result<()> + Send>(jobs: impl Iterator<Item = J>) -> Result<()> {
+    let mut jobs: Vec<_> = jobs.collect();
+    let Some(last) = jobs.pop() else { return Ok(()) };
+    std::thread::scope(|scope| {
+        let others: Vec<_> = jobs.into_iter().map(|job| scope.spawn(job)).collect();
+        let last = last();
+        let ended = others.into_iter().map(|other| match other.join() {
+            Ok(done) => done,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        ended.fold(Ok(()), Result::and).and(last)
+    })
 }
