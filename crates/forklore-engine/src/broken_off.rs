@@ -1,7 +1,8 @@
 //! Whether the last turn of a session was broken off, by a killed process for instance.
 
-use forklore_model::{EventType, OpenCall, SessionId};
-use forklore_store::port::At;
+use forklore_model::{EventType, Header, OpenCall, SessionId};
+use forklore_store::port::{At, Direction, Query, Stored};
+use serde::Deserialize;
 
 use crate::{Engine, Result};
 
@@ -13,15 +14,34 @@ impl Engine {
     /// `not_found`, `corrupt`, `missing_ancestor`.
     pub fn broken_off(&self, session: &SessionId) -> Result<Option<Vec<OpenCall>>> {
         let header = self.show(session)?;
-        let Some(last) = header.counts.index.checked_sub(1) else { return Ok(None) };
-        let last = self.event_at(session, At::Index(last))?;
-        let answered = |event: &forklore_store::port::Stored| {
-            event.event.kind == EventType::ASSISTANT_MESSAGE && event.counts.open == 0
-        };
-        if last.as_ref().is_some_and(answered) {
+        let Some(last) = self.last_said(&header, true)? else { return Ok(None) };
+        if last.event.kind == EventType::ASSISTANT_MESSAGE && last.counts.open == 0 {
             return Ok(None);
         }
         let end = self.cut(&header, &forklore_model::Selector::End)?;
         Ok(Some(self.open_calls(&header, &end)?.calls().to_vec()))
+    }
+
+    /// Whether the last thing said is a part of an answer (`partial`, SPEC 4): its turn is over,
+    /// and what is missing can be asked for.
+    ///
+    /// # Errors
+    /// `not_found`, `corrupt`, `missing_ancestor`.
+    pub fn is_cut_short(&self, session: &SessionId) -> Result<bool> {
+        #[derive(Deserialize)]
+        struct Answer {
+            #[serde(default)]
+            partial: bool,
+        }
+        let last = self.last_said(&self.show(session)?, false)?;
+        let last = last.filter(|last| last.event.kind == EventType::ASSISTANT_MESSAGE);
+        let answer = last.and_then(|last| last.event.data.read::<Answer>().ok());
+        Ok(answer.is_some_and(|answer| answer.partial))
+    }
+
+    fn last_said(&self, header: &Header, bare: bool) -> Result<Option<Stored>> {
+        let Some(last) = header.counts.index.checked_sub(1) else { return Ok(None) };
+        let query = Query { at: At::Index(last), direction: Direction::Forward, limit: 1, bare };
+        Ok(self.store().read(&header.id, &query)?.events.pop())
     }
 }

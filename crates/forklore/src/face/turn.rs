@@ -57,4 +57,14 @@ impl Forklore {
         let session = session.clone();
         self.step(move |engine| engine.broken_off(&session)).await
     }
+
+    /// Whether the last thing said is a part of an answer: its turn is over, and what is missing
+    /// can be asked for.
+    ///
+    /// # Errors
+    /// `not_found`, `corrupt`, `missing_ancestor`.
+    pub async fn is_cut_short(&self, session: &SessionId) -> Result<bool> {
+        let session = session.clone();
+        self.step(move |engine| engine.is_cut_short(&session)).await
+    }
 }
