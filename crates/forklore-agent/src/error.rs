@@ -16,6 +16,9 @@ pub enum Error {
     /// A verb of the engine refused or failed; `busy` names the runtime that holds the session.
     #[error(transparent)]
     Engine(#[from] EngineError),
+    /// The model cannot be asked before something is brought, such as its key. Nothing was stored.
+    #[error("the model cannot be asked: {0}")]
+    NotReady(ModelError),
     /// The model did not answer, and asking again did not help.
     #[error("the model did not answer after {attempts} attempts: {source}")]
     Model {
@@ -71,7 +74,7 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Engine(error) => error.kind(),
-            Self::Model { source, .. } => match source.kind {
+            Self::NotReady(source) | Self::Model { source, .. } => match source.kind {
                 ModelErrorKind::Key => ErrorKind::PermissionDenied,
                 ModelErrorKind::NotFound => ErrorKind::NotFound,
                 ModelErrorKind::Invalid | ModelErrorKind::TooLong => ErrorKind::InvalidArgs,
@@ -96,6 +99,7 @@ impl Error {
             Self::Model { attempts, source } => {
                 json!({"provider": source.provider, "attempts": attempts})
             }
+            Self::NotReady(source) => json!({"provider": source.provider}),
             Self::Denied { what, by, reason } => json!({"what": what, "by": by, "reason": reason}),
             Self::Running(session)
             | Self::Ended(session)
@@ -111,10 +115,14 @@ impl Error {
         match self {
             Self::Engine(error) => error.next_actions(),
             Self::Running(session) => vec![format!("forklore fork {session}")],
-            Self::Model { source, .. } => match source.kind {
+            Self::NotReady(source) | Self::Model { source, .. } => match source.kind {
                 ModelErrorKind::Key => vec!["set the key's variable in the environment".into()],
                 ModelErrorKind::TooLong => vec!["fork before the long part of the session".into()],
                 ModelErrorKind::NotFound => vec!["name another model or address".into()],
+                ModelErrorKind::Malformed => vec![
+                    "see whether the address of the model is right".into(),
+                    "go on with the turn later: its prompt is stored".into(),
+                ],
                 _ => vec!["go on with the turn later: its prompt is stored".into()],
             },
             _ => Vec::new(),

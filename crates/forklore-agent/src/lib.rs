@@ -10,6 +10,7 @@
 //! as it happens, so a process that dies leaves a session that another one opens and goes on with.
 
 pub mod approve;
+pub mod bounds;
 pub mod ceiling;
 pub mod error;
 pub mod hook;
@@ -25,4 +26,4 @@ mod turn;
 pub use error::{Error, Result};
 pub use kernel::{Kernel, KernelBuilder};
 pub use session::{AgentSession, Budget, Delegate, Delegation, Equipment, NewSession, Settings};
-pub use turn::{Compacted, Status, Turn, cache_key};
+pub use turn::{Compacted, Spent, Status, Turn, cache_key};

@@ -24,6 +24,15 @@ pub trait Model: Send + Sync {
         Takes::default()
     }
 
+    /// Whether it can be asked at all. What is missing, such as a key, is told before a session is
+    /// made or a prompt stored; nothing is sent for this.
+    ///
+    /// # Errors
+    /// What the person has to bring first.
+    fn ready(&self) -> ModelResult<()> {
+        Ok(())
+    }
+
     /// Sends a request; the answer comes in pieces. Dropping the stream ends the request.
     ///
     /// # Errors
@@ -38,7 +47,8 @@ pub trait Model: Send + Sync {
     fn body(&self, request: &Request) -> ModelResult<Vec<u8>>;
 }
 
-/// The pieces of an answer, in order; [`Piece::End`] is the last of a whole one.
+/// The pieces of an answer, in order; [`Piece::End`] is the last of a whole one. What is more than
+/// [an answer may be](crate::bounds) is not listened to.
 pub type Pieces<'a> = BoxStream<'a, ModelResult<Piece>>;
 
 /// The result of asking a model.
@@ -102,6 +112,14 @@ pub enum Piece {
     },
     /// A call is whole.
     Call(ToolCall),
+    /// What the answer takes so far, where the provider says it before the end: all that is known
+    /// of one that is broken off.
+    Usage {
+        /// What it takes, counted from its beginning.
+        usage: TokenUsage,
+        /// The provider's name for the request.
+        request_id: Option<String>,
+    },
     /// The answer is whole.
     End(End),
 }

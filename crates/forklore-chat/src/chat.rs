@@ -294,8 +294,12 @@ impl<'a> Chat<'a> {
             (Tone::Plain, &title),
             (Tone::Dim, &format!("  {said}; /turns lists them, /replay shows them")),
         ]);
-        if let Ok(Some(_)) = self.supplies.kernel().engine().broken_off(&header.id) {
+        let engine = self.supplies.kernel().engine();
+        if let Ok(Some(_)) = engine.broken_off(&header.id) {
             let text = "its last turn was broken off: /continue goes on with it";
+            self.screen.line(Tone::Warn, text);
+        } else if let Ok(true) = engine.is_cut_short(&header.id) {
+            let text = "its last answer was cut short: /continue asks for the rest";
             self.screen.line(Tone::Warn, text);
         }
     }

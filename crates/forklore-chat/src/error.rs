@@ -62,9 +62,8 @@ impl Error {
     #[must_use]
     pub fn details(&self) -> Value {
         match self {
-            Self::Agent(forklore_agent::Error::Engine(error)) | Self::Engine(error) => {
-                error.details()
-            }
+            Self::Agent(error) => error.details(),
+            Self::Engine(error) => error.details(),
             Self::Config(error) => json!({"path": error.path, "line": error.line}),
             _ => json!({}),
         }
@@ -74,9 +73,8 @@ impl Error {
     #[must_use]
     pub fn next_actions(&self) -> Vec<String> {
         match self {
-            Self::Agent(forklore_agent::Error::Engine(error)) | Self::Engine(error) => {
-                error.next_actions()
-            }
+            Self::Agent(error) => error.next_actions(),
+            Self::Engine(error) => error.next_actions(),
             _ => Vec::new(),
         }
     }

@@ -188,8 +188,8 @@ pub(crate) fn usage_line(turn: &Turn) -> String {
             if usage.cached > 0 { format!(" ({} cached)", usage.cached) } else { String::new() };
         parts.push(format!("{} tokens in{cached}, {} out", usage.input, usage.output));
     }
-    if usage.cost > 0.0 {
-        parts.push(format!("{:.4}", usage.cost));
+    if let Some(cost) = usage.cost.filter(|cost| *cost > 0.0) {
+        parts.push(format!("{cost:.4}"));
     }
     if turn.tool_calls > 0 {
         parts.push(calls(turn.tool_calls));

@@ -97,7 +97,7 @@ impl AgentSession {
             };
             let key = cache_key(&header.root_id);
             let said = summarize(inner, &equipment, &messages, key, &running.cancel).await?;
-            log.append(said.usage.into_iter().collect()).await?;
+            log.append(said.usage).await?;
             Ok(said.by)
         };
         let asked = asked.await;

@@ -158,6 +158,7 @@ impl Inner {
             ..NewSession::in_workspace(header.workspace)
         };
         let mut equipment = delegate.equipment.unwrap_or_else(|| self.equipment());
+        equipment.model.ready().map_err(Error::NotReady)?;
         equipment.settings.budget = delegate.budget;
         let session = AgentSession::planned(&self.kernel, new, equipment);
         session.inner.make_ready().await?;
@@ -174,6 +175,7 @@ impl Inner {
         call: Option<&ToolCall>,
     ) -> Result<Child> {
         let mut equipment = delegate.equipment.unwrap_or_else(|| self.equipment());
+        equipment.model.ready().map_err(Error::NotReady)?;
         equipment.settings.budget = delegate.budget;
         let session = self.kernel.open(child, equipment).await?;
         if session.identity().parent_id != Some(self.identity().session_id) {

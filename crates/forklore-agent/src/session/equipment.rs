@@ -118,6 +118,9 @@ pub struct Settings {
     pub result_bytes: usize,
     /// How long a hook may take.
     pub hook_patience: Duration,
+    /// After how many rounds of calls in a row that all failed in the same way a turn ends; none
+    /// leaves that to the budget.
+    pub vain_rounds: Option<u32>,
     /// How full the context may be before the history is compacted, 0 to 1; none never compacts
     /// by itself.
     pub compact_at: Option<f64>,
@@ -135,12 +138,14 @@ impl Default for Settings {
             grace: Duration::from_secs(2),
             result_bytes: 256 << 10,
             hook_patience: Duration::from_secs(10),
+            vain_rounds: Some(5),
             compact_at: Some(0.8),
         }
     }
 }
 
-/// What one turn may take; none is no limit. It is looked at before each call of the model.
+/// What one turn may take; none is no limit. It is looked at before each call of the model; when
+/// the time is over, what runs is interrupted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Budget {
     /// Calls of the model.

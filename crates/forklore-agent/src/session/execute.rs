@@ -11,6 +11,9 @@ use crate::notify::Name;
 use crate::turn::{Course, Log, Run, Status, Turn, event, user_message};
 use crate::{Error, Result};
 
+/// What a model is told whose answer was cut short, when the turn is gone on with.
+const GO_ON: &str = "[Your last answer was cut off. Go on from where it stopped.]";
+
 impl AgentSession {
     /// Runs a turn: the prompt is stored, the model is asked and its tools are called until it has
     /// no more to say. Everything is in the log before it is announced. The session's lease is
@@ -21,11 +24,13 @@ impl AgentSession {
     ///
     /// # Errors
     /// `busy` naming the runtime that holds the session; `permission_denied` when a hook denies the
-    /// prompt; [`Error::Model`] when the model does not answer, which is in the log
-    /// as `turn_failed`.
+    /// prompt; [`Error::NotReady`] when the model cannot be asked, and nothing is stored then;
+    /// [`Error::Model`] when it does not answer, which is in the log as `turn_failed`, behind what
+    /// it said before it broke off.
     pub async fn execute(&self, prompt: &str) -> Result<Turn> {
         let inner = &self.inner;
         let mut view = inner.turn.try_lock().map_err(|_| Error::Running(self.id()))?;
+        inner.model_is_ready()?;
         let running = Running::begin(inner);
         inner.make_ready().await?;
         let identity = inner.identity();
@@ -53,7 +58,8 @@ impl AgentSession {
     }
 
     /// Goes on with a turn that was broken off, by a killed process for instance: calls that have
-    /// no result get one that says so, and the model is asked.
+    /// no result get one that says so, and the model is asked. Of an answer that was cut short the
+    /// part stays, and the model is told to go on from there.
     ///
     /// # Errors
     /// [`Error::NothingToResume`] when the last turn is over; otherwise as
@@ -61,6 +67,7 @@ impl AgentSession {
     pub async fn resume(&self) -> Result<Turn> {
         let inner = &self.inner;
         let mut view = inner.turn.try_lock().map_err(|_| Error::Running(self.id()))?;
+        inner.model_is_ready()?;
         let running = Running::begin(inner);
         inner.make_ready().await?;
         let (mut log, header) = Log::open(inner, &mut view).await?;
@@ -99,6 +106,11 @@ impl Drop for Running<'_> {
 }
 
 impl Inner {
+    /// Says what the model lacks before anything is made or stored for it.
+    pub(super) fn model_is_ready(&self) -> Result<()> {
+        self.equipment().model.ready().map_err(Error::NotReady)
+    }
+
     fn first_events(
         &self,
         header: &Header,
@@ -124,8 +136,7 @@ impl Inner {
         cancel: &CancellationToken,
     ) -> Result<Turn> {
         let equipment = self.equipment();
-        let ceiling = header.permissions.as_ref();
-        let run = Run { equipment: &equipment, root: &header.root_id, ceiling, cancel };
+        let run = Run::new(&equipment, header, cancel);
         let mut course = Course::default();
         let status = match run.run(log, &mut course).await {
             Ok(status) => status,
@@ -154,7 +165,7 @@ impl Inner {
             text: course.text,
             model_calls: course.model_calls,
             tool_calls: course.tool_calls,
-            usage: course.usage,
+            usage: course.spent,
             head_seq: log.head(),
         })
     }
@@ -182,10 +193,19 @@ impl Inner {
         self.announce(Name::OrchestratorComplete, data);
     }
 
-    /// What a turn lacks that was broken off: the results of its open calls.
+    /// What a turn lacks that was broken off: the results of its open calls, or a word that its
+    /// answer was cut short.
     async fn broken_off(&self, header: &Header) -> Result<Vec<NewEvent>> {
         let id = header.id.clone();
-        let open = self.kernel.run(move |engine| engine.broken_off(&id)).await?;
+        let looked = self.kernel.run(move |engine| {
+            let open = engine.broken_off(&id)?;
+            let cut_short = open.is_none() && engine.is_cut_short(&id)?;
+            Ok((open, cut_short))
+        });
+        let (open, cut_short) = looked.await?;
+        if cut_short {
+            return Ok(vec![user_message(GO_ON, true)?]);
+        }
         let Some(open) = open else { return Err(Error::NothingToResume(header.id.clone())) };
         let lost = open.iter().map(|call| {
             let content = "No result: the runtime that made the call is gone.";

@@ -8,9 +8,13 @@ use futures_util::StreamExt;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+use super::cap::boundary;
 use super::new_event::event;
 use crate::Result;
-use crate::model::{End, ModelError, ModelErrorKind, ModelName, ModelResult, Piece, Pieces};
+use crate::bounds::{BLOCKS, Measure, TooMuch};
+use crate::model::{
+    End, ModelError, ModelErrorKind, ModelName, ModelResult, Piece, Pieces, TokenUsage,
+};
 use crate::notify::Name;
 use crate::session::Inner;
 use crate::tool::ToolCall;
@@ -23,6 +27,9 @@ pub(super) struct Answer {
     thinking: String,
     /// Whether its pieces are announced to nobody.
     quiet: bool,
+    measure: Measure,
+    /// What it takes so far and the request's name, where the provider said it before the end.
+    pub(super) so_far: Option<(TokenUsage, Option<String>)>,
     /// Set when the answer is whole.
     pub(super) end: Option<End>,
 }
@@ -55,6 +62,10 @@ impl Answer {
             kind,
             source: None,
         };
+        let beyond = |too_much: TooMuch| ModelError {
+            source: Some(Box::new(too_much)),
+            ..failed(ModelErrorKind::Malformed, &too_much.to_string())
+        };
         loop {
             let next = async {
                 match patience {
@@ -69,11 +80,11 @@ impl Answer {
             };
             match piece {
                 Ok(Some(Ok(Piece::End(end)))) => {
-                    self.end_thinking();
+                    self.end_thinking().map_err(beyond)?;
                     self.end = Some(end);
                     return Ok(());
                 }
-                Ok(Some(Ok(piece))) => self.take(inner, piece),
+                Ok(Some(Ok(piece))) => self.take(inner, piece).map_err(beyond)?,
                 Ok(Some(Err(error))) => return Err(error),
                 Ok(None) => {
                     let message = "the answer broke off before it was whole";
@@ -87,19 +98,15 @@ impl Answer {
         }
     }
 
-    fn take(&mut self, inner: &Inner, piece: Piece) {
+    /// Takes a piece. Of a text that is too much, what still fits is taken.
+    fn take(&mut self, inner: &Inner, mut piece: Piece) -> Result<(), TooMuch> {
+        let measured = self.measure.take(&piece);
+        if let Err((too_much, room)) = measured {
+            let Piece::Text(text) = &mut piece else { return Err(too_much) };
+            text.truncate(boundary(text, room));
+        }
         match piece {
-            Piece::Text(text) => {
-                self.end_thinking();
-                if !matches!(self.blocks.last(), Some(Block::Text(_))) {
-                    self.blocks.push(Block::Text(String::new()));
-                    self.announce_start(inner, "text");
-                }
-                self.announce_piece(inner, Name::ContentBlockDelta, "text", &text);
-                if let Some(Block::Text(so_far)) = self.blocks.last_mut() {
-                    so_far.push_str(&text);
-                }
-            }
+            Piece::Text(text) => self.add_text(inner, &text)?,
             Piece::Thinking(text) => {
                 if self.thinking.is_empty() {
                     self.announce_start(inner, "thinking");
@@ -109,19 +116,42 @@ impl Answer {
             }
             Piece::Thought { text, opaque } => {
                 self.thinking.clear();
-                self.blocks.push(Block::Thought { text, opaque });
+                self.add(Block::Thought { text, opaque })?;
             }
             Piece::Call(call) => {
-                self.end_thinking();
+                self.end_thinking()?;
                 self.announce_start(inner, "tool_call");
-                self.add_call(inner, call);
+                self.add_call(inner, call)?;
             }
+            Piece::Usage { usage, request_id } => self.so_far = Some((usage, request_id)),
             Piece::End(_) => {}
         }
+        measured.map_err(|(too_much, _)| too_much)
+    }
+
+    fn add(&mut self, block: Block) -> Result<(), TooMuch> {
+        if self.blocks.len() == BLOCKS {
+            return Err(TooMuch::Blocks);
+        }
+        self.blocks.push(block);
+        Ok(())
+    }
+
+    fn add_text(&mut self, inner: &Inner, text: &str) -> Result<(), TooMuch> {
+        self.end_thinking()?;
+        if !matches!(self.blocks.last(), Some(Block::Text(_))) {
+            self.add(Block::Text(String::new()))?;
+            self.announce_start(inner, "text");
+        }
+        self.announce_piece(inner, Name::ContentBlockDelta, "text", text);
+        if let Some(Block::Text(so_far)) = self.blocks.last_mut() {
+            so_far.push_str(text);
+        }
+        Ok(())
     }
 
     /// Adds a call under an id that no other call of the answer has.
-    fn add_call(&mut self, inner: &Inner, mut call: ToolCall) {
+    fn add_call(&mut self, inner: &Inner, mut call: ToolCall) -> Result<(), TooMuch> {
         if call.id.is_empty() {
             call.id = format!("call_{}", inner.kernel.engine().new_id());
         }
@@ -131,14 +161,20 @@ impl Answer {
             number += 1;
             call.id = format!("{given}-{number}");
         }
-        self.blocks.push(Block::Call(call));
+        self.add(Block::Call(call))
     }
 
-    fn end_thinking(&mut self) {
-        if !self.thinking.is_empty() {
-            let text = std::mem::take(&mut self.thinking);
-            self.blocks.push(Block::Thought { text, opaque: None });
+    fn end_thinking(&mut self) -> Result<(), TooMuch> {
+        if self.thinking.is_empty() {
+            return Ok(());
         }
+        let text = std::mem::take(&mut self.thinking);
+        self.add(Block::Thought { text, opaque: None })
+    }
+
+    /// Whether people have seen something of it.
+    pub(super) fn has_text(&self) -> bool {
+        self.blocks.iter().any(|block| matches!(block, Block::Text(text) if !text.is_empty()))
     }
 
     fn announce_start(&self, inner: &Inner, kind: &str) {
@@ -174,7 +210,7 @@ impl Answer {
     }
 
     /// The events of a whole answer, in the order in which it was said. Of one that was
-    /// interrupted, the text that came, marked as a part.
+    /// interrupted or broke off, the text that came, marked as a part.
     pub(super) fn events(&self, model: &ModelName) -> Result<Vec<NewEvent>> {
         if self.end.is_none() {
             let text = self.text();

@@ -10,15 +10,40 @@ use tokio_util::sync::CancellationToken;
 
 use super::answer::Answer;
 use super::panic_text;
-use crate::model::{Model, ModelError, ModelErrorKind, ModelResult, Request};
+use crate::Error;
+use crate::model::{Model, ModelError, ModelErrorKind, ModelResult, Request, TokenUsage};
 use crate::notify::Name;
 use crate::session::{Inner, Settings};
-use crate::{Error, Result};
 
-/// An answer, whole or interrupted, and how often the model was asked for it.
+/// What came of asking.
 pub(super) struct Asked {
+    /// The answer: whole, or as far as people have seen it.
     pub(super) answer: Answer,
+    /// How long the last attempt took.
     pub(super) took: Duration,
+    /// What attempts took that gave no whole answer, where their provider said it.
+    pub(super) lost: Vec<Lost>,
+    /// Why there is no whole answer, where nobody interrupted it.
+    pub(super) failed: Option<Failed>,
+}
+
+/// What an attempt took that gave no whole answer.
+pub(super) struct Lost {
+    pub(super) usage: TokenUsage,
+    pub(super) request_id: Option<String>,
+    pub(super) took: Duration,
+}
+
+/// A model that was given up.
+pub(super) struct Failed {
+    pub(super) attempts: u32,
+    pub(super) source: ModelError,
+}
+
+impl From<Failed> for Error {
+    fn from(failed: Failed) -> Self {
+        Self::Model { attempts: failed.attempts, source: failed.source }
+    }
 }
 
 /// Asks until there is an answer, the turn is interrupted, or asking again makes no sense.
@@ -28,7 +53,7 @@ pub(super) async fn ask(
     request: &Request,
     settings: &Settings,
     cancel: &CancellationToken,
-) -> Result<Asked> {
+) -> Asked {
     ask_for(inner, model, request, settings, cancel, None).await
 }
 
@@ -40,7 +65,7 @@ pub(super) async fn ask_aside(
     settings: &Settings,
     cancel: &CancellationToken,
     purpose: &'static str,
-) -> Result<Asked> {
+) -> Asked {
     ask_for(inner, model, request, settings, cancel, Some(purpose)).await
 }
 
@@ -51,13 +76,14 @@ async fn ask_for(
     settings: &Settings,
     cancel: &CancellationToken,
     purpose: Option<&'static str>,
-) -> Result<Asked> {
+) -> Asked {
     let mut pauses = ExponentialBuilder::default()
         .with_jitter()
         .with_min_delay(settings.backoff)
         .with_max_delay(settings.longest_backoff)
         .without_max_times()
         .build();
+    let mut so_far = SoFar::default();
     let mut attempts = 0;
     loop {
         attempts += 1;
@@ -67,14 +93,17 @@ async fn ask_for(
         inner.announce(Name::ProviderRequest, data);
         let began = tokio::time::Instant::now();
         let mut answer = if purpose.is_some() { Answer::quiet() } else { Answer::default() };
-        let error = match try_once(inner, model, request, cancel, &mut answer).await {
-            Ok(()) => return Ok(Asked { answer, took: began.elapsed() }),
+        let tried = try_once(inner, model, request, cancel, &mut answer).await;
+        let error = match tried {
+            Ok(()) if answer.end.is_some() => return so_far.whole(answer, began.elapsed()),
+            Ok(()) => return so_far.with(answer, began.elapsed()).broken_off(None),
             Err(error) => error,
         };
+        so_far = so_far.with(answer, began.elapsed());
         let too_late = matches!(error.kind,
             ModelErrorKind::Later(Some(asked)) if asked > settings.longest_backoff);
         if !error.kind.is_passing() || too_late || attempts >= settings.attempts {
-            return Err(Error::Model { attempts, source: error });
+            return so_far.broken_off(Some(Failed { attempts, source: error }));
         }
         let pause = pauses.next().unwrap_or(settings.longest_backoff);
         let pause = match error.kind {
@@ -85,11 +114,39 @@ async fn ask_for(
             "error": error.message, "pause_ms": u64::try_from(pause.as_millis()).ok()});
         inner.announce(Name::ProviderRetry, data);
         tokio::select! {
-            () = cancel.cancelled() => {
-                return Ok(Asked { answer: Answer::default(), took: began.elapsed() });
-            }
+            () = cancel.cancelled() => return so_far.broken_off(None),
             () = tokio::time::sleep(pause) => {}
         }
+    }
+}
+
+/// What attempts came to that gave no whole answer.
+#[derive(Default)]
+struct SoFar {
+    /// The last one that said something. One that says something takes the place of those before.
+    answer: Answer,
+    took: Duration,
+    lost: Vec<Lost>,
+}
+
+impl SoFar {
+    fn with(mut self, mut answer: Answer, took: Duration) -> Self {
+        let known = answer.so_far.take().filter(|(usage, _)| *usage != TokenUsage::default());
+        if let Some((usage, request_id)) = known {
+            self.lost.push(Lost { usage, request_id, took });
+        }
+        if answer.has_text() {
+            self.answer = answer;
+        }
+        Self { took, ..self }
+    }
+
+    fn whole(self, answer: Answer, took: Duration) -> Asked {
+        Asked { answer, took, lost: self.lost, failed: None }
+    }
+
+    fn broken_off(self, failed: Option<Failed>) -> Asked {
+        Asked { answer: self.answer, took: self.took, lost: self.lost, failed }
     }
 }
 

@@ -52,7 +52,7 @@ pub(super) fn shortened(text: &str, most: usize) -> String {
 }
 
 /// The last place at or before `at` where a character begins.
-fn boundary(text: &str, at: usize) -> usize {
+pub(super) fn boundary(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 

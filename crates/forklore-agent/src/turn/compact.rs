@@ -58,7 +58,7 @@ pub(crate) async fn compact(
     inner.announce(Name::ContextPreCompact, data);
     let said = summarize(&inner, equipment, &plan.messages, root_key, cancel).await?;
     if cancel.is_cancelled() {
-        log.append(said.usage.into_iter().collect()).await?;
+        log.append(said.usage).await?;
         return Ok(None);
     }
     let (text, by, why) = match &said.by {

@@ -15,6 +15,9 @@ use crate::notify::{Identity, Name};
 use crate::session::{Equipment, Inner};
 use crate::tool::ToolCall;
 
+/// So many tools are named to a model that calls one that is not there.
+const MOST_NAMED: usize = 50;
+
 /// A call that was decided about.
 pub(super) struct Decided {
     /// The call, as the hooks left it.
@@ -48,6 +51,19 @@ impl Decided {
     /// Nothing was decided, because the turn is over.
     pub(super) fn cancelled(call: ToolCall, why: &str) -> Self {
         Self::new(call, "interruption", Some(why.to_owned()))
+    }
+
+    /// Nobody has to decide about a tool that is not there.
+    pub(super) fn unknown(call: ToolCall, there: &[String]) -> Self {
+        let named =
+            there.iter().take(MOST_NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+        let others = match there.len().saturating_sub(MOST_NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let named = if named.is_empty() { "none" } else { &named };
+        let why = format!("there is no tool {}; there are: {named}{others}", call.name);
+        Self::new(call, "kernel", Some(why))
     }
 
     /// The record of it.

@@ -9,14 +9,15 @@ mod decide;
 mod log;
 mod new_event;
 mod run;
+mod spent;
 mod summarize;
 mod tools;
+mod vain;
 mod view;
 mod work;
 
 use std::any::Any;
 
-use forklore_model::header::Usage;
 use forklore_model::{Data, SessionId};
 use serde::Serialize;
 
@@ -25,6 +26,7 @@ pub(crate) use compact::compact;
 pub(crate) use log::Log;
 pub(crate) use new_event::{event, user_message};
 pub(crate) use run::{Course, Run};
+pub use spent::Spent;
 pub(crate) use summarize::summarize;
 pub(crate) use view::View;
 pub use view::cache_key;
@@ -49,7 +51,7 @@ pub struct Turn {
     /// How many calls it made.
     pub tool_calls: u32,
     /// What it took.
-    pub usage: Usage,
+    pub usage: Spent,
     /// The last log position.
     pub head_seq: i64,
 }

@@ -1,35 +1,38 @@
 //! The loop of a turn: the model is asked, its calls are carried out, until it has no more to say.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use forklore_engine::NewEvent;
-use forklore_model::header::Usage;
-use forklore_model::{EventType, SessionId, payload};
+use forklore_model::{Header, SessionId};
 use serde_json::json;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::Status;
-use super::answer::Answer;
 use super::ask::{Asked, ask};
 use super::compact::compact;
 use super::log::Log;
-use super::new_event::{event, user_message};
+use super::new_event::user_message;
+use super::spent::{Call, Spent};
 use super::tools::carry_out;
+use super::vain::Vain;
 use super::view::cache_key;
+use crate::Result;
 use crate::hook::Matter;
 use crate::model::{EndReason, ModelErrorKind, Request};
 use crate::notify::Name;
 use crate::session::{Equipment, Gauge};
-use crate::{Error, Result};
 
 /// What a turn works with.
 pub(crate) struct Run<'a> {
     pub(crate) equipment: &'a Equipment,
     pub(crate) root: &'a SessionId,
     pub(crate) ceiling: Option<&'a BTreeSet<String>>,
+    /// What the person stops it with.
     pub(crate) cancel: &'a CancellationToken,
+    /// What stops its work: that, or that its time is over.
+    stop: CancellationToken,
+    began: Instant,
 }
 
 /// How far a turn has come.
@@ -38,39 +41,85 @@ pub(crate) struct Course {
     pub(crate) text: String,
     pub(crate) model_calls: u32,
     pub(crate) tool_calls: u32,
-    pub(crate) usage: Usage,
+    pub(crate) spent: Spent,
     /// Whether a compaction made no room.
     compacting_is_vain: bool,
+    vain: Vain,
 }
 
-impl Run<'_> {
-    /// Runs the turn whose prompt is in the log.
+impl<'a> Run<'a> {
+    pub(crate) fn new(
+        equipment: &'a Equipment,
+        header: &'a Header,
+        cancel: &'a CancellationToken,
+    ) -> Self {
+        Self {
+            equipment,
+            root: &header.root_id,
+            ceiling: header.permissions.as_ref(),
+            cancel,
+            stop: cancel.child_token(),
+            began: Instant::now(),
+        }
+    }
+
+    /// Runs the turn whose prompt is in the log. When its time is over, what runs is interrupted.
     pub(crate) async fn run(&self, log: &mut Log<'_>, course: &mut Course) -> Result<Status> {
-        let began = Instant::now();
+        let most = self.equipment.settings.budget.time;
+        let over = async {
+            match most.and_then(|most| self.began.checked_add(most)) {
+                Some(end) => tokio::time::sleep_until(end).await,
+                None => std::future::pending().await,
+            }
+        };
+        let mut work = std::pin::pin!(self.rounds(log, course));
+        tokio::select! {
+            biased;
+            done = &mut work => done,
+            () = over => {
+                self.stop.cancel();
+                work.await
+            }
+        }
+    }
+
+    async fn rounds(&self, log: &mut Log<'_>, course: &mut Course) -> Result<Status> {
         loop {
-            if let Some(spent) = self.is_spent(course, began) {
+            if let Some(spent) = self.is_spent(course) {
                 return Ok(Status::Incomplete(spent));
             }
-            if self.cancel.is_cancelled() {
-                return Ok(Status::Cancelled);
+            if self.stop.is_cancelled() {
+                return Ok(self.stopped());
             }
-            let Some(Asked { answer, took }) = self.ask(log, course).await? else { continue };
-            self.store(log, course, &answer, took).await?;
-            let text = answer.text();
-            let Some(end) = &answer.end else {
-                if !text.is_empty() {
-                    course.text = text;
-                }
-                return Ok(Status::Cancelled);
-            };
+            let Some(asked) = self.ask(log, course).await? else { continue };
+            self.store(log, course, &asked).await?;
+            let answer = asked.answer;
+            if answer.end.is_some() || answer.has_text() {
+                course.text = answer.text();
+            }
+            if let Some(failed) = asked.failed {
+                return Err(failed.into());
+            }
+            let Some(end) = &answer.end else { return Ok(self.stopped()) };
             let calls: Vec<_> = answer.calls().cloned().collect();
-            course.text = text;
             if calls.is_empty() {
                 return Ok(ended(&end.reason));
             }
             course.tool_calls += u32::try_from(calls.len()).unwrap_or(u32::MAX);
-            carry_out(log, self.equipment, self.ceiling, calls, self.cancel).await?;
+            let round = carry_out(log, self.equipment, self.ceiling, calls, &self.stop).await?;
+            let vain = course.vain.count(round, self.equipment.settings.vain_rounds);
+            if let Some(why) = vain.filter(|_| !self.stop.is_cancelled()) {
+                return Ok(Status::Incomplete(why));
+            }
         }
+    }
+
+    /// How a turn ended that was stopped.
+    fn stopped(&self) -> Status {
+        if self.cancel.is_cancelled() {
+            return Status::Cancelled;
+        }
+        Status::Incomplete(format!("{} s", self.began.elapsed().as_secs()))
     }
 
     /// Asks the model, with room made first where that is needed. None when room had to be made
@@ -85,16 +134,16 @@ impl Run<'_> {
             self.compact(log, course, "threshold").await?;
         }
         let request = self.request(log).await?;
-        match ask(log.inner, model, &request, settings, self.cancel).await {
-            Err(Error::Model { source, .. })
-                if source.kind == ModelErrorKind::TooLong
-                    && (self.compact(log, course, "too_long").await?
-                        || self.cancel.is_cancelled()) =>
-            {
-                Ok(None)
-            }
-            asked => asked.map(Some),
+        let asked = ask(log.inner, model, &request, settings, &self.stop).await;
+        let kind = asked.failed.as_ref().map(|failed| &failed.source.kind);
+        if kind == Some(&ModelErrorKind::TooLong)
+            && (self.compact(log, course, "too_long").await? || self.stop.is_cancelled())
+        {
+            let lost = self.account(course, asked.lost(None))?;
+            log.append(lost).await?;
+            return Ok(None);
         }
+        Ok(Some(asked))
     }
 
     /// Makes room. Whether there is more of it now.
@@ -105,7 +154,7 @@ impl Run<'_> {
         reason: &'static str,
     ) -> Result<bool> {
         let key = cache_key(self.root);
-        let compacted = compact(log, self.equipment, key, reason, self.cancel).await?;
+        let compacted = compact(log, self.equipment, key, reason, &self.stop).await?;
         let has_room = compacted.is_some_and(|made| made.made_room);
         course.compacting_is_vain = !has_room;
         Ok(has_room)
@@ -129,23 +178,16 @@ impl Run<'_> {
     }
 
     /// Writes an answer down, with what it took, and tells of it.
-    async fn store(
-        &self,
-        log: &mut Log<'_>,
-        course: &mut Course,
-        answer: &Answer,
-        took: Duration,
-    ) -> Result<()> {
-        let name = self.equipment.model.name();
-        let mut events = answer.events(name)?;
-        if let Some(usage) = usage_event(self.equipment, answer, took, None)? {
-            course.usage += payload::usage(&usage.data);
-            course.model_calls += 1;
-            events.push(usage);
-        }
+    async fn store(&self, log: &mut Log<'_>, course: &mut Course, asked: &Asked) -> Result<()> {
+        let (name, answer) = (self.equipment.model.name(), &asked.answer);
+        // Before the part that came: how full the context is counts from the last record on.
+        let mut events = self.account(course, asked.lost(None))?;
+        events.extend(answer.events(name)?);
+        events.extend(self.account(course, asked.answered(None).into_iter())?);
         log.append(events).await?;
         answer.announce_blocks(log.inner);
         if let Some(end) = &answer.end {
+            course.model_calls += 1;
             let data = json!({"provider": name.provider, "model": name.model,
                 "usage": end.usage, "stop_reason": end.reason, "request_id": end.request_id});
             log.inner.announce(Name::ProviderResponse, data);
@@ -155,41 +197,35 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn is_spent(&self, course: &Course, began: Instant) -> Option<String> {
+    /// Counts what calls of the model took, and gives their records.
+    fn account<'c>(
+        &self,
+        course: &mut Course,
+        calls: impl Iterator<Item = Call<'c>>,
+    ) -> Result<Vec<NewEvent>> {
+        let counted = calls.map(|call| {
+            course.spent += call.spent(self.equipment);
+            call.event(self.equipment)
+        });
+        counted.collect()
+    }
+
+    fn is_spent(&self, course: &Course) -> Option<String> {
         let budget = &self.equipment.settings.budget;
         if budget.model_calls.is_some_and(|most| course.model_calls >= most) {
             return Some(format!("{} calls of the model", course.model_calls));
         }
-        let tokens = course.usage.input + course.usage.output;
+        let tokens = course.spent.input.saturating_add(course.spent.output);
         if budget.tokens.is_some_and(|most| tokens >= most) {
             return Some(format!("{tokens} tokens"));
         }
-        if budget.cost.is_some_and(|most| course.usage.cost >= most) {
-            return Some(format!("a cost of {}", course.usage.cost));
+        let cost = course.spent.cost.unwrap_or(0.0);
+        if budget.cost.is_some_and(|most| cost >= most) {
+            return Some(format!("a cost of {cost}"));
         }
-        let time = began.elapsed();
+        let time = self.began.elapsed();
         budget.time.is_some_and(|most| time >= most).then(|| format!("{} s", time.as_secs()))
     }
-}
-
-/// What an answer took. Of one that was interrupted nobody says it.
-pub(super) fn usage_event(
-    equipment: &Equipment,
-    answer: &Answer,
-    took: Duration,
-    purpose: Option<&str>,
-) -> Result<Option<NewEvent>> {
-    let Some(end) = &answer.end else { return Ok(None) };
-    let name = equipment.model.name();
-    let cost = equipment.settings.prices.and_then(|prices| prices.cost(&end.usage));
-    let data = json!({
-        "provider": name.provider, "model": name.model,
-        "input": end.usage.input, "output": end.usage.output,
-        "cached": end.usage.cached, "cache_written": end.usage.cache_written,
-        "cost": cost, "request_id": end.request_id,
-        "ms": u64::try_from(took.as_millis()).ok(), "purpose": purpose,
-    });
-    event(EventType::PROVIDER_USAGE, data).map(Some)
 }
 
 fn ended(reason: &EndReason) -> Status {

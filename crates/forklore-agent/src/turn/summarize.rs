@@ -6,13 +6,12 @@ use forklore_engine::{NewEvent, Summarize};
 use forklore_model::{Message, Part, Role};
 use tokio_util::sync::CancellationToken;
 
-use super::ask::{Asked, ask_aside};
+use super::ask::ask_aside;
 use super::cap::shortened;
-use super::run::usage_event;
-use crate::Result;
 use crate::media::Attached;
 use crate::model::Request;
 use crate::session::{Equipment, Inner};
+use crate::{Error, Result};
 
 const TASK: &str = "Below is the transcript of a conversation between a person and an assistant \
      that uses tools. Write a summary from which the assistant can go on without the transcript: \
@@ -27,7 +26,7 @@ const TRANSCRIPT_BYTES: usize = 200 << 10;
 /// What the model said, and what asking it took.
 pub(crate) struct Summarized {
     pub(crate) by: Summarize,
-    pub(crate) usage: Option<NewEvent>,
+    pub(crate) usage: Vec<NewEvent>,
 }
 
 /// Asks the model for a summary. When it gives none, that is told instead.
@@ -54,22 +53,19 @@ pub(crate) async fn summarize(
         cache_key,
         options: equipment.settings.options.clone(),
     };
-    let asked = ask_aside(inner, model, &request, &equipment.settings, cancel, "summary").await;
-    let (by, usage) = match asked {
-        Ok(Asked { answer, took }) => {
-            let text = answer.text();
-            let name = model.name();
-            let usage = usage_event(equipment, &answer, took, Some("summary"))?;
-            let by = if answer.end.is_none() {
-                Summarize::Untold("the model was interrupted".into())
-            } else if text.trim().is_empty() {
-                Summarize::Untold("the model gave no summary".into())
-            } else {
-                Summarize::Told { text, model: name.model.clone() }
-            };
-            (by, usage)
-        }
-        Err(error) => (Summarize::Untold(error.to_string()), None),
+    let purpose = "summary";
+    let asked = ask_aside(inner, model, &request, &equipment.settings, cancel, purpose).await;
+    let calls = asked.lost(Some(purpose)).chain(asked.answered(Some(purpose)));
+    let usage = calls.map(|call| call.event(equipment)).collect::<Result<_>>()?;
+    let text = asked.answer.text();
+    let by = if let Some(failed) = asked.failed {
+        Summarize::Untold(Error::from(failed).to_string())
+    } else if asked.answer.end.is_none() {
+        Summarize::Untold("the model was interrupted".into())
+    } else if text.trim().is_empty() {
+        Summarize::Untold("the model gave no summary".into())
+    } else {
+        Summarize::Told { text, model: model.name().model.clone() }
     };
     Ok(Summarized { by, usage })
 }

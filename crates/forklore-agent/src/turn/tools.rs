@@ -15,6 +15,7 @@ use super::children::make_children;
 use super::decide::{Decided, decide};
 use super::log::Log;
 use super::new_event::{event, user_message};
+use super::vain::Round;
 use super::work::{Done, Work};
 use crate::hook::Matter;
 use crate::notify::Name;
@@ -22,17 +23,19 @@ use crate::session::Equipment;
 use crate::tool::{ToolCall, ToolOutcome};
 use crate::{Error, Result};
 
-/// Carries out the calls. When it returns, each has its result in the log.
+/// Carries out the calls. When it returns, each has its result in the log; it tells how they
+/// failed.
 pub(super) async fn carry_out(
     log: &mut Log<'_>,
     equipment: &Equipment,
     ceiling: Option<&BTreeSet<String>>,
     calls: Vec<ToolCall>,
     cancel: &CancellationToken,
-) -> Result<()> {
+) -> Result<Round> {
     let mut decided = decide_all(log, equipment, ceiling, calls, cancel).await?;
     let children = make_children(log, equipment, &mut decided).await?;
     let mut work = Work::begin(log, equipment, &decided, &children, cancel);
+    let mut round = Round::default();
     let mut written = 0;
     while written < decided.len() {
         work.next(cancel).await;
@@ -54,6 +57,7 @@ pub(super) async fn carry_out(
             events.push(result_event(&decided.call, &outcome, kept.as_ref())?);
             // No gc takes what the event is about to name.
             holding.extend(kept);
+            round.add(decided, &outcome);
             told.push((&decided.call, outcome, ended));
             written += 1;
         }
@@ -74,7 +78,7 @@ pub(super) async fn carry_out(
             log.inner.announce(name, data);
         }
     }
-    Ok(())
+    Ok(round)
 }
 
 async fn decide_all(
@@ -85,7 +89,12 @@ async fn decide_all(
     cancel: &CancellationToken,
 ) -> Result<Vec<Decided>> {
     let mut all = Vec::with_capacity(calls.len());
+    let there: Vec<String> = equipment.specs().into_iter().map(|spec| spec.name).collect();
     for call in calls {
+        if !there.contains(&call.name) {
+            all.push(Decided::unknown(call, &there));
+            continue;
+        }
         let decided = tokio::select! {
             biased;
             () = cancel.cancelled() => Decided::cancelled(call.clone(), CANCELLED),

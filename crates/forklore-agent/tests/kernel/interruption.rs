@@ -56,7 +56,9 @@ async fn a_tool_that_crashes_is_an_outcome() {
     ]);
     let session = world.root(&model);
     assert_eq!(session.execute("go").await.unwrap().text, "so be it");
-    let expected = ["the tool crashed: scripted crash", "2", "there is no tool missing"];
+    let missing = "there is no tool missing; there are: \
+                   echo, slow, steps, fail, crash, hang, deaf, flood";
+    let expected = ["the tool crashed: scripted crash", "2", missing];
     assert_eq!(results(&world, &session), expected);
     assert_eq!(world.ears.of(Name::ToolError).len(), 2);
 }

@@ -8,6 +8,7 @@
     reason = "these are tests: a broken expectation ends the case"
 )]
 
+mod bounds;
 mod context;
 mod delegates;
 mod hooks;
@@ -15,10 +16,13 @@ mod interruption;
 mod kill;
 mod leases;
 mod lifecycle;
+mod partial;
 mod permissions;
 mod scripted;
+mod spent;
 mod streams;
 mod subagents;
 mod trouble;
 mod turns;
+mod vain;
 mod world;

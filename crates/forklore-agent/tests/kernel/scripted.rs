@@ -27,6 +27,8 @@ pub(crate) enum Act {
 pub(crate) struct Scripted {
     name: ModelName,
     window: Option<u64>,
+    /// Why it cannot be asked.
+    lacks: Option<&'static str>,
     answers: Mutex<VecDeque<Vec<Act>>>,
     asked: Mutex<Vec<Request>>,
 }
@@ -40,9 +42,17 @@ impl Scripted {
         Arc::new(Self {
             name: ModelName { provider: "test".into(), model: model.into() },
             window,
+            lacks: None,
             answers: Mutex::new(answers.into()),
             asked: Mutex::default(),
         })
+    }
+
+    /// One that cannot be asked.
+    pub(crate) fn without(key: &'static str) -> Arc<Self> {
+        let name = ModelName { provider: "test".into(), model: "small".into() };
+        let (answers, asked) = (Mutex::default(), Mutex::default());
+        Arc::new(Self { name, window: None, lacks: Some(key), answers, asked })
     }
 
     /// The requests so far.
@@ -58,6 +68,12 @@ impl Model for Scripted {
 
     fn context_window(&self) -> Option<u64> {
         self.window
+    }
+
+    fn ready(&self) -> ModelResult<()> {
+        let Some(lacks) = self.lacks else { return Ok(()) };
+        let (provider, message) = ("test".into(), format!("no key: {lacks} is not set"));
+        Err(ModelError { provider, message, kind: ModelErrorKind::Key, source: None })
     }
 
     fn stream<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, ModelResult<Pieces<'a>>> {

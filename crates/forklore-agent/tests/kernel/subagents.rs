@@ -73,7 +73,8 @@ async fn work_goes_down_as_deep_as_the_limits_allow() {
     let outcome = |text: &str, failed: bool| vec![(json!(text), failed)];
     assert_eq!(results(&world, &root.id()), outcome("second", false));
     assert_eq!(results(&world, &children[0]), outcome("no deeper", false));
-    assert_eq!(results(&world, &children[1]), outcome("there is no tool delegate", true));
+    let deep = format!("there is no tool delegate; there are: {}", ALL.join(", "));
+    assert_eq!(results(&world, &children[1]), outcome(&deep, true));
 }
 
 #[tokio::test]
@@ -99,7 +100,7 @@ async fn a_sub_agent_has_what_it_is_given_and_never_more_than_its_parent() {
     assert_eq!(header.permissions, Some(names(["echo", "slow"])));
     assert_eq!(header.title.as_deref(), Some("helper"));
     assert_eq!(told(&model)[1], ["echo", "slow"]);
-    let without = |name| format!("this session does not have the permission {name}");
+    let without = |name| format!("there is no tool {name}; there are: echo, slow");
     let expected = [
         (json!("1"), false),
         (json!("after 1"), false),

@@ -4,11 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use forklore_agent::Status;
 use forklore_agent::notify::Name;
+use forklore_agent::{Spent, Status};
 use forklore_engine::{Engine, ImportOptions, ListRequest};
 use forklore_model::Role;
-use forklore_model::header::Usage;
 use forklore_model::workspace::Workspace;
 use forklore_store::memory::MemoryStore;
 use serde_json::json;
@@ -29,7 +28,7 @@ async fn a_turn_writes_what_is_said_as_it_is_said() {
 
     assert_eq!(turn.status, Status::Success);
     assert_eq!((turn.text.as_str(), turn.model_calls, turn.tool_calls), ("all done", 2, 3));
-    assert_eq!(turn.usage, Usage { input: 200, output: 20, cached: 80, cost: 0.0 });
+    assert_eq!(turn.usage, Spent { input: 200, output: 20, cached: 80, cost: None });
     let types = world.types(&session.id());
     let expected = [
         "system_message",

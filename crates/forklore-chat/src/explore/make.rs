@@ -26,6 +26,9 @@ pub(super) fn all(
         .iter()
         .map(|tried| supplies.equipment(&tried.model, Arc::new(Nobody)))
         .collect::<Result<Vec<_>>>()?;
+    for equipment in &equipped {
+        equipment.model.ready().map_err(forklore_agent::Error::NotReady)?;
+    }
     let engine = supplies.kernel().engine();
     let request = Fork { at: explore.at.clone(), ..Fork::of(explore.session.id.clone()) };
     // All begin at one place, also when the session goes on meanwhile.

@@ -10,8 +10,7 @@ mod run;
 
 use std::time::Duration;
 
-use forklore_agent::Status;
-use forklore_model::header::Usage;
+use forklore_agent::{Spent, Status};
 use forklore_model::{Header, Label, Selector, SessionId};
 use serde::Serialize;
 use tokio::sync::mpsc;
@@ -65,7 +64,7 @@ pub struct Row {
     /// How far it is, or how it ended.
     pub state: State,
     /// What it took.
-    pub usage: Usage,
+    pub usage: Spent,
     /// How long it took.
     pub seconds: f64,
     /// The mark that the judge gave.
@@ -104,7 +103,7 @@ impl Row {
             prompt: tried.prompt.clone(),
             answer: String::new(),
             state: State::Waiting,
-            usage: Usage::default(),
+            usage: Spent::default(),
             seconds: 0.0,
             score: None,
             error: None,
@@ -134,7 +133,8 @@ pub struct Explored {
 /// waits for nothing.
 ///
 /// # Errors
-/// When the place does not exist, or a model is not configured: then nothing is forked.
+/// When the place does not exist, or a model is not configured or lacks its key: then nothing is
+/// forked.
 pub fn explore(
     supplies: &Supplies,
     explore: &Explore,

@@ -167,7 +167,7 @@ impl One {
             text: String::new(),
             model_calls: 0,
             tool_calls: 0,
-            usage: forklore_model::header::Usage::default(),
+            usage: forklore_agent::Spent::default(),
             head_seq: -1,
         }
     }

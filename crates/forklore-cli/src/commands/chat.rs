@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Read};
 
 use clap::Parser;
 use forklore::model::{ErrorKind, SessionId};
-use forklore_agent::{Status, Turn};
+use forklore_agent::{Spent, Status, Turn};
 use forklore_chat::input::Editor;
 use forklore_chat::{Chat, Once, Program, Start, Supplies};
 use serde::Serialize;
@@ -130,7 +130,7 @@ struct Answer<'a> {
     text: &'a str,
     model_calls: u32,
     tool_calls: u32,
-    usage: &'a forklore::model::header::Usage,
+    usage: &'a Spent,
     head_seq: i64,
     resume_command: String,
 }

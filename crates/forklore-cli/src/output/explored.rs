@@ -98,7 +98,7 @@ pub(crate) fn best(rows: &[Row]) -> Option<&Row> {
 
 /// The continuations beside each other; the best one is marked.
 pub(crate) fn table(page: &mut Page, rows: &[Row], judged: bool) {
-    let priced = rows.iter().any(|row| row.usage.cost > 0.0);
+    let priced = rows.iter().any(|row| row.usage.cost.is_some());
     let several = rows.iter().any(|row| Some(&row.model) != rows.first().map(|row| &row.model));
     let asked = rows.iter().any(|row| Some(&row.prompt) != rows.first().map(|row| &row.prompt));
     let mut columns = vec![Column::new("LABEL").gives_way()];
@@ -134,7 +134,8 @@ pub(crate) fn table(page: &mut Page, rows: &[Row], judged: bool) {
             Cell::new(Tone::Plain, text)
         };
         cells.extend([number(row.usage.input), number(row.usage.cached), number(row.usage.output)]);
-        cells.extend(priced.then(|| Cell::new(Tone::Plain, format!("{:.4}", row.usage.cost))));
+        let cost = || row.usage.cost.map_or_else(|| "-".to_owned(), |cost| format!("{cost:.4}"));
+        cells.extend(priced.then(|| Cell::new(Tone::Plain, cost())));
         cells.push(Cell::new(Tone::Dim, format!("{:.1} s", row.seconds)));
         cells.push(outcome(row));
         table.row(cells);

@@ -1,0 +1,106 @@
+//! What calls of a model took: the record of each, and the sum of a turn.
+
+use std::ops::AddAssign;
+use std::time::Duration;
+
+use forklore_engine::NewEvent;
+use forklore_model::EventType;
+use serde::Serialize;
+use serde_json::json;
+
+use super::ask::Asked;
+use super::new_event::event;
+use crate::Result;
+use crate::model::TokenUsage;
+use crate::session::Equipment;
+
+/// What a turn took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Spent {
+    /// Tokens sent.
+    pub input: u64,
+    /// Tokens received.
+    pub output: u64,
+    /// Tokens of the input that the provider had cached.
+    pub cached: u64,
+    /// Money, in the unit of the prices; none where no price is known.
+    pub cost: Option<f64>,
+}
+
+impl AddAssign for Spent {
+    fn add_assign(&mut self, other: Self) {
+        self.input = self.input.saturating_add(other.input);
+        self.output = self.output.saturating_add(other.output);
+        self.cached = self.cached.saturating_add(other.cached);
+        self.cost = match (self.cost, other.cost) {
+            (Some(ours), Some(theirs)) => Some(ours + theirs),
+            (one, None) | (None, one) => one,
+        };
+    }
+}
+
+/// One call of a model, as its provider accounts for it.
+pub(super) struct Call<'a> {
+    usage: &'a TokenUsage,
+    request_id: Option<&'a str>,
+    took: Duration,
+    purpose: Option<&'static str>,
+    /// Whether it gave no whole answer: its tokens are those that were known by then.
+    partial: bool,
+}
+
+impl Asked {
+    /// The attempts that gave no whole answer and of which something is known.
+    pub(super) fn lost(&self, purpose: Option<&'static str>) -> impl Iterator<Item = Call<'_>> {
+        self.lost.iter().map(move |lost| Call {
+            usage: &lost.usage,
+            request_id: lost.request_id.as_deref(),
+            took: lost.took,
+            purpose,
+            partial: true,
+        })
+    }
+
+    /// The one that gave the answer.
+    pub(super) fn answered(&self, purpose: Option<&'static str>) -> Option<Call<'_>> {
+        self.answer.end.as_ref().map(|end| Call {
+            usage: &end.usage,
+            request_id: end.request_id.as_deref(),
+            took: self.took,
+            purpose,
+            partial: false,
+        })
+    }
+}
+
+impl Call<'_> {
+    fn cost(&self, equipment: &Equipment) -> Option<f64> {
+        let mut usage = *self.usage;
+        if self.partial {
+            usage.output = usage.output.or(Some(0));
+        }
+        equipment.settings.prices.and_then(|prices| prices.cost(&usage))
+    }
+
+    pub(super) fn spent(&self, equipment: &Equipment) -> Spent {
+        Spent {
+            input: self.usage.input.unwrap_or(0),
+            output: self.usage.output.unwrap_or(0),
+            cached: self.usage.cached.unwrap_or(0),
+            cost: self.cost(equipment),
+        }
+    }
+
+    pub(super) fn event(&self, equipment: &Equipment) -> Result<NewEvent> {
+        let name = equipment.model.name();
+        let data = json!({
+            "provider": name.provider, "model": name.model,
+            "input": self.usage.input, "output": self.usage.output,
+            "cached": self.usage.cached, "cache_written": self.usage.cache_written,
+            "cost": self.cost(equipment), "request_id": self.request_id,
+            "ms": u64::try_from(self.took.as_millis()).ok(), "purpose": self.purpose,
+            "partial": self.partial.then_some(true),
+        });
+        event(EventType::PROVIDER_USAGE, data)
+    }
+}

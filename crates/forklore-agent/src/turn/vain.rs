@@ -1,0 +1,69 @@
+//! Rounds of calls that come to nothing, again and again.
+
+use std::collections::BTreeSet;
+
+use super::cap::boundary;
+use super::decide::Decided;
+use crate::tool::ToolOutcome;
+
+/// The most bytes of a failure that are repeated in the reason.
+const SHOWN: usize = 200;
+
+/// How a call failed. What was carried out failed alike only with the same arguments; what was not
+/// carried out never looked at them.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Failure {
+    name: String,
+    arguments: Option<String>,
+    content: String,
+}
+
+/// The calls of one answer, as far as they failed.
+#[derive(Debug, Default)]
+pub(super) struct Round {
+    failures: BTreeSet<Failure>,
+    succeeded: bool,
+}
+
+impl Round {
+    /// Counts what a call came to.
+    pub(super) fn add(&mut self, decided: &Decided, outcome: &ToolOutcome) {
+        if !outcome.is_error {
+            self.succeeded = true;
+            self.failures.clear();
+        }
+        if self.succeeded {
+            return;
+        }
+        let carried_out = decided.refused.is_none();
+        self.failures.insert(Failure {
+            name: decided.call.name.clone(),
+            arguments: carried_out.then(|| decided.call.arguments.get().to_owned()),
+            content: outcome.content.get().to_owned(),
+        });
+    }
+}
+
+/// How often in a row all calls failed in the same way.
+#[derive(Debug, Default)]
+pub(super) struct Vain {
+    last: BTreeSet<Failure>,
+    rounds: u32,
+}
+
+impl Vain {
+    /// Counts a round. Why the turn ends, where that were `most` in a row.
+    pub(super) fn count(&mut self, round: Round, most: Option<u32>) -> Option<String> {
+        if round.succeeded {
+            *self = Self::default();
+            return None;
+        }
+        self.rounds = if round.failures == self.last { self.rounds.saturating_add(1) } else { 1 };
+        self.last = round.failures;
+        let first = self.last.first().filter(|_| most.is_some_and(|most| self.rounds >= most))?;
+        let text: String = serde_json::from_str(&first.content).unwrap_or(first.content.clone());
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let shown = text.get(..boundary(&text, SHOWN)).unwrap_or_default();
+        Some(format!("{} times in a row its calls failed in the same way: {shown}", self.rounds))
+    }
+}

@@ -1,0 +1,94 @@
+//! What turns took, also where the provider does not say all of it.
+
+use std::time::Duration;
+
+use forklore_agent::model::{ModelErrorKind, Piece, TokenUsage};
+use forklore_agent::notify::Name;
+use forklore_agent::session::Prices;
+use forklore_agent::{Spent, Turn};
+use serde_json::{Value, json};
+
+use crate::scripted::{Act, Scripted, says};
+use crate::world::World;
+
+fn text(text: &str) -> Act {
+    Act::Say(Piece::Text(text.into()))
+}
+
+fn known(input: u64, output: Option<u64>) -> Act {
+    let usage = TokenUsage { input: Some(input), output, ..TokenUsage::default() };
+    Act::Say(Piece::Usage { usage, request_id: Some("r1".into()) })
+}
+
+/// The records of what calls took, without times.
+fn usages(world: &World, id: &forklore_model::SessionId) -> Vec<Value> {
+    let events = world.events(id).into_iter().filter(|(kind, _)| kind == "provider_usage");
+    let mut data: Vec<Value> = events.map(|(_, data)| data).collect();
+    for usage in &mut data {
+        assert!(usage.as_object_mut().unwrap().remove("ms").is_some());
+    }
+    data
+}
+
+async fn turn_at(prices: Option<Prices>) -> Turn {
+    let world = World::new();
+    let session = world.root(&Scripted::new(vec![says("hello")]));
+    session.equip(|equipment| equipment.settings.prices = prices);
+    session.execute("go").await.unwrap()
+}
+
+#[tokio::test]
+async fn a_cost_is_there_where_a_price_is_known() {
+    let spent = |cost| Spent { input: 100, output: 10, cached: 40, cost };
+    assert_eq!(turn_at(None).await.usage, spent(None));
+    assert_eq!(turn_at(Some(Prices::default())).await.usage, spent(Some(0.0)));
+    let prices = Prices { input: 10_000.0, output: 100_000.0, ..Prices::default() };
+    assert_eq!(turn_at(Some(prices)).await.usage, spent(Some(2.0)));
+    let json = serde_json::to_value(spent(None)).unwrap();
+    assert_eq!(json, json!({"input": 100, "output": 10, "cached": 40, "cost": null}));
+}
+
+#[tokio::test]
+async fn of_an_interrupted_answer_what_is_known_is_recorded() {
+    let world = World::new();
+    let acts = vec![known(1_000, None), text("half an answer"), known(1_000, Some(3)), Act::Hang];
+    let session = world.root(&Scripted::new(vec![acts]));
+    let prices = Prices { input: 1_000.0, output: 10_000.0, ..Prices::default() };
+    session.equip(|equipment| equipment.settings.prices = Some(prices));
+    let running = session.clone();
+    let turn = tokio::spawn(async move { running.execute("go").await });
+    while world.ears.of(Name::ContentBlockDelta).is_empty() {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    session.interrupt();
+    let turn = turn.await.unwrap().unwrap();
+    assert_eq!(turn.usage, Spent { input: 1_000, output: 3, cached: 0, cost: Some(1.03) });
+    let expected = json!({"provider": "test", "model": "small", "input": 1_000, "output": 3,
+        "cost": 1.03, "request_id": "r1", "partial": true});
+    assert_eq!(usages(&world, &session.id()), [expected]);
+    let types = world.types(&session.id());
+    assert_eq!(types, ["user_message", "provider_usage", "assistant_message"]);
+    // The context holds what was counted, and the part that came.
+    let gauge = session.gauge().await.unwrap();
+    assert!(gauge.estimated > 0, "{gauge:?}");
+    assert_eq!(gauge.tokens, 1_003 + gauge.estimated);
+}
+
+#[tokio::test]
+async fn so_is_what_failed_attempts_took() {
+    let world = World::new();
+    let model = Scripted::new(vec![
+        vec![known(1_000, None), text("half"), Act::Fail(ModelErrorKind::Unreachable)],
+        vec![Act::Fail(ModelErrorKind::Unreachable)],
+        says("whole"),
+    ]);
+    let session = world.root(&model);
+    let turn = session.execute("go").await.unwrap();
+    assert_eq!(turn.usage, Spent { input: 1_100, output: 10, cached: 40, cost: None });
+    let usages = usages(&world, &session.id());
+    let partial: Vec<_> = usages.iter().map(|usage| (&usage["input"], &usage["partial"])).collect();
+    assert_eq!(partial, [(&json!(1_000), &json!(true)), (&json!(100), &Value::Null)]);
+    let types = world.types(&session.id());
+    assert_eq!(types, ["user_message", "provider_usage", "assistant_message", "provider_usage"]);
+    assert_eq!(session.gauge().await.unwrap().tokens, 110);
+}
