@@ -6,6 +6,8 @@ use forklore_agent::media::{Crowd, Takes};
 use forklore_agent::session::Prices;
 use serde::{Deserialize, Serialize};
 
+use crate::key::KeyVariable;
+
 /// The most bytes of all that goes along with a request, as base64: requests of more than 20 MB
 /// are refused by some, and words need room too.
 const MOST_TOGETHER: usize = 18 << 20;
@@ -28,7 +30,7 @@ pub struct ModelConfig {
     /// The environment variable with the key. None is the provider's usual one, at the provider's
     /// own address, and no key elsewhere: a key never goes to an address by mistake.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub key_env: Option<String>,
+    pub key_env: Option<KeyVariable>,
     /// How many tokens a request and its answer may have.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_window: Option<u64>,
@@ -105,7 +107,7 @@ impl ModelConfig {
     /// The variables that may hold the key, the first that is set counts.
     pub(crate) fn key_variables(&self) -> Vec<&str> {
         match (&self.key_env, &self.base_url) {
-            (Some(named), _) => vec![named],
+            (Some(named), _) => vec![named.as_str()],
             (None, None) => self.provider.key_variables().to_vec(),
             (None, Some(_)) => Vec::new(),
         }
@@ -191,7 +193,7 @@ mod tests {
         .unwrap();
         let price = Prices { input: 3.0, output: 15.0, cached: Some(0.3), cache_written: None };
         let expected = ModelConfig {
-            key_env: Some("MY_KEY".into()),
+            key_env: Some("MY_KEY".parse().unwrap()),
             context_window: Some(200_000),
             images: Some(false),
             price: Some(price),
@@ -211,13 +213,21 @@ mod tests {
     }
 
     #[test]
+    fn a_key_in_the_place_of_its_variable_is_not_repeated() {
+        let text = "provider = 'openai'\nmodel = 'm'\nkey_env = 'sk-ant-secret'\n";
+        let error = toml::from_str::<ModelConfig>(text).unwrap_err();
+        assert!(error.message().starts_with("key_env is the name of"), "{error}");
+        assert!(!error.message().contains("secret"), "{error}");
+    }
+
+    #[test]
     fn a_usual_key_goes_to_the_usual_address_only() {
         let own = ModelConfig::new(Provider::OpenAi, "m");
         assert_eq!(own.key_variables(), ["OPENAI_API_KEY"]);
         let elsewhere = ModelConfig { base_url: Some("http://localhost:1/v1/".into()), ..own };
         assert_eq!(elsewhere.key_variables(), Vec::<&str>::new());
         assert_eq!(elsewhere.address(), "http://localhost:1/v1");
-        let named = ModelConfig { key_env: Some("MINE".into()), ..elsewhere };
+        let named = ModelConfig { key_env: Some("MINE".parse().unwrap()), ..elsewhere };
         assert_eq!(named.key_variables(), ["MINE"]);
     }
 }

@@ -18,6 +18,8 @@ pub(crate) struct Report {
     pub(crate) message: String,
     /// The codes it gives: `type`, `code`, `status`.
     codes: Vec<String>,
+    /// Whether it is an error as APIs report them. A page or a text comes from something else.
+    is_reported: bool,
 }
 
 #[derive(Deserialize)]
@@ -26,6 +28,7 @@ struct Wrapped<'a> {
     error: Option<&'a serde_json::value::RawValue>,
 }
 
+/// The form of servers that wrap nothing: `detail` is FastAPI's.
 #[derive(Deserialize)]
 struct Fields<'a> {
     #[serde(default, borrow)]
@@ -36,6 +39,8 @@ struct Fields<'a> {
     code: Option<&'a serde_json::value::RawValue>,
     #[serde(default, borrow)]
     status: Option<&'a serde_json::value::RawValue>,
+    #[serde(default, borrow)]
+    detail: Option<&'a serde_json::value::RawValue>,
 }
 
 impl Report {
@@ -45,23 +50,27 @@ impl Report {
         // Gemini wraps an error in a list where a stream was asked for.
         let inner = trimmed.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
         let inner = inner.unwrap_or(trimmed);
-        let error = serde_json::from_str::<Wrapped<'_>>(inner).ok().and_then(|it| it.error);
-        let error = error.map_or(inner, |error| error.get());
-        if let Ok(text) = serde_json::from_str::<String>(error) {
-            return Self { message: one_line(&text), codes: Vec::new() };
+        let wrapped = serde_json::from_str::<Wrapped<'_>>(inner).ok().and_then(|it| it.error);
+        let error = wrapped.map_or(inner, |error| error.get());
+        if let Some(text) = wrapped.and_then(|it| serde_json::from_str::<String>(it.get()).ok()) {
+            return Self { message: one_line(&text), codes: Vec::new(), is_reported: true };
         }
         if let Ok(fields) = serde_json::from_str::<Fields<'_>>(error) {
+            let is_reported =
+                wrapped.is_some() || fields.message.is_some() || fields.detail.is_some();
             let codes = [fields.r#type, fields.code, fields.status].into_iter().flatten();
             let codes = codes.map(|code| code.get().trim_matches('"').to_owned()).collect();
-            let message = fields.message.map_or_else(|| one_line(error), |it| one_line(&it));
-            return Self { message, codes };
+            let detail = fields.detail.map(|detail| detail.get().into());
+            let message = fields.message.or(detail);
+            let message = message.map_or_else(|| one_line(error), |it| one_line(&it));
+            return Self { message, codes, is_reported };
         }
         if trimmed.starts_with('<') {
             let title = page_title(trimmed);
             let title = title.map_or_else(String::new, |title| format!(": {}", one_line(title)));
-            return Self { message: format!("an HTML page{title}"), codes: Vec::new() };
+            return Self { message: format!("an HTML page{title}"), ..Self::default() };
         }
-        Self { message: one_line(trimmed), codes: Vec::new() }
+        Self { message: one_line(trimmed), ..Self::default() }
     }
 
     fn says(&self, words: &[&str]) -> bool {
@@ -83,6 +92,10 @@ impl Report {
         ])
     }
 
+    fn has_code(&self, code: &str) -> bool {
+        self.codes.iter().any(|it| it == code)
+    }
+
     /// What can be done, where the server answered with this status.
     pub(crate) fn kind(&self, status: StatusCode, headers: &HeaderMap) -> ModelErrorKind {
         match status.as_u16() {
@@ -91,10 +104,12 @@ impl Report {
                 ModelErrorKind::Key
             }
             401..=403 => ModelErrorKind::Key,
-            404 | 405 | 410 | 300..=399 => ModelErrorKind::NotFound,
+            404 | 405 | 410 => ModelErrorKind::NotFound,
             413 => ModelErrorKind::TooLong,
             408 | 409 | 425 | 429 | 500..=599 => ModelErrorKind::Later(retry_after(headers)),
-            _ => ModelErrorKind::Invalid,
+            // Only an API can say that the request is wrong.
+            400..=499 if self.is_reported => ModelErrorKind::Invalid,
+            _ => ModelErrorKind::Malformed,
         }
     }
 
@@ -102,7 +117,7 @@ impl Report {
     pub(crate) fn kind_in_stream(&self) -> ModelErrorKind {
         if self.is_too_long() {
             ModelErrorKind::TooLong
-        } else if self.says(&["invalid_request_error", "400"]) {
+        } else if self.has_code("invalid_request_error") || self.has_code("400") {
             ModelErrorKind::Invalid
         } else {
             ModelErrorKind::Later(None)
@@ -175,8 +190,37 @@ mod tests {
         assert_eq!(kind(429, openai), ModelErrorKind::Key);
         assert_eq!(message(r#"{"error":"model not found"}"#), "model not found");
         assert_eq!(kind(404, r#"{"error":"model not found"}"#), ModelErrorKind::NotFound);
-        assert_eq!(kind(400, "what?"), ModelErrorKind::Invalid);
         assert_eq!(kind(529, ""), ModelErrorKind::Later(None));
+    }
+
+    #[test]
+    fn only_an_api_says_that_a_request_is_wrong() {
+        for body in [
+            r#"{"error":{"message":"unknown field","type":"invalid_request_error"}}"#,
+            r#"[{"error":{"code":400,"message":"unknown name","status":"INVALID_ARGUMENT"}}]"#,
+            r#"{"error":"a field is missing"}"#,
+            r#"{"object":"error","message":"bad","type":"BadRequestError","code":400}"#,
+            r#"{"detail":[{"loc":["body"],"msg":"field required"}]}"#,
+        ] {
+            assert_eq!(kind(400, body), ModelErrorKind::Invalid, "{body}");
+            assert_eq!(kind(422, body), ModelErrorKind::Invalid, "{body}");
+        }
+        let huge = format!(r#"{{"error":{{"message":"{}"#, "x".repeat(70_000));
+        for body in ["", "what?", "<html><title>Bad Request</title>", "{}", "[]", "null", &huge] {
+            assert_eq!(kind(400, body), ModelErrorKind::Malformed, "{body}");
+        }
+        for status in [300, 301, 302, 307, 308] {
+            assert_eq!(kind(status, ""), ModelErrorKind::Malformed);
+        }
+        assert_eq!(message(r#"{"detail":"no"}"#), "\"no\"");
+    }
+
+    #[test]
+    fn a_number_in_the_words_of_an_error_is_no_code() {
+        let broken = |body: &str| Report::of(body).kind_in_stream();
+        let busy = r#"{"message":"waited 400 ms","code":503}"#;
+        assert_eq!(broken(busy), ModelErrorKind::Later(None));
+        assert_eq!(broken(r#"{"message":"no","code":400}"#), ModelErrorKind::Invalid);
     }
 
     #[test]

@@ -8,6 +8,7 @@
 
 mod answer;
 mod config;
+mod events;
 mod failure;
 mod form;
 mod http;
@@ -17,5 +18,6 @@ mod said;
 mod shared;
 
 pub use config::{ModelConfig, Provider};
+pub use key::{KeyVariable, NoVariable};
 pub use model::HttpModel;
 pub use shared::{SharedBytes, estimate_tokens};

@@ -4,27 +4,24 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::time::Duration;
 
-use bytes::Bytes;
 use forklore_agent::media::Takes;
 use forklore_agent::model::{
     Model, ModelError, ModelErrorKind, ModelName, ModelResult, Piece, Pieces, Request,
 };
 use futures_util::future::BoxFuture;
-use futures_util::stream::{self, BoxStream, Stream, StreamExt as _};
+use futures_util::stream::{self, StreamExt as _};
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Client, Response};
 use serde::Deserialize;
-use sse_stream::{Sse, SseStream};
+use sse_stream::Sse;
 
 use crate::answer::{Broken, Reader};
 use crate::config::{ModelConfig, Provider};
+use crate::events::{self, Events};
 use crate::failure::Report;
 use crate::form;
 use crate::http::{self, Failed};
-use crate::key::Found;
-
-/// The most bytes of an answer: no model says so much, so it is something else that answers.
-const MOST_ANSWER: usize = 256 << 20;
+use crate::key::{Found, Veil};
 
 /// A model that is asked over HTTP, in the form that its server speaks.
 #[derive(Clone)]
@@ -43,7 +40,8 @@ impl fmt::Debug for HttpModel {
 
 impl HttpModel {
     /// A model as it is configured. Its key is read from the environment now; one that is missing
-    /// is told when the model is asked, so that what would be sent can be seen without it.
+    /// is told by [`ready`](Model::ready) and when the model is asked, so that what would be sent
+    /// can be seen without it.
     ///
     /// # Errors
     /// When the address is none, or no HTTPS can be spoken here.
@@ -158,9 +156,11 @@ impl HttpModel {
             return Err(Failed::new(ModelErrorKind::Malformed, message));
         }
         Ok(Answer {
-            events: SseStream::from_bytes_stream(bounded(response.bytes_stream())).boxed(),
+            events: events::of(response),
             reader: Some(Reader::new(self.config.provider)),
+            veil: self.key.veil(),
             ready: VecDeque::new(),
+            failed: None,
             patience,
         })
     }
@@ -177,6 +177,11 @@ impl Model for HttpModel {
 
     fn takes(&self) -> Takes {
         self.config.takes()
+    }
+
+    fn ready(&self) -> ModelResult<()> {
+        let headers = http::headers(self.config.provider, &self.key);
+        headers.map(drop).map_err(|failed| self.error(failed))
     }
 
     fn stream<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, ModelResult<Pieces<'a>>> {
@@ -200,10 +205,13 @@ impl Model for HttpModel {
 
 /// An answer that is being read.
 struct Answer {
-    events: BoxStream<'static, Result<Sse, sse_stream::Error>>,
+    events: Events,
     /// None when the answer is over.
     reader: Option<Reader>,
+    veil: Veil,
     ready: VecDeque<Piece>,
+    /// What went wrong behind the pieces that are ready.
+    failed: Option<Failed>,
     patience: Duration,
 }
 
@@ -214,14 +222,23 @@ impl Answer {
             if let Some(piece) = self.ready.pop_front() {
                 return Some(Ok(piece));
             }
+            if let Some(failed) = self.failed.take() {
+                return Some(Err(failed));
+            }
             let mut reader = self.reader.take()?;
             let mut pieces = Vec::new();
-            match self.read(&mut reader, &mut pieces).await {
+            let read = self.read(&mut reader, &mut pieces).await;
+            for piece in pieces {
+                self.veil.pass(piece, &mut self.ready);
+            }
+            match read {
                 Ok(true) => {}
                 Ok(false) => self.reader = Some(reader),
-                Err(failed) => return Some(Err(failed)),
+                Err(failed) => {
+                    self.veil.end(&mut self.ready);
+                    self.failed = Some(failed);
+                }
             }
-            self.ready.extend(pieces);
         }
     }
 
@@ -230,7 +247,7 @@ impl Answer {
         let is_over = match http::in_time(self.patience, self.events.next()).await? {
             Some(Ok(Sse { data: Some(data), .. })) => reader.read(&data, pieces).map_err(broken)?,
             Some(Ok(_)) => false,
-            Some(Err(error)) => return Err(of_events(error)),
+            Some(Err(error)) => return Err(events::failed(error)),
             None => true,
         };
         if is_over {
@@ -238,59 +255,6 @@ impl Answer {
             pieces.push(Piece::End(end));
         }
         Ok(is_over)
-    }
-}
-
-/// The bytes of an answer, ended where they are too many.
-fn bounded(
-    bytes: impl Stream<Item = reqwest::Result<Bytes>> + Send + 'static,
-) -> impl Stream<Item = Result<Bytes, Cut>> + Send + 'static {
-    let mut left = MOST_ANSWER;
-    bytes.filter_map(move |chunk| {
-        let chunk = match chunk {
-            // The reader of events expects something in each.
-            Ok(chunk) if chunk.is_empty() => None,
-            Ok(chunk) => Some(left.checked_sub(chunk.len()).ok_or(Cut::TooLong).map(|rest| {
-                left = rest;
-                chunk
-            })),
-            Err(error) => Some(Err(Cut::Lost(error.without_url()))),
-        };
-        std::future::ready(chunk)
-    })
-}
-
-/// Why no more bytes of an answer come.
-#[derive(Debug, thiserror::Error)]
-enum Cut {
-    #[error("the connection was lost")]
-    Lost(#[source] reqwest::Error),
-    #[error("the answer is longer than {} MiB", MOST_ANSWER >> 20)]
-    TooLong,
-}
-
-fn of_events(error: sse_stream::Error) -> Failed {
-    match error {
-        sse_stream::Error::Body(cut) => match cut.downcast::<Cut>() {
-            Ok(cut) if matches!(*cut, Cut::TooLong) => {
-                Failed { source: None, ..Failed::new(ModelErrorKind::Malformed, cut.to_string()) }
-            }
-            Ok(cut) => Failed {
-                message: "the connection was lost in the middle of the answer".to_owned(),
-                kind: ModelErrorKind::Unreachable,
-                source: Some(cut),
-            },
-            Err(other) => Failed {
-                message: "the answer could not be read".to_owned(),
-                kind: ModelErrorKind::Unreachable,
-                source: Some(other),
-            },
-        },
-        other => Failed {
-            message: format!("the answer is no stream of events: {other}"),
-            kind: ModelErrorKind::Malformed,
-            source: Some(Box::new(other)),
-        },
     }
 }
 
@@ -302,7 +266,7 @@ fn broken(broken: Broken) -> Failed {
             Failed::new(report.kind_in_stream(), message)
         }
         Broken::Off => Failed::new(ModelErrorKind::Unreachable, broken.to_string()),
-        Broken::Event(_) | Broken::Arguments(_) => Failed {
+        Broken::Event(_) | Broken::Arguments(_) | Broken::TooMuch(_) => Failed {
             message: broken.to_string(),
             kind: ModelErrorKind::Malformed,
             source: Some(Box::new(broken)),
@@ -332,6 +296,6 @@ fn error(name: &ModelName, key: &Found, failed: Failed) -> ModelError {
         provider,
         message: key.hide_in(&failed.message),
         kind: failed.kind,
-        source: failed.source,
+        source: failed.source.map(|source| key.hide_behind(source)),
     }
 }

@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 
+use forklore_agent::bounds::{THINKING_BYTES, TooMuch};
 use forklore_agent::model::{End, EndReason, Piece, TokenUsage};
 use forklore_model::Data;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::{Broken, Pending};
+use super::{Broken, Pending, has_room, hold};
 
 /// What came so far.
 #[derive(Default)]
@@ -16,6 +17,8 @@ pub(crate) struct Reader {
     block: Option<Block>,
     /// A call whose block ended, and that may have been cut off by the end of the answer.
     calls: Vec<Pending>,
+    /// The bytes of the arguments of all calls.
+    held: usize,
     reason: Option<String>,
     usage: Usage,
     is_over: bool,
@@ -122,6 +125,7 @@ impl Reader {
                 if let Some(message) = event.message {
                     self.id = message.id;
                     self.usage = message.usage.unwrap_or_default();
+                    self.tell_usage(pieces);
                 }
             }
             "content_block_start" => {
@@ -131,7 +135,7 @@ impl Reader {
             }
             "content_block_delta" => {
                 if let Some(delta) = event.delta {
-                    self.add(serde_json::from_str(delta.get())?, pieces);
+                    self.add(serde_json::from_str(delta.get())?, pieces)?;
                 }
             }
             "content_block_stop" => self.stop(pieces)?,
@@ -140,6 +144,7 @@ impl Reader {
                     event.delta.map(|delta| serde_json::from_str(delta.get())).transpose()?;
                 self.reason = ended.and_then(|it| it.stop_reason).or(self.reason.take());
                 self.usage.update(event.usage.unwrap_or_default());
+                self.tell_usage(pieces);
                 self.end_calls(pieces)?;
             }
             "message_stop" => {
@@ -155,6 +160,11 @@ impl Reader {
         Ok(false)
     }
 
+    fn tell_usage(&self, pieces: &mut Vec<Piece>) {
+        let (usage, request_id) = (self.usage.into(), self.id.clone());
+        pieces.push(Piece::Usage { usage, request_id });
+    }
+
     fn start(&mut self, block: &RawValue, pieces: &mut Vec<Piece>) -> Result<(), Broken> {
         let start: Start<'_> = serde_json::from_str(block.get())?;
         self.block = Some(match &*start.kind {
@@ -167,36 +177,38 @@ impl Reader {
                 signature: start.signature.unwrap_or_default(),
             },
             "redacted_thinking" => Block::Redacted(Data::from_checked(block.get())),
-            "tool_use" => Block::Call(Pending {
-                id: start.id.unwrap_or_default(),
-                name: start.name.unwrap_or_default(),
-                arguments: match start.input {
-                    Some(input) if input.get() != "{}" && input.get() != "null" => {
-                        input.get().into()
-                    }
-                    _ => String::new(),
-                },
-            }),
+            "tool_use" => {
+                has_room(self.calls.len())?;
+                let id = start.id.unwrap_or_default();
+                let mut call = Pending { id, ..Pending::default() };
+                call.add_name(&start.name.unwrap_or_default())?;
+                let input = start.input.map(RawValue::get);
+                if let Some(input) = input.filter(|input| !matches!(*input, "{}" | "null")) {
+                    call.add_arguments(input, &mut self.held)?;
+                }
+                Block::Call(call)
+            }
             _ => Block::Other,
         });
         Ok(())
     }
 
-    fn add(&mut self, delta: Delta, pieces: &mut Vec<Piece>) {
+    fn add(&mut self, delta: Delta, pieces: &mut Vec<Piece>) -> Result<(), Broken> {
         match (delta, &mut self.block) {
             (Delta::Text { text }, _) => pieces.push(Piece::Text(text)),
             (Delta::Thinking { thinking }, Some(Block::Thinking { text, .. })) => {
-                text.push_str(&thinking);
+                hold(text, &thinking, THINKING_BYTES, TooMuch::Thinking)?;
                 pieces.push(Piece::Thinking(thinking));
             }
             (Delta::Signature { signature: more }, Some(Block::Thinking { signature, .. })) => {
-                signature.push_str(&more);
+                hold(signature, &more, THINKING_BYTES, TooMuch::Thinking)?;
             }
             (Delta::Input { partial_json }, Some(Block::Call(call))) => {
-                call.arguments.push_str(&partial_json);
+                call.add_arguments(&partial_json, &mut self.held)?;
             }
             _ => {}
         }
+        Ok(())
     }
 
     fn stop(&mut self, pieces: &mut Vec<Piece>) -> Result<(), Broken> {

@@ -1,12 +1,13 @@
 //! Chunks of Gemini's `streamGenerateContent`.
 
+use forklore_agent::bounds::{THINKING_BYTES, TooMuch};
 use forklore_agent::model::{End, EndReason, Piece, TokenUsage};
 use forklore_agent::tool::ToolCall;
 use forklore_model::Data;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::Broken;
+use super::{Broken, hold};
 use crate::form::gemini::Kept;
 
 /// What came so far.
@@ -101,6 +102,7 @@ impl Reader {
         self.id = chunk.response_id.or(self.id.take());
         if let Some(usage) = chunk.usage_metadata {
             self.usage = usage.into();
+            pieces.push(Piece::Usage { usage: self.usage, request_id: self.id.clone() });
         }
         if let Some(reason) = chunk.prompt_feedback.and_then(|feedback| feedback.block_reason) {
             self.reason = Some(reason);
@@ -117,7 +119,7 @@ impl Reader {
     fn add(&mut self, part: Part, pieces: &mut Vec<Piece>) -> Result<(), Broken> {
         if part.thought {
             let text = part.text.unwrap_or_default();
-            self.thinking.push_str(&text);
+            hold(&mut self.thinking, &text, THINKING_BYTES, TooMuch::Thinking)?;
             pieces.push(Piece::Thinking(text));
             return Ok(());
         }

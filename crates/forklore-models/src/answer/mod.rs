@@ -4,12 +4,14 @@ mod anthropic;
 mod gemini;
 mod openai;
 
-use forklore_agent::model::{End, Piece};
+use forklore_agent::bounds::{ARGUMENTS_BYTES, CALLS, NAME_BYTES, TooMuch};
+use forklore_agent::model::{End, EndReason, Piece};
 use forklore_agent::tool::ToolCall;
 use forklore_model::Data;
 use forklore_model::data::NotJson;
 
 use crate::config::Provider;
+use crate::failure::one_line;
 
 /// Why an answer makes no sense, or was ended by the server.
 #[derive(Debug, thiserror::Error)]
@@ -20,6 +22,9 @@ pub(crate) enum Broken {
     /// A call's arguments cannot be kept.
     #[error("a call's arguments: {0}")]
     Arguments(#[from] NotJson),
+    /// It has more than is held of an answer until its blocks are whole.
+    #[error(transparent)]
+    TooMuch(#[from] TooMuch),
     /// The server reports an error: the JSON that says so.
     #[error("the server ended the answer: {0}")]
     Reported(String),
@@ -55,12 +60,35 @@ impl Reader {
 
     /// What is left when no more events come, and how the answer ended.
     pub(crate) fn end(&mut self, pieces: &mut Vec<Piece>) -> Result<End, Broken> {
-        match self {
+        let mut end = match self {
             Self::OpenAi(reader) => reader.end(pieces),
             Self::Anthropic(reader) => reader.end(),
             Self::Gemini(reader) => reader.end(pieces),
+        }?;
+        // Both go into the log and onto a screen, and should be a word.
+        end.request_id = end.request_id.filter(|id| id.len() <= MOST_NAME);
+        if let EndReason::Other(reason) = &mut end.reason {
+            *reason = one_line(reason);
         }
+        Ok(end)
     }
+}
+
+/// The longest name of a request that is kept.
+const MOST_NAME: usize = 256;
+
+/// Adds to what is held of an answer until a block of it is whole.
+fn hold(so_far: &mut String, more: &str, most: usize, what: TooMuch) -> Result<(), Broken> {
+    if so_far.len().saturating_add(more.len()) > most {
+        return Err(what.into());
+    }
+    so_far.push_str(more);
+    Ok(())
+}
+
+/// Room for one more call.
+fn has_room(calls: usize) -> Result<(), Broken> {
+    if calls < CALLS { Ok(()) } else { Err(TooMuch::Calls.into()) }
 }
 
 /// A call that comes in pieces.
@@ -72,6 +100,20 @@ struct Pending {
 }
 
 impl Pending {
+    fn add_name(&mut self, more: &str) -> Result<(), Broken> {
+        hold(&mut self.name, more, NAME_BYTES, TooMuch::Name)
+    }
+
+    /// Adds to the arguments; `held` counts those of all calls.
+    fn add_arguments(&mut self, more: &str, held: &mut usize) -> Result<(), Broken> {
+        *held = held.saturating_add(more.len());
+        if *held > ARGUMENTS_BYTES {
+            return Err(TooMuch::Arguments.into());
+        }
+        self.arguments.push_str(more);
+        Ok(())
+    }
+
     /// The call. Arguments that are no JSON are kept as the text that came.
     fn whole(self) -> Result<ToolCall, Broken> {
         let text = self.arguments.trim();

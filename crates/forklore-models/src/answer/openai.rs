@@ -1,11 +1,12 @@
 //! Chunks of OpenAI's chat completions.
 
+use forklore_agent::bounds::{THINKING_BYTES, TooMuch};
 use forklore_agent::model::{End, EndReason, Piece, TokenUsage};
 use forklore_model::Data;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{Broken, Pending};
+use super::{Broken, Pending, has_room, hold};
 use crate::form::openai::{Field, Kept};
 
 /// What came so far.
@@ -15,6 +16,8 @@ pub(crate) struct Reader {
     thinking: String,
     field: Field,
     calls: Vec<(Option<u64>, Pending)>,
+    /// The bytes of their arguments.
+    held: usize,
     reason: Option<String>,
     usage: TokenUsage,
     is_done: bool,
@@ -106,6 +109,7 @@ impl Reader {
         self.id = self.id.take().or(chunk.id).filter(|id| !id.is_empty());
         if let Some(usage) = chunk.usage {
             self.usage = usage.into();
+            pieces.push(Piece::Usage { usage: self.usage, request_id: self.id.clone() });
         }
         // One answer was asked for.
         let Some(choice) = chunk.choices.into_iter().flatten().next() else { return Ok(false) };
@@ -125,7 +129,7 @@ impl Reader {
         let thought = thoughts.into_iter().find_map(|(field, text)| Some((field, text?)));
         if let Some((field, text)) = thought.filter(|(_, text)| !text.is_empty()) {
             self.field = field;
-            self.thinking.push_str(&text);
+            hold(&mut self.thinking, &text, THINKING_BYTES, TooMuch::Thinking)?;
             pieces.push(Piece::Thinking(text));
         }
         for text in [delta.content, delta.refusal].into_iter().flatten() {
@@ -151,6 +155,7 @@ impl Reader {
         };
         let at = goes_on.unwrap_or(self.calls.len());
         if goes_on.is_none() {
+            has_room(self.calls.len())?;
             self.calls.push((piece.index, Pending::default()));
         }
         let Some((_, call)) = self.calls.get_mut(at) else { return Ok(()) };
@@ -158,15 +163,15 @@ impl Reader {
             call.id = id;
         }
         let Some(function) = piece.function else { return Ok(()) };
-        call.name.push_str(&function.name.unwrap_or_default());
+        call.add_name(&function.name.unwrap_or_default())?;
         match function.arguments {
             Some(text) if text.get().starts_with('"') => {
-                call.arguments.push_str(&serde_json::from_str::<String>(text.get())?);
+                let text: String = serde_json::from_str(text.get())?;
+                call.add_arguments(&text, &mut self.held)
             }
-            Some(value) if value.get() != "null" => call.arguments.push_str(value.get()),
-            _ => {}
+            Some(value) if value.get() != "null" => call.add_arguments(value.get(), &mut self.held),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     fn end_thought(&mut self, pieces: &mut Vec<Piece>) -> Result<(), Broken> {

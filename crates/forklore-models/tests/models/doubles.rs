@@ -8,10 +8,51 @@ use forklore_models::Provider;
 use crate::asking::{ask, call, data, model, request, user, weather};
 use crate::endpoint::{Endpoint, Then, ok};
 
-async fn pieces(provider: Provider, events: &[&str]) -> Vec<Piece> {
+async fn all(provider: Provider, events: &[&str]) -> Vec<Piece> {
     let endpoint = Endpoint::streaming(events, Then::Close);
     let model = model(provider, &endpoint.url());
     ask(&model, &request(vec![user("Hello")])).await.unwrap()
+}
+
+/// What is said, without what it takes so far.
+async fn pieces(provider: Provider, events: &[&str]) -> Vec<Piece> {
+    let mut said = all(provider, events).await;
+    said.retain(|piece| !matches!(piece, Piece::Usage { .. }));
+    said
+}
+
+/// What it takes so far: input and output.
+async fn so_far(provider: Provider, events: &[&str]) -> Vec<(Option<u64>, Option<u64>, String)> {
+    let usages = all(provider, events).await.into_iter().filter_map(|piece| match piece {
+        Piece::Usage { usage, request_id } => Some((usage.input, usage.output, request_id?)),
+        _ => None,
+    });
+    usages.collect()
+}
+
+#[tokio::test]
+async fn what_an_answer_takes_is_told_as_soon_as_it_is_known() {
+    let anthropic = [
+        r#"data: {"type":"message_start","message":{"id":"msg_1","usage":{"input_tokens":25,"cache_read_input_tokens":75,"output_tokens":1}}}"#,
+        r#"data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hi"}}"#,
+        r#"data: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":9}}"#,
+        r#"data: {"type":"message_stop"}"#,
+    ];
+    let told = |input, output, id: &str| (Some(input), output, id.to_owned());
+    let expected = [told(100, Some(1), "msg_1"), told(100, Some(9), "msg_1")];
+    assert_eq!(so_far(Provider::Anthropic, &anthropic).await, expected);
+    let gemini = [
+        r#"data: {"candidates":[{"content":{"parts":[{"text":"Hi"}]}}],"usageMetadata":{"promptTokenCount":50},"responseId":"r1"}"#,
+        r#"data: {"candidates":[{"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":50,"candidatesTokenCount":2},"responseId":"r1"}"#,
+    ];
+    let expected = [told(50, None, "r1"), told(50, Some(2), "r1")];
+    assert_eq!(so_far(Provider::Gemini, &gemini).await, expected);
+    let openai = [
+        r#"data: {"id":"c1","choices":[{"delta":{"content":"Hi"},"finish_reason":"stop"}]}"#,
+        r#"data: {"id":"c1","choices":[],"usage":{"prompt_tokens":7,"completion_tokens":1}}"#,
+        "data: [DONE]",
+    ];
+    assert_eq!(so_far(Provider::OpenAi, &openai).await, [told(7, Some(1), "c1")]);
 }
 
 fn text(text: &str) -> Piece {

@@ -56,6 +56,29 @@ impl Endpoint {
         Self { port, asked }
     }
 
+    /// One that begins an answer and writes the same on and on, until nobody reads it any more; the
+    /// number of bytes that were taken comes then.
+    pub(crate) fn endless(beginning: &str, more: &str) -> (String, Receiver<usize>) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/v1", listener.local_addr().unwrap());
+        let beginning = ok("text/event-stream", beginning);
+        let more = more.repeat((16 << 10) / more.len() + 1);
+        let (tell, taken) = mpsc::channel();
+        thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            read(&mut stream).unwrap();
+            let mut taken = 0;
+            let mut next = beginning.as_bytes();
+            while stream.write_all(next).is_ok() {
+                taken += next.len();
+                next = more.as_bytes();
+            }
+            // Whoever asked may be gone.
+            let _ = tell.send(taken);
+        });
+        (url, taken)
+    }
+
     /// One that answers 200 with these events.
     pub(crate) fn streaming(events: &[&str], then: Then) -> Self {
         let events: String = events.iter().map(|event| format!("{event}\n\n")).collect();

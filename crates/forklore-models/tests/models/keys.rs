@@ -6,8 +6,9 @@ use std::process::Command;
 
 use forklore_agent::model::Model as _;
 use forklore_models::{HttpModel, ModelConfig, Provider};
+use futures_util::StreamExt as _;
 
-use crate::asking::{ask, config, request, user};
+use crate::asking::{ask, calls, config, request, texts, user};
 use crate::endpoint::{Endpoint, Then, refusal};
 
 /// What the environment holds in the process that asks.
@@ -32,7 +33,8 @@ fn has_key(test: &str) -> bool {
 }
 
 fn keyed(provider: Provider, base_url: &str) -> HttpModel {
-    let config = ModelConfig { key_env: Some(VARIABLE.into()), ..config(provider, base_url) };
+    let config =
+        ModelConfig { key_env: Some(VARIABLE.parse().unwrap()), ..config(provider, base_url) };
     HttpModel::new(config).unwrap()
 }
 
@@ -63,6 +65,79 @@ async fn a_key_stands_in_its_header_and_nowhere_else() {
         assert!(shown.contains("no such key: [key]"), "{shown}");
         assert!(!shown.contains(KEY), "{shown}");
     }
+}
+
+#[tokio::test]
+async fn a_part_of_a_key_is_in_no_error() {
+    if !has_key("keys::a_part_of_a_key_is_in_no_error") {
+        return;
+    }
+    // As providers mask it, and as other programs on the way write it.
+    let coded: String = KEY.chars().map(|char| format!("%{:02X}", u32::from(char))).collect();
+    let escaped: String = KEY.chars().map(|char| format!("\\u{:04x}", u32::from(char))).collect();
+    let masked = "no such key: sk-forkl***********6789";
+    for (kind, body, expected) in [
+        (
+            "application/json",
+            format!("{{\"error\":{{\"message\":\"{masked}\"}}}}"),
+            "no such key: [key]",
+        ),
+        (
+            "application/json",
+            format!("{{\"error\":\"no such key: {escaped}\"}}"),
+            "no such key: [key]",
+        ),
+        ("application/json", format!("{{\"error: {escaped}"), "{\"error: [key]"),
+        ("text/plain", format!("/v1?key={coded}&x"), "/v1?key=[key]&x"),
+        (
+            "text/html",
+            "<title>sk-forklore-0... &#115;</title>".into(),
+            "an HTML page: [key]... &#115;",
+        ),
+    ] {
+        let head = format!("content-type: {kind}\r\n");
+        let refused = refusal("401 Unauthorized", &head, &body);
+        let endpoint = Endpoint::answering(refused, Then::Close);
+        let model = keyed(Provider::OpenAi, &endpoint.url());
+        let error = ask(&model, &request(vec![user("Hello")])).await.unwrap_err();
+        assert_eq!(error.message, format!("401 Unauthorized: {expected}"));
+    }
+    // What lies behind an error repeats values too.
+    let event = format!("data: {{\"choices\":\"{KEY}\"}}");
+    let endpoint = Endpoint::streaming(&[&event], Then::Close);
+    let model = keyed(Provider::OpenAi, &endpoint.url());
+    let error = ask(&model, &request(vec![user("Hello")])).await.unwrap_err();
+    let source = std::error::Error::source(&error).unwrap();
+    assert!(source.to_string().contains("[key]"), "{source}");
+    assert!(!format!("{error} {error:?} {source}").contains("0123456"), "{error:?}");
+}
+
+#[tokio::test]
+async fn an_answer_that_repeats_the_key_is_given_without_it() {
+    if !has_key("keys::an_answer_that_repeats_the_key_is_given_without_it") {
+        return;
+    }
+    let (a, b) = KEY.split_at(7);
+    let text = |text: &str| format!(r#"data: {{"choices":[{{"delta":{{"content":"{text}"}}}}]}}"#);
+    let called = format!(
+        r#"data: {{"choices":[{{"delta":{{"tool_calls":[{{"index":0,"id":"c","function":{{"name":"echo","arguments":"{{\"a\":\"{KEY}\"}}"}}}}]}},"finish_reason":"tool_calls"}}]}}"#
+    );
+    let said = [text("it is "), text(a), text(b), text("!"), called];
+    let said: Vec<&str> = said.iter().map(String::as_str).collect();
+    let endpoint = Endpoint::streaming(&said, Then::Close);
+    let model = keyed(Provider::OpenAi, &endpoint.url());
+    let pieces = ask(&model, &request(vec![user("Hello")])).await.unwrap();
+    assert_eq!(texts(&pieces).concat(), "it is [key]!");
+    assert_eq!(calls(&pieces)[0].arguments.get(), r#"{"a":"[key]"}"#);
+    assert!(!format!("{pieces:?}").contains(KEY), "{pieces:?}");
+    // Also where it breaks off in the middle of the key.
+    let endpoint = Endpoint::streaming(&said[..2], Then::Close);
+    let model = keyed(Provider::OpenAi, &endpoint.url());
+    let asked = request(vec![user("Hello")]);
+    let pieces: Vec<_> = model.stream(&asked).await.unwrap().collect().await;
+    let said: Vec<_> = pieces.iter().flatten().cloned().collect();
+    assert_eq!(texts(&said).concat(), format!("it is {a}"));
+    assert!(pieces.last().unwrap().is_err());
 }
 
 #[tokio::test]

@@ -7,6 +7,7 @@
 mod asking;
 mod bodies;
 mod doubles;
+mod endless;
 mod endpoint;
 mod images;
 mod keys;

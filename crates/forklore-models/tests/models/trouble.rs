@@ -37,7 +37,7 @@ async fn a_wrong_key() {
 #[tokio::test]
 async fn a_key_that_is_not_set() {
     let named = ModelConfig {
-        key_env: Some("FORKLORE_NO_SUCH_KEY".into()),
+        key_env: Some("FORKLORE_NO_SUCH_KEY".parse().unwrap()),
         ..config(Provider::Anthropic, "http://127.0.0.1:9/v1")
     };
     let model = HttpModel::new(named).unwrap();
@@ -46,6 +46,7 @@ async fn a_key_that_is_not_set() {
     let expected =
         "anthropic smollm2: no key: the environment variable FORKLORE_NO_SUCH_KEY is not set";
     assert_eq!(said, expected);
+    assert_eq!(model.ready().unwrap_err().to_string(), expected);
     assert!(model.body(&hello()).is_ok(), "what would be sent needs no key");
 }
 
@@ -125,7 +126,7 @@ async fn a_page_instead_of_an_answer() {
 async fn a_redirection_is_not_followed() {
     let moved = refusal("308 Permanent Redirect", "location: http://elsewhere.test/\r\n", "");
     let (kind, said) = fails(moved, Then::Close).await;
-    assert_eq!(kind, ModelErrorKind::NotFound);
+    assert_eq!(kind, ModelErrorKind::Malformed);
     assert_eq!(said, "openai smollm2: 308 Permanent Redirect: moved to http://elsewhere.test/");
 }
 
@@ -188,6 +189,7 @@ async fn the_pieces_before_a_failure_are_given() {
 #[tokio::test]
 async fn a_server_that_writes_without_end() {
     let endless = "x".repeat(200 << 10);
-    let (_, said) = fails(refusal("400 Bad Request", "", &endless), Then::Hang).await;
+    let (kind, said) = fails(refusal("400 Bad Request", "", &endless), Then::Hang).await;
+    assert_eq!(kind, ModelErrorKind::Malformed);
     assert_eq!(said.len(), "openai smollm2: 400 Bad Request: ...".len() + 400);
 }

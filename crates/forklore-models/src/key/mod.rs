@@ -1,9 +1,17 @@
 //! A key: read from the environment, sent in a header, and shown nowhere.
 
+mod hide;
+mod variable;
+mod veil;
+
 use std::env;
+use std::error::Error;
 use std::fmt;
 
 use reqwest::header::HeaderValue;
+
+pub use variable::{KeyVariable, NoVariable};
+pub(crate) use veil::Veil;
 
 /// A key. It has no text form: what shows it shows `[key]`.
 #[derive(Clone)]
@@ -44,14 +52,47 @@ impl Found {
         variables.first().map_or(Self::None, |&name| Self::NotSet(name.to_owned()))
     }
 
-    /// `text` without the key, should somebody have put it there.
+    /// `text` without the key and without parts of it, should somebody have put them there.
     pub(crate) fn hide_in(&self, text: &str) -> String {
         match self {
-            Self::Key(Key(key)) => text.replace(key, "[key]"),
+            Self::Key(Key(key)) => hide::hidden(text, key),
             Self::None | Self::NotSet(_) | Self::NoKey(_) => text.to_owned(),
         }
     }
+
+    /// What lies behind a failure: as it is, or in words where it would show the key.
+    pub(crate) fn hide_behind(&self, source: Box<Behind>) -> Box<Behind> {
+        let mut told = format!("{source:?}");
+        let mut words = Vec::new();
+        let mut next: Option<&(dyn Error + 'static)> = Some(&*source);
+        while let Some(error) = next {
+            words.push(error.to_string());
+            next = error.source();
+        }
+        let words = words.join(": ");
+        told.push_str(&words);
+        if self.hide_in(&told) == told {
+            return source;
+        }
+        Box::new(InWords(self.hide_in(&words)))
+    }
+
+    /// What takes the key out of an answer.
+    pub(crate) fn veil(&self) -> Veil {
+        match self {
+            Self::Key(Key(key)) if hide::is_secret(key) => Veil::over(key.clone()),
+            _ => Veil::default(),
+        }
+    }
 }
+
+/// What lies behind a failure.
+pub(crate) type Behind = dyn Error + Send + Sync;
+
+/// What an error said that would have shown a key.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct InWords(String);
 
 impl Key {
     /// The value of a header; none of the ways to show headers shows it.

@@ -1,0 +1,185 @@
+//! Taking a key out of what a server says: out of its errors as much as can be recognised, out of
+//! answers where the whole of it stands.
+
+/// What stands in the place of a key.
+const INSTEAD: &str = "[key]";
+/// So many characters of a key in a row are a part of it.
+const PART: usize = 8;
+/// Shorter ones than this are words that an answer may use, such as `ollama`.
+const SECRET: usize = 16;
+
+/// A text without the key and without longer parts of it, also where they are written with the
+/// escapes of JSON, of addresses or of pages, or where the rest is masked as in `sk-ab12...wxyz`.
+pub(super) fn hidden(text: &str, key: &str) -> String {
+    let key: Vec<char> = key.chars().collect();
+    let read = read(text);
+    let part = PART.min(key.len());
+    let mut out = String::with_capacity(text.len());
+    let (mut at, mut copied) = (0, 0);
+    while at < read.len() {
+        let len = longest(read.get(at..).unwrap_or_default(), &key);
+        let (Some(first), true) = (read.get(at), len >= part) else {
+            at += 1;
+            continue;
+        };
+        out.push_str(text.get(copied..first.from).unwrap_or_default());
+        out.push_str(INSTEAD);
+        at += len + masked(read.get(at + len..).unwrap_or_default(), &key);
+        copied = at.checked_sub(1).and_then(|last| read.get(last)).map_or(copied, |last| last.to);
+    }
+    out.push_str(text.get(copied..).unwrap_or_default());
+    out
+}
+
+/// A character, and the bytes that spell it.
+struct Read {
+    char: char,
+    from: usize,
+    to: usize,
+}
+
+/// The characters of a text, escapes read.
+fn read(text: &str) -> Vec<Read> {
+    let mut all = Vec::with_capacity(text.len());
+    let mut from = 0;
+    while let Some(rest) = text.get(from..).filter(|rest| !rest.is_empty()) {
+        let plain = || rest.chars().next().map(|char| (char, char.len_utf8()));
+        let Some((char, len)) = escape(rest).or_else(plain) else { break };
+        all.push(Read { char, from, to: from + len });
+        from += len;
+    }
+    all
+}
+
+/// The character that an escape at the beginning of a text spells, and the length of the escape.
+fn escape(text: &str) -> Option<(char, usize)> {
+    let code =
+        |digits: &str, radix| u32::from_str_radix(digits, radix).ok().and_then(char::from_u32);
+    if let Some(rest) = text.strip_prefix("\\u") {
+        return Some((code(rest.get(..4)?, 16)?, 6));
+    }
+    if text.starts_with("\\/") {
+        return Some(('/', 2));
+    }
+    if let Some(rest) = text.strip_prefix('%') {
+        return Some((code(rest.get(..2)?, 16).filter(char::is_ascii)?, 3));
+    }
+    let (digits, _) = text.strip_prefix("&#")?.split_once(';').filter(|(it, _)| it.len() <= 8)?;
+    let char = match digits.strip_prefix(['x', 'X']) {
+        Some(digits) => code(digits, 16)?,
+        None => code(digits, 10)?,
+    };
+    Some((char, digits.len() + 3))
+}
+
+/// How many characters at the beginning of a text stand in the key too, in this order.
+fn longest(text: &[Read], key: &[char]) -> usize {
+    let common = |from: usize| {
+        let pairs = text.iter().zip(key.iter().skip(from));
+        pairs.take_while(|(read, char)| read.char == **char).count()
+    };
+    (0..key.len()).map(common).max().unwrap_or(0)
+}
+
+/// How long a mask is behind a part of a key, with the end of the key where it shows that.
+fn masked(text: &[Read], key: &[char]) -> usize {
+    let is_mask = |read: &&Read| matches!(read.char, '*' | '.' | '\u{2026}' | '\u{2022}');
+    let mask = text.iter().take_while(is_mask).count();
+    if mask == 0 {
+        return 0;
+    }
+    let behind = text.get(mask..).unwrap_or_default();
+    let ends = |len: &usize| {
+        let end = key.get(key.len() - len..).unwrap_or_default();
+        end.iter().zip(behind).filter(|(char, read)| **char == read.char).count() == *len
+    };
+    // One character may be the next word's.
+    (2..=key.len()).rev().find(ends).map_or(0, |end| mask + end)
+}
+
+/// A text that comes in pieces, given on without the whole key, wherever the pieces are cut.
+#[derive(Debug, Default)]
+pub(super) struct Flow {
+    /// What may be the beginning of the key.
+    held: String,
+}
+
+impl Flow {
+    /// Takes a piece; gives what can be told by now.
+    pub(super) fn pass(&mut self, more: &str, key: &str) -> String {
+        let mut text = std::mem::take(&mut self.held);
+        text.push_str(more);
+        let mut text = text.replace(key, INSTEAD);
+        let begins = |at: &usize| text.get(*at..).is_some_and(|end| key.starts_with(end));
+        let first = text.len().saturating_sub(key.len());
+        let held = (first..text.len()).find(begins).unwrap_or(text.len());
+        self.held = text.split_off(held);
+        text
+    }
+
+    /// What is left when no more comes.
+    pub(super) fn rest(&mut self) -> String {
+        std::mem::take(&mut self.held)
+    }
+}
+
+/// A whole text of an answer without the whole key.
+pub(super) fn without(text: &str, key: &str) -> String {
+    text.replace(key, INSTEAD)
+}
+
+/// Whether a key is taken out of answers.
+pub(super) fn is_secret(key: &str) -> bool {
+    key.len() >= SECRET
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: &str = "sk-ant-0123456789abcdef/wxyz";
+
+    #[test]
+    fn parts_of_a_key_are_hidden_however_they_are_written() {
+        for (said, expected) in [
+            ("no key sk-ant-0123456789abcdef/wxyz!", "no key [key]!"),
+            ("no key sk-ant-0...", "no key [key]..."),
+            ("no key sk-ant-0*****wxyz.", "no key [key]."),
+            ("no key sk-ant-01\u{2026}yz and more", "no key [key] and more"),
+            ("ends in 9abcdef/wxyz", "ends in [key]"),
+            (r"\u0073\u006b\u002dant-0123456789abcdef\/wxyz", "[key]"),
+            ("?key=sk%2Dant%2d0123456789abcdef%2Fwxyz&x", "?key=[key]&x"),
+            ("sk&#45;ant&#x2d;0123456789", "[key]"),
+            ("twice sk-ant-0123, 456789abc", "twice [key], [key]"),
+            ("sk-ant- is how keys begin...", "sk-ant- is how keys begin..."),
+            (
+                "100 % of \\u00zz and %zz \u{e9} &#; &#x110000;",
+                "100 % of \\u00zz and %zz \u{e9} &#; &#x110000;",
+            ),
+            ("", ""),
+        ] {
+            assert_eq!(hidden(said, KEY), expected, "{said}");
+        }
+        assert_eq!(hidden("a pass, a password", "pass"), "a [key], a [key]word");
+    }
+
+    #[test]
+    fn a_key_is_taken_out_wherever_the_pieces_are_cut() {
+        let said = format!("a {KEY}, sk-ant-01 and sk-ant-{KEY}sk-");
+        let expected = "a [key], sk-ant-01 and sk-ant-[key]sk-";
+        for len in 1..said.len() {
+            let mut flow = Flow::default();
+            let mut told = String::new();
+            for piece in said.as_bytes().chunks(len) {
+                let piece = std::str::from_utf8(piece).unwrap();
+                told.push_str(&flow.pass(piece, KEY));
+                assert!(!told.contains(KEY), "{len}: {told}");
+            }
+            assert!(flow.held.len() < KEY.len());
+            told.push_str(&flow.rest());
+            assert_eq!(told, expected, "{len}");
+        }
+        // What is not the key's beginning is told at once.
+        assert_eq!(Flow::default().pass("plain \u{e9}", KEY), "plain \u{e9}");
+    }
+}
