@@ -107,23 +107,6 @@ fn s16_a_folder_says_neither_models_nor_tools() {
 }
 
 #[test]
-fn a_model_that_cannot_be_reached_leaves_the_prompt_in_the_log() {
-    let place = Place::new();
-    configure(&place, &format!("{}key_env = \"MISSING_KEY\"\n", small("http://127.0.0.1:9/v1")));
-    let ran = chat(&place, &["--json", "chat", "-p", "hello"]);
-    assert_eq!(ran.code, 3, "{ran:?}");
-    let error = &last_line(&ran)["error"];
-    assert_eq!(error["kind"], "permission_denied");
-    assert!(error["message"].as_str().unwrap().contains("MISSING_KEY"), "{error}");
-    let log = place.ok(&["--json", "log", "last"]);
-    let types: Vec<String> = log
-        .lines()
-        .map(|line| serde_json::from_str::<Value>(line).unwrap()["type"].to_string())
-        .collect();
-    assert_eq!(types, ["\"user_message\"", "\"turn_failed\""]);
-}
-
-#[test]
 fn a_turn_is_answered_and_gone_on_with() {
     let (place, _server) = talking();
     let first = chat(&place, &["chat", "-p", "Name three colours."]);

@@ -33,6 +33,22 @@ impl Endpoint {
         Self { url, asked }
     }
 
+    /// One that answers every request with these bytes.
+    pub(crate) fn raw(answer: &str) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/v1", listener.local_addr().unwrap());
+        let answer = answer.to_owned();
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                let mut buffer = [0; 65_536];
+                // Requests of these tests are short. Who asked may be gone.
+                let _ = stream.read(&mut buffer).and_then(|_| stream.write_all(answer.as_bytes()));
+            }
+        });
+        Self { url, asked: Arc::default() }
+    }
+
     /// One that says what it was told last.
     pub(crate) fn echo() -> Self {
         Self::answering(|request| Ok(format!("heard: {}", last_said(request))))

@@ -12,6 +12,7 @@ mod doctor;
 mod endpoint;
 mod errors;
 mod explore;
+mod faults;
 mod files;
 mod forks;
 mod graph;
