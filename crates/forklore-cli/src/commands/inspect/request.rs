@@ -80,10 +80,10 @@ impl Asked<'_> {
     fn answer(&self, header: &Header, at: Option<&Selector>) -> Result<Answer> {
         let engine = self.app.engine()?;
         let name = self.model.name();
-        let own = self.request(&engine, engine.model_view(&header.id, Some(&name.model))?);
+        let own = self.request(engine, engine.model_view(&header.id, Some(&name.model))?);
         let Some(at) = at else { return self.told(&own, None) };
         let cut = engine.cut(header, at)?;
-        let child = self.request(&engine, engine.fork_view(header, &cut, Some(&name.model))?);
+        let child = self.request(engine, engine.fork_view(header, &cut, Some(&name.model))?);
         let bytes = SharedBytes::between(&self.body(&own)?, &self.body(&child)?).shared;
         let first = child.messages.get(..child.shared).unwrap_or_default().to_vec();
         let tokens = self.tokens(&Request { messages: first, ..child.clone() }, bytes)?;
