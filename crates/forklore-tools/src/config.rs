@@ -27,6 +27,8 @@ pub struct ServerConfig {
     /// Headers of each request: the header's name, and the variable that holds its value.
     #[serde(default)]
     pub header_env: BTreeMap<String, String>,
+    /// The variable with a token, sent as `Authorization: Bearer`.
+    pub token_env: Option<String>,
     /// How long the server may take to start: 30 seconds by default.
     pub start_seconds: Option<u64>,
     /// How long a call may go without a sign of life: 300 seconds by default.
@@ -58,7 +60,7 @@ pub(crate) struct Checked {
 #[derive(Clone, Debug)]
 pub(crate) enum Reached {
     Program { command: String, args: Vec<String>, env_from: Vec<String>, folder: Option<PathBuf> },
-    Address { url: String, header_env: BTreeMap<String, String> },
+    Address { url: String, header_env: BTreeMap<String, String>, token_env: Option<String> },
 }
 
 impl ServerConfig {
@@ -81,8 +83,8 @@ impl ServerConfig {
     /// A relative path would lead into whatever folder the user stands in, and a folder must not
     /// say which program starts.
     fn program(&self, command: &str) -> Result<Reached, String> {
-        if !self.header_env.is_empty() {
-            return Err("`header_env` goes with `url`".to_owned());
+        if !self.header_env.is_empty() || self.token_env.is_some() {
+            return Err("`header_env` and `token_env` go with `url`".to_owned());
         }
         let path = Path::new(command);
         if command.is_empty() || (path.components().count() > 1 && !path.is_absolute()) {
@@ -111,13 +113,29 @@ impl ServerConfig {
         }
         if !parsed.username().is_empty() || parsed.password().is_some() {
             return Err(
-                "`url` must not hold a password: name a variable in `header_env`".to_owned()
+                "`url` must not hold a password: name a variable in `token_env` or `header_env`"
+                    .to_owned(),
             );
         }
-        if !self.header_env.is_empty() && parsed.scheme() == "http" && !is_this_machine(&parsed) {
-            return Err("`header_env` would cross the network unencrypted: use https://".to_owned());
+        let is_sent = !self.header_env.is_empty() || self.token_env.is_some();
+        if is_sent && parsed.scheme() == "http" && !is_this_machine(&parsed) {
+            return Err(
+                "`header_env` and `token_env` would cross the network unencrypted: use https://"
+                    .to_owned(),
+            );
         }
-        Ok(Reached::Address { url: url.to_owned(), header_env: self.header_env.clone() })
+        let mut named = self.header_env.keys();
+        if self.token_env.is_some() && named.any(|name| name.eq_ignore_ascii_case("authorization"))
+        {
+            return Err("the header Authorization comes from `token_env`, or from `header_env`: \
+                        name one of them"
+                .to_owned());
+        }
+        Ok(Reached::Address {
+            url: url.to_owned(),
+            header_env: self.header_env.clone(),
+            token_env: self.token_env.clone(),
+        })
     }
 }
 

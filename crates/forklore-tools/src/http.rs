@@ -14,11 +14,12 @@ use crate::server::StartError;
 pub(crate) fn transport(
     url: &str,
     header_env: &BTreeMap<String, String>,
+    token_env: Option<&str>,
 ) -> Result<impl Transport<RoleClient> + 'static, StartError> {
     // An error says that the application has chosen another one before: that is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let config = StreamableHttpClientTransportConfig::with_uri(url)
-        .custom_headers(headers(header_env)?)
+        .custom_headers(headers(header_env, token_env)?)
         .reinit_on_expired_session(true);
     Ok(StreamableHttpClientTransport::from_config(config))
 }
@@ -26,18 +27,28 @@ pub(crate) fn transport(
 /// The headers with their values, which no message ever shows.
 fn headers(
     header_env: &BTreeMap<String, String>,
+    token_env: Option<&str>,
 ) -> Result<HashMap<HeaderName, HeaderValue>, StartError> {
-    let headers = header_env.iter().map(|(header, variable)| {
-        let wrong =
-            |what| StartError::Header { header: header.clone(), variable: variable.clone(), what };
-        let name =
-            HeaderName::try_from(header.as_str()).map_err(|_| wrong("is no name of a header"))?;
-        let value = std::env::var(variable)
-            .map_err(|_| StartError::Variable { variable: variable.clone() })?;
-        let mut value = HeaderValue::try_from(value)
-            .map_err(|_| wrong("has a value that no header can have"))?;
-        value.set_sensitive(true);
-        Ok((name, value))
-    });
-    headers.collect()
+    let token = token_env.map(|variable| ("Authorization", variable, "Bearer "));
+    let named = header_env.iter().map(|(header, variable)| (header.as_str(), &**variable, ""));
+    named.chain(token).map(|(header, variable, before)| read(header, variable, before)).collect()
+}
+
+/// A header with the value of a variable behind some text.
+fn read(
+    header: &str,
+    variable: &str,
+    before: &str,
+) -> Result<(HeaderName, HeaderValue), StartError> {
+    let wrong = |what| {
+        let (header, variable) = (header.to_owned(), variable.to_owned());
+        StartError::Header { header, variable, what }
+    };
+    let name = HeaderName::try_from(header).map_err(|_| wrong("is no name of a header"))?;
+    let value = std::env::var(variable)
+        .map_err(|_| StartError::Variable { variable: variable.to_owned() })?;
+    let mut value = HeaderValue::try_from(format!("{before}{value}"))
+        .map_err(|_| wrong("has a value that no header can have"))?;
+    value.set_sensitive(true);
+    Ok((name, value))
 }

@@ -2,6 +2,7 @@
 
 mod call;
 mod client;
+mod denied;
 mod words;
 
 use std::ffi::OsString;
@@ -21,6 +22,7 @@ use crate::name::ServerName;
 use crate::said::Said;
 use crate::stdio::{self, Process};
 use client::Client;
+use denied::Denied;
 
 /// How long a farewell over the network may take.
 const GOODBYE: Duration = Duration::from_secs(2);
@@ -71,6 +73,12 @@ pub enum StartError {
         variable: String,
         /// What is wrong.
         what: &'static str,
+    },
+    /// It does not know who asks, or does not let them in.
+    #[error("{told}")]
+    Denied {
+        /// What it says, and what to write into the configuration.
+        told: String,
     },
     /// It did not answer in time.
     #[error("it was not ready within {} seconds{}", .after.as_secs(), last_words(.said))]
@@ -142,8 +150,8 @@ impl Server {
 
     async fn start(&self) -> Result<Live, StartError> {
         match &self.config.reached {
-            Reached::Address { url, header_env } => {
-                let transport = crate::http::transport(url, header_env)?;
+            Reached::Address { url, header_env, token_env } => {
+                let transport = crate::http::transport(url, header_env, token_env.as_deref())?;
                 self.meet(transport, None).await
             }
             Reached::Program { command, args, env_from, folder } => {
@@ -171,11 +179,18 @@ impl Server {
         let met = tokio::time::timeout(after, async {
             let client = Client::new(&self.tools, after);
             let service = serve_client(client, transport).await.map_err(|source| {
-                StartError::Refused { source: Box::new(source), said: String::new() }
+                let denied = Denied::at_start(&source);
+                self.denied(denied.as_ref()).unwrap_or_else(|| StartError::Refused {
+                    source: Box::new(source),
+                    said: String::new(),
+                })
             })?;
             let tools = service.peer().list_all_tools().await;
-            let tools =
-                tools.map_err(|source| StartError::NoTools { source, said: String::new() })?;
+            let tools = tools.map_err(|source| {
+                let denied = Denied::later(&source);
+                let other = || StartError::NoTools { source, said: String::new() };
+                self.denied(denied.as_ref()).unwrap_or_else(other)
+            })?;
             client::keep(&self.tools, tools);
             Ok(service)
         });
@@ -191,6 +206,11 @@ impl Server {
         }
         Err(error.with(self.said.lines()))
     }
+
+    fn denied(&self, denied: Option<&Denied>) -> Option<StartError> {
+        let told = denied?.told(&self.name, &self.config.reached);
+        Some(StartError::Denied { told })
+    }
 }
 
 impl StartError {
@@ -199,7 +219,10 @@ impl StartError {
             Self::Slow { said, .. } | Self::Refused { said, .. } | Self::NoTools { said, .. } => {
                 *said = words;
             }
-            Self::NotStarted { .. } | Self::Variable { .. } | Self::Header { .. } => {}
+            Self::NotStarted { .. }
+            | Self::Variable { .. }
+            | Self::Header { .. }
+            | Self::Denied { .. } => {}
         }
         self
     }

@@ -11,6 +11,7 @@ use rmcp::service::{PeerRequestOptions, RequestHandle};
 use rmcp::{RoleClient, ServiceError};
 use tokio::sync::mpsc;
 
+use super::denied::Denied;
 use super::{Live, Server, last_words, words};
 use crate::outcome;
 
@@ -118,6 +119,10 @@ impl Server {
             Ended::Failed(ServiceError::McpError(error)) => error.message.into_owned(),
             Ended::Failed(error) => {
                 live.is_broken.store(true, Ordering::Relaxed);
+                if let Some(denied) = Denied::later(&error) {
+                    let told = denied.told(&self.name, &self.config.reached);
+                    return outcome::failed(&format!("the server `{}`: {told}", self.name));
+                }
                 let status = match &live.process {
                     Some(process) => process.status().await,
                     None => None,

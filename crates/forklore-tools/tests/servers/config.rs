@@ -25,6 +25,9 @@ fn what_makes_no_sense_is_refused() {
         "[x]\nurl = 'file:///etc/passwd'",
         "[x]\nurl = 'https://me:secret@example.com/mcp'",
         "[x]\nurl = 'http://example.com/mcp'\nheader_env = { Authorization = 'TOKEN' }",
+        "[x]\nurl = 'http://example.com/mcp'\ntoken_env = 'TOKEN'",
+        "[x]\ncommand = 'a'\ntoken_env = 'TOKEN'",
+        "[x]\nurl = 'https://example.com/mcp'\ntoken_env = 'T'\nheader_env = { authorization = 'A' }",
         "[x]\ncommand = 'a'\nenv = { KEY = 'secret' }",
         "[a__b]\ncommand = 'a'",
         "[a_]\ncommand = 'a'",
@@ -38,6 +41,8 @@ fn what_makes_sense_is_taken() {
     let text = "[files]\ncommand = '/bin/files'\nargs = ['-v']\nenv_from = ['KEY']\n\
                 folder = '/tmp'\nstart_seconds = 5\ncall_seconds = 6\nmax_output = 7\n\
                 [web]\nurl = 'https://example.com/mcp'\nheader_env = { Authorization = 'TOKEN' }\n\
+                [far]\nurl = 'https://example.com/mcp'\ntoken_env = 'TOKEN'\n\
+                header_env = { X-Team = 'TEAM' }\n\
                 [near]\nurl = 'http://[::1]:80/mcp'\nheader_env = { Authorization = 'TOKEN' }";
     let servers: BTreeMap<ServerName, ServerConfig> = toml::from_str(text).unwrap();
     assert!(McpTools::new(&servers).is_ok());

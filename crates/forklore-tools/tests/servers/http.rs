@@ -147,14 +147,44 @@ async fn headers_come_from_the_environment() {
     assert_eq!(call(&tools, "web__do", json!({})).await, (false, json!("done")));
     tools.end().await;
 
-    let none = set([("web", web.config())]);
-    assert!(none.start().await[0].to_string().contains("401"));
     let header_env = [("Authorization".to_owned(), "FORKLORE_NOT_SET".to_owned())].into();
     let unset = set([("web", ServerConfig { header_env, ..web.config() })]);
     assert_eq!(
         unset.start().await[0].to_string(),
         "the tool server `web` does not start: the environment variable FORKLORE_NOT_SET is not set"
     );
+}
+
+#[tokio::test]
+async fn a_token_comes_from_the_environment_and_what_is_wrong_with_it_is_told() {
+    let told = async |config: ServerConfig| {
+        let tools = set([("my-web", config)]);
+        let problems = tools.start().await;
+        let told: Vec<_> = problems.iter().map(ToString::to_string).collect();
+        tools.end().await;
+        told.concat()
+    };
+    let web = Web::double("challenging");
+    // Variables that every test has: the name of its crate, and another one.
+    let token =
+        |variable: &str| ServerConfig { token_env: Some(variable.to_owned()), ..web.config() };
+    let tools = started([("web", token("CARGO_PKG_NAME"))]).await;
+    assert_eq!(call(&tools, "web__do", json!({})).await, (false, json!("done")));
+    tools.end().await;
+    let without = told(web.config()).await;
+    let wrong = told(token("CARGO_PKG_VERSION")).await;
+    let unset = told(token("FORKLORE_NOT_SET")).await;
+
+    let web = Web::double("expiring");
+    let unknown = told(web.config()).await;
+    let header_env = [("Authorization".to_owned(), "CARGO_PKG_VERSION".to_owned())].into();
+    let other = told(ServerConfig { header_env, ..web.config() }).await;
+    let tools = started([("web", web.known())]).await;
+    let (failed, later) = call(&tools, "web__do", json!({})).await;
+    assert!(failed);
+    tools.end().await;
+    let all = [without, wrong, unset, unknown, other, later.as_str().unwrap().to_owned()];
+    insta::assert_snapshot!(all.join("\n"));
 }
 
 #[tokio::test]

@@ -24,8 +24,16 @@ class Server(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self):
         message = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        if self.headers.get("authorization") != "forklore-tools":
-            return self.say(401, "text/plain", b"who are you?")
+        who = self.headers.get("authorization")
+        if HOW == "challenging":
+            if who is None:
+                return self.say(401, "text/plain", b"", 'Bearer realm="tickets"')
+            if who != "Bearer forklore-tools":
+                return self.say(403, "text/plain", b"", 'Bearer error="insufficient_scope"')
+        elif who != "forklore-tools":
+            return self.say(401, "text/plain", b"who are you, \x1b[31mstranger?")
+        if HOW == "expiring" and message["method"] == "tools/call":
+            return self.say(401, "text/plain", b"the token has expired")
         if "id" not in message:
             return self.say(202, "text/plain", b"")
         method = message["method"]
@@ -69,8 +77,10 @@ class Server(http.server.BaseHTTPRequestHandler):
 
     do_DELETE = do_GET
 
-    def say(self, status, kind, body):
+    def say(self, status, kind, body, challenge=None):
         self.send_response(status)
+        if challenge:
+            self.send_header("www-authenticate", challenge)
         self.send_header("content-type", kind)
         self.send_header("content-length", str(len(body)))
         self.end_headers()
