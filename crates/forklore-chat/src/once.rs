@@ -1,5 +1,6 @@
 //! One turn without a terminal.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use forklore_agent::approve::Nobody;
@@ -50,12 +51,28 @@ impl Supplies {
         session: &SessionId,
         up_to: &Selector,
     ) -> Result<Summarize> {
+        let session = self.opened(model, session)?;
+        Ok(self.runtime().block_on(session.summarize_up_to(up_to))?)
+    }
+
+    /// The same of a part of a session, by the indexes of its messages.
+    ///
+    /// # Errors
+    /// As [`summary`](Self::summary).
+    pub fn summary_of_part(
+        &self,
+        model: Option<&str>,
+        session: &SessionId,
+        part: Range<u64>,
+    ) -> Result<Summarize> {
+        let session = self.opened(model, session)?;
+        Ok(self.runtime().block_on(session.summarize_part(part))?)
+    }
+
+    fn opened(&self, model: Option<&str>, session: &SessionId) -> Result<AgentSession> {
         let (model, _) = self.configured().model(model)?;
         let equipment = self.equipment(model, Arc::new(Nobody))?;
-        Ok(self.runtime().block_on(async {
-            let session = self.kernel().open(session, equipment).await?;
-            session.summarize_up_to(up_to).await
-        })?)
+        Ok(self.runtime().block_on(self.kernel().open(session, equipment))?)
     }
 
     /// Runs one turn; whatever would have to be asked is denied. Ctrl-C, SIGTERM and SIGHUP

@@ -1,12 +1,14 @@
 //! `bring`: what a branch came to, told to another one (SPEC 8).
 
-use forklore_model::summary::beginning;
-use forklore_model::{Data, Event, EventId, EventType, Header, SessionId, payload};
+use std::ops::Range;
+
+use forklore_model::summary::{STRATEGY, beginning};
+use forklore_model::{Data, Event, EventId, EventType, Header, Selector, SessionId, payload};
 use forklore_store::Error as StoreError;
 use forklore_store::port::{Append, At};
 use serde::{Deserialize, Serialize};
 
-use crate::summary::{BranchSummary, Of};
+use crate::summary::{BranchSummary, MODEL_STRATEGY, Of};
 use crate::{Engine, Error, Result, Summarize};
 
 /// Of a longer answer the beginning is brought; the branch keeps the whole.
@@ -23,6 +25,9 @@ pub struct Bring {
     pub into: SessionId,
     /// Who sums it up.
     pub summarize: Summarize,
+    /// The part of the branch that was summed up, as a dry run has named it: the branch may have
+    /// gone on since. None is all that is new.
+    pub part: Option<Range<u64>>,
     /// The runtime that holds `into`, where one does.
     pub owner: Option<String>,
     /// Plan only: nothing is written.
@@ -33,7 +38,8 @@ impl Bring {
     /// What `from` came to, into `into`, summed up by forklore itself.
     #[must_use]
     pub fn new(from: SessionId, into: SessionId) -> Self {
-        Self { from, into, summarize: Summarize::Deterministic, owner: None, dry_run: false }
+        let summarize = Summarize::Deterministic;
+        Self { from, into, summarize, part: None, owner: None, dry_run: false }
     }
 }
 
@@ -114,12 +120,16 @@ impl Engine {
 
     fn try_to_bring(&self, request: &Bring) -> Result<Brought> {
         let (from, into) = (self.show(&request.from)?, self.show(&request.into)?);
-        let part = self.not_yet_brought(&from, &into)?;
+        let part = self.not_yet_brought(&from, &into, request.part.as_ref())?;
         let (of, existing) = match part {
             Part::New(of) => (of, None),
-            Part::Brought(of, seq) => (of, Some(seq)),
+            Part::Brought(of, event) => (of, Some(event)),
         };
-        let event_id = event_id(&of, &request.summarize);
+        let at_end = u64::try_from(into.head_seq() + 1).unwrap_or(0);
+        let (event_id, seq, strategy) = match &existing {
+            Some(told) => (told.id.clone(), told.seq, told.strategy),
+            None => (event_id(&of, &request.summarize), at_end, request.summarize.strategy()),
+        };
         let mut brought = Brought {
             recorded: false,
             existing: existing.is_some(),
@@ -127,15 +137,20 @@ impl Engine {
             session_id: into.id.clone(),
             from_session_id: from.id.clone(),
             label: from.label.clone(),
-            strategy: request.summarize.strategy(),
+            strategy,
             from_index: of.from_index,
             to_index: of.to_index,
             answer: None,
             event_id,
-            seq: existing.unwrap_or_else(|| u64::try_from(into.head_seq() + 1).unwrap_or(0)),
+            seq,
             head_seq: into.head_seq(),
         };
-        let gathered = self.gather(of, from.counts.kept)?;
+        let kept = if of.to_index == from.counts.index {
+            from.counts.kept
+        } else {
+            self.cut(&from, &Selector::Index(of.to_index))?.kept
+        };
+        let gathered = self.gather(of, kept)?;
         brought.answer =
             gathered.answer.as_deref().map(|text| beginning(text, ANSWER_BYTES).into());
         if existing.is_some() || request.dry_run {
@@ -165,10 +180,22 @@ impl Engine {
         Ok(Event { id: id.clone(), ts: self.now(), kind, class, dialect: None, effect, data })
     }
 
-    /// What of `from` is not in `into`, in its history or as a summary.
-    fn not_yet_brought(&self, from: &Header, into: &Header) -> Result<Part> {
+    /// What of `from` is not in `into`, in its history or as a summary; of that `asked`, if given.
+    fn not_yet_brought(
+        &self,
+        from: &Header,
+        into: &Header,
+        asked: Option<&Range<u64>>,
+    ) -> Result<Part> {
         let common = self.compare(&from.id, &into.id)?.common;
-        let to_index = from.counts.index;
+        let to_index = asked.map_or(from.counts.index, |asked| asked.end);
+        if let Some(asked) = asked
+            && (asked.start < common || asked.is_empty() || to_index > from.counts.index)
+        {
+            let own = format!("index:{common} to index:{}", from.counts.index);
+            let message = format!("{} has of its own {own}", from.label.as_str());
+            return Err(Error::invalid("part", message));
+        }
         let of = |from_index| Of { session_id: from.id.clone(), from_index, to_index };
         if common == to_index {
             let message = format!(
@@ -183,17 +210,22 @@ impl Engine {
         for stored in self.events(&into.id, at) {
             let stored = stored?;
             if stored.event.kind == EventType::BRANCH_SUMMARY
-                && let Some(earlier) = told_of(&stored.event.data, &from.id)
+                && let Some((strategy, earlier)) = told_of(&stored.event.data, &from.id)
             {
-                last = Some((earlier, stored.seq));
+                let event = Existing { id: stored.event.id, seq: stored.seq, strategy };
+                last = Some((earlier, event));
             }
         }
         Ok(match last {
-            Some((earlier, seq)) if earlier.to_index == to_index => {
-                Part::Brought(of(earlier.from_index), seq)
+            Some((earlier, event)) if earlier.to_index >= to_index => {
+                let to_index = earlier.to_index.min(from.counts.index);
+                Part::Brought(Of { to_index, ..of(earlier.from_index) }, event)
             }
-            Some((earlier, _)) => Part::New(of(earlier.to_index.clamp(common, to_index))),
-            None => Part::New(of(common)),
+            earlier => Part::New(of(match (asked, earlier) {
+                (Some(asked), _) => asked.start,
+                (None, Some((earlier, _))) => earlier.to_index.clamp(common, to_index),
+                (None, None) => common,
+            })),
         })
     }
 }
@@ -201,8 +233,15 @@ impl Engine {
 /// What there is to bring.
 enum Part {
     New(Of),
-    /// Nothing: all of it was brought, by the event at this position.
-    Brought(Of, u64),
+    /// Nothing: all of it was brought, by this event.
+    Brought(Of, Existing),
+}
+
+/// The event that told a part.
+struct Existing {
+    id: EventId,
+    seq: u64,
+    strategy: &'static str,
 }
 
 #[derive(Deserialize)]
@@ -212,16 +251,18 @@ struct Told {
     to_index: u64,
 }
 
-/// The part of `branch` that a summary tells, if it was brought.
-fn told_of(data: &Data, branch: &SessionId) -> Option<Told> {
+/// The part of `branch` that a summary tells, if it was brought, and how it was summed up.
+fn told_of(data: &Data, branch: &SessionId) -> Option<(&'static str, Told)> {
     #[derive(Deserialize)]
     struct Summary {
         #[serde(rename = "brought_from")]
         _brought_from: String,
+        strategy: String,
         of: Told,
     }
-    let Summary { of, .. } = data.read().ok()?;
-    (of.session_id == *branch).then_some(of)
+    let Summary { of, strategy, .. } = data.read().ok()?;
+    let known = [MODEL_STRATEGY, STRATEGY].into_iter().find(|known| strategy == **known)?;
+    (of.session_id == *branch).then_some((known, of))
 }
 
 /// The same part, summed up in the same way, is the same event: told twice at once it is told once.

@@ -1,5 +1,7 @@
 //! `replay`: one plain record for each conversation event, without any side effect (SPEC 7).
 
+use std::ops::Range;
+
 use forklore_model::{Content, EventId, Header, Label, Role, Selector, SessionId};
 use forklore_store::port::{At, Stored};
 use serde::Serialize;
@@ -61,6 +63,15 @@ impl Engine {
             None => header.counts.index,
         };
         Ok(self.replay_from(&header, 0, end))
+    }
+
+    /// The records of a part of a session, by their indexes.
+    ///
+    /// # Errors
+    /// `not_found`.
+    pub fn replay_part(&self, session: &SessionId, part: &Range<u64>) -> Result<Replay> {
+        let header = self.show(session)?;
+        Ok(self.replay_from(&header, part.start, part.end.min(header.counts.index)))
     }
 
     /// The records from `index` on.

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::{Engine, Result};
 
 /// The name of a summary that a model wrote.
-const MODEL_STRATEGY: &str = "model_summary_v1";
+pub(crate) const MODEL_STRATEGY: &str = "model_summary_v1";
 
 /// Who writes a summary (SPEC 8).
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,5 +1,7 @@
 //! `compact` and `gauge`: how full the context is, and what is done about it by hand.
 
+use std::ops::Range;
+
 use forklore_engine::{Engine, Pressure, Record, Result as EngineResult, Summarize};
 use forklore_model::{Message, Selector, SessionId};
 use serde::Serialize;
@@ -70,7 +72,7 @@ impl AgentSession {
     /// # Errors
     /// `busy` naming the runtime that holds the session; `not_found`.
     pub async fn summarize(&self) -> Result<Summarize> {
-        self.summarize_up_to(&Selector::End).await
+        self.summarize_what(What::All).await
     }
 
     /// The same of what stands before a place, for a fork there.
@@ -78,6 +80,23 @@ impl AgentSession {
     /// # Errors
     /// As [`summarize`](Self::summarize); `invalid_args` (the cut).
     pub async fn summarize_up_to(&self, cut: &Selector) -> Result<Summarize> {
+        let what = match cut {
+            Selector::End => What::All,
+            cut => What::Before(cut.clone()),
+        };
+        self.summarize_what(what).await
+    }
+
+    /// The same of a part alone, by the indexes of its messages: what another session is to be told
+    /// of this one.
+    ///
+    /// # Errors
+    /// As [`summarize`](Self::summarize).
+    pub async fn summarize_part(&self, part: Range<u64>) -> Result<Summarize> {
+        self.summarize_what(What::Part(part)).await
+    }
+
+    async fn summarize_what(&self, what: What) -> Result<Summarize> {
         let inner = &self.inner;
         let mut view = inner.turn.try_lock().map_err(|_| Error::Running(self.id()))?;
         inner.make_ready().await?;
@@ -85,15 +104,12 @@ impl AgentSession {
         let (mut log, header) = Log::open(inner, &mut view).await?;
         let equipment = self.equipment();
         let asked = async {
-            let messages = match cut {
-                Selector::End => {
-                    log.look(&*equipment.model).await?;
-                    log.view.messages().to_vec()
-                }
-                cut => {
-                    let (id, cut) = (header.id.clone(), cut.clone());
-                    inner.kernel.run(move |engine| said_before(engine, &id, &cut)).await?
-                }
+            let messages = if matches!(what, What::All) {
+                log.look(&*equipment.model).await?;
+                log.view.messages().to_vec()
+            } else {
+                let id = header.id.clone();
+                inner.kernel.run(move |engine| said(engine, &id, &what)).await?
             };
             let key = cache_key(&header.root_id);
             let said = summarize(inner, &equipment, &messages, key, &running.cancel).await?;
@@ -106,9 +122,23 @@ impl AgentSession {
     }
 }
 
-/// What was said before a place, compacted or not.
-fn said_before(engine: &Engine, id: &SessionId, cut: &Selector) -> EngineResult<Vec<Message>> {
-    let records = engine.replay(id, Some(cut))?;
+/// What is to be summed up.
+enum What {
+    /// What the model receives.
+    All,
+    /// What stands before a place.
+    Before(Selector),
+    /// A part, by its indexes.
+    Part(Range<u64>),
+}
+
+/// What was said, compacted or not.
+fn said(engine: &Engine, id: &SessionId, what: &What) -> EngineResult<Vec<Message>> {
+    let records = match what {
+        What::All => engine.replay(id, None)?,
+        What::Before(cut) => engine.replay(id, Some(cut))?,
+        What::Part(part) => engine.replay_part(id, part)?,
+    };
     let message = |record: Record| Message { role: record.role, content: record.content };
     records.map(|record| record.map(message)).collect()
 }

@@ -1,7 +1,7 @@
 //! `bring`: what a branch came to, told to another session.
 
 use forklore::engine::{Bring, Brought};
-use forklore::model::Selector;
+use forklore_chat::Supplies;
 
 use super::fork::{SummarizeBy, summarized};
 use crate::app::App;
@@ -20,7 +20,8 @@ Examples:
 
 The session is told what the branch did since the two parted, with its last answer, in one event \
 behind its head: nothing that was said is changed, and the branch stays. To bring the same again \
-is harmless; when the branch has gone on, only what is new is told.";
+is harmless; when the branch has gone on, only what is new is told. A model that sums it up is \
+told that part alone.";
 
 /// Tell a session what another branch came to
 #[derive(Debug, clap::Args)]
@@ -43,13 +44,18 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let (branch, into) = (SessionRef::parse(&args.branch)?, SessionRef::parse(&args.into)?);
     let (branch, into) = (app.stored(&branch)?, app.stored(&into)?);
-    let summarize = summarized(args.summarize, &branch, &Selector::End, args.dry_run, app, output);
-    let request = Bring {
-        summarize,
-        dry_run: args.dry_run,
-        ..Bring::new(branch.id.clone(), into.id.clone())
+    let plain = Bring::new(branch.id.clone(), into.id.clone());
+    // What there is to tell, before a model is asked about it.
+    let planned = app.engine()?.bring(&Bring { dry_run: true, ..plain.clone() })?;
+    let part = planned.from_index..planned.to_index;
+    let request = if planned.existing {
+        plain
+    } else {
+        let ask = |supplies: &Supplies| supplies.summary_of_part(None, &branch.id, part.clone());
+        let summarize = summarized(args.summarize, args.dry_run, app, output, ask);
+        Bring { summarize, part: Some(part), ..plain }
     };
-    let brought = app.engine()?.bring(&request)?;
+    let brought = app.engine()?.bring(&Bring { dry_run: args.dry_run, ..request })?;
     output.answer(&brought, |page| said(page, &brought, into.label.as_str()))?;
     if brought.recorded {
         output.hints(&[

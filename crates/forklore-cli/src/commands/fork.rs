@@ -9,6 +9,7 @@ use forklore::engine::{Fork, Forked, Summarize};
 use forklore::model::workspace::Workspace;
 use forklore::model::{Header, Label, Selector, SessionId, SessionKind, Strategy, ToolCallPolicy};
 use forklore::store::port::Filter;
+use forklore_chat::Supplies;
 
 use crate::app::App;
 use crate::args::choice;
@@ -101,22 +102,20 @@ pub(super) enum SummarizeBy {
     Model,
 }
 
-/// Who writes a summary of a session up to `cut`. A model that cannot be asked is no reason not to
-/// have one: then it says why.
+/// Who writes a summary; `ask` asks the configured model. A model that cannot be asked is no reason
+/// not to have one: then it says why.
 pub(super) fn summarized(
     by: SummarizeBy,
-    session: &Header,
-    cut: &Selector,
     dry_run: bool,
     app: &App,
     output: &mut Output,
+    ask: impl FnOnce(&Supplies) -> forklore_chat::Result<Summarize>,
 ) -> Summarize {
     match by {
         SummarizeBy::Deterministic => Summarize::Deterministic,
         SummarizeBy::Model if dry_run => Summarize::Untold("nothing was asked".into()),
         SummarizeBy::Model => {
-            let told = supplies::of(app, None, output)
-                .and_then(|supplies| Ok(supplies.summary(None, &session.id, cut)?));
+            let told = supplies::of(app, None, output).and_then(|supplies| Ok(ask(&supplies)?));
             let told = told.unwrap_or_else(|failure| Summarize::Untold(short(&failure)));
             if let Summarize::Untold(why) = &told {
                 output.remark(&format!("summed up without a model: {why}"));
@@ -162,7 +161,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     };
     let summarize = args.summarize.map(|by| {
         let cut = asked.at.clone().unwrap_or(Selector::End);
-        summarized(by, &parent, &cut, args.dry_run, app, output)
+        let ask = |supplies: &Supplies| supplies.summary(None, &parent.id, &cut);
+        summarized(by, args.dry_run, app, output, ask)
     });
     let forked = engine.fork(&Fork {
         parent: parent.id.clone(),

@@ -15,6 +15,7 @@ on_every_store!(
     a_running_session_is_busy_but_for_its_owner,
     of_two_at_once_one_is_recorded,
     a_model_may_tell_it,
+    the_part_that_was_summed_up_is_the_part_that_is_told,
     a_fork_of_the_told_session_knows_it_was_brought,
     a_dry_run_writes_nothing_and_agrees,
 );
@@ -173,4 +174,34 @@ fn a_dry_run_writes_nothing_and_agrees(world: &World) {
     assert_eq!(world.printed("b"), before);
     let made = world.engine.bring(&bring("a", "b")).unwrap();
     assert_eq!((planned.seq, planned.event_id), (made.seq, made.event_id));
+}
+
+fn the_part_that_was_summed_up_is_the_part_that_is_told(world: &World) {
+    family(world);
+    let part = |part| Bring { part: Some(part), ..bring("a", "b") };
+    let said = |request: Bring| Bring {
+        summarize: Summarize::Told { text: "it tried x".into(), model: "m".into() },
+        ..request
+    };
+    // The branch has gone on since it was asked what is new.
+    world.write("a", "u5 a5");
+    let told = world.engine.bring(&said(part(2..6))).unwrap();
+    assert_eq!((told.recorded, told.from_index, told.to_index), (true, 2, 6));
+    assert_eq!((told.strategy, told.answer.as_deref()), ("model_summary_v1", Some("a3")));
+    // What is told already is not told again, in other words neither.
+    let again = world.engine.bring(&part(2..6)).unwrap();
+    assert_eq!(
+        (again.existing, again.strategy, &again.event_id),
+        (true, "model_summary_v1", &told.event_id)
+    );
+    let rest = world.engine.bring(&bring("a", "b")).unwrap();
+    assert_eq!((rest.recorded, rest.from_index, rest.to_index), (true, 6, 8));
+    assert_eq!(world.shape("b"), "F u1 a1 u4 S S");
+    for wrong in [1..6, 3..3, 6..9] {
+        let refused = refusal(world.engine.bring(&part(wrong)));
+        assert_eq!(refused, (ErrorKind::InvalidArgs, "part".to_owned()));
+    }
+    let records = world.engine.replay_part(&id("a"), &(4..99)).unwrap();
+    let indexes: Vec<u64> = records.map(|record| record.unwrap().index).collect();
+    assert_eq!(indexes, [4, 5, 6, 7]);
 }
