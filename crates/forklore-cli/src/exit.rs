@@ -70,6 +70,11 @@ pub(crate) fn leave_interrupts() {
     AT_ONCE.store(false, Ordering::Relaxed);
 }
 
+/// From now on Ctrl-C ends the program at once again.
+pub(crate) fn heed_interrupts() {
+    AT_ONCE.store(true, Ordering::Relaxed);
+}
+
 /// Lets a write beyond the system's limit for files fail like one to a full disk, instead of ending
 /// the program.
 pub(crate) fn on_file_limit() {

@@ -4,14 +4,17 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use forklore_engine::{Engine, ModelView};
 use forklore_model::workspace::Workspace;
 use forklore_model::{Data, Label, SessionId};
 use serde::{Deserialize, Serialize};
 
 use super::Delegation;
 use crate::approve::{AllowAll, Approve, Nobody, Policy};
-use crate::model::{Model, Options, TokenUsage};
+use crate::media::Attached;
+use crate::model::{Model, Options, Request, TokenUsage};
 use crate::tool::{NoTools, ToolSpec, Tools};
+use crate::turn::cache_key;
 
 /// A session that is to be made.
 #[derive(Clone, Debug)]
@@ -75,6 +78,17 @@ pub struct Equipment {
 }
 
 impl Equipment {
+    /// What the model would be asked of a session as it is now: the request that the next call of a
+    /// turn sends, but for what is said in it and what hooks add.
+    #[must_use]
+    pub fn request(&self, engine: &Engine, view: ModelView) -> Request {
+        let ModelView { header, messages, shared, forks, .. } = view;
+        let attached = Attached::read(engine, &messages, &self.model.takes());
+        let cache_key = cache_key(&header.root_id);
+        let options = self.settings.options.clone();
+        Request { messages, attached, shared, forks, tools: self.specs(), cache_key, options }
+    }
+
     /// Everything the model is told that it can call.
     pub(crate) fn specs(&self) -> Vec<ToolSpec> {
         let mut specs = self.tools.specs();

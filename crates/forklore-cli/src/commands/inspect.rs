@@ -11,8 +11,8 @@ use crate::session_ref::SessionRef;
 
 const EXAMPLES: &str = "\
 Compactions are applied, open calls answered, reasoning of other models left out.
---request shows the bytes for a model of your configuration, without sending them: tools are left
-out, because their servers are not started for it. Tokens are estimated at four bytes each; with
+--request shows the bytes that a model of your configuration would be sent, without sending them. The
+servers of tools are started for it, as for a turn; --no-tools leaves tools out and starts none. Tokens are estimated at four bytes each; with
 --count the history goes to the server where that counts (anthropic, gemini), which takes a key.
 Of images only the beginning is shown; --json has every byte.
 
@@ -37,6 +37,9 @@ pub(crate) struct Args {
     /// The request of a fork here, and how much of it the session's begins with too
     #[arg(long, value_name = "CUT", requires = "request", allow_hyphen_values = true)]
     fork: Option<String>,
+    /// Leave tools out, and start no server of them
+    #[arg(long, requires = "request")]
+    no_tools: bool,
     /// Ask the server how many tokens it is
     #[arg(long, requires = "request")]
     count: bool,

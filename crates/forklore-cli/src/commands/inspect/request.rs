@@ -1,11 +1,14 @@
 //! `inspect --request`: the bytes that would be sent to a model, and how many of them a fork shares.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
-use forklore::engine::{Engine, ModelView};
 use forklore::model::{Cut, Data, Header, Selector};
-use forklore_agent::media::Attached;
-use forklore_agent::model::{Model as _, ModelName, Options, Request};
+use forklore_agent::Equipment;
+use forklore_agent::approve::Nobody;
+use forklore_agent::model::{Model as _, ModelName, Request};
+use forklore_agent::tool::NoTools;
+use forklore_chat::Supplies;
 use forklore_models::{HttpModel, SharedBytes, estimate_tokens};
 use serde::Serialize;
 
@@ -13,7 +16,7 @@ use super::Args;
 use crate::app::App;
 use crate::failure::{Failure, Result};
 use crate::output::{Output, count};
-use crate::supplies;
+use crate::{exit, supplies};
 
 /// So many letters and digits without a space are no text.
 const LONG: usize = 500;
@@ -25,6 +28,8 @@ const SHOWN: usize = 40;
 struct Answer {
     model: ModelName,
     messages: usize,
+    /// How many tools the model is told of.
+    tools: usize,
     bytes: usize,
     tokens: Tokens,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -52,21 +57,44 @@ struct Shared {
 pub(super) fn run(args: &Args, header: &Header, app: &App, output: &mut Output) -> Result<()> {
     let at = args.fork.as_deref().map(str::parse::<Selector>).transpose();
     let at = at.map_err(|error| Failure::invalid(error.to_string()))?;
-    let configured = supplies::configured(app, output)?;
-    let (_, config) =
-        configured.model(args.model.as_deref()).map_err(forklore_chat::Error::from)?;
+    let supplies = supplies::of(app, args.model.as_deref(), output)?;
+    let (name, config) = supplies.configured().model(args.model.as_deref()).map_err(chat)?;
     let model = HttpModel::new(config.clone()).map_err(|error| not_asked(&error))?;
-    let answer = Asked { args, app, model }.answer(header, at.as_ref())?;
+    let mut equipment = supplies.equipment(name, Arc::new(Nobody))?;
+    if args.no_tools {
+        equipment.tools = Arc::new(NoTools);
+        equipment.delegation = None;
+    } else {
+        ask_for_tools(&supplies, output)?;
+    }
+    let answer = Asked { args, app, model, equipment }.answer(header, at.as_ref())?;
     output.answer(&answer, |page| {
         page.fact("model", format!("{} {}", answer.model.provider, answer.model.model));
         page.fact("request", told(answer.bytes, answer.messages, &answer.tokens));
         if let Some(fork) = &answer.fork {
             page.fact("shared", told(fork.bytes, fork.messages, &fork.tokens));
         }
-        page.fact("tools", "left out: their servers are not started for this");
+        let tools = if args.no_tools { "left out".to_owned() } else { answer.tools.to_string() };
+        page.fact("tools", tools);
         page.end();
         page.put(crate::output::Tone::Plain, shortened(answer.body.get())).end();
     })
+}
+
+/// Has the servers name their tools, as before a turn. What they named stays known when they end.
+fn ask_for_tools(supplies: &Supplies, output: &mut Output) -> Result<()> {
+    exit::leave_interrupts();
+    let started = supplies.start_tools();
+    supplies.end();
+    exit::heed_interrupts();
+    for problem in started? {
+        output.remark(&problem);
+    }
+    Ok(())
+}
+
+fn chat(error: forklore_chat::ConfigError) -> forklore_chat::Error {
+    error.into()
 }
 
 /// What is asked, and of whom.
@@ -74,16 +102,18 @@ struct Asked<'a> {
     args: &'a Args,
     app: &'a App,
     model: HttpModel,
+    equipment: Equipment,
 }
 
 impl Asked<'_> {
     fn answer(&self, header: &Header, at: Option<&Selector>) -> Result<Answer> {
         let engine = self.app.engine()?;
         let name = self.model.name();
-        let own = self.request(engine, engine.model_view(&header.id, Some(&name.model))?);
+        let asked = |view| self.equipment.request(engine, view);
+        let own = asked(engine.model_view(&header.id, Some(&name.model))?);
         let Some(at) = at else { return self.told(&own, None) };
         let cut = engine.cut(header, at)?;
-        let child = self.request(engine, engine.fork_view(header, &cut, Some(&name.model))?);
+        let child = asked(engine.fork_view(header, &cut, Some(&name.model))?);
         let bytes = SharedBytes::between(&self.body(&own)?, &self.body(&child)?).shared;
         let first = child.messages.get(..child.shared).unwrap_or_default().to_vec();
         let tokens = self.tokens(&Request { messages: first, ..child.clone() }, bytes)?;
@@ -97,24 +127,12 @@ impl Asked<'_> {
         Ok(Answer {
             model: self.model.name().clone(),
             messages: request.messages.len(),
+            tools: request.tools.len(),
             bytes: body.len(),
             tokens: self.tokens(request, body.len())?,
             fork,
             body: Data::from_checked(text),
         })
-    }
-
-    fn request(&self, engine: &Engine, view: ModelView) -> Request {
-        let attached = Attached::read(engine, &view.messages, &self.model.takes());
-        Request {
-            messages: view.messages,
-            attached,
-            shared: view.shared,
-            forks: view.forks,
-            tools: Vec::new(),
-            cache_key: forklore_agent::cache_key(&view.header.root_id),
-            options: Options::default(),
-        }
     }
 
     fn body(&self, request: &Request) -> Result<Vec<u8>> {
