@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::cap::boundary;
 use super::new_event::event;
+use super::plain;
 use crate::Result;
 use crate::bounds::{BLOCKS, Measure, TooMuch};
 use crate::model::{
@@ -116,6 +117,8 @@ impl Answer {
             }
             Piece::Thought { text, opaque } => {
                 self.thinking.clear();
+                // What is not as its provider made it would not be taken back.
+                let opaque = opaque.filter(|opaque| opaque.read::<Value>().is_ok());
                 self.add(Block::Thought { text, opaque })?;
             }
             Piece::Call(call) => {
@@ -161,6 +164,7 @@ impl Answer {
             number += 1;
             call.id = format!("{given}-{number}");
         }
+        call.arguments = plain(call.arguments);
         self.add(Block::Call(call))
     }
 

@@ -8,6 +8,7 @@ use forklore_model::EventType;
 use serde_json::json;
 
 use super::new_event::event;
+use super::plain;
 use crate::Result;
 use crate::approve::{Answer, Question, Rule};
 use crate::hook::Matter;
@@ -87,7 +88,8 @@ pub(super) async fn decide(
     let identity = inner.identity();
     let judged = inner.judge(&identity, Matter::Call { call: call.clone() }).await;
     let (call, changed) = match judged.matter {
-        Matter::Call { call: judged } => {
+        Matter::Call { call: mut judged } => {
+            judged.arguments = plain(judged.arguments);
             let changed = judged.arguments != call.arguments;
             (judged, changed)
         }

@@ -15,6 +15,7 @@ use super::children::make_children;
 use super::decide::{Decided, decide};
 use super::log::Log;
 use super::new_event::{event, user_message};
+use super::plain;
 use super::vain::Round;
 use super::work::{Done, Work};
 use crate::hook::Matter;
@@ -46,7 +47,8 @@ pub(super) async fn carry_out(
         let done = decided.iter().zip(&children).skip(written).zip(ready);
         for ((decided, child), Done { outcome, turn }) in done {
             let outcome = changed_by_hooks(log, &decided.call, outcome).await;
-            let (outcome, kept) = cut(log, equipment, outcome).await;
+            let (mut outcome, kept) = cut(log, equipment, outcome).await;
+            outcome.content = plain(outcome.content);
             let ended = child.as_ref().map(|child| {
                 (child, turn.unwrap_or_else(|| Err(Error::Ended(child.session.id()))))
             });

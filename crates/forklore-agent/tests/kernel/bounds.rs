@@ -135,3 +135,54 @@ async fn a_time_that_never_ends_is_none() {
 fn moment() -> Budget {
     Budget { time: Some(Duration::from_millis(20)), ..Budget::default() }
 }
+
+#[tokio::test]
+async fn json_that_no_tree_of_values_holds_breaks_nothing() {
+    let world = World::new();
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    let (large, half) = ("{\"n\":1e999}", "{\"a\":\"\\ud83d\"}");
+    let all = [("1", "echo", &*deep), ("2", "echo", large), ("3", "echo", half)];
+    let opaque = Some(Data::parse(&deep).unwrap());
+    let mut acts = vec![Act::Say(Piece::Thought { text: "hm".into(), opaque })];
+    acts.extend(calls(&all));
+    let model = Scripted::new(vec![acts, says("done")]);
+    let session = world.root(&model);
+    assert_eq!(session.execute("go").await.unwrap().text, "done");
+    let events = world.events(&session.id());
+    assert_eq!(events[1].1.get("opaque"), None);
+    let arguments: Vec<_> = events
+        .iter()
+        .filter(|(kind, _)| kind == "tool_call")
+        .map(|(_, data)| data["arguments"].clone())
+        .collect();
+    assert_eq!(arguments, [json!(deep), json!(large), json!({"a": "\u{fffd}"})]);
+    assert_eq!(world.kernel.engine().verify(None).unwrap().problems, []);
+}
+
+#[tokio::test]
+async fn nor_does_what_a_tool_says() {
+    use forklore_agent::tool::{CallContext, ToolOutcome, ToolSpec, Tools};
+    use futures_util::FutureExt;
+    use futures_util::future::BoxFuture;
+
+    struct Deep;
+    impl Tools for Deep {
+        fn specs(&self) -> Vec<ToolSpec> {
+            let parameters = Data::parse("{}").unwrap();
+            vec![ToolSpec { name: "deep".into(), description: String::new(), parameters }]
+        }
+
+        fn call<'a>(&'a self, _: &'a ToolCall, _: &'a CallContext) -> BoxFuture<'a, ToolOutcome> {
+            let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+            let content = Data::parse(&deep).unwrap();
+            async { ToolOutcome { content, is_error: false } }.boxed()
+        }
+    }
+    let world = World::new();
+    let model = Scripted::new(vec![calls(&[("1", "deep", "1")]), says("done")]);
+    let session = world.root(&model);
+    session.equip(|equipment| equipment.tools = std::sync::Arc::new(Deep));
+    assert_eq!(session.execute("go").await.unwrap().text, "done");
+    let result = &world.events(&session.id())[5].1["content"];
+    assert!(result.as_str().unwrap().starts_with("[[[["), "{result}");
+}

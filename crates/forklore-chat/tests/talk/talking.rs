@@ -1,7 +1,8 @@
 //! Talking: forks, ways back, what is told where.
 
-use forklore_engine::ListRequest;
-use forklore_model::SessionKind;
+use forklore_chat::Start;
+use forklore_engine::{ListRequest, NewEvent};
+use forklore_model::{Data, EventType, SessionKind};
 
 use crate::world::World;
 
@@ -121,4 +122,17 @@ fn s12_hostile_text_is_escaped_on_the_screen() {
     for bad in ["\u{1b}", "\u{7}", "\u{202e}"] {
         assert!(!shown.contains(bad), "{bad:?} in {shown:?}");
     }
+}
+
+#[test]
+fn an_answer_that_was_cut_short_is_told_and_gone_on_with() {
+    let mut world = World::new();
+    world.talk(World::start(), &["hello"]);
+    let id = only_root(&world).id;
+    let part = Data::parse(r#"{"content":"one, two,","partial":true}"#).unwrap();
+    let part = NewEvent::new(EventType::ASSISTANT_MESSAGE, part);
+    let asked = NewEvent::user("count").unwrap();
+    world.engine().append(&id, &vec![asked, part].into()).unwrap();
+    let start = Start { session: Some(id), ..World::start() };
+    insta::assert_snapshot!(world.talk(start, &["/continue", "/continue", "/turns"]));
 }

@@ -148,6 +148,7 @@ fn reading_verbs_answer_as_the_engine_does() {
         let plan = store.plan_compaction(&child).await.unwrap();
         assert_eq!(plan, engine.plan_compaction(&child).unwrap());
         assert_eq!(store.broken_off(&child).await.unwrap(), Some(vec![]));
+        assert!(!store.is_cut_short(&child).await.unwrap());
         let family = store.family_stats(&child).await.unwrap();
         assert_eq!(family, engine.family_stats(&child).unwrap());
         let last = store.resolve("last", &Scope::default()).await.unwrap();
