@@ -8,6 +8,8 @@ use forklore_store::port::{Append, NewSession};
 use forklore_store::sources::{LineEnd, Place, Range, RecordKey, Write};
 use jiff::Timestamp;
 
+use super::spread::Spread;
+
 const BYTES: usize = 8 << 20;
 const RECORDS: usize = 4_000;
 
@@ -114,6 +116,13 @@ impl Batch {
     pub(super) fn raw(&mut self, place: Place, bytes: &[u8]) {
         let Place { session, position, .. } = place;
         self.ranges.push(Range::Raw { session, position, bytes: bytes.to_vec() });
+    }
+
+    /// Adds an event whose bytes are its payload spread over lines.
+    pub(super) fn spread(&mut self, place: Place, spread: &Spread<'_>) {
+        let Place { session, position, .. } = place;
+        let (margin, indent, end) = (spread.margin.to_vec(), spread.indent.to_vec(), spread.end);
+        self.ranges.push(Range::Spread { session, position, margin, indent, end });
     }
 
     pub(super) fn keep(&mut self, bytes: &[u8]) {

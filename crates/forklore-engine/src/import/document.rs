@@ -12,6 +12,7 @@ use super::objects::blank_len;
 use super::opened::Opened;
 use super::reading::Reading;
 use super::report::ProblemKind;
+use super::spread::{Spread, string_len};
 use crate::{Error, Result};
 
 impl Reading<'_> {
@@ -69,7 +70,8 @@ impl Reading<'_> {
             self.learn(std::mem::take(&mut record.facts));
             self.inside = Some(range.start);
             let verbatim = bytes.get(range.clone()) == Some(payload.as_bytes());
-            placed.push((range, self.record(record, payload)?, verbatim));
+            let place = self.record(record, payload.clone())?;
+            placed.push((range, place, payload, verbatim));
         }
         if let Some((from, why)) = several.damage {
             self.inside = Some(from);
@@ -78,7 +80,7 @@ impl Reading<'_> {
         self.inside = None;
         placed.sort_by_key(|(range, ..)| range.start);
         let mut at = 0;
-        for (range, place, verbatim) in placed {
+        for (range, place, payload, verbatim) in placed {
             // What overlaps the record before it is kept as it is.
             let Some(between) = bytes.get(at..range.start) else { continue };
             self.keep(between);
@@ -87,7 +89,10 @@ impl Reading<'_> {
             match place {
                 None => self.batch.gone(own.len()),
                 Some(place) if verbatim => self.batch.event(place, LineEnd::None),
-                Some(place) => self.batch.raw(place, own),
+                Some(place) => match Spread::of(own, payload.as_bytes()) {
+                    Some(spread) => self.batch.spread(place, &spread),
+                    None => self.batch.raw(place, own),
+                },
             }
             self.account(own);
         }
@@ -114,24 +119,13 @@ fn on_one_line(text: ByteString) -> ByteString {
     while let Some(at) = rest.find(['"', ' ', '\t', '\n', '\r']) {
         let (before, from) = rest.split_at(at);
         out.push_str(before);
-        let len = if from.starts_with('"') { string_len(from) } else { 0 };
+        let len = if from.starts_with('"') { string_len(from.as_bytes()) } else { 0 };
         let (string, behind) = from.split_at_checked(len).unwrap_or((from, ""));
         out.push_str(string);
         rest = if len > 0 { behind } else { from.trim_ascii_start() };
     }
     out.push_str(rest);
     out.into()
-}
-
-/// How long the JSON string is that `text` begins with.
-fn string_len(text: &str) -> usize {
-    let mut escaped = false;
-    let end = text.bytes().skip(1).position(|byte| {
-        let ends = byte == b'"' && !escaped;
-        escaped = byte == b'\\' && !escaped;
-        ends
-    });
-    end.map_or(text.len(), |at| at + 2)
 }
 
 #[cfg(test)]

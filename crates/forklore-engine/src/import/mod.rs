@@ -34,6 +34,7 @@ mod route;
 mod seen;
 mod session;
 mod spelled;
+mod spread;
 mod start;
 mod state;
 mod step;

@@ -1,5 +1,6 @@
 //! `restore`: the file that a session was read from, byte for byte (SPEC 11).
 
+use std::collections::VecDeque;
 use std::io::Write;
 
 use forklore_model::{Header, SessionId};
@@ -9,9 +10,12 @@ use forklore_store::sources::{FindSource, LineEnd, Range, Source};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
+use super::spread::Spread;
 use crate::{Engine, Error, Result};
 
 const PAGE_EVENTS: u64 = 512;
+/// How many events that are spread over lines are read at once.
+const AHEAD_EVENTS: u64 = 64;
 
 /// What a restore came to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -42,7 +46,8 @@ impl Engine {
     /// Writes the file of a source.
     pub(crate) fn restore_source(&self, source: Source, out: &mut dyn Write) -> Result<Restored> {
         let headers = self.headers_of(&source)?;
-        let mut restoring = Restoring { engine: self, headers, out, hash: Sha256::new(), bytes: 0 };
+        let (hash, ahead) = (Sha256::new(), None);
+        let mut restoring = Restoring { engine: self, headers, out, hash, bytes: 0, ahead };
         let mut step = 0;
         while let Some(ranges) = self.sources()?.ranges(source.id, step)? {
             ranges.iter().try_for_each(|range| restoring.range(range))?;
@@ -71,6 +76,8 @@ struct Restoring<'a> {
     out: &'a mut dyn Write,
     hash: Sha256,
     bytes: u64,
+    /// Events of a session that were read and are not written yet.
+    ahead: Option<(SessionId, VecDeque<Stored>)>,
 }
 
 impl Restoring<'_> {
@@ -81,6 +88,13 @@ impl Restoring<'_> {
                 let header = self.header(*session)?;
                 let (id, first) = (header.id.clone(), header.seq_of_own(*from));
                 self.events(&id, first, *count, *end)
+            }
+            Range::Spread { session, position, margin, indent, end } => {
+                let header = self.header(*session)?;
+                let (id, seq) = (header.id.clone(), header.seq_of_own(*position));
+                let event = self.spread_event(&id, seq)?.event;
+                let spread = Spread { margin, indent, end: *end };
+                self.write(&spread.apply(event.data.get().as_bytes()))
             }
             Range::Inherited { session, seq, count, end } => {
                 let id = self.header(*session)?.id.clone();
@@ -114,6 +128,18 @@ impl Restoring<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The event at `seq`, and what is read ahead of those behind it, which are mostly next.
+    fn spread_event(&mut self, id: &SessionId, seq: u64) -> Result<Stored> {
+        let next = self.ahead.take().filter(|(of, _)| of == id);
+        let mut ahead = next.map(|(_, ahead)| ahead).unwrap_or_default();
+        if ahead.front().is_none_or(|next| next.seq != seq) {
+            ahead = self.page(id, seq, AHEAD_EVENTS)?.into();
+        }
+        let event = ahead.pop_front().ok_or_else(|| damaged(Some(id), "no event"))?;
+        self.ahead = Some((id.clone(), ahead));
+        Ok(event)
     }
 
     /// Some of the events from `seq` on, at least one.

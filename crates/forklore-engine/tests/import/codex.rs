@@ -343,7 +343,12 @@ fn a_compressed_file_that_breaks_off_is_read_so_far() {
 
 #[test]
 fn names_come_from_the_list_whenever_it_changes() {
-    let scene = Scene::sqlite();
+    for scene in [Scene::new(), Scene::sqlite(), Scene::files()] {
+        renamed(&scene);
+    }
+}
+
+fn renamed(scene: &Scene) {
     let home = scene.folder.path().join("home");
     let folder = home.join("sessions/2026/01/01");
     std::fs::create_dir_all(&folder).unwrap();
@@ -357,7 +362,7 @@ fn names_come_from_the_list_whenever_it_changes() {
     let title = || {
         let report = scene.import(&home);
         assert_eq!((report.sessions.len(), report.problems.as_slice()), (1, &[][..]));
-        header(&scene, MAIN).title
+        header(scene, MAIN).title
     };
     assert_eq!(title(), None);
     list(&["first", "second"]);

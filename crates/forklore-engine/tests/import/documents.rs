@@ -4,7 +4,7 @@
 use forklore_engine::{ImportReport, ProblemKind};
 use forklore_model::{Message, Role};
 
-use crate::scene::Scene;
+use crate::scene::{Scene, Stretch};
 
 const OPENAI: &str = "[\n  {\"role\": \"system\", \"content\": \"Be brief.\"},\n  {\n    \"role\": \
                       \"user\",\n    \"content\": \"hi\"\n  }\n]\n";
@@ -33,6 +33,30 @@ fn a_document_is_its_records_and_what_stands_between_them() {
     assert_eq!(data[0].event.data.get(), r#"{"role": "system", "content": "Be brief."}"#);
     assert_eq!(data[1].event.data.get(), r#"{"role":"user","content":"hi"}"#);
     assert_eq!(scene.restore(&session.session_id), OPENAI.as_bytes());
+}
+
+#[test]
+fn a_document_for_people_is_kept_once() {
+    let message = |n: usize| {
+        let said = format!(
+            r#"{{"role":"user","content":[{{"type":"text","text":"{n} {{,}}"}}],"more":{{}}}}"#
+        );
+        serde_json::from_str::<serde_json::Value>(&said).unwrap()
+    };
+    let messages: Vec<_> = (0..200).map(message).collect();
+    let spread = serde_json::to_string_pretty(&messages).unwrap();
+    // One that no program writes so stays as it is.
+    let text = spread.replacen("\"more\": {}", "\"more\":{ }", 1);
+    for scene in [Scene::new(), Scene::sqlite(), Scene::files()] {
+        let path = scene.file("chat.json", text.as_bytes());
+        let session = scene.import(&path).sessions[0].session_id.clone();
+        assert_eq!(scene.restore(&session), text.as_bytes());
+        let ranges = scene.ranges(&session);
+        let raw = ranges.iter().filter(|it| matches!(it, Stretch::Raw(..))).count();
+        let events = ranges.iter().filter(|it| matches!(it, Stretch::Event(..))).count();
+        assert_eq!((raw, events), (1, 199));
+        assert!(!scene.holds(br#""text": "1 {,}""#));
+    }
 }
 
 #[test]

@@ -173,6 +173,10 @@ impl Scene {
                     Range::Raw { session, position, bytes } => {
                         all.push(Stretch::Raw(session, position, bytes));
                     }
+                    Range::Spread { session, position, margin, indent, end } => {
+                        all.push(Stretch::Event(session, position));
+                        keep(&mut all, &[margin, indent, end.bytes().to_vec()].concat());
+                    }
                     other => panic!("{other:?}"),
                 }
             }

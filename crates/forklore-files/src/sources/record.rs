@@ -86,6 +86,7 @@ enum RangeRecord {
     Kept(String),
     KeptHex(String),
     Raw { session: u32, position: u64, hex: String },
+    Spread { session: u32, position: u64, margin: String, indent: String, end: End },
     Gone(u64),
     Inherited { session: u32, seq: u64, count: u64, end: End },
     Patched { session: u32, seq: u64, at: u64, removed: u64, hex: String, end: End },
@@ -215,6 +216,13 @@ impl RangeRecord {
             Range::Raw { session, position, bytes } => {
                 Self::Raw { session: *session, position: *position, hex: hex(bytes) }
             }
+            Range::Spread { session, position, margin, indent, end } => Self::Spread {
+                session: *session,
+                position: *position,
+                margin: String::from_utf8_lossy(margin).into_owned(),
+                indent: String::from_utf8_lossy(indent).into_owned(),
+                end: End::of(*end),
+            },
             Range::Gone(bytes) => Self::Gone(*bytes),
             Range::Inherited { session, seq, count, end } => {
                 let end = End::of(*end);
@@ -242,6 +250,13 @@ impl RangeRecord {
             Self::Raw { session, position, hex } => {
                 Range::Raw { session: *session, position: *position, bytes: unhex(hex)? }
             }
+            Self::Spread { session, position, margin, indent, end } => Range::Spread {
+                session: *session,
+                position: *position,
+                margin: margin.clone().into_bytes(),
+                indent: indent.clone().into_bytes(),
+                end: end.line_end(),
+            },
             Self::Gone(bytes) => Range::Gone(*bytes),
             Self::Inherited { session, seq, count, end } => {
                 let end = end.line_end();

@@ -286,10 +286,17 @@ fn a_delete_takes_kept_bytes<S: Store + Sources>(store: &S) {
     let mut first = step(new(), "/f", 10, vec![create("s"), create("t")]);
     let raw = Range::Raw { session: 0, position: 0, bytes: b"raw".to_vec() };
     let events = Range::Events { session: 0, from: 0, count: 2, end: LineEnd::Lf };
-    first.ranges.extend([raw, events.clone()]);
+    let spread = Range::Spread {
+        session: 1,
+        position: 0,
+        margin: b"  ".to_vec(),
+        indent: b"\t".to_vec(),
+        end: LineEnd::CrLf,
+    };
+    first.ranges.extend([raw, spread.clone(), events.clone()]);
     let source = store.import(first).unwrap();
     store.remove(&[id("t")], Children::Refuse, Timestamp::UNIX_EPOCH).unwrap();
-    let left = vec![Range::Gone(4), Range::Gone(3), events];
+    let left = vec![Range::Gone(4), Range::Gone(3), spread, events];
     assert_eq!(store.ranges(source, 0).unwrap(), Some(left));
 }
 

@@ -28,6 +28,20 @@ pub enum Range {
         /// The bytes.
         bytes: Vec<u8>,
     },
+    /// The payload of an event on several lines, as JSON is written for people: a line for each
+    /// field and each value of a list.
+    Spread {
+        /// The session's number in its source.
+        session: u32,
+        /// The event's position among the session's own events.
+        position: u64,
+        /// What every line of it but the first begins with: ASCII.
+        margin: Vec<u8>,
+        /// By what the lines inside an object or a list are moved in: ASCII.
+        indent: Vec<u8>,
+        /// What ends its lines.
+        end: LineEnd,
+    },
     /// Payloads of events that a session of the source inherits, one behind the other, each with
     /// the same line end behind it: a file that begins with a copy of another's records.
     Inherited {
@@ -68,7 +82,9 @@ impl Range {
             Self::Kept(bytes) | Self::Raw { bytes, .. } | Self::Patched { inserted: bytes, .. } => {
                 Some(Self::Gone(bytes.len() as u64))
             }
-            Self::Events { .. } | Self::Inherited { .. } | Self::Gone(_) => None,
+            Self::Events { .. } | Self::Spread { .. } | Self::Inherited { .. } | Self::Gone(_) => {
+                None
+            }
         }
     }
 }
@@ -109,6 +125,7 @@ const RAW: u64 = 4;
 const GONE: u64 = 5;
 const INHERITED: u64 = 6;
 const PATCHED: u64 = 7;
+const SPREAD: u64 = 8;
 
 /// The ranges as bytes.
 #[must_use]
@@ -127,6 +144,13 @@ pub fn encode(ranges: &[Range]) -> Vec<u8> {
             Range::Raw { session, position, bytes } => {
                 put(&mut out, &[RAW, u64::from(*session), *position, bytes.len() as u64]);
                 out.extend_from_slice(bytes);
+            }
+            Range::Spread { session, position, margin, indent, end } => {
+                put(&mut out, &[SPREAD, end_tag(*end), u64::from(*session), *position]);
+                for bytes in [margin, indent] {
+                    put(&mut out, &[bytes.len() as u64]);
+                    out.extend_from_slice(bytes);
+                }
             }
             Range::Gone(len) => put(&mut out, &[GONE, *len]),
             Range::Inherited { session, seq, count, end } => {
@@ -197,6 +221,11 @@ impl Input<'_> {
                 let (session, position) = (self.session()?, self.number()?);
                 Ok(Range::Raw { session, position, bytes: self.taken()? })
             }
+            SPREAD => {
+                let (end, session, position) = (self.end()?, self.session()?, self.number()?);
+                let (margin, indent) = (self.taken()?, self.taken()?);
+                Ok(Range::Spread { session, position, margin, indent, end })
+            }
             GONE => Ok(Range::Gone(self.number()?)),
             INHERITED => {
                 let end = self.end()?;
@@ -259,6 +288,13 @@ mod tests {
             Range::Events { session: 300, from: 7, count: 1, end: LineEnd::CrLf },
             Range::Events { session: u32::MAX, from: u64::MAX, count: 2, end: LineEnd::None },
             Range::Raw { session: 1, position: 128, bytes: vec![0xff; 200] },
+            Range::Spread {
+                session: 1,
+                position: 129,
+                margin: b"    ".to_vec(),
+                indent: b"\t".to_vec(),
+                end: LineEnd::CrLf,
+            },
             Range::Gone(u64::MAX),
             Range::Inherited { session: 2, seq: 1, count: 5_000, end: LineEnd::Lf },
             Range::Patched {
