@@ -37,10 +37,12 @@ impl Overlay {
         Self { below, changed: Mutex::default() }
     }
 
-    /// What became of which file.
-    pub(crate) fn changes(&self) -> Vec<(PathBuf, Change)> {
-        let changed = lock(&self.changed);
-        changed.iter().map(|(path, change)| (path.clone(), lock(change).clone())).collect()
+    /// What became of which file; nothing changes any more.
+    pub(crate) fn take_changes(&self) -> Vec<(PathBuf, Change)> {
+        let changed = std::mem::take(&mut *lock(&self.changed));
+        let taken =
+            |change: Arc<Mutex<Change>>| std::mem::replace(&mut *lock(&change), Change::Gone);
+        changed.into_iter().map(|(path, change)| (path, taken(change))).collect()
     }
 
     fn changed(&self, path: &Path) -> Option<Arc<Mutex<Change>>> {
@@ -265,6 +267,6 @@ mod tests {
             (path("b"), Change::Gone),
             (path("c"), content(0, b"c")),
         ];
-        assert_eq!(overlay.changes(), expected);
+        assert_eq!(overlay.take_changes(), expected);
     }
 }

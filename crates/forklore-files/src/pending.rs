@@ -74,7 +74,7 @@ impl Folder {
         let overlay = Arc::new(Overlay::over(self.fs.clone()));
         let above = self.over(overlay.clone());
         let value = step(&above).inspect_err(|_| self.poisoned_like(&above))?;
-        let changes = overlay.changes();
+        let changes = overlay.take_changes();
         let mut writes = Vec::with_capacity(changes.len());
         for (path, change) in changes {
             let file = path.strip_prefix(self.layout.root()).ok().and_then(|file| file.to_str());

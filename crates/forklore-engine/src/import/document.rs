@@ -35,8 +35,10 @@ impl Reading<'_> {
         self.blank(bytes.get(..bytes.len() - content.len()).unwrap_or_default());
         match read {
             Line::Several(several) => self.several(several, &text, &content)?,
-            other => self.object(other, text, Some(&content), LineEnd::None)?,
+            other => self.object(other, text.clone(), Some(&content), LineEnd::None)?,
         }
+        // What is written is held by its records: the document is as large as all of them.
+        drop((text, content, bytes));
         // Without a session there is nothing by which the bytes could be asked for.
         if self.sessions.is_empty() { Ok(()) } else { self.finish() }
     }
