@@ -1,9 +1,12 @@
 //! Why an agent's session did not do what it was asked.
 
+use std::time::Duration;
+
 use forklore_engine::Error as EngineError;
 use forklore_model::{ErrorKind, SessionId};
 use serde_json::{Value, json};
 
+use crate::holder;
 use crate::model::{ModelError, ModelErrorKind};
 
 /// The result of asking a session for something.
@@ -13,12 +16,26 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A verb of the engine refused or failed; `busy` names the runtime that holds the session.
+    /// A verb of the engine refused or failed.
     #[error(transparent)]
     Engine(#[from] EngineError),
     /// The model cannot be asked before something is brought, such as its key. Nothing was stored.
     #[error("the model cannot be asked: {0}")]
     NotReady(ModelError),
+    /// Another runtime holds the session.
+    #[error(
+        "session {session} is running, held by {}; if that is gone, it is free in {} s at the latest",
+        source.holder().map_or("another runtime", holder::readable),
+        seconds(*free_in)
+    )]
+    Held {
+        /// The session.
+        session: SessionId,
+        /// When the lease runs out unless it is renewed.
+        free_in: Duration,
+        /// What the engine says, with the whole name of the holder.
+        source: EngineError,
+    },
     /// The model did not answer, and asking again did not help.
     #[error("the model did not answer after {attempts} attempts: {source}")]
     Model {
@@ -47,7 +64,7 @@ pub enum Error {
     #[error("session {0} is no sub-agent of this one; name one that it made")]
     NotADelegate(SessionId),
     /// There is no turn to go on with.
-    #[error("session {0} has no turn that was broken off; give it a prompt")]
+    #[error("session {0} has no turn that was interrupted or broken off; give it a prompt")]
     NothingToResume(SessionId),
     /// A budget was used up.
     #[error("the budget of the turn is used up: {0}")]
@@ -73,7 +90,7 @@ impl Error {
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Engine(error) => error.kind(),
+            Self::Engine(error) | Self::Held { source: error, .. } => error.kind(),
             Self::NotReady(source) | Self::Model { source, .. } => match source.kind {
                 ModelErrorKind::Key => ErrorKind::PermissionDenied,
                 ModelErrorKind::NotFound => ErrorKind::NotFound,
@@ -96,6 +113,8 @@ impl Error {
     pub fn details(&self) -> Value {
         match self {
             Self::Engine(error) => error.details(),
+            Self::Held { session, free_in, source } => json!({"session_id": session,
+                "owner": source.holder(), "free_in_seconds": seconds(*free_in)}),
             Self::Model { attempts, source } => {
                 json!({"provider": source.provider, "attempts": attempts})
             }
@@ -114,6 +133,12 @@ impl Error {
     pub fn next_actions(&self) -> Vec<String> {
         match self {
             Self::Engine(error) => error.next_actions(),
+            Self::Held { session, .. } => {
+                vec![
+                    format!("forklore fork {session}"),
+                    format!("forklore resume {session} --wait"),
+                ]
+            }
             Self::Running(session) => vec![format!("forklore fork {session}")],
             Self::NotReady(source) | Self::Model { source, .. } => match source.kind {
                 ModelErrorKind::Key => vec!["set the key's variable in the environment".into()],
@@ -128,6 +153,11 @@ impl Error {
             _ => Vec::new(),
         }
     }
+}
+
+/// Whole seconds, the last one begun.
+fn seconds(time: Duration) -> u64 {
+    time.as_secs() + u64::from(time.subsec_nanos() > 0)
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use forklore_engine::{Engine, Result as EngineResult};
 use forklore_model::SessionId;
 use tokio::task::JoinHandle;
 
+use crate::holder;
 use crate::hook::{Hook, Hooks};
 use crate::notify::{Bus, Notification, Sink, Subscription};
 use crate::session::Inner;
@@ -152,7 +153,7 @@ impl Kernel {
     /// A name for a runtime that no other one has.
     pub(crate) fn new_owner(&self) -> String {
         let unique = self.shared.engine.new_id();
-        format!("{} (process {}, {unique})", self.shared.application, std::process::id())
+        holder::name(&self.shared.application, unique.as_str())
     }
 
     pub(crate) fn enter(&self, session: &Arc<Inner>) {

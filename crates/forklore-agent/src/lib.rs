@@ -13,6 +13,7 @@ pub mod approve;
 pub mod bounds;
 pub mod ceiling;
 pub mod error;
+mod holder;
 pub mod hook;
 mod kernel;
 pub mod media;

@@ -1,6 +1,7 @@
 //! A conversation at a terminal.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use forklore_agent::session::Branched;
 use forklore_agent::{AgentSession, Equipment, NewSession};
@@ -39,6 +40,8 @@ pub struct Start {
     pub workspace: Workspace,
     /// The model that answers; none is the default.
     pub model: Option<String>,
+    /// How long a turn waits for a session that another program holds.
+    pub wait: Duration,
 }
 
 /// A conversation: a session that one is in, and how one came there.
@@ -52,6 +55,7 @@ pub struct Chat<'a> {
     pub(crate) trail: Vec<SessionId>,
     pub(crate) workspace: Workspace,
     pub(crate) model: String,
+    pub(crate) wait: Duration,
     pub(crate) approve: Arc<AtTerminal>,
     pub(crate) questions: mpsc::UnboundedReceiver<Question>,
 }
@@ -70,7 +74,8 @@ impl<'a> Chat<'a> {
     ) -> Result<Self> {
         let (model, _) = supplies.configured().model(start.model.as_deref())?;
         let (approve, questions) = AtTerminal::new();
-        let equipment = supplies.equipment(model, approve.clone())?;
+        let mut equipment = supplies.equipment(model, approve.clone())?;
+        equipment.settings.lease_wait = start.wait;
         let session = supplies.session(&start, equipment)?;
         Ok(Self {
             supplies,
@@ -81,6 +86,7 @@ impl<'a> Chat<'a> {
             trail: Vec::new(),
             workspace: start.workspace,
             model: model.to_owned(),
+            wait: start.wait,
             approve,
             questions,
         })
@@ -254,7 +260,11 @@ impl<'a> Chat<'a> {
     /// Lets another model answer, from the next turn on.
     pub(crate) fn use_model(&mut self, name: &str) -> Result<()> {
         let other = self.supplies.equipment(name, self.approve.clone())?;
-        self.session.equip(|equipment: &mut Equipment| *equipment = other);
+        let wait = self.wait;
+        self.session.equip(|equipment: &mut Equipment| {
+            *equipment = other;
+            equipment.settings.lease_wait = wait;
+        });
         name.clone_into(&mut self.model);
         Ok(())
     }

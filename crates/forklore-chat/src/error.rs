@@ -83,7 +83,13 @@ impl Error {
     #[must_use]
     pub fn is_taken(&self) -> bool {
         matches!(self.kind(), ErrorKind::Busy | ErrorKind::Conflict)
-            && matches!(self, Self::Engine(_) | Self::Agent(forklore_agent::Error::Engine(_)))
+            && matches!(
+                self,
+                Self::Engine(_)
+                    | Self::Agent(
+                        forklore_agent::Error::Engine(_) | forklore_agent::Error::Held { .. }
+                    )
+            )
     }
 
     pub(crate) fn words(message: impl Into<String>) -> Self {

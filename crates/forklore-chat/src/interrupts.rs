@@ -22,8 +22,6 @@ pub enum Stop {
 
 impl Stop {
     const ALL: [Self; 3] = [Self::Interrupt, Self::Terminate, Self::HangUp];
-    /// What ends a conversation wherever it is. Ctrl-C does not: it interrupts a turn.
-    const ENDS: [Self; 2] = [Self::Terminate, Self::HangUp];
 
     /// With what the program then ends: 128 and the signal's number, as shells say it.
     #[must_use]
@@ -48,20 +46,21 @@ impl Interrupts {
     /// Listens from now on to whatever stops a turn. Where a system cannot be listened to, nothing
     /// is ever heard.
     pub(crate) fn listen(runtime: &Runtime) -> Self {
-        Self::to(&Stop::ALL, runtime)
-    }
-
-    /// Listens from now on to what ends a conversation.
-    pub(crate) fn that_end(runtime: &Runtime) -> Self {
-        Self::to(&Stop::ENDS, runtime)
-    }
-
-    fn to(stops: &[Stop], runtime: &Runtime) -> Self {
         let _inside = runtime.enter();
         // Under `nohup` the program outlives its terminal.
-        let wanted = stops.iter().filter(|stop| **stop != Stop::HangUp || !outlives_terminal());
+        let wanted = Stop::ALL.iter().filter(|stop| **stop != Stop::HangUp || !outlives_terminal());
         let listened = wanted.filter_map(|stop| Some((*stop, signal(stop.signal()).ok()?)));
         Self(listened.collect())
+    }
+
+    /// The next one that ends a conversation wherever it is. Ctrl-C interrupts a turn.
+    pub(crate) async fn end(&mut self) -> Stop {
+        loop {
+            let stop = self.next().await;
+            if stop != Stop::Interrupt {
+                return stop;
+            }
+        }
     }
 
     /// The next one.

@@ -11,7 +11,7 @@ use forklore_model::{Selector, SessionId};
 use futures_util::{FutureExt, StreamExt};
 
 use crate::chat::Start;
-use crate::interrupts::{Interrupts, MOMENT};
+use crate::interrupts::MOMENT;
 use crate::{Error, Result, Stop, Supplies};
 
 /// Notifications that wait to be told.
@@ -75,7 +75,8 @@ impl Supplies {
         Ok(self.runtime().block_on(self.kernel().open(session, equipment))?)
     }
 
-    /// Runs one turn; whatever would have to be asked is denied. Ctrl-C, SIGTERM and SIGHUP
+    /// Runs one turn, or without a prompt goes on with one that was interrupted or broken off;
+    /// whatever would have to be asked is denied. Ctrl-C, SIGTERM and SIGHUP
     /// interrupt it: what was said so far is kept. A second one waits for nothing.
     ///
     /// # Errors
@@ -84,21 +85,27 @@ impl Supplies {
     pub fn once(
         &self,
         start: &Start,
-        prompt: &str,
+        prompt: Option<&str>,
         told: &mut dyn FnMut(&Notification),
     ) -> Result<Once> {
         let (model, _) = self.configured().model(start.model.as_deref())?;
-        let equipment = self.equipment(model, Arc::new(Nobody))?;
+        let mut equipment = self.equipment(model, Arc::new(Nobody))?;
+        equipment.settings.lease_wait = start.wait;
         let session = self.session(start, equipment)?;
-        let mut interrupts = Interrupts::listen(self.runtime());
-        self.runtime().block_on(async {
+        let mut interrupts = self.interrupts();
+        let once = self.runtime().block_on(async {
             let mut heard = session.subscribe(WAITING);
             let mut tell = |heard: Heard| {
                 if let Heard::Told(notification) = heard {
                     told(&notification);
                 }
             };
-            let mut turn = Box::pin(session.execute(prompt));
+            let mut turn = Box::pin(async {
+                match prompt {
+                    Some(prompt) => session.execute(prompt).await,
+                    None => session.resume().await,
+                }
+            });
             let mut stopped = None;
             let mut is_told = false;
             let done = loop {
@@ -107,9 +114,10 @@ impl Supplies {
                     done = &mut turn => break done.map_err(Error::from),
                     Some(heard) = heard.next() => tell(heard),
                     stop = interrupts.next() => {
-                        if let Some(first) = stopped.replace(stop) {
+                        if let Some(first) = stopped {
                             break Err(Error::Stopped(first));
                         }
+                        stopped = Some(stop);
                         is_told = session.interrupt();
                     }
                     // It was about to begin.
@@ -124,7 +132,14 @@ impl Supplies {
             while let Some(Some(heard)) = heard.next().now_or_never() {
                 tell(heard);
             }
-            Ok(Once { turn: done?, stopped })
-        })
+            match (done, stopped) {
+                (Ok(turn), stopped) => Ok(Once { turn, stopped }),
+                // It need not have begun.
+                (Err(_), Some(stop)) => Err(Error::Stopped(stop)),
+                (Err(error), None) => Err(error),
+            }
+        });
+        self.keep(interrupts);
+        once
     }
 }

@@ -1,6 +1,6 @@
 //! What the sessions of one run of the program share: the kernel, and what the configuration names.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use forklore_agent::approve::Approve;
 use forklore_agent::model::{Model, Options};
@@ -26,6 +26,9 @@ pub struct Supplies {
     tools: Arc<McpTools>,
     spans: Option<Arc<Spans>>,
     make: Box<MakeModel>,
+    /// What listens to signals since the servers of tools were started, while nobody else does: so
+    /// none is lost between one that waits and the next.
+    interrupts: Mutex<Option<Interrupts>>,
     // Dropped last: what the others still do, they do on it.
     runtime: Runtime,
 }
@@ -59,7 +62,15 @@ impl Supplies {
         let spans = spans(&runtime, &configured)?;
         let kernel = Kernel::builder(engine).application("forklore chat");
         let kernel = spans.iter().fold(kernel, |kernel, spans| kernel.sink(spans.clone())).build();
-        Ok(Self { configured, kernel, tools: Arc::new(tools), spans, make, runtime })
+        Ok(Self {
+            configured,
+            kernel,
+            tools: Arc::new(tools),
+            spans,
+            make,
+            interrupts: Mutex::default(),
+            runtime,
+        })
     }
 
     /// What the user has set.
@@ -85,20 +96,36 @@ impl Supplies {
     /// # Errors
     /// [`Error::Stopped`] when the program is to stop before all have started.
     pub fn start_tools(&self) -> Result<Vec<String>> {
-        let mut interrupts = Interrupts::listen(&self.runtime);
+        let mut interrupts = self.interrupts();
         let started = self.runtime.block_on(async {
             tokio::select! {
                 started = self.tools.start() => Ok(started),
                 stop = interrupts.next() => Err(Error::Stopped(stop)),
             }
         });
+        self.keep(interrupts);
         Ok(started?.iter().map(ToString::to_string).collect())
+    }
+
+    /// The signals that nobody has heard yet.
+    pub(crate) fn interrupts(&self) -> Interrupts {
+        let listening = self.listening().take();
+        listening.unwrap_or_else(|| Interrupts::listen(&self.runtime))
+    }
+
+    /// Goes on listening for whoever waits next.
+    pub(crate) fn keep(&self, interrupts: Interrupts) {
+        *self.listening() = Some(interrupts);
+    }
+
+    fn listening(&self) -> MutexGuard<'_, Option<Interrupts>> {
+        self.interrupts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Gives back what sessions hold that were broken off, ends the servers of tools, and sends the
     /// spans that are left. Whoever asks to stop meanwhile need not wait for it.
     pub fn end(&self) {
-        let mut interrupts = Interrupts::listen(&self.runtime);
+        let mut interrupts = self.interrupts();
         let ending = async {
             self.kernel.settle().await;
             self.tools.end().await;

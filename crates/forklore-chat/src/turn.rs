@@ -1,9 +1,11 @@
 //! A turn, shown while it runs.
 
+use std::time::Duration;
+
 use forklore_agent::approve::Answer;
 use forklore_agent::notify::{Heard, Subscription};
 use forklore_agent::session::Delegate;
-use forklore_agent::{AgentSession, Status, Turn};
+use forklore_agent::{AgentSession, Equipment, Status, Turn};
 use forklore_engine::Fork;
 use futures_util::{FutureExt, StreamExt};
 
@@ -39,19 +41,30 @@ impl Chat<'_> {
         }
     }
 
-    /// Somebody else is in this session: whoever wants goes on in a fork (SPEC 9).
+    /// Somebody else is in this session: whoever wants goes on in a fork (SPEC 9), or waits.
     fn go_on_beside(&mut self, prompt: Option<&str>) -> Result<()> {
-        let answer = self.input.ask("Go on in a fork of it? [Y/n] ");
-        // Anything else was meant for the conversation, not for the question.
-        let yes = ["", "y", "yes"];
-        if !answer.is_some_and(|answer| yes.contains(&answer.trim().to_lowercase().as_str())) {
-            return Ok(());
+        let answer = self.input.ask("Go on in a fork of it, or wait? [Y/n/w] ");
+        match answer.map(|answer| answer.trim().to_lowercase()).as_deref() {
+            Some("" | "y" | "yes") => {}
+            Some("w" | "wait") => return self.wait_for_it(prompt),
+            // Anything else was meant for the conversation, not for the question.
+            _ => return Ok(()),
         }
         let branched = self.fork(Fork::of(self.session.id()))?;
         let label = branched.forked.label.to_string();
         self.go_to(branched.child)?;
         self.screen.words(&[(Tone::Good, "Now on "), (Tone::Label, &label)]);
         self.try_turn(prompt)
+    }
+
+    /// Goes on once the session is free; Ctrl-C ends the waiting.
+    fn wait_for_it(&mut self, prompt: Option<&str>) -> Result<()> {
+        self.screen.line(Tone::Dim, "waiting ... (Ctrl-C ends it)");
+        let wait = |wait| move |equipment: &mut Equipment| equipment.settings.lease_wait = wait;
+        self.session.equip(wait(Duration::MAX));
+        let done = self.try_turn(prompt);
+        self.session.equip(wait(self.wait));
+        done
     }
 
     fn try_turn(&mut self, prompt: Option<&str>) -> Result<()> {
@@ -166,7 +179,8 @@ impl Chat<'_> {
         match &turn.status {
             Status::Success => {}
             Status::Cancelled => {
-                self.screen.line(Tone::Warn, "interrupted; what was said is kept");
+                self.screen
+                    .line(Tone::Warn, "interrupted; what was said is kept, /continue goes on");
             }
             Status::Incomplete(why) => {
                 self.screen.line(Tone::Warn, &format!("cut short: {why}"));

@@ -138,6 +138,15 @@ pub enum Error {
 }
 
 impl Error {
+    /// Who holds the session, where that is why.
+    #[must_use]
+    pub fn holder(&self) -> Option<&str> {
+        match self {
+            Self::Store(StoreError::Held { owner, .. }) => Some(owner),
+            _ => None,
+        }
+    }
+
     /// The kind that scripts see.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {

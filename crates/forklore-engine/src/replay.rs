@@ -21,6 +21,9 @@ pub struct Record {
     pub role: Role,
     /// What is said.
     pub content: Content,
+    /// Whether that was interrupted: it is the part that came.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub partial: bool,
     /// The present label of the session it was written in.
     pub branch: Option<Label>,
     /// Where it was first written.
@@ -95,6 +98,7 @@ impl Replay {
         Ok(Record {
             index: stored.counts.index.saturating_sub(1),
             seq: stored.seq,
+            partial: stored.event.is_partial(),
             role: message.role,
             content: message.content,
             branch: self.labels.get(&self.engine, &stored.origin.session_id)?,

@@ -11,6 +11,7 @@ use crate::data::Data;
 use crate::header::Header;
 use crate::id::{EventId, SessionId};
 use crate::kind::{Class, EventType};
+use crate::payload;
 
 /// One immutable record, as it is handed to a store and comes back from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +30,14 @@ pub struct Event {
     pub effect: Effect,
     /// The payload, verbatim.
     pub data: Data,
+}
+
+impl Event {
+    /// Whether it is an answer of forklore's own that was interrupted (SPEC 4).
+    #[must_use]
+    pub fn is_partial(&self) -> bool {
+        self.dialect.is_none() && payload::is_partial(&self.kind, &self.data)
+    }
 }
 
 /// Where an event was first written: its identity (SPEC 1).

@@ -204,6 +204,19 @@ pub fn message(kind: &EventType, data: &Data) -> Result<Option<Message>, serde_j
     spoken(kind, data, &data.read()?)
 }
 
+/// Whether the payload is that of an answer that was interrupted: `partial` (SPEC 4).
+#[must_use]
+pub fn is_partial(kind: &EventType, data: &Data) -> bool {
+    #[derive(Deserialize)]
+    struct Told<'a> {
+        #[serde(borrow, default)]
+        partial: Raw<'a>,
+    }
+    *kind == EventType::ASSISTANT_MESSAGE
+        && data.get().contains("\"partial\"")
+        && data.readable().read::<Told<'_>>().is_ok_and(|told| is_true(told.partial))
+}
+
 fn spoken(
     kind: &EventType,
     data: &Data,

@@ -138,6 +138,9 @@ pub struct Settings {
     /// How full the context may be before the history is compacted, 0 to 1; none never compacts
     /// by itself.
     pub compact_at: Option<f64>,
+    /// How long a turn waits for a session that another runtime holds. It can be interrupted
+    /// meanwhile.
+    pub lease_wait: Duration,
 }
 
 impl Default for Settings {
@@ -154,6 +157,7 @@ impl Default for Settings {
             hook_patience: Duration::from_secs(10),
             vain_rounds: Some(5),
             compact_at: Some(0.8),
+            lease_wait: Duration::ZERO,
         }
     }
 }

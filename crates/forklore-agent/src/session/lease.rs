@@ -2,12 +2,19 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use forklore_engine::LEASE;
+use std::time::{Duration, Instant};
+
+use forklore_engine::{Engine, LEASE};
 use forklore_model::{Header, SessionId};
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 
-use crate::{Kernel, Result};
+use super::Inner;
+use crate::holder;
+use crate::{Error, Kernel, Result};
+
+/// How soon it is looked again whether a session is free.
+const AGAIN: Duration = Duration::from_millis(200);
 
 /// A held lease. Dropping it stops the renewing; [`release`](Self::release) gives it back.
 pub(crate) struct Lease {
@@ -19,17 +26,24 @@ pub(crate) struct Lease {
 }
 
 impl Lease {
-    /// Takes the lease of a session, and keeps renewing it.
-    pub(crate) async fn take(
-        kernel: &Kernel,
-        session: &SessionId,
-        owner: &str,
-    ) -> Result<(Self, Header)> {
-        let header = hold(kernel, session, owner).await?;
+    /// Takes the lease of a session, and keeps renewing it. While somebody else has it, waits as
+    /// long as the session's settings say.
+    pub(crate) async fn take(inner: &Inner, session: &SessionId) -> Result<(Self, Header)> {
+        let (kernel, owner) = (&inner.kernel, &inner.owner);
+        let wait = inner.equipment().settings.lease_wait;
+        let began = Instant::now();
+        let header = loop {
+            match hold(kernel, session, owner).await {
+                Err(Error::Held { .. }) if began.elapsed() < wait && !inner.is_cancelled() => {
+                    tokio::time::sleep(AGAIN.min(wait)).await;
+                }
+                held => break held?,
+            }
+        };
         let session = Arc::new(Mutex::new(session.clone()));
-        let renewing = tokio::spawn(renew(kernel.clone(), session.clone(), owner.to_owned()));
+        let renewing = tokio::spawn(renew(kernel.clone(), session.clone(), owner.clone()));
         let lease =
-            Self { kernel: kernel.clone(), owner: owner.to_owned(), session, renewing, held: true };
+            Self { kernel: kernel.clone(), owner: owner.clone(), session, renewing, held: true };
         Ok((lease, header))
     }
 
@@ -81,7 +95,26 @@ impl Drop for Lease {
 
 async fn hold(kernel: &Kernel, session: &SessionId, owner: &str) -> Result<Header> {
     let (session, owner) = (session.clone(), owner.to_owned());
-    kernel.run(move |engine| engine.hold(&session, &owner)).await
+    kernel.run(move |engine| Ok(take_over(engine, &session, &owner))).await?
+}
+
+/// Takes the lease, also from a holder whose process is gone: what that left is given back in its
+/// name, which only one of those who try can do, and none where the lease is another's by now.
+fn take_over(engine: &Engine, session: &SessionId, owner: &str) -> Result<Header> {
+    let refused = match engine.hold(session, owner) {
+        Err(error) if error.holder().is_some() => error,
+        held => return Ok(held?),
+    };
+    let gone = refused.holder().filter(|holder| holder::is_gone(holder));
+    if let Some(holder) = gone {
+        // Somebody was faster where this fails; then the next line says who.
+        let _ = engine.release(session, holder);
+        return Ok(engine.hold(session, owner)?);
+    }
+    let lease = engine.show(session)?.lease;
+    let left = lease.map(|lease| lease.expires.duration_since(engine.now()));
+    let free_in = left.and_then(|left| Duration::try_from(left).ok()).unwrap_or_default();
+    Err(Error::Held { session: session.clone(), free_in, source: refused })
 }
 
 /// Renews well before the lease runs out. A renewal that fails is no matter here: the next append

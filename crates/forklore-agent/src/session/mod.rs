@@ -171,6 +171,11 @@ impl Inner {
         self.state().cancel.clone()
     }
 
+    /// Whether the turn that runs, or is about to, was interrupted.
+    fn is_cancelled(&self) -> bool {
+        self.cancel_token().is_some_and(|cancel| cancel.is_cancelled())
+    }
+
     /// Goes on as another session.
     pub(crate) fn become_session(&self, header: &Header) {
         let mut state = self.state();

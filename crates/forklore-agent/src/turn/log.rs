@@ -28,7 +28,7 @@ impl<'a> Log<'a> {
     pub(crate) async fn open(inner: &'a Arc<Inner>, view: &'a mut View) -> Result<(Self, Header)> {
         view.begin();
         let session = inner.identity().session_id;
-        let (lease, header) = Lease::take(&inner.kernel, &session, &inner.owner).await?;
+        let (lease, header) = Lease::take(inner, &session).await?;
         let head = header.head_seq();
         Ok((Self { inner, view, lease, session, head, moved_from: None }, header))
     }

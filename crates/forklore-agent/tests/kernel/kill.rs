@@ -122,7 +122,11 @@ async fn kill_at_every_point_of_a_turn() {
 }
 
 async fn goes_on(store: &Path, at: usize) {
-    let world = World::over(engine(store).with_clock(Arc::new(Later)));
+    let engine = engine(store);
+    // Where the system tells that the process is gone, nobody waits for its lease to run out.
+    let known = cfg!(target_os = "linux");
+    let engine = if known { engine } else { engine.with_clock(Arc::new(Later)) };
+    let world = World::over(engine);
     let engine = world.kernel.engine();
     assert_eq!(engine.verify(None).unwrap().problems, [], "killed at {at}");
     let before = world.events(&id());

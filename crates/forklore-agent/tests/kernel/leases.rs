@@ -58,6 +58,9 @@ async fn a_second_runtime_is_told_who_holds_the_session() {
     assert_eq!(error.kind(), ErrorKind::Busy);
     let text = error.to_string();
     assert!(text.contains("held by test (process "), "{text}");
+    assert!(text.ends_with("); if that is gone, it is free in 10 s at the latest"), "{text}");
+    assert_eq!(error.details()["free_in_seconds"], 10);
+    assert_eq!(error.next_actions().len(), 2);
     assert!(two.ears.names(None).is_empty());
     // Within one runtime a second turn is refused too.
     assert!(matches!(session.execute("again").await.unwrap_err(), Error::Running(_)));
@@ -67,6 +70,27 @@ async fn a_second_runtime_is_told_who_holds_the_session() {
     let fork = second.fork(fork).await.unwrap().child;
     assert_eq!(fork.resume().await.unwrap().status, Status::Success);
     assert!(turn.await.unwrap().is_err(), "the scripted answer broke off");
+}
+
+#[tokio::test]
+async fn a_second_runtime_may_wait_and_stop_waiting() {
+    let (one, two, _) = shared();
+    let model = Scripted::new(vec![calls(&[("c", "hang", "1")])]);
+    let session = one.root(&model);
+    let turn = start(&session);
+    until(|| !one.ears.of(Name::ToolPre).is_empty()).await;
+    let second = two.kernel.open(&session.id(), equipment(&Scripted::new(vec![]))).await.unwrap();
+    second.equip(|equipment| equipment.settings.lease_wait = Duration::from_millis(1));
+    assert_eq!(second.execute("me").await.unwrap_err().kind(), ErrorKind::Busy);
+    second.equip(|equipment| equipment.settings.lease_wait = Duration::MAX);
+    let waiting = start(&second);
+    until(|| second.interrupt()).await;
+    assert_eq!(waiting.await.unwrap().unwrap_err().kind(), ErrorKind::Busy);
+    let waiting = start(&second);
+    until(|| second.is_running()).await;
+    session.interrupt();
+    assert_eq!(turn.await.unwrap().unwrap().status, Status::Cancelled);
+    assert_eq!(waiting.await.unwrap().unwrap().text, "done");
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use forklore_agent::model::{EndReason, ModelErrorKind, Piece};
 use forklore_agent::notify::Name;
 use forklore_agent::{Error, Status};
-use forklore_model::ErrorKind;
+use forklore_model::{ErrorKind, Message};
 use serde_json::json;
 
 use crate::scripted::{Act, Scripted, end, says};
@@ -110,6 +110,47 @@ async fn an_interrupted_answer_is_kept_as_far_as_it_came() {
     assert_eq!(world.ears.of(Name::CancelCompleted).len(), 1);
     assert!(!session.is_running() && !session.interrupt());
     assert_eq!(session.execute("go on").await.unwrap().text, "whole");
+}
+
+#[tokio::test]
+async fn an_interrupted_answer_is_gone_on_with_in_the_same_turn() {
+    let world = World::new();
+    let model = Scripted::new(vec![
+        vec![text("half an answer"), Act::Hang],
+        vec![text(", and"), Act::Hang],
+        says("the rest"),
+    ]);
+    let session = world.root(&model);
+    let engine = world.kernel.engine();
+    let mut said = 0;
+    for resumed in [false, true] {
+        let running = session.clone();
+        let turn = tokio::spawn(async move {
+            if resumed { running.resume().await } else { running.execute("go").await }
+        });
+        said += 1;
+        while world.ears.of(Name::ContentBlockDelta).len() < said {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        assert!(session.interrupt());
+        let turn = turn.await.unwrap().unwrap();
+        assert_eq!(turn.status, Status::Cancelled);
+        assert_eq!(turn.text, ["half an answer", ", and"][usize::from(resumed)]);
+        assert!(engine.is_cut_short(&session.id()).unwrap());
+    }
+    assert_eq!(session.resume().await.unwrap().text, "the rest");
+    let on = "[Your last answer was cut off. Go on from where it stopped.]";
+    let told = ["go", "half an answer", on, ", and", on, "the rest"];
+    let seen = engine.inspect(&session.id()).unwrap().messages;
+    assert_eq!(seen.iter().map(Message::plain_text).collect::<Vec<_>>(), told);
+    // Each time the model saw all that came before.
+    let asked = model.asked();
+    assert_eq!(asked.iter().map(|asked| asked.messages.len()).collect::<Vec<_>>(), [1, 3, 5]);
+    assert!(asked.iter().all(|asked| asked.messages == seen[..asked.messages.len()]));
+    // It is one turn, and over now.
+    assert_eq!(engine.show(&session.id()).unwrap().counts.turns, 1);
+    let error = session.resume().await.unwrap_err();
+    assert!(matches!(error, Error::NothingToResume(_)), "{error}");
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! `/continue`: on with a turn that was broken off.
+//! `/continue`: on with a turn that was interrupted or broken off.
 
 use super::{Command, Next, Takes};
 use crate::Result;
@@ -7,7 +7,7 @@ use crate::chat::Chat;
 pub(super) const COMMAND: Command = Command {
     name: "continue",
     usage: "",
-    does: "go on with a turn that was broken off",
+    does: "go on with a turn that was interrupted or broken off",
     takes: Takes::Text,
     options: &[],
     run,

@@ -43,7 +43,8 @@ fn run(chat: &mut Chat<'_>, _: &str) -> Result<Next> {
         };
         let place = format!("{turn:>4}  {:>7}  ", record.index);
         let role = format!("{role:<10} ");
-        let said = beginning(&text_of(record), room);
+        let interrupted = if record.partial { "(interrupted) " } else { "" };
+        let said = beginning(&format!("{interrupted}{}", text_of(record)), room);
         chat.screen.words(&[(Tone::Dim, &place), (tone, &role), (Tone::Plain, &said)]);
     }
     Ok(Next::Line)

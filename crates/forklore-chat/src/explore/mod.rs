@@ -18,7 +18,6 @@ use tokio_util::sync::CancellationToken;
 
 pub use judge::Judge;
 
-use crate::interrupts::Interrupts;
 use crate::{Error, Result, Stop, Supplies};
 
 /// What is explored.
@@ -141,7 +140,7 @@ pub fn explore(
     cancel: &CancellationToken,
     seen: &mut dyn FnMut(usize, &Row),
 ) -> Result<Explored> {
-    let mut interrupts = Interrupts::listen(supplies.runtime());
+    let mut interrupts = supplies.interrupts();
     let mut rows: Vec<Row> = explore.tries.iter().map(Row::new).collect();
     let branches = make::all(supplies, explore, &mut rows)?;
     for (at, row) in rows.iter().enumerate() {
@@ -178,6 +177,7 @@ pub fn explore(
             }
         }
     });
+    supplies.keep(interrupts);
     Ok(Explored { rows, stopped })
 }
 

@@ -16,13 +16,11 @@ use rustyline::{
     Cmd, CompletionType, Config, Context, Editor as LineEditor, EventHandler, Helper, KeyCode,
     KeyEvent, Modifiers,
 };
-use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 
 use super::terminal::Terminal;
 use super::{Input, Line, Offered};
-use crate::Stop;
-use crate::interrupts::Interrupts;
+use crate::{Stop, Supplies};
 
 /// Lines that are remembered.
 const REMEMBERED: usize = 1000;
@@ -51,21 +49,21 @@ enum Heard {
 }
 
 impl Editor {
-    /// An editor that remembers lines in `history`, if one is named, and hears on `runtime` what
-    /// ends a conversation.
+    /// An editor that remembers lines in `history`, if one is named, and hears what ends
+    /// a conversation.
     ///
     /// # Errors
     /// When the terminal cannot be used.
-    pub fn new(history: Option<PathBuf>, runtime: &Runtime) -> std::io::Result<Self> {
+    pub fn new(history: Option<PathBuf>, supplies: &Supplies) -> std::io::Result<Self> {
         let terminal = Terminal::now();
         let mut reader = Reader::new(history).map_err(std::io::Error::other)?;
         let (asked, asks) = channel();
         let (tell, heard) = channel();
-        let mut interrupts = Interrupts::that_end(runtime);
+        let mut interrupts = supplies.interrupts();
         let stops = tell.clone();
-        let listening = runtime.spawn(async move {
+        let listening = supplies.runtime().spawn(async move {
             // Nobody listens any more only when the conversation is over.
-            while stops.send(Heard::Stopped(interrupts.next().await)).is_ok() {}
+            while stops.send(Heard::Stopped(interrupts.end().await)).is_ok() {}
         });
         std::thread::Builder::new().name("terminal".to_owned()).spawn(move || {
             while let Ok(asked) = asks.recv() {

@@ -160,7 +160,13 @@ impl World {
     }
 
     pub(crate) fn start() -> Start {
-        Start { session: None, title: None, workspace: Workspace::new("/demo"), model: None }
+        Start {
+            session: None,
+            title: None,
+            workspace: Workspace::new("/demo"),
+            model: None,
+            wait: std::time::Duration::ZERO,
+        }
     }
 
     /// Types these lines into a conversation; gives what was seen, with ids by name.
@@ -195,6 +201,8 @@ pub(crate) fn named(text: &str) -> String {
             "[id]"
         } else if is_label {
             "[8]"
+        } else if out.ends_with("it is free in ") {
+            "[n]"
         } else {
             word
         });

@@ -1,6 +1,7 @@
 //! `chat`: a conversation with an agent, at a terminal or of one turn.
 
 use std::io::{IsTerminal, Read};
+use std::time::Duration;
 
 use clap::Parser;
 use forklore::model::{ErrorKind, SessionId};
@@ -56,11 +57,15 @@ pub(super) struct How {
     /// Say this, print the answer, and end
     #[arg(short, long, value_name = "TEXT")]
     prompt: Option<String>,
+    /// Where another program holds the session, wait until it is free, or so many seconds
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true)]
+    wait: Option<Option<u64>>,
 }
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let session = args.session.as_deref().map(SessionRef::parse).transpose()?;
-    talk(session.as_ref(), args.title.as_deref(), &args.how, app, output)
+    let said = args.how.said(output)?;
+    talk(session.as_ref(), args.title.as_deref(), &args.how, said, app, output)
 }
 
 /// Talks in a session, or in a new one.
@@ -68,10 +73,10 @@ pub(super) fn talk(
     session: Option<&SessionRef>,
     title: Option<&str>,
     how: &How,
+    said: Said,
     app: &App,
     output: &mut Output,
 ) -> Result<()> {
-    let prompt = prompt(how, output)?;
     let supplies = supplies::of(app, how.model.as_deref(), output)?;
     let session = session.map(|session| app.session(session, output)).transpose()?;
     let start = Start {
@@ -79,39 +84,57 @@ pub(super) fn talk(
         title: title.map(str::to_owned),
         workspace: app.workspace()?,
         model: how.model.clone(),
+        wait: match how.wait {
+            None => Duration::ZERO,
+            Some(None) => Duration::MAX,
+            Some(Some(seconds)) => Duration::from_secs(seconds),
+        },
     };
     exit::leave_interrupts();
     let done = supplies.start_tools().map_err(Failure::from).and_then(|problems| {
         for problem in problems {
             output.remark(&problem);
         }
-        match prompt {
-            Some(prompt) => once(&supplies, &start, &prompt, output),
-            None => at_terminal(&supplies, start, app, output),
+        match said {
+            Said::Prompt(prompt) => once(&supplies, &start, Some(&prompt), output),
+            Said::GoOn => once(&supplies, &start, None, output),
+            Said::AtTerminal => at_terminal(&supplies, start, app, output),
         }
     });
     supplies.end();
     done
 }
 
-/// What is to be said without a terminal, if that is so.
-fn prompt(how: &How, output: &Output) -> Result<Option<String>> {
-    if let Some(prompt) = &how.prompt {
-        return Ok(Some(said(prompt)?));
+/// What is said.
+pub(super) enum Said {
+    /// This, in one turn.
+    Prompt(String),
+    /// Nothing: one turn goes on.
+    GoOn,
+    /// Whatever the person types.
+    AtTerminal,
+}
+
+impl How {
+    /// What is to be said.
+    pub(super) fn said(&self, output: &Output) -> Result<Said> {
+        if let Some(prompt) = &self.prompt {
+            return Ok(Said::Prompt(said(prompt)?));
+        }
+        if !std::io::stdin().is_terminal() {
+            let mut text = String::new();
+            std::io::stdin().read_to_string(&mut text).map_err(|source| Failure::File {
+                doing: "reading what is to be said".to_owned(),
+                source,
+            })?;
+            return Ok(Said::Prompt(said(&text)?));
+        }
+        if output.is_json() || !output.is_terminal() {
+            let message = "a conversation needs a terminal; for one turn without, say -p TEXT";
+            return Err(Failure::invalid(message));
+        }
+        Ok(Said::AtTerminal)
     }
-    if !std::io::stdin().is_terminal() {
-        let mut text = String::new();
-        std::io::stdin().read_to_string(&mut text).map_err(|source| Failure::File {
-            doing: "reading what is to be said".to_owned(),
-            source,
-        })?;
-        return Ok(Some(said(&text)?));
-    }
-    if output.is_json() || !output.is_terminal() {
-        let message = "a conversation needs a terminal; for one turn without, say -p TEXT";
-        return Err(Failure::invalid(message));
-    }
-    Ok(None)
 }
 
 fn said(text: &str) -> Result<String> {
@@ -135,7 +158,12 @@ struct Answer<'a> {
     resume_command: String,
 }
 
-fn once(supplies: &Supplies, start: &Start, prompt: &str, output: &mut Output) -> Result<()> {
+fn once(
+    supplies: &Supplies,
+    start: &Start,
+    prompt: Option<&str>,
+    output: &mut Output,
+) -> Result<()> {
     let json = output.is_json();
     let mut written = Ok(());
     let mut screen = output.is_terminal().then(|| output.screen());
@@ -158,7 +186,7 @@ fn once(supplies: &Supplies, start: &Start, prompt: &str, output: &mut Output) -
     }
     if let Some(stop) = stopped {
         // Who stopped it knows the code, also where nothing can be written any more.
-        output.hint(&resume_command(&turn), "go on with it");
+        output.hint(&format!("{} --continue", resume_command(&turn)), "go on with it");
         return Err(Failure::Stopped(stop));
     }
     written?;
@@ -195,7 +223,7 @@ fn resume_command(turn: &Turn) -> String {
 fn at_terminal(supplies: &Supplies, start: Start, app: &App, output: &mut Output) -> Result<()> {
     let failed = |source| Failure::File { doing: "using the terminal".to_owned(), source };
     let remembered = supplies::remembered_lines()?;
-    let mut editor = Editor::new(Some(remembered), supplies.runtime()).map_err(failed)?;
+    let mut editor = Editor::new(Some(remembered), supplies).map_err(failed)?;
     output.flush()?;
     output.converse();
     let screen = output.screen();

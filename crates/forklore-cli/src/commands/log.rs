@@ -111,12 +111,14 @@ fn row(header: &Header, stored: &Stored) -> Vec<Cell> {
         (false, None) => "",
     };
     let tone = if event.class.is_conversation() { Tone::Strong } else { Tone::Plain };
+    let interrupted = if event.is_partial() { "(interrupted) " } else { "" };
+    let data = format!("{interrupted}{}", transcript::start_of(event.data.get()));
     vec![
         Cell::new(Tone::Plain, stored.seq.to_string()),
         Cell::new(if inherited { Tone::Dim } else { tone }, event.kind.as_str()),
         Cell::new(Tone::Dim, from),
         Cell::new(Tone::Dim, minute(event.ts)),
         Cell::new(Tone::Dim, bytes(event.data.get().len() as u64)),
-        Cell::new(Tone::Plain, transcript::start_of(event.data.get())),
+        Cell::new(Tone::Plain, data),
     ]
 }

@@ -1,6 +1,6 @@
 //! `resume`: on with a conversation.
 
-use super::chat::{How, talk};
+use super::chat::{How, Said, talk};
 use crate::app::App;
 use crate::failure::Result;
 use crate::output::Output;
@@ -11,6 +11,7 @@ Examples:
   forklore resume                   the conversation of this folder that was written last
   forklore resume @plan-b           a branch
   forklore resume last -p \"and then?\"
+  forklore resume last --continue   on with a turn that was interrupted or broken off
 
 The same as forklore chat SESSION.";
 
@@ -23,9 +24,13 @@ pub(crate) struct Args {
     session: String,
     #[command(flatten)]
     how: How,
+    /// Go on with a turn that was interrupted or broken off, print the answer, and end
+    #[arg(long = "continue", conflicts_with = "prompt")]
+    go_on: bool,
 }
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let session = SessionRef::parse(&args.session)?;
-    talk(Some(&session), None, &args.how, app, output)
+    let said = if args.go_on { Said::GoOn } else { args.how.said(output)? };
+    talk(Some(&session), None, &args.how, said, app, output)
 }

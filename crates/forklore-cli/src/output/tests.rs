@@ -114,6 +114,7 @@ fn s12_pages_tables_hints_and_errors_are_escaped_everywhere() {
         seq: 0,
         role: Role::User,
         content: Content::Text(format!("{HOSTILE}\r\nline two")),
+        partial: true,
         branch: None,
         origin: RecordOrigin { session_id: "s".parse().unwrap(), seq: 0, id: "e".parse().unwrap() },
         ts: Timestamp::UNIX_EPOCH,

@@ -30,7 +30,11 @@ impl Transcript {
         }
         page.put(Tone::Dim, format!("{:>3}  ", record.index))
             .put(tone(record.role), name(record.role));
-        page.put(Tone::Dim, format!("  {}", time(record.ts))).end();
+        page.put(Tone::Dim, format!("  {}", time(record.ts)));
+        if record.partial {
+            page.put(Tone::Warn, "  interrupted");
+        }
+        page.end();
         content(page, &record.content, most);
     }
 }

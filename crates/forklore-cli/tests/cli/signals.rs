@@ -21,6 +21,13 @@ pub(crate) fn is_there(process: u32) -> bool {
     status.is_ok_and(|status| !status.contains("State:\tZ"))
 }
 
+/// Whether a process listens to a signal.
+fn hears(process: u32, signal: Signal) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+    u64::from_str_radix(caught.trim(), 16).unwrap() & (1 << (signal.as_raw() - 1)) != 0
+}
+
 pub(crate) fn send(process: u32, signal: Signal) {
     let process = Pid::from_raw(i32::try_from(process).unwrap()).unwrap();
     kill_process(process, signal).unwrap();
@@ -155,8 +162,13 @@ fn a_signal_in_the_middle_of_an_answer_keeps_what_was_said() {
             let last: Value = serde_json::from_str(log.lines().last().unwrap()).unwrap();
             assert_eq!(last["data"]["partial"], true);
             is_free(&place, "talk");
-            let more = ran_with(&place, &["chat", "talk", "-p", "on"]);
+            let more = ran_with(&place, &["resume", "talk", "--continue"]);
             assert_eq!((more.code, &*more.out), (0, "three.\n"), "{more:?}");
+            let on = said("user", "[Your last answer was cut off. Go on from where it stopped.]");
+            assert_eq!(model.asked()[1], [&kept[..], &[on]].concat());
+            let over = ran_with(&place, &["resume", "talk", "--continue"]);
+            assert_eq!(over.code, 2, "{over:?}");
+            assert!(over.err.contains("no turn that was interrupted"), "{}", over.err);
         }
     }
 }
@@ -252,6 +264,55 @@ fn a_signal_while_exploring_keeps_what_each_has() {
             assert_eq!(kept[..2], [said("user", "hello"), said("user", "and?")]);
         }
     }
+}
+
+#[test]
+fn a_session_whose_holder_was_killed_is_free_at_once() {
+    let place = Place::new();
+    place.ok(&["new", "--id", "talk"]);
+    let model = Scripted::start(&[Answer::Begins("One,"), Answer::Says("two.")]);
+    config(&place, &model.config());
+    let turn = Running::start(&place, &["chat", "talk", "-p", "count"]);
+    let turn = turn.until("content_block:delta");
+    let held = ran_with(&place, &["resume", "talk", "-p", "me too"]);
+    assert_eq!(held.code, 4, "{held:?}");
+    let holder = format!("held by forklore chat (process {}, ", turn.child.id());
+    assert!(held.err.contains(&holder), "{}", held.err);
+    assert!(held.err.contains("it is free in "), "{}", held.err);
+    assert!(held.err.contains("try: forklore resume talk --wait"), "{}", held.err);
+    let waited = ran_with(&place, &["resume", "talk", "-p", "me too", "--wait=1"]);
+    assert_eq!(waited.code, 4, "{waited:?}");
+    turn.send(Signal::KILL);
+    assert_eq!(turn.ended().code, -1);
+    assert_eq!(place.json(&["show", "talk"])["session"]["status"], "running");
+    let on = ran_with(&place, &["resume", "talk", "--continue"]);
+    assert_eq!((on.code, &*on.out), (0, "two.\n"), "{on:?}");
+    is_free(&place, "talk");
+}
+
+#[test]
+fn a_session_is_waited_for() {
+    let place = Place::new();
+    place.ok(&["new", "--id", "talk"]);
+    let model = Scripted::start(&[Answer::Begins("One,"), Answer::Says("my turn")]);
+    config(&place, &model.config());
+    let turn = Running::start(&place, &["chat", "talk", "-p", "count"]);
+    let turn = turn.until("content_block:delta");
+    let mut waiting = forklore(&place, &["resume", "talk", "-p", "me too", "--wait"]);
+    let waiting = waiting.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let stopped = forklore(&place, &["resume", "talk", "-p", "me too", "--wait"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    wait_until("ear", || hears(stopped.id(), Signal::TERM));
+    send(stopped.id(), Signal::TERM);
+    assert_eq!(stopped.wait_with_output().unwrap().status.code(), Some(143));
+    turn.send(Signal::INT);
+    assert_eq!(turn.ended().code, 130);
+    let waited = waiting.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&waited.stdout), "my turn\n", "{waited:?}");
+    assert_eq!(replayed(&place, "talk").len(), 4);
 }
 
 #[test]

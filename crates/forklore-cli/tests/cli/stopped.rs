@@ -17,7 +17,11 @@ const SHELL: &str = "trap : INT; stty -a > ~/before; \"$@\"; ended=$?; stty -a >
 
 /// A conversation with a model that follows a script.
 fn talking<'a>(place: &'a Place, name: &'static str, model: &Scripted, more: &str) -> Terminal<'a> {
-    place.file("config.toml", &format!("{}{more}", model.config()));
+    at_terminal(place, name, &format!("{}{more}", model.config()))
+}
+
+fn at_terminal<'a>(place: &'a Place, name: &'static str, config: &str) -> Terminal<'a> {
+    place.file("config.toml", config);
     let program = [env!("CARGO_BIN_EXE_forklore"), "--workspace", WORKSPACE, "chat"];
     let shell = [&["sh", "-c", SHELL, "sh"][..], &program].concat();
     let terminal = Terminal::running(place, name, &shell);
@@ -87,6 +91,39 @@ fn ctrl_c_interrupts_a_turn_and_the_next_one_works() {
     terminal.until("way out", |screen| screen.contains("so does Ctrl-C again"));
     ctrl_c(&terminal);
     ended(&terminal, "0");
+}
+
+#[test]
+fn an_interrupted_answer_of_a_real_model_is_gone_on_with() {
+    let server = forklore_smollm::Server::start().unwrap();
+    let place = Place::new();
+    let config = format!(
+        "[models.small]\nprovider = \"openai\"\nmodel = \"{}\"\nbase_url = \"{}\"\n\
+         context_window = {}\nmax_output_tokens = 400\n",
+        forklore_smollm::MODEL,
+        server.openai(),
+        forklore_smollm::CONTEXT
+    );
+    let terminal = at_terminal(&place, "real", &config);
+    types(&terminal, "Write a long story about the sea.");
+    terminal.until("beginning", |screen| screen.lines().count() > 2);
+    ctrl_c(&terminal);
+    terminal.ready("main>");
+    let turns = terminal.line("/turns", "main>");
+    assert!(turns.contains("1  assistant  (interrupted) "), "{turns}");
+    let replayed = terminal.line("/replay", "main>");
+    let marked = |line: &str| line.contains("assistant") && line.ends_with("  interrupted");
+    assert!(replayed.lines().any(marked), "{replayed}");
+    let before = stored(&place);
+    assert!(before[1].1.starts_with("partial: "), "{before:?}");
+    let more = terminal.line("/continue", "main>");
+    assert!(more.contains(" tokens in"), "{more}");
+    let after = stored(&place);
+    assert_eq!(after[..2], before);
+    let on = event("user_message", "[Your last answer was cut off. Go on from where it stopped.]");
+    assert_eq!(after[2], on, "{after:?}");
+    assert_eq!(after[3].0, "assistant_message");
+    assert!(!after[3].1.starts_with("partial: "), "{after:?}");
 }
 
 #[test]

@@ -1,0 +1,208 @@
+//! The name under which a runtime holds leases. People read who it is, and another runtime on the
+//! same machine reads whether its process is gone, so that nobody waits for a lease to run out
+//! whose holder was killed.
+//!
+//! Only where there is no doubt a holder counts as gone: the same start of the same machine and the
+//! same namespaces, so that a number means the same process here and there, and no process of this
+//! number, or one that began at another time. Linux tells all of that; elsewhere a lease runs out.
+
+use std::process;
+
+/// A name that no other runtime has: of the application, its process, and something unique.
+pub(crate) fn name(application: &str, unique: &str) -> String {
+    let id = process::id();
+    let readable = format!("{application} (process {id}, {unique})");
+    let began = system::here().zip(system::began(id));
+    match began {
+        Some((here, began)) => format!("{readable} [{here}, process {id} began {began}]"),
+        None => readable,
+    }
+}
+
+/// What people need of a name.
+pub(crate) fn readable(name: &str) -> &str {
+    parts(name).map_or(name, |(readable, _)| readable)
+}
+
+/// Whether the process of this holder is gone for certain.
+pub(crate) fn is_gone(name: &str) -> bool {
+    let Some((_, known)) = parts(name) else { return false };
+    let Some(here) = system::here() else { return false };
+    let process = known.strip_prefix(&here).and_then(|rest| rest.strip_prefix(", process "));
+    let Some((id, began)) = process.and_then(|process| process.split_once(" began ")) else {
+        return false;
+    };
+    id.parse().is_ok_and(|id| system::is_gone(id, began))
+}
+
+fn parts(name: &str) -> Option<(&str, &str)> {
+    name.strip_suffix(']')?.rsplit_once(" [")
+}
+
+#[cfg(target_os = "linux")]
+mod system {
+    use std::fs;
+    use std::io::ErrorKind;
+
+    use rustix::io::Errno;
+    use rustix::process::{Pid, test_kill_process};
+
+    /// This machine since its start, and the namespaces in which processes have numbers and
+    /// beginnings.
+    pub(super) fn here() -> Option<String> {
+        let read = |path| fs::read_to_string(path).ok();
+        let boot = read("/proc/sys/kernel/random/boot_id")?;
+        let host = read("/proc/sys/kernel/hostname")?;
+        let plain = |c: char| if c.is_ascii_alphanumeric() || "-._".contains(c) { c } else { '_' };
+        let host: String = host.trim().chars().map(plain).collect();
+        let namespace = |kind: &str| {
+            let link = fs::read_link(format!("/proc/self/ns/{kind}")).ok()?;
+            let number = link.to_str()?.split_once('[')?.1.strip_suffix(']')?;
+            Some(number.to_owned())
+        };
+        // What `/proc` shows may be the processes of another namespace.
+        let status = read("/proc/self/status")?;
+        let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
+        if numbers.trim() != std::process::id().to_string() {
+            return None;
+        }
+        let pids = namespace("pid")?;
+        // Systems without namespaces of time have one time for all.
+        let times = namespace("time").unwrap_or_else(|| "none".to_owned());
+        Some(format!("on {host}, boot {}, namespaces {pids} {times}", boot.trim()))
+    }
+
+    /// When a process began, in the system's own unit.
+    pub(super) fn began(id: u32) -> Option<String> {
+        Some(Stat::of(&fs::read_to_string(format!("/proc/{id}/stat")).ok()?)?.began.to_owned())
+    }
+
+    pub(super) fn is_gone(id: u32, began: &str) -> bool {
+        match fs::read_to_string(format!("/proc/{id}/stat")) {
+            Ok(stat) => Stat::of(&stat).is_some_and(|now| now.began != began || now.is_dead()),
+            // Processes of others may be hidden; a signal that is not sent tells them apart.
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                let id = i32::try_from(id).ok().and_then(Pid::from_raw);
+                id.is_some_and(|id| test_kill_process(id) == Err(Errno::SRCH))
+            }
+            Err(_) => false,
+        }
+    }
+
+    /// What `/proc/PID/stat` says of a process.
+    struct Stat<'a> {
+        state: &'a str,
+        threads: &'a str,
+        began: &'a str,
+    }
+
+    impl<'a> Stat<'a> {
+        fn of(stat: &'a str) -> Option<Self> {
+            // The name of the program, in parentheses, may hold anything.
+            let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
+            // These are fields 3, 20 and 22 of proc(5).
+            Some(Self { state: fields.next()?, threads: fields.nth(16)?, began: fields.nth(1)? })
+        }
+
+        /// Whether it has ended, and only nobody has asked how. One whose first thread has ended
+        /// looks the same while others run.
+        fn is_dead(&self) -> bool {
+            matches!(self.state, "X" | "x")
+                || self.state == "Z" && matches!(self.threads, "0" | "1")
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod system {
+    pub(super) fn here() -> Option<String> {
+        None
+    }
+
+    pub(super) fn began(_: u32) -> Option<String> {
+        None
+    }
+
+    pub(super) fn is_gone(_: u32, _: &str) -> bool {
+        false
+    }
+}
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod tests {
+    use std::process::{Child, Command, Stdio};
+
+    use super::*;
+
+    fn sleeping() -> Child {
+        Command::new("sleep").arg("1000").stdout(Stdio::null()).spawn().unwrap()
+    }
+
+    /// The name of a runtime in another process.
+    fn name_of(child: &Child) -> String {
+        let (here, id) = (system::here().unwrap(), child.id());
+        let began = system::began(id).unwrap();
+        format!("other (process {id}, u) [{here}, process {id} began {began}]")
+    }
+
+    #[test]
+    fn a_name_is_readable_and_that_of_a_living_process() {
+        let name = name("forklore chat", "u1");
+        let id = process::id();
+        assert_eq!(readable(&name), format!("forklore chat (process {id}, u1)"));
+        assert!(!is_gone(&name), "{name}");
+        assert_eq!(readable("run [1]"), "run");
+        assert_eq!(readable("somebody"), "somebody");
+    }
+
+    #[test]
+    fn a_process_that_was_killed_is_gone_also_before_anybody_asked_how() {
+        let mut child = sleeping();
+        let name = name_of(&child);
+        assert!(!is_gone(&name), "{name}");
+        child.kill().unwrap();
+        let stat = format!("/proc/{}/stat", child.id());
+        while !std::fs::read_to_string(&stat).unwrap().contains(") Z ") {
+            std::thread::yield_now();
+        }
+        assert!(is_gone(&name), "{name}");
+        child.wait().unwrap();
+        assert!(is_gone(&name), "{name}");
+    }
+
+    #[test]
+    fn another_process_of_the_same_number_is_not_the_holder() {
+        let mut child = sleeping();
+        let name = name_of(&child);
+        let (before, began) = name.rsplit_once(' ').unwrap();
+        let began: u64 = began.strip_suffix(']').unwrap().parse().unwrap();
+        assert!(is_gone(&format!("{before} {}]", began - 1)));
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn where_there_is_doubt_nobody_is_gone() {
+        let mut child = sleeping();
+        let name = name_of(&child);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(is_gone(&name));
+        let here = system::here().unwrap();
+        let (host, rest) = here.split_once(", boot ").unwrap();
+        let (boot, namespaces) = rest.split_once(", namespaces ").unwrap();
+        let (pids, times) = namespaces.split_once(' ').unwrap();
+        for (part, other) in [(host, "on elsewhere"), (boot, "0-0"), (pids, "1"), (times, "2")] {
+            let elsewhere = name.replacen(part, other, 1);
+            assert_ne!(elsewhere, name);
+            assert!(!is_gone(&elsewhere), "{elsewhere}");
+        }
+        let unknown = ["", "somebody", "test (process 1, u)", "x []", "x [, process 1 began 2]"];
+        for name in unknown {
+            assert!(!is_gone(name), "{name}");
+        }
+        let hostile = format!("x [{here}, process -1 began 5]");
+        assert!(!is_gone(&hostile));
+    }
+}
