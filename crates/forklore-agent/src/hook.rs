@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forklore_engine::{CompactionPlan, Fork};
-use forklore_model::{Data, SessionKind};
+use forklore_model::{Data, Part, SessionKind};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
@@ -100,10 +100,12 @@ pub enum Matter<'a> {
         /// How, where it is not a fresh session of the application.
         fork: Option<&'a Fork>,
     },
-    /// A prompt came in. [`Verdict::Modify`] gives another one, as a JSON string.
+    /// A prompt came in. [`Verdict::Modify`] gives another text, as a JSON string.
     Prompt {
-        /// The prompt.
+        /// Its text.
         text: String,
+        /// What goes along with it.
+        parts: &'a [Part],
     },
     /// A model is to be asked.
     Request {
@@ -146,7 +148,7 @@ impl Matter<'_> {
 
     fn modify(&mut self, data: &Data) {
         match self {
-            Self::Prompt { text } => {
+            Self::Prompt { text, .. } => {
                 *text = data.read().unwrap_or_else(|_| data.get().to_owned());
             }
             Self::Call { call } => call.arguments = data.clone(),

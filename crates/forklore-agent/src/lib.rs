@@ -26,5 +26,7 @@ mod turn;
 
 pub use error::{Error, Result};
 pub use kernel::{Kernel, KernelBuilder};
-pub use session::{AgentSession, Budget, Delegate, Delegation, Equipment, NewSession, Settings};
+pub use session::{
+    AgentSession, Budget, Delegate, Delegation, Equipment, NewSession, Prompt, Settings,
+};
 pub use turn::{Compacted, Spent, Status, Turn, cache_key};

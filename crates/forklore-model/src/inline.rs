@@ -1,4 +1,4 @@
-//! Images and documents that stand in a part themselves, as base64, in the forms of the agents and
+//! Images, documents and the like that stand in a part themselves, as base64, in the forms of the agents and
 //! providers that write them.
 
 use std::borrow::Cow;
@@ -38,7 +38,7 @@ pub fn inline(part: &str) -> Option<Inline<'_>> {
         }
     }
     let kind = part.kind.and_then(text)?;
-    if !["file", "input_file", "image", "resource"].contains(&&*kind) {
+    if !["audio", "file", "input_file", "image", "resource"].contains(&&*kind) {
         return None;
     }
     part.itself()

@@ -5,7 +5,7 @@ use forklore_model::{EventType, Header};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::{AgentSession, Inner};
+use super::{AgentSession, Inner, Prompt};
 use crate::hook::Matter;
 use crate::notify::Name;
 use crate::turn::{Course, Log, Run, Status, Turn, event, user_message};
@@ -15,8 +15,8 @@ use crate::{Error, Result};
 const GO_ON: &str = "[Your last answer was cut off. Go on from where it stopped.]";
 
 impl AgentSession {
-    /// Runs a turn: the prompt is stored, the model is asked and its tools are called until it has
-    /// no more to say. Everything is in the log before it is announced. The session's lease is
+    /// Runs a turn: the prompt, a text or one with attachments, is stored, the model is asked and
+    /// its tools are called until it has no more to say. Everything is in the log before it is announced. The session's lease is
     /// held meanwhile, so no other runtime writes to it.
     ///
     /// Dropping the future breaks the turn off like a killed process: what was stored stays, and
@@ -27,30 +27,39 @@ impl AgentSession {
     /// prompt; [`Error::NotReady`] when the model cannot be asked, and nothing is stored then;
     /// [`Error::Model`] when it does not answer, which is in the log as `turn_failed`, behind what
     /// it said before it broke off.
-    pub async fn execute(&self, prompt: &str) -> Result<Turn> {
+    pub async fn execute(&self, prompt: impl Into<Prompt>) -> Result<Turn> {
+        self.execute_prompt(prompt.into()).await
+    }
+
+    async fn execute_prompt(&self, prompt: Prompt) -> Result<Turn> {
         let inner = &self.inner;
         let mut view = inner.turn.try_lock().map_err(|_| Error::Running(self.id()))?;
         inner.model_is_ready()?;
         let running = Running::begin(inner);
         inner.make_ready().await?;
         let identity = inner.identity();
-        let matter = Matter::Prompt { text: prompt.to_owned() };
+        let matter = Matter::Prompt { text: prompt.text.clone(), parts: &prompt.parts };
         let (matter, injected) = inner.must_pass(&identity, matter).await?;
-        let prompt = match matter {
-            Matter::Prompt { text } => text,
-            _ => prompt.to_owned(),
+        let text = match matter {
+            Matter::Prompt { text, .. } => text,
+            _ => prompt.text.clone(),
         };
+        let said = prompt.event(&text)?;
         let (mut log, header) = Log::open(inner, &mut view).await?;
         let turn = async {
-            log.append(inner.first_events(&header, &prompt, &injected)?).await?;
+            log.append(inner.first_events(&header, said, &injected)?).await?;
             inner.announce_start(&header);
-            inner.announce(Name::PromptSubmit, json!({"prompt": prompt}));
+            let data = match prompt.parts.as_slice() {
+                [] => json!({"prompt": text}),
+                parts => json!({"prompt": text, "parts": parts}),
+            };
+            inner.announce(Name::PromptSubmit, data);
             inner.run_turn(&mut log, &header, &running.cancel).await
         };
         let turn = turn.await;
         log.close().await;
         if let Ok(turn) = &turn {
-            let data = json!({"prompt": prompt, "response": turn.text});
+            let data = json!({"prompt": text, "response": turn.text});
             inner.announce(Name::PromptComplete, data);
         }
         inner.announce_complete(&turn);
@@ -114,7 +123,7 @@ impl Inner {
     fn first_events(
         &self,
         header: &Header,
-        prompt: &str,
+        said: NewEvent,
         injected: &[String],
     ) -> Result<Vec<NewEvent>> {
         let mut events = Vec::new();
@@ -122,7 +131,7 @@ impl Inner {
         if let Some(system) = self.equipment().system.filter(|_| empty) {
             events.push(event(EventType::SYSTEM_MESSAGE, json!({"content": system}))?);
         }
-        events.push(user_message(prompt, false)?);
+        events.push(said);
         for text in injected {
             events.push(user_message(text, true)?);
         }

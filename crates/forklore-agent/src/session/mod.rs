@@ -8,6 +8,7 @@ mod execute;
 mod fork;
 mod initialize;
 mod lease;
+mod prompt;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -23,6 +24,7 @@ pub use equipment::{Budget, Equipment, NewSession, Prices, Settings};
 pub use fork::Branched;
 pub(crate) use initialize::fork_data;
 pub(crate) use lease::Lease;
+pub use prompt::Prompt;
 
 use crate::hook::{Judged, Matter};
 use crate::model::Model;

@@ -26,10 +26,10 @@ pub(crate) struct Log<'a> {
 impl<'a> Log<'a> {
     /// Takes the session's lease.
     pub(crate) async fn open(inner: &'a Arc<Inner>, view: &'a mut View) -> Result<(Self, Header)> {
-        view.begin();
         let session = inner.identity().session_id;
         let (lease, header) = Lease::take(inner, &session).await?;
         let head = header.head_seq();
+        view.begin(&session, head);
         Ok((Self { inner, view, lease, session, head, moved_from: None }, header))
     }
 

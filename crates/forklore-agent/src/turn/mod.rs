@@ -6,6 +6,7 @@ mod cap;
 mod children;
 mod compact;
 mod decide;
+mod keep;
 mod log;
 mod new_event;
 mod run;

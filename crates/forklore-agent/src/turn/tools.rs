@@ -3,16 +3,15 @@
 
 use std::collections::BTreeSet;
 
-use forklore_engine::{Held, NewEvent};
+use forklore_engine::NewEvent;
 use forklore_model::EventType;
-use forklore_model::limits::ATTACHMENT_BYTES;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::CANCELLED;
-use super::cap::{capped, whole};
 use super::children::make_children;
 use super::decide::{Decided, decide};
+use super::keep::{Kept, keep};
 use super::log::Log;
 use super::new_event::{event, user_message};
 use super::plain;
@@ -47,7 +46,7 @@ pub(super) async fn carry_out(
         let done = decided.iter().zip(&children).skip(written).zip(ready);
         for ((decided, child), Done { outcome, turn }) in done {
             let outcome = changed_by_hooks(log, &decided.call, outcome).await;
-            let (mut outcome, kept) = cut(log, equipment, outcome).await;
+            let (mut outcome, kept) = keep(log, equipment.settings.result_bytes, outcome).await;
             outcome.content = plain(outcome.content);
             let ended = child.as_ref().map(|child| {
                 (child, turn.unwrap_or_else(|| Err(Error::Ended(child.session.id()))))
@@ -56,9 +55,9 @@ pub(super) async fn carry_out(
                 // The model is told its result by the call's.
                 events.push(child.ended(turn, false)?);
             }
-            events.push(result_event(&decided.call, &outcome, kept.as_ref())?);
+            events.push(result_event(&decided.call, &outcome, &kept)?);
             // No gc takes what the event is about to name.
-            holding.extend(kept);
+            holding.push(kept);
             round.add(decided, &outcome);
             told.push((&decided.call, outcome, ended));
             written += 1;
@@ -124,38 +123,8 @@ async fn changed_by_hooks(log: &Log<'_>, call: &ToolCall, outcome: ToolOutcome) 
     }
 }
 
-/// A result that the model does not get whole, and where its whole is kept.
-struct Kept {
-    held: Held,
-    media_type: &'static str,
-}
-
-/// Cuts a result to what the model is to get. The whole is kept beside the log, where the store
-/// keeps attachments.
-async fn cut(
-    log: &Log<'_>,
-    equipment: &Equipment,
-    outcome: ToolOutcome,
-) -> (ToolOutcome, Option<Kept>) {
-    let most = equipment.settings.result_bytes;
-    if outcome.content.get().len() <= most {
-        return (outcome, None);
-    }
-    let (bytes, media_type) = whole(&outcome.content);
-    let held = log
-        .inner
-        .kernel
-        .run(move |engine| engine.keep_attachment(&mut bytes.as_slice(), ATTACHMENT_BYTES));
-    // A store without attachments, or without room, keeps what the model gets.
-    let kept = held.await.ok().map(|held| Kept { held, media_type });
-    (ToolOutcome { content: capped(outcome.content, most), ..outcome }, kept)
-}
-
-fn result_event(call: &ToolCall, outcome: &ToolOutcome, kept: Option<&Kept>) -> Result<NewEvent> {
-    let whole = kept.map(|Kept { held, media_type }| {
-        json!({"type": "attachment", "ref": held.id, "media_type": media_type})
-    });
+fn result_event(call: &ToolCall, outcome: &ToolOutcome, kept: &Kept) -> Result<NewEvent> {
     let data = json!({"call_id": call.id, "name": call.name, "content": outcome.content,
-        "is_error": outcome.is_error.then_some(true), "whole": whole});
+        "is_error": outcome.is_error.then_some(true), "whole": kept.whole()});
     event(EventType::TOOL_RESULT, data)
 }

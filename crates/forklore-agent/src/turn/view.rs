@@ -55,10 +55,13 @@ impl Unread {
 }
 
 impl View {
-    /// A log is opened. What a turn left behind whose future was dropped counts for nothing: calls
-    /// of it may wait for results that nobody brings.
-    pub(crate) fn begin(&mut self) {
-        if std::mem::replace(&mut self.followed, true) {
+    /// A log is opened at `head`. What a turn left behind whose future was dropped counts for
+    /// nothing: calls of it may wait for results that nobody brings. Nor does what was known before
+    /// somebody else wrote.
+    pub(crate) fn begin(&mut self, session: &SessionId, head: i64) {
+        let was_followed = std::mem::replace(&mut self.followed, true);
+        let known = self.known.as_ref();
+        if was_followed || known.is_some_and(|it| it.session != *session || it.head != head) {
             self.known = None;
         }
     }

@@ -65,7 +65,7 @@ fn world(hooks: Vec<Arc<dyn Hook>>) -> World {
 
 fn prompt(moment: &Moment<'_>) -> String {
     match &moment.matter {
-        Matter::Prompt { text } => text.clone(),
+        Matter::Prompt { text, .. } => text.clone(),
         other => panic!("{other:?}"),
     }
 }

@@ -12,6 +12,7 @@ mod bounds;
 mod context;
 mod delegates;
 mod hooks;
+mod images;
 mod interruption;
 mod kill;
 mod leases;

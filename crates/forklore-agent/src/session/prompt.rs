@@ -1,0 +1,85 @@
+//! What the person says in a turn: words, and what goes along with them.
+
+use std::sync::Arc;
+
+use forklore_engine::{Held, NewEvent};
+use forklore_model::{EventType, Part};
+use serde_json::{Value, json};
+
+use crate::Result;
+use crate::turn::{event, user_message};
+
+/// What the person says in a turn. A text alone is one.
+#[derive(Clone, Debug, Default)]
+pub struct Prompt {
+    pub(crate) text: String,
+    pub(crate) parts: Vec<Part>,
+    /// What is named stays until it is written.
+    held: Vec<Arc<Held>>,
+}
+
+impl Prompt {
+    /// With something that was kept for it by
+    /// [`keep_attachment`](forklore_engine::Engine::keep_attachment), of this media type and, where
+    /// it has one, of this name.
+    #[must_use]
+    pub fn attach(mut self, held: Arc<Held>, media_type: &str, name: Option<&str>) -> Self {
+        self.parts.push(Part::Attachment {
+            r#ref: held.id.to_string(),
+            media_type: media_type.to_owned(),
+            name: name.map(str::to_owned),
+            missing: false,
+        });
+        self.held.push(held);
+        self
+    }
+
+    /// With a part of any form behind what there is (SPEC 4).
+    #[must_use]
+    pub fn with(mut self, part: Part) -> Self {
+        self.parts.push(part);
+        self
+    }
+
+    /// The words.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(crate) fn event(&self, text: &str) -> Result<NewEvent> {
+        if self.parts.is_empty() {
+            return user_message(text, false);
+        }
+        let words = (!text.is_empty()).then(|| json!({"type": "text", "text": text}));
+        let parts = self.parts.iter().map(stored);
+        let content: Vec<Value> = words.into_iter().chain(parts).collect();
+        event(EventType::USER_MESSAGE, json!({"content": content}))
+    }
+}
+
+/// A part as it is written.
+fn stored(part: &Part) -> Value {
+    match part {
+        Part::Other { value } => value.read().unwrap_or_default(),
+        part => serde_json::to_value(part).unwrap_or_default(),
+    }
+}
+
+impl From<&str> for Prompt {
+    fn from(text: &str) -> Self {
+        text.to_owned().into()
+    }
+}
+
+impl From<&String> for Prompt {
+    fn from(text: &String) -> Self {
+        text.clone().into()
+    }
+}
+
+impl From<String> for Prompt {
+    fn from(text: String) -> Self {
+        Self { text, ..Self::default() }
+    }
+}

@@ -1,0 +1,116 @@
+//! What of a result is kept beside the log: what it shows, and the whole of one that is cut.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use forklore_engine::{Engine, Held};
+use forklore_model::limits::{ATTACHMENT_BYTES, ATTACHMENT_NAME_BYTES};
+use forklore_model::{Data, Inline, inline};
+use serde::Deserialize;
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Value, json};
+
+use super::cap::{capped, whole};
+use super::log::Log;
+use crate::media::sniff;
+use crate::tool::ToolOutcome;
+
+/// Where a store keeps no attachments, so many bytes of base64 may stand in a result.
+const INLINE: usize = 96 << 10;
+
+/// What is kept of a result, until the event is written that names it.
+#[derive(Default)]
+pub(super) struct Kept {
+    whole: Option<Value>,
+    /// No gc takes these.
+    held: Vec<Held>,
+}
+
+impl Kept {
+    /// The part that names the whole of a result that was cut.
+    pub(super) fn whole(&self) -> Option<&Value> {
+        self.whole.as_ref()
+    }
+}
+
+/// Makes of an outcome what the log is to have: images and other bytes in it become attachments,
+/// and what is longer than `most` is cut, with its whole beside the log. A store without
+/// attachments, or without room, keeps what the model gets.
+pub(super) async fn keep(log: &Log<'_>, most: usize, outcome: ToolOutcome) -> (ToolOutcome, Kept) {
+    let content = outcome.content.get();
+    if content.len() <= most && !content.starts_with('[') {
+        return (outcome, Kept::default());
+    }
+    let all = outcome.clone();
+    let kept = log.inner.kernel.run(move |engine| {
+        let mut kept = Kept::default();
+        let content = beside(engine, all.content, &mut kept);
+        if content.get().len() <= most {
+            return Ok((ToolOutcome { content, ..all }, kept));
+        }
+        let (bytes, media_type) = whole(&content);
+        if let Ok(held) = engine.keep_attachment(&mut bytes.as_slice(), ATTACHMENT_BYTES) {
+            let part = json!({"type": "attachment", "ref": held.id, "media_type": media_type});
+            kept.whole = Some(part);
+            kept.held.push(held);
+        }
+        Ok((ToolOutcome { content: capped(content, most), ..all }, kept))
+    });
+    kept.await.unwrap_or_else(|_| {
+        let content = capped(outcome.content, most);
+        (ToolOutcome { content, ..outcome }, Kept::default())
+    })
+}
+
+/// A result with attachments in place of the bytes that stand in it.
+fn beside(engine: &Engine, content: Data, kept: &mut Kept) -> Data {
+    let Ok(parts) = content.read::<Vec<&RawValue>>() else { return content };
+    if !parts.iter().any(|part| inline(part.get()).is_some()) {
+        return content;
+    }
+    let part = |part: &RawValue| match inline(part.get()) {
+        Some(found) => named(engine, part, found, kept),
+        None => Some(part.to_owned()),
+    };
+    let parts: Option<Vec<Box<RawValue>>> = parts.iter().copied().map(part).collect();
+    parts.and_then(|parts| Data::of(&parts).ok()).unwrap_or(content)
+}
+
+/// The part that names what stands in a part; what cannot be kept is told.
+fn named(
+    engine: &Engine,
+    part: &RawValue,
+    found: Inline<'_>,
+    kept: &mut Kept,
+) -> Option<Box<RawValue>> {
+    #[derive(Deserialize)]
+    struct Said {
+        #[serde(default)]
+        uri: Option<String>,
+    }
+    let Inline { media_type, base64, name } = found;
+    let left_out = |why: &str| {
+        let text = format!("[{media_type}, {} bytes of base64, left out{why}]", base64.len());
+        to_raw_value(&json!({"type": "text", "text": text})).ok()
+    };
+    let Ok(bytes) = BASE64_STANDARD.decode(&*base64) else {
+        return left_out(": it is damaged");
+    };
+    let Ok(held) = engine.keep_attachment(&mut bytes.as_slice(), ATTACHMENT_BYTES) else {
+        return if part.get().len() <= INLINE { Some(part.to_owned()) } else { left_out("") };
+    };
+    let is_plain = media_type.len() <= ATTACHMENT_NAME_BYTES
+        && media_type.contains('/')
+        && media_type.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic());
+    let said = if is_plain { &*media_type } else { "application/octet-stream" };
+    let media_type = sniff(&bytes).map_or(said, |sniffed| sniffed.media_type);
+    let mut named = json!({"type": "attachment", "ref": held.id, "media_type": media_type});
+    kept.held.push(held);
+    let uri = serde_json::from_str(part.get()).ok().and_then(|said: Said| said.uri);
+    let name = name.filter(|name| name.len() <= ATTACHMENT_NAME_BYTES);
+    for (key, value) in [("name", name.map(String::from)), ("uri", uri)] {
+        if let (Some(value), Some(fields)) = (value, named.as_object_mut()) {
+            fields.insert(key.to_owned(), value.into());
+        }
+    }
+    to_raw_value(&named).ok()
+}
