@@ -5,18 +5,15 @@ use forklore_model::Data;
 use rmcp::model::{CallToolResult, ContentBlock, Resource, ResourceContents};
 use serde_json::{Value, json};
 
-/// The most bytes, as base64, of the images and other data that are kept with a result: with the
-/// text they stay below what the kernel takes of one.
-const ATTACHED: usize = 96 << 10;
-
 /// A call that came to nothing, and why.
 pub(crate) fn failed(why: &str) -> ToolOutcome {
     ToolOutcome { content: text(why), is_error: true }
 }
 
-/// A result, with at most `most` bytes of text.
+/// A result, with at most `most` bytes of text. Images and other data stand in it as they came: the
+/// kernel keeps them beside the log.
 pub(crate) fn of(result: CallToolResult, most: usize) -> ToolOutcome {
-    let mut room = Room { text: most, attached: ATTACHED };
+    let mut room = Room { text: most };
     let mut parts: Vec<Value> = result.content.into_iter().map(|block| room.part(block)).collect();
     if let Some(value) = result.structured_content
         && !parts.iter().any(|part| says(part, &value))
@@ -54,15 +51,14 @@ fn text(text: &str) -> Data {
 /// How much a result may still hold.
 struct Room {
     text: usize,
-    attached: usize,
 }
 
 impl Room {
     fn part(&mut self, block: ContentBlock) -> Value {
         match block {
             ContentBlock::Text(said) => self.words(&said.text),
-            ContentBlock::Image(image) => self.attached("image", &image.mime_type, &image.data),
-            ContentBlock::Audio(audio) => self.attached("audio", &audio.mime_type, &audio.data),
+            ContentBlock::Image(image) => data("image", &image.mime_type, &image.data),
+            ContentBlock::Audio(audio) => data("audio", &audio.mime_type, &audio.data),
             ContentBlock::Resource(embedded) => self.resource(embedded.resource),
             ContentBlock::ResourceLink(link) => self.link(link),
             // A kind that this version does not know is kept as it came.
@@ -83,16 +79,6 @@ impl Room {
         value.clone()
     }
 
-    fn attached(&mut self, kind: &str, media_type: &str, data: &str) -> Value {
-        if data.len() > self.attached {
-            let note =
-                format!("[{kind} of type {media_type}, {} bytes of base64, left out]", data.len());
-            return self.words(&note);
-        }
-        self.attached -= data.len();
-        json!({"type": kind, "media_type": media_type, "data": data})
-    }
-
     fn resource(&mut self, resource: ResourceContents) -> Value {
         match resource {
             ResourceContents::TextResourceContents { uri, mime_type, text, .. } => {
@@ -101,7 +87,7 @@ impl Room {
             }
             ResourceContents::BlobResourceContents { uri, mime_type, blob, .. } => {
                 let media_type = mime_type.unwrap_or_else(|| "application/octet-stream".to_owned());
-                with(self.attached("resource", &media_type, &blob), "uri", Some(uri))
+                with(data("resource", &media_type, &blob), "uri", Some(uri))
             }
             other => self.json(&serde_json::to_value(other).unwrap_or_default()),
         }
@@ -130,6 +116,10 @@ impl Room {
         };
         format!("{begin}\n[{} bytes were left out here]\n{end}", tail - head)
     }
+}
+
+fn data(kind: &str, media_type: &str, base64: &str) -> Value {
+    json!({"type": kind, "media_type": media_type, "data": base64})
 }
 
 /// A part with one more field, where there is one.

@@ -18,8 +18,9 @@ pub(crate) use process::{Process, Spawned};
 /// The most bytes of one frame; longer ones become an error of the call that they answer.
 const FRAME: usize = 16 << 20;
 
-/// The most bytes of one string in a frame; of a longer one comes the beginning.
-const STRING: usize = 4 << 20;
+/// The most bytes of one string in a frame, an image as base64 for instance; of a longer one comes
+/// the beginning.
+const STRING: usize = 12 << 20;
 
 /// The transport over the pipes of a child.
 pub(crate) fn transport(spawned: Spawned, said: &Said) -> impl Transport<RoleClient> + 'static {
