@@ -14,7 +14,7 @@ use crate::approve::{Asked as Question, AtTerminal};
 use crate::command::{Asked, COMMANDS, Next, parse};
 use crate::input::{Input, Line, Offered};
 use crate::screen::{Screen, Tone};
-use crate::{Error, Result, Stop, Supplies};
+use crate::{Error, Result, Stop, Supplies, Waiting};
 
 /// Sessions and places that complete a line.
 const OFFERED: usize = 100;
@@ -53,6 +53,8 @@ pub struct Chat<'a> {
     pub(crate) session: AgentSession,
     /// The sessions one was in before, the last one last.
     pub(crate) trail: Vec<SessionId>,
+    /// The files that go along with what is said next.
+    pub(crate) waiting: Vec<Waiting>,
     pub(crate) workspace: Workspace,
     pub(crate) model: String,
     pub(crate) wait: Duration,
@@ -84,6 +86,7 @@ impl<'a> Chat<'a> {
             screen,
             session,
             trail: Vec::new(),
+            waiting: Vec::new(),
             workspace: start.workspace,
             model: model.to_owned(),
             wait: start.wait,

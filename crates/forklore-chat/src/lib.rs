@@ -5,6 +5,7 @@
 //! people; the verbs of that program are at hand as commands that begin with a slash.
 
 mod approve;
+mod attach;
 mod chat;
 mod command;
 pub mod config;
@@ -19,6 +20,7 @@ mod supplies;
 pub mod text_file;
 mod turn;
 
+pub use attach::Waiting;
 pub use chat::{Chat, Program, Start};
 pub use config::{ConfigError, Configured};
 pub use error::{Error, Result};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use forklore_agent::approve::Nobody;
 use forklore_agent::notify::{Heard, Notification};
-use forklore_agent::{AgentSession, Equipment, NewSession, Turn};
+use forklore_agent::{AgentSession, Equipment, NewSession, Prompt, Turn};
 use forklore_engine::Summarize;
 use forklore_model::{Selector, SessionId};
 use futures_util::{FutureExt, StreamExt};
@@ -85,7 +85,7 @@ impl Supplies {
     pub fn once(
         &self,
         start: &Start,
-        prompt: Option<&str>,
+        prompt: Option<Prompt>,
         told: &mut dyn FnMut(&Notification),
     ) -> Result<Once> {
         let (model, _) = self.configured().model(start.model.as_deref())?;

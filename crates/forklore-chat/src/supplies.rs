@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use forklore_agent::approve::Approve;
+use forklore_agent::media::Takes;
 use forklore_agent::model::{Model, Options};
 use forklore_agent::subagents::Subagents;
 use forklore_agent::{Equipment, Kernel, Settings};
@@ -140,6 +141,15 @@ impl Supplies {
                 _ = interrupts.next() => {}
             }
         });
+    }
+
+    /// What the model of this name takes along with a request; none is the default.
+    ///
+    /// # Errors
+    /// When there is no such model, or it cannot be what its configuration says.
+    pub fn takes(&self, model: Option<&str>) -> Result<Takes> {
+        let (_, config) = self.configured.model(model)?;
+        Ok((self.make)(config)?.takes())
     }
 
     /// What a session works with, answered by the model of this name.

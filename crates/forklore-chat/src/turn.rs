@@ -5,7 +5,7 @@ use std::time::Duration;
 use forklore_agent::approve::Answer;
 use forklore_agent::notify::{Heard, Subscription};
 use forklore_agent::session::Delegate;
-use forklore_agent::{AgentSession, Equipment, Status, Turn};
+use forklore_agent::{AgentSession, Equipment, Prompt, Status, Turn};
 use forklore_engine::Fork;
 use futures_util::{FutureExt, StreamExt};
 
@@ -13,7 +13,7 @@ use crate::approve::Asked;
 use crate::chat::Chat;
 use crate::interrupts::{Interrupts, MOMENT};
 use crate::screen::Tone;
-use crate::{Error, Result};
+use crate::{Error, Result, Waiting};
 
 /// Notifications that wait to be shown.
 const WAITING: usize = 4096;
@@ -69,16 +69,26 @@ impl Chat<'_> {
 
     fn try_turn(&mut self, prompt: Option<&str>) -> Result<()> {
         let session = self.session.clone();
-        let prompt = prompt.map(str::to_owned);
+        let along = |prompt, waiting: &Waiting| waiting.along(prompt);
+        let prompt = prompt.map(|text| self.waiting.iter().fold(Prompt::from(text), along));
+        let (says, before) = (prompt.is_some(), self.turns_said());
         let heard = session.subscribe(WAITING);
         let turn = self.watch(heard, async move {
             Ok(match prompt {
-                Some(prompt) => session.execute(&prompt).await?,
+                Some(prompt) => session.execute(prompt).await?,
                 None => session.resume().await?,
             })
-        })?;
-        self.closed(&turn);
+        });
+        // A prompt that did not come into the log is said again, with its files.
+        if says && self.turns_said() > before {
+            self.waiting.clear();
+        }
+        self.closed(&turn?);
         Ok(())
+    }
+
+    fn turns_said(&self) -> u64 {
+        self.header().map_or(0, |header| header.counts.turns)
     }
 
     /// Has a sub-agent do a piece of work, and shows it at that.

@@ -5,6 +5,7 @@
 //!
 //! [`Program::verb`]: crate::Program::verb
 
+mod attach;
 mod back;
 mod branches;
 mod bring;
@@ -86,6 +87,7 @@ pub(crate) const COMMANDS: &[Command] = &[
     diff::COMMAND,
     bring::COMMAND,
     explore::COMMAND,
+    attach::COMMAND,
     turns::COMMAND,
     replay::COMMAND,
     inspect::COMMAND,

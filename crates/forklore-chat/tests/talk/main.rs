@@ -8,6 +8,7 @@
     reason = "these are tests: a broken expectation ends the case"
 )]
 
+mod attaching;
 mod configured;
 mod exploring;
 mod talking;

@@ -141,7 +141,8 @@ impl World {
         std::fs::write(&path, format!("{CONFIG}{more}")).unwrap();
         let configured = Configured::read(&path).unwrap();
         let heard: Arc<Mutex<Vec<Request>>> = Arc::default();
-        let engine = Engine::new(Arc::new(MemoryStore::default()));
+        let store = Arc::new(MemoryStore::default());
+        let engine = Engine::new(store.clone()).with_attachments(store.attachments());
         let all = heard.clone();
         let supplies = Supplies::with_models(
             engine,

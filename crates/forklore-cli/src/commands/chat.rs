@@ -1,13 +1,14 @@
 //! `chat`: a conversation with an agent, at a terminal or of one turn.
 
 use std::io::{IsTerminal, Read};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Parser;
 use forklore::model::{ErrorKind, SessionId};
-use forklore_agent::{Spent, Status, Turn};
+use forklore_agent::{Prompt, Spent, Status, Turn};
 use forklore_chat::input::Editor;
-use forklore_chat::{Chat, Once, Program, Start, Supplies};
+use forklore_chat::{Chat, Once, Program, Start, Supplies, Waiting};
 use serde::Serialize;
 
 use crate::app::App;
@@ -24,6 +25,7 @@ Examples:
   forklore chat ./session.jsonl              go on with a session of another agent
   forklore chat -p \"plan A or plan B?\"       one turn, and its answer
   forklore chat last -p \"and the cost?\" --json
+  forklore chat -p \"what is wrong here?\" --attach shot.png
   git diff | forklore chat --model claude
 
 Which models there are, and which tools they may call, stands in one file of yours, config.toml in \
@@ -57,6 +59,9 @@ pub(super) struct How {
     /// Say this, print the answer, and end
     #[arg(short, long, value_name = "TEXT")]
     prompt: Option<String>,
+    /// Send this file with what is said first; may be given several times
+    #[arg(long, value_name = "FILE")]
+    attach: Vec<PathBuf>,
     /// Where another program holds the session, wait until it is free, or so many seconds
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true)]
     wait: Option<Option<u64>>,
@@ -96,9 +101,10 @@ pub(super) fn talk(
             output.remark(&problem);
         }
         match said {
-            Said::Prompt(prompt) => once(&supplies, &start, Some(&prompt), output),
+            Said::Prompt(prompt) => with_files(&prompt, how, &supplies, output)
+                .and_then(|prompt| once(&supplies, &start, Some(prompt), output)),
             Said::GoOn => once(&supplies, &start, None, output),
-            Said::AtTerminal => at_terminal(&supplies, start, app, output),
+            Said::AtTerminal => at_terminal(&supplies, start, how, app, output),
         }
     });
     supplies.end();
@@ -158,10 +164,24 @@ struct Answer<'a> {
     resume_command: String,
 }
 
+/// A prompt with the files that go along.
+fn with_files(text: &str, how: &How, supplies: &Supplies, output: &mut Output) -> Result<Prompt> {
+    let mut prompt = Prompt::from(text);
+    let takes = supplies.takes(how.model.as_deref())?;
+    for path in &how.attach {
+        let file = Waiting::keep(supplies.kernel().engine(), path)?;
+        if let Some(problem) = file.problem(&takes) {
+            output.remark(&problem);
+        }
+        prompt = file.along(prompt);
+    }
+    Ok(prompt)
+}
+
 fn once(
     supplies: &Supplies,
     start: &Start,
-    prompt: Option<&str>,
+    prompt: Option<Prompt>,
     output: &mut Output,
 ) -> Result<()> {
     let json = output.is_json();
@@ -220,7 +240,13 @@ fn resume_command(turn: &Turn) -> String {
     format!("forklore resume {}", turn.session_id)
 }
 
-fn at_terminal(supplies: &Supplies, start: Start, app: &App, output: &mut Output) -> Result<()> {
+fn at_terminal(
+    supplies: &Supplies,
+    start: Start,
+    how: &How,
+    app: &App,
+    output: &mut Output,
+) -> Result<()> {
     let failed = |source| Failure::File { doing: "using the terminal".to_owned(), source };
     let remembered = supplies::remembered_lines()?;
     let mut editor = Editor::new(Some(remembered), supplies).map_err(failed)?;
@@ -229,6 +255,9 @@ fn at_terminal(supplies: &Supplies, start: Start, app: &App, output: &mut Output
     let screen = output.screen();
     let mut verbs = Verbs { app, output };
     let mut chat = Chat::open_at(start, supplies, &mut verbs, &mut editor, screen)?;
+    for path in &how.attach {
+        chat.attach(path)?;
+    }
     chat.talk().map_or(Ok(()), |stop| Err(Failure::Stopped(stop)))
 }
 

@@ -18,6 +18,7 @@ mod forks;
 mod graph;
 mod help;
 mod hostile;
+mod images;
 mod man;
 mod place;
 mod readme;

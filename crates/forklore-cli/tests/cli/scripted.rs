@@ -57,6 +57,11 @@ impl Scripted {
         )
     }
 
+    /// The bodies of the requests so far.
+    pub(crate) fn bodies(&self) -> Vec<Value> {
+        self.asked.lock().unwrap().clone()
+    }
+
     /// The messages of each request so far: who speaks, and what.
     pub(crate) fn asked(&self) -> Vec<Vec<(String, String)>> {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
