@@ -265,6 +265,17 @@ fn told_of(data: &Data, branch: &SessionId) -> Option<(&'static str, Told)> {
     (of.session_id == *branch).then_some((known, of))
 }
 
+/// Which branch a summary tells of, if it was brought: what it was called, and its id.
+pub(crate) fn brought_by(data: &Data) -> Option<(String, SessionId)> {
+    #[derive(Deserialize)]
+    struct Summary {
+        brought_from: String,
+        of: Told,
+    }
+    let Summary { brought_from, of } = data.read().ok()?;
+    Some((brought_from, of.session_id))
+}
+
 /// The same part, summed up in the same way, is the same event: told twice at once it is told once.
 fn event_id(of: &Of, by: &Summarize) -> EventId {
     let what = format!("brought {} {} {}", by.strategy(), of.from_index, of.to_index);

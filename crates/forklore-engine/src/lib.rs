@@ -40,6 +40,7 @@ mod salvage;
 mod spending;
 mod stats;
 mod summary;
+mod told;
 mod tree;
 mod verify;
 mod view;
@@ -88,6 +89,7 @@ pub use salvage::{Lost as LostInSalvage, Piece, Salvage};
 pub use spending::{ModelUsage, SessionUsage, Spender, Spending};
 pub use stats::Stats;
 pub use summary::Summarize;
+pub use told::ToldOf;
 pub use tree::{KnownNode, Mark, TreeNode, TreeRequest, Trees};
 
 use attachments::KeptAttachments;

@@ -4,6 +4,8 @@
 //! their messages instead, several times for one call, and again in each copy of a session. So it
 //! is read when somebody asks: of each call the last word counts, once.
 
+mod inherited;
+
 use std::collections::hash_map::{DefaultHasher, Entry};
 use std::collections::{HashMap, HashSet};
 use std::hash::{Hash, Hasher};
@@ -106,7 +108,7 @@ impl Engine {
 
     /// Enters what a session's own events tell, of a copy what its original does not.
     fn enter(&self, session: &Header, at: usize, is_copy: bool, ledger: &mut Ledger) -> Result<()> {
-        let mut told = Usage::default();
+        let (mut told, mut untold, mut model) = (Usage::default(), 0, Asked::Nobody);
         let copied = if is_copy { self.repeated(session)? } else { None };
         let is_copied = |stored: &Stored| copied.is_some_and(|copied| copied.holds(stored));
         let tells = session.dialect.is_some() || session.usage != Usage::default();
@@ -116,7 +118,14 @@ impl Engine {
         for stored in events.take_while(|_| tells) {
             match stored {
                 Ok(stored) => {
-                    if let Some(spent) = self.spent(&stored) {
+                    if let Some(name) = self.asks(&stored) {
+                        model.ask(name);
+                    }
+                    let spent = self.spent(&stored);
+                    if spent.is_none() && stored.event.kind == EventType::PROVIDER_USAGE {
+                        untold += u64::from(!is_copied(&stored));
+                    }
+                    if let Some(spent) = spent {
                         if stored.event.kind == EventType::PROVIDER_USAGE {
                             told += spent.usage;
                         }
@@ -134,11 +143,17 @@ impl Engine {
         }
         // What the header counted when it was read, and no event tells of by itself.
         let counted = less(session.usage, copied.unwrap_or_default().usage);
-        let rest = Spent { usage: less(counted, told), ..Spent::default() };
-        if let Some(rest) = rest.some() {
-            ledger.add(at, &session.root_id, rest, None);
+        let rest = less(counted, told);
+        if rest != Usage::default() {
+            ledger.enter(at, model.only(), rest, untold.max(1));
         }
         read
+    }
+
+    /// The model that a record says is asked from then on.
+    fn asks(&self, stored: &Stored) -> Option<String> {
+        let dialect = self.dialects().named(stored.event.dialect.as_deref()?)?;
+        dialect.asks(&stored.event.kind, &stored.event.data)
     }
 
     /// What one event tells that a call of a model cost.
@@ -162,6 +177,28 @@ impl Engine {
     }
 }
 
+/// Which models a session says that it asks, where its calls do not name theirs.
+enum Asked {
+    Nobody,
+    One(String),
+    Several,
+}
+
+impl Asked {
+    fn ask(&mut self, name: String) {
+        *self = match std::mem::replace(self, Self::Several) {
+            Self::Nobody => Self::One(name),
+            Self::One(before) if before == name => Self::One(before),
+            _ => Self::Several,
+        };
+    }
+
+    /// The only one.
+    fn only(self) -> Option<String> {
+        if let Self::One(name) = self { Some(name) } else { None }
+    }
+}
+
 /// What was told so far.
 #[derive(Default)]
 struct Ledger {
@@ -182,7 +219,7 @@ struct Call {
 impl Ledger {
     fn add(&mut self, session: usize, root: &SessionId, spent: Spent, dialect: Option<&str>) {
         let Spent { call, model, usage } = spent;
-        let Some(call) = call else { return self.enter(session, model, usage) };
+        let Some(call) = call else { return self.enter(session, model, usage, 1) };
         let root = key(root);
         match self.calls.entry(key(&(dialect, call))) {
             Entry::Vacant(entry) => {
@@ -194,16 +231,16 @@ impl Ledger {
         }
     }
 
-    fn enter(&mut self, session: usize, model: Option<String>, usage: Usage) {
+    fn enter(&mut self, session: usize, model: Option<String>, usage: Usage, calls: u64) {
         *self.sessions.entry(session).or_default() += usage;
         let known = self.models.entry(model).or_default();
         known.usage += usage;
-        known.calls += 1;
+        known.calls += calls;
     }
 
     fn into_spending(mut self, sessions: &[Header], problems: Vec<Problem>) -> Spending {
         for (_, call) in std::mem::take(&mut self.calls) {
-            self.enter(call.session, call.model, call.usage);
+            self.enter(call.session, call.model, call.usage, 1);
         }
         let mut spending = Spending { problems, ..Spending::default() };
         for (model, known) in self.models {

@@ -13,7 +13,7 @@ use serde::Serialize;
 pub use forklore_model::tree::Mark;
 
 use crate::list::{add_new, problems};
-use crate::{Engine, Result};
+use crate::{Engine, Result, ToldOf};
 
 /// Families shown in one answer where no session is named.
 const FAMILIES: usize = 50;
@@ -62,6 +62,9 @@ pub struct TreeNode {
     /// Its parent links run in a circle.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub cycle: bool,
+    /// The branches that it was told of, where that was looked for ([`Engine::tell_brought`]).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub brought: Vec<ToldOf>,
     /// Links below the root of its tree.
     #[serde(skip)]
     pub depth: usize,
@@ -79,6 +82,9 @@ pub struct KnownNode {
     pub title: Option<String>,
     /// How it came to be.
     pub kind: SessionKind,
+    /// Whose records it holds, where an agent wrote them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dialect: Option<String>,
     /// Where in its parent it begins.
     pub cut: Option<Cut>,
     /// The events it wrote itself.
@@ -231,6 +237,7 @@ fn node(family: &[Header], damaged: &[Problem], place: Placed) -> TreeNode {
             label: header.label.clone(),
             title: header.title.clone(),
             kind: header.kind,
+            dialect: header.dialect.clone(),
             cut: header.cut.clone(),
             own_events: header.own_events,
             head_seq: header.head_seq(),
@@ -244,6 +251,7 @@ fn node(family: &[Header], damaged: &[Problem], place: Placed) -> TreeNode {
         damaged: unread,
         deleted: header.is_some_and(|header| header.deleted.is_some()),
         cycle: place.mark == Some(Mark::Cycle),
+        brought: Vec::new(),
         depth: place.depth,
     }
 }

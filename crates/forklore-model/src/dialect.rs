@@ -54,6 +54,12 @@ pub trait Dialect: Send + Sync {
         None
     }
 
+    /// The model that a stored record says is asked from then on, where calls do not name theirs.
+    fn asks(&self, kind: &EventType, data: &Data) -> Option<String> {
+        let _ = (kind, data);
+        None
+    }
+
     /// What a stored `history_compaction` stands in for; its view is what is put there.
     fn compaction(&self, data: &Data) -> Option<Covers> {
         let _ = data;

@@ -1,6 +1,6 @@
 //! `stats`: how much there is, what sharing saved, and what models cost.
 
-use forklore::engine::{Spender, Spending, Stats};
+use forklore::engine::{ModelUsage, Spender, Spending, Stats};
 use forklore::model::header::Usage;
 use serde::Serialize;
 
@@ -14,7 +14,8 @@ const ROWS: usize = 40;
 
 const EXAMPLES: &str = "\
 What sessions share is counted once, in the session that wrote it. Of several records about one \
-call of a model the last one counts, and of copies the original.
+call of a model the last one counts, and of copies the original. A cost is what records say; where \
+none names a price, none is known.
 
 Examples:
   forklore stats                 the whole store, as its headers sum it
@@ -40,6 +41,9 @@ pub(crate) struct Args {
 struct Answer<'a> {
     #[serde(flatten)]
     stats: &'a Stats,
+    /// What the history cost that the one session inherits, which is no part of `usage`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inherited_usage: Option<Usage>,
     #[serde(flatten)]
     spending: Option<Told<'a>>,
 }
@@ -47,7 +51,7 @@ struct Answer<'a> {
 /// The cost without its sum, which `stats` has.
 #[derive(Serialize)]
 struct Told<'a> {
-    models: &'a [forklore::engine::ModelUsage],
+    models: &'a [ModelUsage],
     by_session: &'a [forklore::engine::SessionUsage],
 }
 
@@ -56,9 +60,16 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let session = reference.map(|session| app.session(&session, output)).transpose()?;
     let engine = app.engine()?;
     let session = session.map(|header| header.id);
+    let mut inherited = None;
     let (mut stats, spender) = match session {
         Some(id) if args.family => (engine.family_stats(&id)?, Some(Spender::Family(id))),
-        Some(id) => (engine.stats(Some(&id))?, Some(Spender::Session(id))),
+        Some(id) => {
+            let stats = engine.stats(Some(&id))?;
+            if stats.inherited_events > 0 {
+                inherited = Some(engine.inherited_usage(&id)?);
+            }
+            (stats, Some(Spender::Session(id)))
+        }
         None => (engine.stats(None)?, args.models.then_some(Spender::Everybody)),
     };
     let spending = spender.map(|spender| engine.spending(&spender)).transpose()?;
@@ -68,8 +79,9 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     }
     let told =
         spending.as_ref().map(|told| Told { models: &told.models, by_session: &told.by_session });
-    output.answer(&Answer { stats: &stats, spending: told }, |page| {
-        show(page, &stats);
+    let answer = Answer { stats: &stats, inherited_usage: inherited, spending: told };
+    output.answer(&answer, |page| {
+        show(page, &stats, inherited, spending.as_ref());
         if let Some(spending) = &spending {
             models(page, spending);
             sessions(page, spending);
@@ -81,18 +93,46 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     super::damaged::tell(&stats.problems, output)
 }
 
-fn show(page: &mut Page, stats: &Stats) {
+fn show(page: &mut Page, stats: &Stats, inherited: Option<Usage>, spending: Option<&Spending>) {
     page.fact("sessions", stats.sessions);
     page.fact("own", format!("{}, {}", count(stats.own_events, "event"), bytes(stats.bytes)));
-    let inherited = count(stats.inherited_events, "event");
-    page.fact("inherited", format!("{inherited}, {} not stored again", bytes(stats.saved_bytes)));
+    let events = count(stats.inherited_events, "event");
+    page.fact("inherited", format!("{events}, {} not stored again", bytes(stats.saved_bytes)));
     page.fact("store", stats.store_bytes.map(bytes).unwrap_or_default());
-    let usage = &stats.usage;
-    if usage.input > 0 || usage.output > 0 || usage.cost > 0.0 {
-        let tokens = format!("{} in ({} cached), {} out", usage.input, usage.cached, usage.output);
-        page.fact("tokens", tokens);
-        page.fact("cost", money(usage.cost));
+    let inherited = inherited.filter(|usage| *usage != Usage::default());
+    if stats.usage != Usage::default() || inherited.is_some() {
+        page.fact("tokens", tokens(&stats.usage));
     }
+    if let Some(usage) = &inherited {
+        page.fact("before", format!("{}, billed to those that wrote them", tokens(usage)));
+    }
+    page.fact("cost", cost(&stats.usage, spending));
+}
+
+fn tokens(usage: &Usage) -> String {
+    let [input, cached, output] = [usage.input, usage.cached, usage.output].map(grouped);
+    format!("{input} in ({cached} cached), {output} out")
+}
+
+/// What the records say that it cost, and whose calls no record names a price of.
+fn cost(usage: &Usage, spending: Option<&Spending>) -> String {
+    let has_tokens = usage.input > 0 || usage.output > 0;
+    match (usage.cost > 0.0, has_tokens) {
+        (false, false) => return String::new(),
+        (false, true) => return "not known: no record names a price".to_owned(),
+        (true, _) => {}
+    }
+    let unpriced = |model: &&ModelUsage| model.usage.cost <= 0.0;
+    let models = spending.map(|spending| spending.models.iter().filter(unpriced));
+    let models: Vec<_> = models.into_iter().flatten().map(named).collect();
+    match models.as_slice() {
+        [] => money(usage.cost),
+        models => format!("{}; no price is known of {}", money(usage.cost), models.join(", ")),
+    }
+}
+
+fn named(model: &ModelUsage) -> &str {
+    model.model.as_deref().unwrap_or("(not said)")
 }
 
 fn models(page: &mut Page, spending: &Spending) {
@@ -102,9 +142,10 @@ fn models(page: &mut Page, spending: &Spending) {
     page.end();
     let mut table = table("MODEL", "CALLS");
     for model in &spending.models {
-        let name = model.model.as_deref().unwrap_or("(not said)");
-        let mut cells =
-            vec![Cell::new(Tone::Strong, name), Cell::new(Tone::Plain, grouped(model.calls))];
+        let mut cells = vec![
+            Cell::new(Tone::Strong, named(model)),
+            Cell::new(Tone::Plain, grouped(model.calls)),
+        ];
         cells.extend(amounts(&model.usage));
         table.row(cells);
     }
@@ -141,7 +182,7 @@ fn sessions(page: &mut Page, spending: &Spending) {
 
 fn table(what: &'static str, beside: &'static str) -> Table {
     Table::new(&[
-        Column::new(what),
+        Column::new(what).gives_way(),
         Column::new(beside).right(),
         Column::new("IN").right(),
         Column::new("CACHED").right(),

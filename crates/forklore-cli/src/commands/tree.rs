@@ -13,6 +13,9 @@ use crate::output::{Output, Tone, count};
 use crate::session_ref::SessionRef;
 
 const EXAMPLES: &str = "\
+AGENT says whose records a session holds, and \"told of\" that another branch was brought there; that \
+is looked for where the sessions shown wrote at most 20,000 events.
+
 Examples:
   forklore tree                  every family of this folder
   forklore tree last             the family of the last session
@@ -85,7 +88,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         return flat(engine, &mut request, current.as_ref(), output);
     }
     let levels = usize::from(args.depth);
-    let trees = engine.tree(&request)?;
+    let mut trees = engine.tree(&request)?;
+    engine.tell_brought(&mut trees);
     let next = trees.next.as_ref().map(super::cursor_text);
     let (trees_shown, problems) = (nested(&trees.nodes, levels), trees.problems.as_slice());
     let answer = Answer { trees: trees_shown, next: next.clone(), problems };
@@ -111,7 +115,8 @@ fn flat(
 ) -> Result<()> {
     let mut problems: Vec<Problem> = Vec::new();
     loop {
-        let trees = engine.tree(request)?;
+        let mut trees = engine.tree(request)?;
+        engine.tell_brought(&mut trees);
         if output.is_json() {
             for node in &trees.nodes {
                 let parent_session_id = node.known.as_ref().and_then(|known| known.parent.as_ref());
@@ -149,6 +154,9 @@ fn twigs(trees: &Trees, levels: usize, current: Option<&SessionId>) -> Vec<Twig>
         }
         count_hidden(&mut twigs, &mut hidden);
         let mut twig = Twig::of_node(node);
+        if let Some(dialect) = node.known.as_ref().and_then(|known| known.dialect.as_deref()) {
+            twig.wrote(dialect);
+        }
         if Some(&node.session_id) == current {
             twig.note("here");
         }

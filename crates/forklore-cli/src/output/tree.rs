@@ -17,6 +17,8 @@ pub(crate) struct Twig {
     pub(crate) depth: usize,
     /// What stands there; none for a remark in a session's place.
     session: Option<Drawn>,
+    /// Whose records it holds, where that is to be shown.
+    agent: String,
     notes: Vec<String>,
 }
 
@@ -41,7 +43,7 @@ struct Known {
 impl Twig {
     /// A remark in the place of sessions that are not shown.
     pub(crate) fn remark(depth: usize, text: impl Into<String>) -> Self {
-        Self { depth, session: None, notes: vec![text.into()] }
+        Self { depth, session: None, agent: String::new(), notes: vec![text.into()] }
     }
 
     /// A session by its header.
@@ -57,7 +59,7 @@ impl Twig {
             title: header.title.clone().unwrap_or_default(),
         };
         let session = Some(Drawn { id: header.id.clone(), known: Some(known) });
-        let mut twig = Self { depth, session, notes: Vec::new() };
+        let mut twig = Self { depth, session, agent: String::new(), notes: Vec::new() };
         if header.kind == SessionKind::Delegate {
             twig.note("delegate");
         }
@@ -81,7 +83,8 @@ impl Twig {
         });
         let is_delegate = known.as_ref().is_some_and(|known| known.kind == SessionKind::Delegate);
         let session = Some(Drawn { id: node.session_id.clone(), known });
-        let mut twig = Self { depth: node.depth, session, notes: Vec::new() };
+        let agent = String::new();
+        let mut twig = Self { depth: node.depth, session, agent, notes: Vec::new() };
         let marks = [
             (is_delegate, "delegate"),
             (node.deleted, "deleted"),
@@ -93,7 +96,17 @@ impl Twig {
         if let Some(original) = node.known.as_ref().and_then(|known| known.copy_of.as_ref()) {
             twig.note(format!("copy of {}", original.session_id));
         }
+        let mut branches: Vec<_> = node.brought.iter().map(|told| told.label.as_str()).collect();
+        branches.dedup();
+        if !branches.is_empty() {
+            twig.note(format!("told of {}", branches.join(" and ")));
+        }
         twig
+    }
+
+    /// Says whose records the session holds.
+    pub(crate) fn wrote(&mut self, agent: &str) {
+        agent.clone_into(&mut self.agent);
     }
 
     /// Adds a mark.
@@ -115,6 +128,7 @@ pub(crate) fn draw(page: &mut Page, twigs: &[Twig]) {
     let mut table = Table::new(&[
         Column::new("BRANCH").gives_way(),
         Column::new("SESSION"),
+        Column::new("AGENT").optional(),
         Column::new("FROM"),
         Column::new("MESSAGES").right().optional(),
         Column::new("OWN").right(),
@@ -125,27 +139,21 @@ pub(crate) fn draw(page: &mut Page, twigs: &[Twig]) {
     ]);
     for (twig, lines) in twigs.iter().zip(lines(twigs)) {
         match &twig.session {
-            Some(drawn) => table.row(row(drawn, &twig.notes, &lines, &short, now)),
+            Some(drawn) => table.row(row(drawn, twig, &lines, &short, now)),
             None => table.remark(Cell::new(Tone::Dim, twig.notes.join(", ")).behind(&lines)),
         }
     }
     table.show(page);
 }
 
-fn row(
-    drawn: &Drawn,
-    notes: &[String],
-    lines: &str,
-    short: &ShortIds,
-    now: Timestamp,
-) -> Vec<Cell> {
-    let is_gone = notes.iter().any(|note| note == "deleted" || note == "cycle");
-    let notes = notes.join(", ");
+fn row(drawn: &Drawn, twig: &Twig, lines: &str, short: &ShortIds, now: Timestamp) -> Vec<Cell> {
+    let is_gone = twig.notes.iter().any(|note| note == "deleted" || note == "cycle");
+    let notes = twig.notes.join(", ");
     let id = Cell::new(Tone::Id, short.get(&drawn.id));
     let Some(known) = &drawn.known else {
         let branch = Cell::new(Tone::Bad, "?").behind(lines);
         let mut row = vec![branch, id];
-        row.extend(std::iter::repeat_n(Cell::default(), 5));
+        row.extend(std::iter::repeat_n(Cell::default(), 6));
         row.push(Cell::new(Tone::Bad, notes));
         return row;
     };
@@ -153,6 +161,7 @@ fn row(
     vec![
         Cell::new(tone, &*known.label).behind(lines),
         id,
+        Cell::new(Tone::Plain, &*twig.agent),
         Cell::new(Tone::Plain, &*known.place),
         Cell::new(Tone::Plain, known.messages.to_string()),
         Cell::new(Tone::Plain, count(known.own_events, "event")),

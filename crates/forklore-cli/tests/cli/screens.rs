@@ -126,6 +126,40 @@ fn tree_is_drawn() {
 }
 
 #[test]
+fn tree_says_whose_records_they_are_and_who_was_told() {
+    let place = family();
+    let answer = r#"{"type":"assistant_message","data":{"content":"Plan A it is."}}"#;
+    place.append("plan-b", &format!("{answer}\n"));
+    place.ok(&["bring", "@plan-b", "--into", "plan-1"]);
+    place.append("plan-b", &format!("{answer}\n"));
+    place.ok(&["bring", "@plan-b", "--into", "plan-1"]);
+    place.file("chat.jsonl", "{\"role\":\"user\",\"content\":\"plan A or plan B?\"}\n");
+    place.ok(&["import", "chat.jsonl"]);
+    let tree = place.json(&["tree", "plan-1"]);
+    let brought = tree["trees"][0]["brought"].as_array().unwrap();
+    assert_eq!((brought.len(), &brought[0]["label"]), (2, &"plan-b".into()));
+    snapshot!(place.ok(&["tree", "--all"]));
+}
+
+#[test]
+fn stats_tell_what_a_fork_inherits_and_whose_price_nobody_knows() {
+    let place = family();
+    let call = r#"{"type":"provider_usage","data":{"input":12000,"output":5,"model":"free"}}"#;
+    place.append("plan-d", &format!("{call}\n"));
+    place.append("plan-1", &format!("{call}\n"));
+    let answers = [
+        place.ok(&["stats", "plan-d"]),
+        place.ok(&["stats", "plan-1"]),
+        place.ok(&["stats", "plan-1", "--family"]),
+        place.ok(&["stats", "plan-b"]),
+    ];
+    let told = place.json(&["stats", "plan-d"]);
+    assert_eq!(told["inherited_usage"]["input"], 120);
+    assert_eq!(place.json(&["stats", "plan-1"]).get("inherited_usage"), None);
+    snapshot!(answers.join("---\n"));
+}
+
+#[test]
 fn tree_gives_way_on_a_narrow_screen() {
     let place = family();
     let mut command = place.command(&["--workspace", "/demo", "tree"]);

@@ -85,3 +85,35 @@ fn what_an_application_says_is_told_by_model() {
     (sum.input, sum.cost) = (sum.input + 30, 2.75);
     assert_eq!(spending.usage, sum);
 }
+
+#[test]
+fn codex_names_the_model_of_a_turn_beside_its_calls() {
+    let scene = Scene::new();
+    let folder = crate::files::testdata().join("codex/home/sessions");
+    let all = scene.import(&folder).sessions;
+    let spending = of(&scene, &Spender::Everybody);
+    let models: Vec<_> = spending.models.iter().map(|model| model.model.as_deref()).collect();
+    assert_eq!(models, [Some("gpt-5.5")], "{:?}", spending.models);
+    assert!(spending.models[0].calls > all.len() as u64, "{:?}", spending.models);
+}
+
+#[test]
+fn what_a_history_cost_is_told_and_not_billed() {
+    let scene = Scene::new();
+    let path = scene.file("one.jsonl", file("one", "a").as_bytes());
+    let session = scene.import(&path).sessions[0].session_id.clone();
+    let at = |at: &str| Fork { at: Some(at.parse().unwrap()), ..Fork::of(session.clone()) };
+    let inherited = |fork: &Fork| {
+        let child = scene.engine.fork(fork).unwrap().child_session_id;
+        let data = Data::parse("{\"input\":10,\"output\":1,\"cost\":1}").unwrap();
+        let event = NewEvent::new(EventType::PROVIDER_USAGE, data);
+        scene.engine.append(&child, &AppendRequest::from(event)).unwrap();
+        (scene.engine.inherited_usage(&child).unwrap(), of(&scene, &Spender::Session(child)).usage)
+    };
+    let own = Usage { input: 10, output: 1, cached: 0, cost: 1.0 };
+    assert_eq!(inherited(&Fork::of(session.clone())), (usage(2, 45), own));
+    // Of the call that the cut stands in, what was told of it by then.
+    assert_eq!(inherited(&at("index:2")), (usage(1, 20), own));
+    assert_eq!(inherited(&at("start")), (Usage::default(), own));
+    assert_eq!(scene.engine.inherited_usage(&session).unwrap(), Usage::default());
+}

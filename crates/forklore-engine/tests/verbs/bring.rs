@@ -1,6 +1,8 @@
 //! Bringing what a branch came to into another one (SPEC 8).
 
-use forklore_engine::{Bring, Error, Fork, Summarize};
+use forklore_engine::{
+    AppendRequest, Bring, Error, Fork, NewEvent, Summarize, ToldOf, TreeRequest,
+};
 use forklore_model::{ErrorKind, EventType};
 use forklore_store::Error as StoreError;
 use serde_json::{Value, json};
@@ -18,6 +20,8 @@ on_every_store!(
     the_part_that_was_summed_up_is_the_part_that_is_told,
     a_fork_of_the_told_session_knows_it_was_brought,
     a_dry_run_writes_nothing_and_agrees,
+    a_tree_says_who_was_told_of_whom,
+    large_trees_are_not_looked_through,
 );
 
 /// `m` has two branches: `a` and `b`, each with something of its own.
@@ -204,4 +208,42 @@ fn the_part_that_was_summed_up_is_the_part_that_is_told(world: &World) {
     let records = world.engine.replay_part(&id("a"), &(4..99)).unwrap();
     let indexes: Vec<u64> = records.map(|record| record.unwrap().index).collect();
     assert_eq!(indexes, [4, 5, 6, 7]);
+}
+
+/// Of each session in the tree, whom it was told of; whether that was looked for.
+fn told(world: &World) -> (bool, Vec<(String, Vec<ToldOf>)>) {
+    let mut trees = world.engine.tree(&TreeRequest::default()).unwrap();
+    let looked = world.engine.tell_brought(&mut trees);
+    let told = trees.nodes.into_iter().map(|node| (node.session_id.to_string(), node.brought));
+    (looked, told.filter(|(_, brought)| !brought.is_empty()).collect())
+}
+
+fn a_tree_says_who_was_told_of_whom(world: &World) {
+    family(world);
+    // A summary at a fork tells of the session's own history, and a fork inherits what was told.
+    let summed = Fork { summarize: Some(Summarize::Deterministic), ..Fork::of(id("m")) };
+    world.engine.fork(&summed).unwrap();
+    assert_eq!(told(world), (true, vec![]));
+    let first = world.engine.bring(&bring("a", "b")).unwrap();
+    world.fork("b", "", "c");
+    let second = world.engine.bring(&bring("a", "m")).unwrap();
+    let of_a = |seq| vec![ToldOf { seq, session_id: id("a"), label: first.label.to_string() }];
+    let mut expected = vec![("b".to_owned(), of_a(first.seq)), ("m".to_owned(), of_a(second.seq))];
+    expected.sort_by(|a, b| a.0.cmp(&b.0));
+    let (looked, mut found) = told(world);
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    assert_eq!((looked, found), (true, expected));
+}
+
+fn large_trees_are_not_looked_through(world: &World) {
+    family(world);
+    world.engine.bring(&bring("a", "b")).unwrap();
+    let many = || (0..10_000).map(|_| NewEvent::user("x").unwrap()).collect();
+    for _ in 0..2 {
+        world
+            .engine
+            .append(&id("m"), &AppendRequest { events: many(), ..Default::default() })
+            .unwrap();
+    }
+    assert_eq!(told(world), (false, vec![]));
 }

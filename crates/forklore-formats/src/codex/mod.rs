@@ -52,6 +52,10 @@ impl Dialect for Codex {
         view::message(kind, data)
     }
 
+    fn asks(&self, kind: &EventType, data: &Data) -> Option<String> {
+        view::model(kind, data)
+    }
+
     /// What Codex keeps of it stands in the compaction itself.
     fn compaction(&self, _data: &Data) -> Option<Covers> {
         Some(Covers::AllBefore)

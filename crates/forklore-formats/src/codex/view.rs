@@ -67,6 +67,20 @@ pub(super) fn message(kind: &EventType, data: &Data) -> Option<Message> {
     }
 }
 
+/// The model that a turn is for.
+pub(super) fn model(kind: &EventType, data: &Data) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Turn {
+        payload: Context,
+    }
+    #[derive(Deserialize)]
+    struct Context {
+        model: String,
+    }
+    let turn = (kind.as_str() == "x.codex.turn_context").then(|| data.read::<Turn>().ok())?;
+    turn.map(|turn| turn.payload.model)
+}
+
 /// The history that a compaction puts in place of what came before, or its summary alone where
 /// it holds none.
 pub(super) fn instead(data: &Data) -> Vec<Message> {
