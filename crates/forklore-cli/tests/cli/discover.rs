@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use crate::place::{Place, ran};
+use crate::place::{Place, ran, snapshot};
 
 /// Copies a folder of the project's sample sessions into a home.
 pub(crate) fn sample(place: &Place, from: &str, to: &str) -> PathBuf {
@@ -68,6 +68,47 @@ fn what_grew_is_to_be_read() {
     fs::write(&file, text + "{\"type\":\"summary\"}\n").unwrap();
     let agent = &place.json(&["import", "--discover"])["agents"][0];
     assert_eq!((&agent["imported"], &agent["to_read"]), (&json!(5), &json!(1)));
+}
+
+#[test]
+fn what_is_imported_is_not_offered_again() {
+    let place = Place::new();
+    let folders = [
+        sample(&place, "claude/projects", ".claude/projects"),
+        sample(&place, "codex/home/sessions", ".codex/sessions"),
+        sample(&place, "pi/sessions", ".pi/agent/sessions"),
+        sample(&place, "gemini/synthetic/tmp", ".gemini/tmp"),
+        sample(&place, "opencode/genuine", ".local/share/opencode").join("opencode.db"),
+    ];
+    let paths: Vec<_> = folders.iter().map(|path| path.to_str().unwrap()).collect();
+    place.ok(&[&["import"], paths.as_slice()].concat());
+    let found = place.json(&["import", "--discover"]);
+    let agents = found["agents"].as_array().unwrap();
+    let standing: Vec<_> = agents
+        .iter()
+        .map(|agent| (agent["agent"].as_str().unwrap(), agent["imported"] == agent["files"]))
+        .collect();
+    let all = ["Claude Code", "Codex", "Pi", "Gemini CLI", "opencode"].map(|name| (name, true));
+    assert_eq!(standing, all);
+    assert!(agents.iter().all(|agent| agent["to_read"] == 0), "{agents:#?}");
+    assert_eq!(found["command"], serde_json::Value::Null);
+    let told = place.run(&["import", "--discover"]).err;
+
+    // Only what has something new is offered.
+    let mut file = fs::OpenOptions::new().append(true).open(first_file(&folders[2])).unwrap();
+    std::io::Write::write_all(&mut file, b"{}\n").unwrap();
+    drop(file);
+    let grown = place.run(&["import", "--discover"]).err;
+    assert_eq!(
+        place.json(&["import", "--discover"])["command"],
+        "forklore import ~/.pi/agent/sessions"
+    );
+    snapshot!(format!("{told}---\n{grown}"));
+}
+
+fn first_file(folder: &Path) -> PathBuf {
+    let path = fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
+    if path.is_dir() { first_file(&path) } else { path }
 }
 
 #[test]

@@ -21,6 +21,15 @@ pub(super) struct Expanded {
     found: Found,
 }
 
+/// What of a file that holds sessions was imported before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Standing {
+    /// Whether any of its sessions was.
+    pub(super) imported: bool,
+    /// Whether any of them has something new, or cannot be looked at.
+    pub(super) to_read: bool,
+}
+
 /// What became of a session in a file.
 pub(super) struct Look {
     pub(super) file: Opened,
@@ -47,6 +56,29 @@ impl Expanded {
 
     pub(super) fn found(&self) -> &Found {
         &self.found
+    }
+
+    /// How the sessions in a file stand to those that were imported; none of them is read.
+    pub(super) fn standing(
+        engine: &Engine,
+        sources: &dyn Sources,
+        expander: &dyn Expander,
+        path: &Path,
+    ) -> Result<Standing> {
+        let Ok(sessions) = Self::of(expander, path) else {
+            return Ok(Standing { imported: false, to_read: true });
+        };
+        let mut standing = Standing::default();
+        for (path, session) in sessions {
+            let label = path.to_string_lossy().into_owned();
+            let known = sources.sources(&FindSource::Latest(label.clone()))?.into_iter().next();
+            standing.imported |= known.is_some();
+            standing.to_read |= known.is_none_or(|known| {
+                let deleted = engine.has_deleted(&known).unwrap_or(false);
+                session.unchanged(&known, &label, deleted).is_none()
+            });
+        }
+        Ok(standing)
     }
 
     /// The lines of the session: those that are known, and those that are new.

@@ -1,13 +1,15 @@
-//! What an import would find, without reading any file.
+//! What an import would find, without reading any session.
 
 use std::path::{Path, PathBuf};
 
 use forklore_model::SessionId;
+use forklore_store::port::Filter;
 use forklore_store::sources::FindSource;
 use jiff::Timestamp;
 use serde::Serialize;
 
 use super::beside::Besides;
+use super::expanded::{Expanded, Standing};
 use super::seen;
 use super::spelled::spelled;
 use super::walk::{self, Wanted};
@@ -32,8 +34,9 @@ pub struct Survey {
 
 impl Engine {
     /// Looks at the files, and those in folders, that by their names are a dialect's: how many
-    /// there are, and how many of them are in the store. No file is opened. What is not there, or
-    /// cannot be looked at, is no part of it.
+    /// there are, and how many of them are in the store. Of files that hold several sessions it
+    /// is asked how each stands; no other file is opened. What is not there, or cannot be looked
+    /// at, is no part of it.
     ///
     /// # Errors
     /// `unsupported` when the store keeps no sources, `invalid_args` for an unknown dialect, and
@@ -42,32 +45,45 @@ impl Engine {
         let sources = self.sources()?;
         let unknown = || Error::invalid("dialect", format!("there is no dialect {dialect}"));
         let dialect = self.dialects().named(dialect).ok_or_else(unknown)?;
-        let expands = |path: &Path| {
+        let expander = |path: &Path| {
             let mut own = self.expanders.iter().filter(|own| own.dialect() == dialect.name());
-            own.any(|expander| expander.may_own(path))
+            own.find(|expander| expander.may_own(path))
         };
-        let may_own = |path: &Path| dialect.may_own(path) || expands(path);
+        let may_own = |path: &Path| dialect.may_own(path) || expander(path).is_some();
         let mut besides = Besides::new(self, sources, Some(dialect));
         let wanted = Wanted { may_own: &may_own, belongs: &|path| besides.may_be(path) };
+        let is_empty = self.is_empty()?;
         let mut survey = Survey::default();
         for path in walk::files(places, wanted, &mut Vec::new()) {
             let Ok(about) = seen::look(&path) else { continue };
             let known = sources.sources(&FindSource::Latest(about.path.clone()))?;
             let latest = known.first();
             survey.bytes += about.size;
+            let mut standing = Standing {
+                imported: latest.is_some(),
+                to_read: !latest.is_some_and(|source| source.paths.contains(&about)),
+            };
             if besides.take(&path, false)? {
                 survey.beside += 1;
-                let unchanged = latest.is_some_and(|source| source.paths.contains(&about));
-                survey.to_read += u64::from(!unchanged);
+                survey.to_read += u64::from(standing.to_read);
                 continue;
+            }
+            if let Some(expander) = expander(&path).filter(|_| !is_empty && latest.is_none()) {
+                standing = Expanded::standing(self, sources, *expander, &path)?;
             }
             survey.files += 1;
             survey.newest = survey.newest.max(seen::time(&about));
-            survey.imported += u64::from(latest.is_some());
-            let unchanged = latest.is_some_and(|source| source.paths.contains(&about));
-            survey.to_read += u64::from(!unchanged);
+            survey.imported += u64::from(standing.imported);
+            survey.to_read += u64::from(standing.to_read);
         }
         Ok(survey)
+    }
+
+    /// Whether the store has no session, so that nothing can have been imported.
+    fn is_empty(&self) -> Result<bool> {
+        let filter = Filter { deleted: true, ..Filter::default() };
+        let first = self.store().sessions(&filter, None, 1)?;
+        Ok(first.sound.is_empty() && first.damaged.is_empty())
     }
 
     /// The sessions read from the file at this path, which may be gone, in any revision of it.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use forklore_engine::{ImportReport, ProblemKind};
+use forklore_engine::{Delete, DeleteMode, ImportReport, ProblemKind};
 use forklore_model::SessionKind;
 use forklore_model::expand::Expander;
 use forklore_opencode::{Database, Storage};
@@ -143,6 +143,37 @@ fn a_database_that_grows_adds_what_is_new() {
     assert_eq!(shape(&scene, &report), ["msg_a msg_b msg_0"]);
     let kept = String::from_utf8(scene.restore(&report.sessions[0].session_id)).unwrap();
     assert_eq!(kept.matches("\"id\":\"msg_a\"").count(), 2, "{kept}");
+}
+
+#[test]
+fn a_survey_knows_how_each_session_of_a_database_stands() {
+    let scene = scene();
+    let path = scene.folder.path().join("opencode.db");
+    let db = database(&path);
+    say(&db, "msg_a", "user", 1_001, true);
+    let standing = || {
+        let survey = scene.engine.survey("opencode", std::slice::from_ref(&path)).unwrap();
+        (survey.files, survey.imported, survey.to_read)
+    };
+    assert_eq!(standing(), (1, 0, 1));
+    let session = scene.import(&path).sessions[0].session_id.clone();
+    assert_eq!(standing(), (1, 1, 0));
+    say(&db, "msg_b", "assistant", 1_002, true);
+    assert_eq!(standing(), (1, 1, 1));
+    scene.import(&path);
+    db.execute_batch("INSERT INTO session VALUES('ses_2', NULL, '/w', 'two', NULL, 2000, 2000)")
+        .unwrap();
+    assert_eq!(standing(), (1, 1, 1));
+    scene.import(&path);
+    assert_eq!(standing(), (1, 1, 0));
+    // What was deleted here is not read again, whatever becomes of it there.
+    let delete = Delete { session, mode: DeleteMode::Refuse, dry_run: false };
+    scene.engine.delete(&delete).unwrap();
+    say(&db, "msg_c", "user", 1_003, true);
+    assert_eq!(standing(), (1, 1, 0));
+    drop(db);
+    std::fs::write(&path, "no database").unwrap();
+    assert_eq!(standing(), (1, 0, 1));
 }
 
 #[test]

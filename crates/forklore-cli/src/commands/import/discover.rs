@@ -14,7 +14,7 @@ use crate::output::{Cell, Column, Output, Page, Table, Tone, age, bytes, grouped
 #[derive(Serialize)]
 struct Answer {
     agents: Vec<Found>,
-    /// The command that imports everything that was found.
+    /// The command that imports everything that is not yet, if there is anything.
     #[serde(skip_serializing_if = "Option::is_none")]
     command: Option<String>,
 }
@@ -38,9 +38,9 @@ pub(super) fn run(app: &App, output: &mut Output) -> Result<()> {
         let (agent, dialect, places) = (home.agent, home.dialect, home.places);
         found.push(Found { agent, dialect, places, survey, command });
     }
-    let with_files = || found.iter().filter(|found| found.survey.files > 0);
-    let all = agents::import_command(with_files().flat_map(|found| &found.places));
-    let command = with_files().next().map(|_| all);
+    let unread = || found.iter().filter(|found| found.survey.to_read > 0);
+    let all = agents::import_command(unread().flat_map(|found| &found.places));
+    let command = unread().next().map(|_| all);
     let answer = Answer { agents: found, command };
     output.answer(&answer, |page| show(page, &answer))?;
     tell_next(&answer, output);
@@ -90,17 +90,24 @@ fn show(page: &mut Page, answer: &Answer) {
     table.show(page);
 }
 
-/// The commands to type: one for each agent, and one for all.
+/// The commands to type: one for each agent that has something new, and one for all of them.
 fn tell_next(answer: &Answer, output: &mut Output) {
-    let with_files = || answer.agents.iter().filter(|found| found.survey.files > 0);
+    let unread = || answer.agents.iter().filter(|found| found.survey.to_read > 0);
     let does = |found: &Found| format!("the sessions of {}", found.agent);
-    let each: Vec<_> = with_files().map(|found| (found.command.clone(), does(found))).collect();
+    let each: Vec<_> = unread().map(|found| (found.command.clone(), does(found))).collect();
     let mut next: Vec<_> = each.iter().map(|(c, d)| (c.as_str(), d.as_str())).collect();
     if let (Some(all), true) = (&answer.command, each.len() > 1) {
         next.push((all, "all of them"));
     }
-    if !next.is_empty() {
+    let has_files = answer.agents.iter().any(|found| found.survey.files > 0);
+    if has_files && next.is_empty() {
+        output.remark("Everything is imported, and as it was then.");
+        next.push(("forklore tree --all", "see it"));
+        next.push(("forklore import --watch", "go on with what is added from now on"));
+    } else if has_files {
         next.push(("forklore import --watch", "all of them, and what is added from then on"));
     }
-    output.hints(&next);
+    if !next.is_empty() {
+        output.hints(&next);
+    }
 }

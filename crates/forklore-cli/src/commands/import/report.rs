@@ -27,9 +27,15 @@ pub(super) fn show(page: &mut Page, report: &ImportReport) {
         " ({}) from {} into {}",
         bytes(report.sources.iter().map(|file| file.bytes).sum::<u64>() + report.beside.bytes),
         count(report.files, "file"),
-        count(report.sessions.len() as u64, "session")
+        count(read.len() as u64, "session")
     );
     page.put(Tone::Plain, what);
+    let others = (report.sessions.len() - read.len()) as u64;
+    if others > 0 {
+        let others =
+            if read.is_empty() { count(others, "session") } else { count(others, "other session") };
+        page.put(Tone::Dim, format!("; {others} without a new event"));
+    }
     if report.beside.files > 0 {
         page.put(Tone::Plain, format!("; {} beside", count(report.beside.files, "file")));
     }
@@ -51,7 +57,8 @@ pub(super) fn place(problem: &ImportProblem) -> String {
 }
 
 fn sessions(page: &mut Page, sessions: &[&ImportedSession]) {
-    let short = ShortIds::of(sessions.iter().map(|session| &session.session_id));
+    let parents = sessions.iter().filter_map(|session| session.parent_session_id.as_ref());
+    let short = ShortIds::of(sessions.iter().map(|session| &session.session_id).chain(parents));
     let mut table = Table::new(&[
         Column::new("SESSION"),
         Column::new("AGENT"),
