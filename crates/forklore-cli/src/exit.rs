@@ -93,8 +93,12 @@ pub(crate) fn code(done: Result<(), Failure>, output: &mut Output) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     match output.failure(&failure) {
-        // A terminal that is gone is why it was stopped.
-        Err(error) if !error.is_closed_pipe() && !failure.is_stop() => ExitCode::FAILURE,
+        // The error itself found no way out as an answer. A terminal that is gone is why it was
+        // stopped.
+        Err(error) if !error.is_closed_pipe() && !failure.is_stop() => {
+            let _ = output.failure(&error);
+            ExitCode::from(error.exit_code())
+        }
         _ => ExitCode::from(failure.exit_code()),
     }
 }

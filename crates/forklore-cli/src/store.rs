@@ -52,8 +52,10 @@ pub(crate) fn make_private(folder: &Path) -> Result<()> {
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder).map_err(|source| Failure::File {
-        doing: format!("making the folder {}", folder.display()),
-        source,
+    builder.create(folder).map_err(|source| {
+        let doing = format!("making the folder {}", folder.display());
+        let failed = Failure::File { doing, source };
+        Failure::refused(failed.kind(), failed.to_string())
+            .or_try("name another store: --store or FORKLORE_STORE")
     })
 }

@@ -146,7 +146,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let session = |name: &str, id| (name.to_owned(), session_iri(id).into());
         let parameters = match heading.split(' ').next().unwrap_or_default() {
             "4" => vec![session("a", &root), session("b", &child)],
-            "9" => vec![("word".to_owned(), term("turn 77 of"))],
+            "9" => vec![("word".to_owned(), term("turn 77 of")?)],
             "10" => vec![session("session", &child)],
             _ => Vec::new(),
         };

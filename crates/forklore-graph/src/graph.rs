@@ -1,7 +1,7 @@
 //! A graph in memory: the quads of a projection, for queries.
 
 use forklore_model::ErrorKind;
-use oxigraph::model::{Quad, Term};
+use oxigraph::model::Quad;
 use oxigraph::store::{StorageError, Store};
 
 use crate::query::{self, Answer, Query, QueryError};
@@ -88,24 +88,3 @@ impl Graph {
 }
 
 const BATCH: usize = 10_000;
-
-/// A value as people type it: `<IRI>`, `"text"` with or without type or language, a whole number,
-/// `true` or `false`; everything else is a text.
-#[must_use]
-pub fn term(text: &str) -> Term {
-    use oxigraph::model::{Literal, vocab::xsd};
-
-    let written = text.starts_with('<') || text.starts_with('"');
-    if let Some(term) = written.then(|| text.parse::<Term>().ok()).flatten() {
-        return term;
-    }
-    let typed = match text {
-        "true" | "false" => Some(xsd::BOOLEAN),
-        text if text.parse::<i64>().is_ok() => Some(xsd::INTEGER),
-        _ => None,
-    };
-    match typed {
-        Some(datatype) => Literal::new_typed_literal(text, datatype).into(),
-        None => Literal::new_simple_literal(text).into(),
-    }
-}

@@ -18,10 +18,11 @@ mod results;
 mod session;
 mod standing;
 mod store;
+mod term;
 mod vocabulary;
 mod write;
 
-pub use graph::{Graph, LoadError, term};
+pub use graph::{Graph, LoadError};
 pub use iri::{is_did, session as session_iri};
 /// The library of RDF terms that this crate speaks in.
 pub use oxigraph::model as terms;
@@ -30,5 +31,6 @@ pub use projection::{Projection, Scope};
 pub use query::{Answer, Query, QueryError};
 pub use results::{NotAResultForm, ResultForm};
 pub use store::{AskError, GraphStore, JOURNAL};
+pub use term::{NotATerm, term};
 pub use vocabulary::{NAMESPACE, ONTOLOGY, PREFIXES, SHAPES};
 pub use write::{Format, NotAFormat, write};

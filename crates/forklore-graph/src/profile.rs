@@ -67,16 +67,10 @@ impl Profile {
     /// `Unsupported` when the folder holds something else, or another profile was asked for;
     /// `Corrupt`, `Denied`, `Io`.
     pub(crate) fn settle(folder: &Path, asked: Option<Self>) -> Result<Self> {
-        let path = folder.join(NAME);
-        let known = match Self::read(&path)? {
+        let known = match Self::found(folder)? {
             Some(known) => known,
             None => {
-                let mut there =
-                    std::fs::read_dir(folder).map_err(os("opening the store", folder))?;
-                if there.any(|entry| entry.is_ok_and(|entry| !is_ours(&entry.file_name()))) {
-                    let folder = folder.display();
-                    return Err(Error::Unsupported(format!("{folder} is no graph store")));
-                }
+                let path = folder.join(NAME);
                 write(&path, asked.unwrap_or_default())?;
                 Self::read(&path)?.unwrap_or_default()
             }
@@ -88,6 +82,24 @@ impl Profile {
             ))),
             None => Ok(known),
         }
+    }
+
+    /// The profile of the store in a folder, none where the folder is empty; nothing is written.
+    ///
+    /// # Errors
+    /// `Unsupported` when it holds something else, or is no folder; `Corrupt`, `Denied`, `Io`.
+    pub(crate) fn found(folder: &Path) -> Result<Option<Self>> {
+        if !folder.is_dir() {
+            return Err(Error::Unsupported(format!("{} is no folder", folder.display())));
+        }
+        if let Some(known) = Self::read(&folder.join(NAME))? {
+            return Ok(Some(known));
+        }
+        let mut there = std::fs::read_dir(folder).map_err(os("opening the store", folder))?;
+        if there.any(|entry| entry.is_ok_and(|entry| !is_ours(&entry.file_name()))) {
+            return Err(Error::Unsupported(format!("{} is no graph store", folder.display())));
+        }
+        Ok(None)
     }
 
     fn read(path: &Path) -> Result<Option<Self>> {

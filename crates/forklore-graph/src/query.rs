@@ -13,8 +13,8 @@ use spargebra::{Query as Parsed, SparqlParser};
 use crate::elsewhere;
 use crate::vocabulary::PREFIXES;
 
-/// How many characters are told of what was expected.
-const SHOWN: usize = 160;
+/// How much is told of what was expected.
+const SHOWN: usize = 4;
 
 /// The most bytes of a query.
 const LONGEST: usize = 16 << 10;
@@ -252,6 +252,9 @@ fn collect(
 }
 
 fn parse(text: &str) -> Result<Parsed, QueryError> {
+    if text.trim().is_empty() {
+        return Err(QueryError::Rule("it is empty".into()));
+    }
     let wrong = match parser().parse_query(text) {
         Ok(parsed) => return Ok(parsed),
         Err(wrong) => wrong.to_string(),
@@ -271,15 +274,50 @@ fn parse(text: &str) -> Result<Parsed, QueryError> {
     })
 }
 
-/// What the library expected at a place, shortened: it lists every character that a name may have.
+/// What the library expected at a place, shortened: it lists everything that could stand there.
 fn expected(message: &str) -> String {
     if message.contains("Prefix not found") {
         return "the prefix is not declared".into();
     }
-    let words: Vec<_> = message.split_whitespace().collect();
-    let all = words.join(" ");
-    let shown = all.char_indices().nth(SHOWN).and_then(|(end, _)| all.get(..end));
-    shown.map_or_else(|| all.clone(), |shown| format!("{shown} ..."))
+    let list = message.strip_prefix("expected ").unwrap_or(message);
+    let mut all: Vec<&str> = Vec::new();
+    for item in items(list.strip_prefix("one of ").unwrap_or(list)) {
+        let said = match item {
+            "\"?\"" | "\"$\"" => "a variable",
+            "\"<\"" => "<IRI>",
+            item if item.starts_with("\"'") || item.starts_with("\"\\\"") => "a text",
+            // Of the sets of characters that it lists, the others say little.
+            item if item.starts_with("['0'") => "a number",
+            item => item,
+        };
+        if !all.contains(&said) {
+            all.push(said);
+        }
+    }
+    let told = all.iter().filter(|said| !said.starts_with('['));
+    let shown: Vec<_> = told.copied().take(SHOWN).collect();
+    let others = if all.len() > shown.len() { " or something else" } else { "" };
+    match shown.as_slice() {
+        [] => "this cannot stand here".into(),
+        shown => format!("expected {}{others}", shown.join(", ")),
+    }
+}
+
+/// The items of a list, between which commas stand; they may have commas in quotes.
+fn items(list: &str) -> Vec<&str> {
+    let (mut items, mut begin) = (Vec::new(), 0);
+    let (mut quoted, mut escaped) = (false, false);
+    for (at, char) in list.char_indices() {
+        let ends = char == ',' && !quoted && list.get(at + 1..at + 2) == Some(" ");
+        if ends {
+            items.extend(list.get(begin..at));
+            begin = at + 2;
+        }
+        quoted ^= char == '"' && !escaped;
+        escaped = char == '\\' && !escaped;
+    }
+    items.extend(list.get(begin..).filter(|last| !last.is_empty()));
+    items
 }
 
 fn parser() -> SparqlParser {

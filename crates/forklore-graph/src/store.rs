@@ -15,6 +15,7 @@ use forklore_files::{FilesStore, Options};
 use forklore_model::ErrorKind;
 use forklore_model::dialect::Dialect;
 use forklore_store::attachments::Attachments;
+use forklore_store::health::Health;
 use forklore_store::{Result, disk};
 
 use crate::graph::{Graph, LoadError};
@@ -75,6 +76,20 @@ impl GraphStore {
         let journal = Arc::new(FilesStore::open(&path.join(JOURNAL), Options::default())?);
         let reader = Engine::new(journal.clone()).with_dialects(dialects);
         Ok(Self { journal, reader, profile, standing: Mutex::default() })
+    }
+
+    /// What is to be said about the store in the folder at `path`, which need not be there.
+    /// Nothing is made, written or repaired.
+    #[must_use]
+    pub fn health(path: &Path) -> Health {
+        let mut health = FilesStore::health(&path.join(JOURNAL));
+        let found = if path.symlink_metadata().is_ok() { Profile::found(path) } else { Ok(None) };
+        match found {
+            Ok(Some(profile)) => health.ok("profile", profile.to_string()),
+            Ok(None) => {}
+            Err(error) => health.problem("profile", &error),
+        }
+        health
     }
 
     /// The rules that its sessions are held to.

@@ -22,7 +22,7 @@ pub fn health(url: &StoreUrl) -> Health {
         StoreUrl::Sqlite(path) => SqliteStore::health(path),
         StoreUrl::Files(path) => FilesStore::health(path),
         #[cfg(feature = "graph")]
-        StoreUrl::Graph(path, _) => FilesStore::health(&path.join(forklore_graph::JOURNAL)),
+        StoreUrl::Graph(path, _) => forklore_graph::GraphStore::health(path),
         StoreUrl::Memory => {
             let mut health = Health::default();
             health.ok("store", "in memory: gone with the program");

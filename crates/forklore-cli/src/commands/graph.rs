@@ -4,6 +4,9 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use forklore::graph::{Format, ONTOLOGY, Projection, SHAPES, Scope, write};
+use forklore::model::workspace::Workspace;
+use forklore::store::port::Filter;
+use forklore::{Engine, Error};
 use serde::Serialize;
 
 use super::new_file;
@@ -65,6 +68,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         return output.own_text(&Vocabulary { turtle }, turtle);
     }
     let scope = scope(args.session.as_deref(), app, output)?;
+    tell_if_empty(&scope, "forklore graph --all", app, output)?;
     let quads = Projection::new(app.engine()?, &scope)?;
     let quads = quads.map(|quads| quads.map_err(Failure::from));
     let Some(path) = &args.output else {
@@ -97,4 +101,39 @@ pub(super) fn scope(session: Option<&str>, app: &App, output: &mut Output) -> Re
         return Ok(Scope::Family(header.id));
     }
     Ok(app.scope()?.workspace.map_or(Scope::Everything, Scope::Workspace))
+}
+
+/// Says so where there is no session to tell of, and what to type then: `all` asks about all.
+///
+/// # Errors
+/// When the store cannot be read.
+pub(super) fn tell_if_empty(
+    scope: &Scope,
+    all: &str,
+    app: &App,
+    output: &mut Output,
+) -> Result<()> {
+    let workspace = match scope {
+        Scope::Family(_) => return Ok(()),
+        Scope::Workspace(workspace) => Some(workspace),
+        Scope::Everything => None,
+    };
+    let engine = app.engine()?;
+    if !is_empty(engine, workspace)? {
+        return Ok(());
+    }
+    if is_empty(engine, None)? {
+        output.remark("There are no sessions yet.");
+        output.hint("forklore import --discover", "which agents keep sessions here");
+    } else {
+        output.remark("There are no sessions in this folder.");
+        output.hint(all, "those of every folder");
+    }
+    Ok(())
+}
+
+fn is_empty(engine: &Engine, workspace: Option<&Workspace>) -> Result<bool> {
+    let filter = Filter { workspace: workspace.cloned(), deleted: true, ..Filter::default() };
+    let first = engine.store().sessions(&filter, None, 1).map_err(Error::from)?;
+    Ok(first.sound.is_empty() && first.damaged.is_empty())
 }

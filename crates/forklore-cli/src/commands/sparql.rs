@@ -10,7 +10,7 @@ use forklore::graph::{
 use forklore::model::ErrorKind;
 use serde_json::{Map, Value, json};
 
-use super::graph::scope;
+use super::graph::{scope, tell_if_empty};
 use crate::app::App;
 use crate::failure::{Failure, Result};
 use crate::output::{Cell, Column, Output, Table, Tone, count};
@@ -64,12 +64,13 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         limit: if args.limit == 0 { usize::MAX } else { args.limit },
         timeout: Duration::from_secs_f64(args.timeout),
     };
-    query.check().map_err(|error| refused(&error))?;
+    query.check().map_err(|error| refused(&error, &args.query))?;
     let scope = scope(args.session.as_deref(), app, output)?;
+    tell_if_empty(&scope, "forklore sparql QUERY --all", app, output)?;
     let began = Instant::now();
     let graph = Graph::of(Projection::new(app.engine()?, &scope)?).map_err(unread)?;
     let read = began.elapsed();
-    let answer = graph.answer(&query).map_err(|error| refused(&error))?;
+    let answer = graph.answer(&query).map_err(|error| refused(&error, &args.query))?;
     let asked = began.elapsed() - read;
     match args.format.as_deref().and_then(|word| word.parse::<ResultForm>().ok()) {
         Some(form) => answer.write(form, &mut output.lines())?,
@@ -92,7 +93,10 @@ fn parameter(given: &str, app: &App) -> Result<(String, Term)> {
     };
     let value = match value.strip_prefix("session:") {
         Some(reference) => session_iri(&app.stored(&SessionRef::parse(reference)?)?.id).into(),
-        None => term(value),
+        None => term(value).map_err(|error| {
+            let message = format!("the value of the parameter {name}: {error}");
+            Failure::invalid(message).or_try("forklore sparql --help")
+        })?,
     };
     Ok((name.to_owned(), value))
 }
@@ -154,9 +158,12 @@ fn unread(error: LoadError) -> Failure {
     }
 }
 
-fn refused(error: &QueryError) -> Failure {
+fn refused(error: &QueryError, query: &str) -> Failure {
     let details = match error {
-        QueryError::Syntax { line, column, .. } => json!({"line": line, "column": column}),
+        QueryError::Syntax { line, column, .. } => {
+            let text = query.lines().nth(line.saturating_sub(1)).unwrap_or_default();
+            json!({"line": line, "column": column, "text": text})
+        }
         QueryError::Parameter { name, .. } => json!({"parameter": name}),
         _ => json!({}),
     };

@@ -3,11 +3,16 @@
 use std::io::{self, Write};
 
 use forklore::model::ErrorKind;
+use forklore_guard::terminal;
 use serde::Serialize;
 use serde_json::Value;
+use unicode_width::UnicodeWidthStr;
 
 use super::{Output, Page, Tone};
 use crate::failure::{Failure, Result};
+
+/// So many characters are shown on each side of a place in a line.
+const AROUND: usize = 48;
 
 #[derive(Serialize)]
 struct Refusal<'a> {
@@ -33,7 +38,8 @@ impl Output {
             return self.flush();
         }
         let message = failure.to_string();
-        if self.json {
+        // Where nothing can be written, standard error is left to say so.
+        if self.json && !matches!(failure, Failure::Answer(_)) {
             let error = ErrorObject {
                 kind: failure.kind(),
                 message: &message,
@@ -45,7 +51,8 @@ impl Output {
             self.json_line(&text)?;
             return self.flush();
         }
-        self.flush()?;
+        // What stands in the way of the answer is no reason to keep the error back.
+        let _ = self.flush();
         let mut page = Page::new(self.error_look);
         let (message, rest) = match failure.lines_to_write() {
             Some(lines) => (message.replace(lines, ""), lines),
@@ -53,6 +60,7 @@ impl Output {
         };
         page.put(Tone::Bad, "error: ").put(Tone::Plain, message.trim_end()).end();
         page.block(Tone::Plain, rest, 0, usize::MAX);
+        excerpt(&mut page, &failure.details());
         if let Some(candidates) = failure.details().get("candidates").and_then(Value::as_array) {
             for id in candidates.iter().filter_map(Value::as_str) {
                 page.put(Tone::Plain, "  ").put(Tone::Id, id).end();
@@ -70,4 +78,22 @@ impl Output {
         }
         Ok(self.err.write_all(page.as_str().as_bytes())?)
     }
+}
+
+/// The line that is wrong, with a mark below the place, where the details say it.
+fn excerpt(page: &mut Page, details: &Value) {
+    let column = details.get("column").and_then(Value::as_u64);
+    let (Some(text), Some(column)) = (details.get("text").and_then(Value::as_str), column) else {
+        return;
+    };
+    let before = usize::try_from(column).unwrap_or(1).saturating_sub(1);
+    let end = text.char_indices().nth(before).map_or(text.len(), |(end, _)| end);
+    let (before, behind) = text.split_at(end);
+    // Of a long line, what stands around the place.
+    let left = before.chars().rev().take(AROUND).collect::<Vec<_>>();
+    let left: String = left.into_iter().rev().collect();
+    let right: String = behind.chars().take(AROUND).collect();
+    page.put(Tone::Plain, "  ").put(Tone::Plain, &left).put(Tone::Plain, &right).end();
+    let width = terminal::line(&left).width();
+    page.put(Tone::Plain, " ".repeat(2 + width)).put(Tone::Bad, "^").end();
 }

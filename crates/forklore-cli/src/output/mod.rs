@@ -161,8 +161,10 @@ impl Output {
         if self.json || self.quiet || !self.hints {
             return;
         }
-        // Hints stand below the answer they are about.
-        let _ = self.out.flush();
+        // Hints stand below the answer they are about; without it they are of no use.
+        if self.out.flush().is_err() {
+            return;
+        }
         let mut page = Page::new(self.error_look);
         let width = commands.iter().map(|(command, _)| command.chars().count()).max().unwrap_or(0);
         for (command, does) in commands {
@@ -180,10 +182,9 @@ impl Output {
 
     /// A remark beside the answer. Never under `--json` or `--quiet`.
     pub(crate) fn remark(&mut self, text: &str) {
-        if self.json || self.quiet {
+        if self.json || self.quiet || self.out.flush().is_err() {
             return;
         }
-        let _ = self.out.flush();
         let mut page = Page::new(self.error_look);
         page.put(Tone::Dim, text).end();
         let _ = self.err.write_all(page.as_str().as_bytes());

@@ -3,6 +3,9 @@
 use serde_json::json;
 
 use crate::place::{Place, WORKSPACE, ran, snapshot};
+=======
+use crate::place::{Place, WORKSPACE, snapshot};
+>>>>>>> e116333 (Show where a query is wrong, refuse values that are no terms, say when an answer finds no room)
 
 #[test]
 fn a42_refusals_have_their_kind_and_code() {
@@ -145,6 +148,7 @@ fn a_store_that_is_none_is_refused() {
 }
 
 #[test]
+<<<<<<< HEAD
 fn a_label_of_another_folder_is_found_by_what_the_error_says() {
     let place = Place::with_a_plan();
     place.ok(&["fork", "plan-1", "--id", "plan-2", "--label", "plan-b"]);

@@ -34,7 +34,8 @@ fn refusals_name_their_place_and_kind() {
     let place = family();
     let (exit, error) = place.error(&["sparql", "SELECT ?a\nWHERE { ?a fl:role }"]);
     assert_eq!((exit, &error["kind"]), (2, &"invalid_args".into()));
-    assert_eq!(error["details"], serde_json::json!({"line": 2, "column": 20}));
+    let details = serde_json::json!({"line": 2, "column": 20, "text": "WHERE { ?a fl:role }"});
+    assert_eq!(error["details"], details);
     let (exit, _) = place.error(&["sparql", "DELETE WHERE { ?a ?b ?c }"]);
     assert_eq!(exit, 3);
     let (exit, _) = place.error(&["sparql", "ASK { SERVICE <http://a.example/> {} }"]);
@@ -79,4 +80,60 @@ fn a_graph_store_keeps_the_rules_of_trails() {
     assert_eq!(run(&["delete", "plan-1", "--detach-children"]).code, 4);
     let asked = run(&["sparql", "SELECT ?who { ?s fl:principal ?who }", "--format", "csv"]);
     assert_eq!(asked.out, "who\r\ndid:web:ann.example\r\ndid:web:ann.example\r\n");
+}
+
+/// What a command came to: its words, its code, what it printed.
+fn shown(place: &Place, words: &[&str]) -> String {
+    let ran = place.run(words);
+    format!("$ forklore {}\n{}{}[{}]\n", words.join(" "), ran.out, ran.err, ran.code)
+}
+
+#[test]
+fn what_is_no_sparql_is_shown_with_its_line() {
+    let place = family();
+    let long = format!("SELECT {}", "(1 AS ?x) ".repeat(40));
+    let shown = [
+        shown(&place, &["sparql", "SELECT ?a\nWHERE { ?a fl:role }\nLIMIT 3"]),
+        shown(&place, &["sparql", "SELEC ?a { ?a ?b ?c }"]),
+        shown(&place, &["sparql", "SELECT * { ?a nobody:knows ?b }"]),
+        shown(&place, &["sparql", "ASK { ?s fl:title \"\u{1b}[2J\u{202e}\u{4e16}\" ; }} x"]),
+        shown(&place, &["sparql", &long]),
+        shown(&place, &["sparql", ""]),
+    ];
+    snapshot!(shown.join("\n"));
+}
+
+#[test]
+fn a_value_that_only_begins_like_a_term_is_refused() {
+    let place = family();
+    let ask = "ASK { ?turn fl:role ?role }";
+    let shown: Vec<_> = ["role=<role>", "role=\"user", "role=session:gone", "role", "role=user"]
+        .map(|parameter| shown(&place, &["sparql", ask, "--param", parameter]))
+        .into();
+    let ran = shown.join("\n");
+    assert!(ran.ends_with("yes\n[0]\n") || ran.contains("\nyes\n"), "{ran}");
+    snapshot!(
+        ran.lines().filter(|line| !line.contains("triples read")).collect::<Vec<_>>().join("\n")
+    );
+}
+
+#[test]
+fn a_folder_without_sessions_says_so() {
+    let without_times = |text: String| {
+        let lines = text.lines().filter(|line| !line.contains(" read in "));
+        lines.map(|line| format!("{line}\n")).collect::<String>()
+    };
+    let ask = ["sparql", "SELECT ?a { ?a a fl:Session }"];
+    let empty = Place::new();
+    let mut screens = vec![shown(&empty, &["graph"]), shown(&empty, &ask)];
+    let place = family();
+    let elsewhere = |words: &[&str]| {
+        let mut command = place.command(&[&["--workspace", "/elsewhere"], words].concat());
+        command.env("COLUMNS", "100");
+        let ran = crate::place::ran(command);
+        format!("$ forklore {}\n{}{}[{}]\n", words.join(" "), ran.out, ran.err, ran.code)
+    };
+    screens.extend([elsewhere(&["graph"]), elsewhere(&ask), elsewhere(&["-q", "graph"])]);
+    snapshot!(screens.into_iter().map(without_times).collect::<Vec<_>>().join("\n"));
+    assert_eq!(place.json(&["sparql", ask[1]])["results"]["bindings"].as_array().unwrap().len(), 2);
 }

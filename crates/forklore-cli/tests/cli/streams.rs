@@ -107,3 +107,52 @@ fn what_stands_before_damage_is_printed_before_the_error() {
         assert_eq!(diff, words[0] == "diff", "{printed}");
     }
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_answer_that_finds_no_room_is_an_error_whatever_the_verb() {
+    let place = Place::with_a_plan();
+    place.ok(&["fork", "plan-1", "--id", "plan-b", "--label", "plan-b"]);
+    place.append("plan-b", "{\"data\":{\"content\":\"Plan B it is.\"}}\n");
+    let refused = "error: writing the answer: No space left on device (os error 28)\n";
+    for words in [
+        &["new"][..],
+        &["append", "plan-b", "--text", "more"],
+        &["list"],
+        &["show", "plan-1"],
+        &["log", "plan-1"],
+        &["replay", "plan-1"],
+        &["inspect", "plan-1"],
+        &["fork", "plan-1"],
+        &["tree"],
+        &["branches", "plan-1"],
+        &["lineage", "plan-b"],
+        &["diff", "plan-1", "plan-b"],
+        &["bring", "plan-b", "--into", "plan-1"],
+        &["label", "plan-b", "other"],
+        &["export", "plan-1", "--to", "plain"],
+        &["graph"],
+        &["sparql", "SELECT * { ?s ?p ?o }"],
+        &["stats"],
+        &["verify"],
+        &["gc"],
+        &["pack"],
+        &["doctor"],
+        &["import", "--discover"],
+        &["completions", "bash"],
+        &["man"],
+        &["help", "fork"],
+        &["--version"],
+        // What is wrong cannot be told as an answer either.
+        &["--json", "show", "nobody"],
+    ] {
+        for json in [&[][..], &["--json"]] {
+            let words = [&["--workspace", WORKSPACE], json, words].concat();
+            let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+            let output = place.command(&words).stdout(full).stderr(Stdio::piped()).output();
+            let output = output.unwrap();
+            let told = String::from_utf8(output.stderr).unwrap();
+            assert_eq!((output.status.code(), &*told), (Some(1), refused), "{words:?}");
+        }
+    }
+}

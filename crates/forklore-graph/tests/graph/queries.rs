@@ -37,7 +37,7 @@ fn the_queries_of_the_docs_answer_what_they_say() {
     for (heading, text) in queries() {
         let parameters = match heading.split(' ').next().unwrap() {
             "4" => vec![session("a", "demo-a-2"), session("b", "demo-b")],
-            "9" => vec![("word".to_owned(), forklore_graph::term("winnow"))],
+            "9" => vec![("word".to_owned(), forklore_graph::term("winnow").unwrap())],
             "10" => vec![session("session", "demo-a-2")],
             _ => Vec::new(),
         };
