@@ -102,6 +102,9 @@ pub enum Error {
         /// The sessions of other folders, the last written first, 10 at most.
         found: Vec<Elsewhere>,
     },
+    /// The session was not read from a file.
+    #[error("session {0} was not read from a file")]
+    NoSource(SessionId),
     /// A reference fits several sessions.
     #[error("{count} sessions fit {what}")]
     Ambiguous {
@@ -163,9 +166,10 @@ impl Error {
             Self::OtherChild { .. } | Self::NotEmpty => ErrorKind::AlreadyExists,
             Self::Permission(_) => ErrorKind::PermissionDenied,
             Self::Cycle(_) => ErrorKind::LineageCycle,
-            Self::NoMatch { .. } | Self::Elsewhere { .. } | Self::NoAttachment(_) => {
-                ErrorKind::NotFound
-            }
+            Self::NoMatch { .. }
+            | Self::Elsewhere { .. }
+            | Self::NoAttachment(_)
+            | Self::NoSource(_) => ErrorKind::NotFound,
             Self::Unsupported(_) => ErrorKind::Unsupported,
             Self::Io { source, .. } => match source.kind() {
                 std::io::ErrorKind::NotFound => ErrorKind::NotFound,
@@ -192,7 +196,7 @@ impl Error {
             Self::TooDeep { session, links, max } => {
                 json!({"session_id": session, "links": links, "max_fork_depth": max})
             }
-            Self::Cycle(session) => json!({"session_id": session}),
+            Self::Cycle(session) | Self::NoSource(session) => json!({"session_id": session}),
             Self::NoAttachment(id) => json!({"ref": id}),
             Self::SourceGone { sessions } => json!({
                 "count": sessions.len(),
@@ -233,6 +237,7 @@ impl Error {
             Self::Elsewhere { found, .. } => {
                 found.iter().take(NAMED).map(Elsewhere::shown_by).collect()
             }
+            Self::NoSource(session) => vec![format!("forklore export {session} --to plain")],
             Self::Ambiguous { candidates, .. } => {
                 candidates.iter().take(3).map(|id| format!("forklore show {id}")).collect()
             }

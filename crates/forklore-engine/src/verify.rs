@@ -101,5 +101,11 @@ fn is_damage(error: &forklore_store::Error) -> bool {
 }
 
 fn problem(session: &SessionId, kind: ErrorKind, message: &str) -> Problem {
-    Problem { session_id: Some(session.clone()), seq: None, kind, message: message.to_owned() }
+    Problem {
+        session_id: Some(session.clone()),
+        seq: None,
+        attachment: None,
+        kind,
+        message: message.to_owned(),
+    }
 }

@@ -212,5 +212,11 @@ fn named(error: &Error, what: &str) -> Result<Problem, String> {
     if !clear {
         return Err(format!("{what} failed in an unclear way: {kind} {error}"));
     }
-    Ok(Problem { session_id: None, seq: None, kind, message: format!("{what}: {error}") })
+    Ok(Problem {
+        session_id: None,
+        seq: None,
+        attachment: None,
+        kind,
+        message: format!("{what}: {error}"),
+    })
 }

@@ -135,6 +135,7 @@ impl Store for FilesStore {
                     found.problems.push(forklore_store::port::Problem {
                         session_id: None,
                         seq: None,
+                        attachment: None,
                         kind: error.kind(),
                         message: error.to_string(),
                     });

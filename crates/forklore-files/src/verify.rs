@@ -128,6 +128,7 @@ impl<'f> Check<'f> {
         self.found.problems.push(Problem {
             session_id: session.or_else(|| id.cloned()),
             seq,
+            attachment: None,
             kind: error.kind(),
             message: error.to_string(),
         });
@@ -140,7 +141,13 @@ impl<'f> Check<'f> {
 
     fn note(&mut self, id: &SessionId, kind: ErrorKind, message: String) {
         let session_id = Some(id.clone());
-        self.found.problems.push(Problem { session_id, seq: None, kind, message });
+        self.found.problems.push(Problem {
+            session_id,
+            seq: None,
+            attachment: None,
+            kind,
+            message,
+        });
     }
 
     /// The session's own events, which stand one behind the other up to its head, step by step.

@@ -99,6 +99,7 @@ impl<'s> Check<'s> {
         self.found.problems.push(Problem {
             session_id,
             seq: at,
+            attachment: None,
             kind: error.kind(),
             message: error.to_string(),
         });
@@ -120,6 +121,7 @@ impl<'s> Check<'s> {
                     self.found.problems.push(Problem {
                         session_id: None,
                         seq: None,
+                        attachment: None,
                         kind,
                         message,
                     });
@@ -179,6 +181,7 @@ impl<'s> Check<'s> {
                 self.found.problems.push(Problem {
                     session_id: Some(id.clone()),
                     seq: None,
+                    attachment: None,
                     kind: ErrorKind::LineageCycle,
                     message: format!("the ancestors of session {id} run in a circle"),
                 });
@@ -339,6 +342,7 @@ impl<'s> Check<'s> {
         self.found.problems.push(Problem {
             session_id: owner.map(|header| header.id.clone()),
             seq: Some(seq),
+            attachment: None,
             kind: ErrorKind::MissingAncestor,
             message: format!("an event before seq {seq} is missing in segment {segment}"),
         });

@@ -340,6 +340,9 @@ pub struct Problem {
     /// The log position, where known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
+    /// The attachment that is missing or damaged, where it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attachment: Option<forklore_model::AttachmentId>,
     /// The kind, like an error's.
     pub kind: forklore_model::ErrorKind,
     /// What is wrong, in words.
@@ -356,7 +359,7 @@ impl Problem {
             _ => (None, None),
         };
         let session_id = named.or(session).cloned();
-        Self { session_id, seq, kind: error.kind(), message: error.to_string() }
+        Self { session_id, seq, attachment: None, kind: error.kind(), message: error.to_string() }
     }
 }
 

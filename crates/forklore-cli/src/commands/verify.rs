@@ -19,7 +19,9 @@ Examples:
   forklore verify --repair saved.db                 into a new store, which --store then names
   forklore --store sqlite:old.db verify --repair files:saved
 
-The exit code is 6 when something is wrong; with --repair, when something is lost.";
+The exit code is 6 when something is wrong; with --repair, when something is lost. No repair brings \
+the bytes of an attachment back: attach a file with the same bytes, to any session, and all that \
+name it have it again.";
 
 /// Read and check everything stored
 #[derive(Debug, clap::Args)]
@@ -63,7 +65,19 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     if report.problems.is_empty() {
         return Ok(());
     }
-    output.hint("forklore verify --repair OUT", "save what can be read into a new store");
+    let (attached, stored): (Vec<_>, Vec<_>) =
+        report.problems.iter().partition(|problem| problem.attachment.is_some());
+    let mut next = Vec::new();
+    if !attached.is_empty() {
+        next.push((
+            "forklore attach SESSION FILE",
+            "a file with those bytes, to any session, mends it",
+        ));
+    }
+    if !stored.is_empty() {
+        next.push(("forklore verify --repair OUT", "save what can be read into a new store"));
+    }
+    output.hints(&next);
     Err(Failure::Answered(ErrorKind::Corrupt))
 }
 

@@ -3,9 +3,6 @@
 use serde_json::json;
 
 use crate::place::{Place, WORKSPACE, ran, snapshot};
-=======
-use crate::place::{Place, WORKSPACE, snapshot};
->>>>>>> e116333 (Show where a query is wrong, refuse values that are no terms, say when an answer finds no room)
 
 #[test]
 fn a42_refusals_have_their_kind_and_code() {
@@ -148,7 +145,6 @@ fn a_store_that_is_none_is_refused() {
 }
 
 #[test]
-<<<<<<< HEAD
 fn a_label_of_another_folder_is_found_by_what_the_error_says() {
     let place = Place::with_a_plan();
     place.ok(&["fork", "plan-1", "--id", "plan-2", "--label", "plan-b"]);
@@ -172,4 +168,38 @@ fn a_label_of_another_folder_is_found_by_what_the_error_says() {
     let json = ran(place.command(&["--json", "show", "@plan-b"]));
     snapshot!(format!("{}{}", told[0].err, json.out));
     assert_eq!(ran(place.command(&["--all", "show", "@plan-b"])).code, 0);
+}
+
+#[test]
+fn what_is_no_store_is_named_and_left_alone() {
+    let place = Place::new();
+    place.file("other.txt", "hello\n");
+    std::fs::create_dir_all(place.path().join("folder/inside")).unwrap();
+    let mut shown = Vec::new();
+    for url in [
+        "sqlite:folder",
+        "sqlite:other.txt",
+        "files:other.txt",
+        "files:folder",
+        "graph:other.txt",
+        "graph:folder",
+        "postgres://host/name",
+        "folder",
+    ] {
+        for verb in ["list", "doctor"] {
+            let ran = place.run(&["--store", url, verb]);
+            assert_ne!(ran.code, 0, "{url} {verb}: {ran:?}");
+            let problems = ran.out.lines().filter(|line| line.starts_with("problem"));
+            let problems: String = problems.map(|line| format!("{line}\n")).collect();
+            shown.push(format!(
+                "$ forklore --store {url} {verb}\n{problems}{}[{}]\n",
+                ran.err, ran.code
+            ));
+        }
+    }
+    let twice = place.run(&["--store", "sqlite:a", "--store", "sqlite:b", "list"]);
+    shown.push(format!("{}[{}]\n", twice.err, twice.code));
+    assert_eq!(std::fs::read_to_string(place.path().join("other.txt")).unwrap(), "hello\n");
+    assert_eq!(std::fs::read_dir(place.path().join("folder")).unwrap().count(), 1);
+    snapshot!(shown.join("\n"));
 }

@@ -75,6 +75,7 @@ impl Engine {
                     problems.push(Problem {
                         session_id: Some(header.id.clone()),
                         seq: Some(seq),
+                        attachment: Some(mention.id),
                         kind: *kind,
                         message: format!("{message}{named}"),
                     });

@@ -19,7 +19,7 @@ impl Engine {
             kind @ (ErrorKind::Corrupt | ErrorKind::MissingAncestor) => {
                 let session_id = Some(header.id.clone());
                 let message = format!("{what}: {error}");
-                problems.push(Problem { session_id, seq: None, kind, message });
+                problems.push(Problem { session_id, seq: None, attachment: None, kind, message });
                 Ok(())
             }
             _ => Err(error),

@@ -49,7 +49,7 @@ impl Engine {
         let header = self.store().header(session)?;
         let found = self.sources()?.sources(&FindSource::Session(header.id))?;
         let Some(own) = found.into_iter().next() else {
-            return Err(Error::NoMatch { what: format!("a file that {session} was read from") });
+            return Err(Error::NoSource(session.clone()));
         };
         let mut files = Vec::new();
         for source in self.beside(&own)? {

@@ -38,7 +38,7 @@ impl Engine {
         let header = self.store().header(session)?;
         let found = self.sources()?.sources(&FindSource::Session(header.id))?;
         let Some(source) = found.into_iter().next() else {
-            return Err(Error::NoMatch { what: format!("a file that {session} was read from") });
+            return Err(Error::NoSource(session.clone()));
         };
         self.restore_source(source, out)
     }

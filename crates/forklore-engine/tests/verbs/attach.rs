@@ -121,8 +121,9 @@ fn the_same_bytes_are_kept_once(world: &World) {
     assert_eq!(read(world, &second.id), Err(ErrorKind::NotFound));
 }
 
-fn problem(session: &str, seq: u64, kind: ErrorKind, message: String) -> Problem {
-    Problem { session_id: Some(id(session)), seq: Some(seq), kind, message }
+fn problem(seq: u64, attachment: AttachmentId, kind: ErrorKind, message: String) -> Problem {
+    let (session_id, attachment) = (Some(id("a")), Some(attachment));
+    Problem { session_id, seq: Some(seq), attachment, kind, message }
 }
 
 fn a17_a_missing_one_reads_missing_and_fails_nothing(world: &World) {
@@ -146,7 +147,7 @@ fn a17_a_missing_one_reads_missing_and_fails_nothing(world: &World) {
     let named = world.engine.attachments(&session).unwrap();
     assert_eq!((named[0].missing, named[0].bytes), (true, None));
     let message = format!("the attachment {reference} is missing (x)");
-    let told = problem("a", 0, ErrorKind::NotFound, message);
+    let told = problem(0, reference.parse().unwrap(), ErrorKind::NotFound, message);
     assert_eq!(world.engine.verify(None).unwrap().problems, std::slice::from_ref(&told));
 
     let attached = attach(world, "a", b"some bytes", "shot.png");
@@ -159,7 +160,7 @@ fn a17_a_missing_one_reads_missing_and_fails_nothing(world: &World) {
             "the attachment {} is damaged: its bytes do not have the digest that it is named by (shot.png)",
             attached.id
         );
-        wrong.push(problem("a", 1, ErrorKind::Corrupt, message));
+        wrong.push(problem(1, attached.id, ErrorKind::Corrupt, message));
     }
     // Told once, where it was written, and for one session where that one has it.
     world.fork("a", "end", "b");
