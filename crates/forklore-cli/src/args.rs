@@ -7,12 +7,12 @@ use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextValue, ErrorKind as ClapKind};
-use clap::{ColorChoice, Parser};
+use clap::{ColorChoice, FromArgMatches, Parser};
 
 use crate::commands::Command;
-use crate::exit;
 use crate::failure::Failure;
 use crate::output::{Output, Settings};
+use crate::{exit, help};
 
 const AFTER_HELP: &str = "\
 A session is an append-only log. A fork continues it from any point without copying it, so trying \
@@ -81,7 +81,8 @@ where
 /// Help, the version or a usage error, all of which end the program here.
 pub(crate) fn read() -> Result<(Cli, Output), ExitCode> {
     let words: Vec<OsString> = std::env::args_os().collect();
-    match Cli::try_parse_from(&words) {
+    let parsed = help::command().try_get_matches_from(&words);
+    match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => {
             let output = Output::to_standard(&cli.globals.settings());
             Ok((cli, output))

@@ -7,6 +7,7 @@ mod commands;
 mod completion;
 mod exit;
 mod failure;
+mod help;
 mod output;
 mod session_ref;
 mod store;

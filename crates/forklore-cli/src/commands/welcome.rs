@@ -9,7 +9,7 @@ const STEPS: [(&str, &str); 6] = [
     ("forklore replay last", "read a session"),
     ("forklore fork last --at turn:2", "go on from its second turn, on a branch"),
     ("forklore tree last", "see the branches"),
-    ("forklore diff @main last", "see what they do differently"),
+    ("forklore diff last@main last", "see what they do differently"),
 ];
 
 /// Says what to do first.

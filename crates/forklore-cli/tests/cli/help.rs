@@ -20,10 +20,8 @@ fn a41_every_verb_has_examples_that_begin_with_it() {
     let help = place.ok(&["--help"]);
     let verbs: Vec<_> = help
         .lines()
-        .skip_while(|line| *line != "Commands:")
-        .skip(1)
-        .take_while(|line| line.starts_with("  "))
-        .filter_map(|line| line.split_whitespace().next())
+        .take_while(|line| *line != "Options:")
+        .filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next())
         .filter(|verb| *verb != "help")
         .collect();
     assert_eq!(verbs.len(), 33, "{verbs:?}");

@@ -68,10 +68,47 @@ fn its_lines_do_what_they_say_in_an_empty_home() {
     let [tried, all, _, own, forked] = trees.as_slice() else { panic!("{}", ran.out) };
     assert!(tried.contains("└─ fork-"), "{tried}");
     assert!(all.contains("└─ ") && all.lines().count() > 15, "{all}");
+    for dialect in ["claude", "codex", "gemini", "opencode", "pi"] {
+        assert!(all.contains(&format!(" {dialect} ")), "{dialect} is named in the tree: {all}");
+    }
     assert!(own.contains("which parser?") && own.contains("└─ try-winnow"), "{own}");
     assert!(forked.contains("└─ plan-b") && forked.contains("claude --resume "), "{forked}");
     assert!(forked.contains("codex resume "), "{forked}");
     assert!(std::fs::metadata(clone.join("sessions.trig")).unwrap().len() > 10_000);
     // None of the samples has a tool that failed.
     assert!(forked.trim_end().ends_with("branch  tool  failures"), "{forked}");
+}
+
+/// A line without what differs from run to run: ids, ages and the gaps between columns.
+fn lasting(line: &str) -> String {
+    let is_id =
+        |word: &str| word.len() >= 8 && word.chars().all(|c| c.is_ascii_hexdigit() || c == '-');
+    let words = line.split_whitespace().map(|word| match word.strip_prefix("fork-") {
+        Some(id) if is_id(id) => "fork-ID",
+        _ if is_id(word) => "ID",
+        _ => word,
+    });
+    let line = words.collect::<Vec<_>>().join(" ");
+    // Behind the size stands when it was written, which is long ago for all but the new one.
+    match line.split_once(" kB ").or_else(|| line.split_once(" B ")) {
+        Some((before, _)) => before.to_owned(),
+        None => line,
+    }
+}
+
+#[test]
+fn what_its_first_command_prints_stands_below_it() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
+    let section = readme.split("## Try it").nth(1).unwrap();
+    let shown = section.split("```text\n").nth(1).unwrap().split("```").next().unwrap();
+    let command = commands(&readme, "## Try it");
+    let mut words = command.split_whitespace();
+    assert_eq!(words.next(), Some("forklore"));
+    let place = Place::new();
+    let mut forklore = place.command(&words.collect::<Vec<_>>());
+    forklore.current_dir(&root).env("COLUMNS", "200");
+    let ran = ran(forklore);
+    let lines = |text: &str| text.lines().map(lasting).collect::<Vec<_>>();
+    assert_eq!(lines(&ran.out), lines(shown), "{ran:?}");
 }

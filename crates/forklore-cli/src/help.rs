@@ -1,0 +1,74 @@
+//! The help of the program: its commands by what they are for.
+
+use clap::CommandFactory;
+use clap::builder::StyledStr;
+
+use crate::args::Cli;
+
+/// What the commands are for, in the order of a first reading.
+const GROUPS: [(&str, &[&str]); 6] = [
+    ("Talk to an agent", &["chat", "resume", "explore"]),
+    ("Write", &["new", "append", "attach", "import", "fork", "bring", "label", "detach", "delete"]),
+    (
+        "Read",
+        &[
+            "list", "show", "log", "replay", "inspect", "tree", "branches", "lineage", "diff",
+            "stats",
+        ],
+    ),
+    ("Take out", &["export", "resume-in", "restore", "graph", "sparql"]),
+    ("Take care", &["verify", "doctor", "gc", "pack"]),
+    ("Set up", &["completions", "man", "help"]),
+];
+
+/// The command line, with that help.
+pub(crate) fn command() -> clap::Command {
+    let program = Cli::command();
+    let template = template(&program);
+    program.help_template(template)
+}
+
+fn template(program: &clap::Command) -> StyledStr {
+    use std::fmt::Write;
+
+    let styles = program.get_styles();
+    let (heading, literal) = (styles.get_header(), styles.get_literal());
+    let mut text = StyledStr::from("{about}\n\n{usage-heading} {usage}\n");
+    for (name, verbs) in GROUPS {
+        // Writing into memory cannot fail.
+        let _ = write!(text, "\n{heading}{name}:{heading:#}\n");
+        for verb in verbs {
+            let Some(about) = about(program, verb) else { continue };
+            let _ = writeln!(text, "  {literal}{verb}{literal:#}{:1$}{about}", "", 13 - verb.len());
+        }
+    }
+    let _ = write!(text, "\n{heading}Options:{heading:#}\n{{options}}{{after-help}}");
+    text
+}
+
+/// What a command does; none for one that this program was built without.
+fn about(program: &clap::Command, verb: &str) -> Option<String> {
+    if verb == "help" {
+        return Some("Print this, or the help of a command with its examples".to_owned());
+    }
+    Some(program.find_subcommand(verb)?.get_about()?.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_command_stands_in_one_group() {
+        let program = Cli::command();
+        let verbs: BTreeSet<_> = program.get_subcommands().map(clap::Command::get_name).collect();
+        let grouped: Vec<_> = GROUPS.iter().flat_map(|(_, verbs)| verbs.iter().copied()).collect();
+        let once: BTreeSet<_> = grouped.iter().copied().filter(|verb| *verb != "help").collect();
+        assert_eq!(grouped.len(), once.len() + 1);
+        assert!(verbs.is_subset(&once), "{verbs:?}");
+        // Without a feature, some are in a group only.
+        assert!(cfg!(not(feature = "graph")) || once == verbs, "{once:?}");
+    }
+}
