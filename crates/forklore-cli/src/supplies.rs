@@ -1,5 +1,6 @@
 //! The user's configuration, and what it names: models and tools.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy;
@@ -34,6 +35,19 @@ pub(crate) fn configured(app: &App, output: &mut Output) -> Result<Configured> {
         output.remark(&text);
     }
     Ok(configured)
+}
+
+/// What the user calls the models, by the names that their providers know them by, where one name
+/// of the user's stands for one of a provider's and is another.
+pub(crate) fn names() -> HashMap<String, String> {
+    // Who only reads about sessions need not have a sound configuration.
+    let Some(configured) = path().ok().and_then(|path| Configured::read(&path).ok()) else {
+        return HashMap::new();
+    };
+    let models = &configured.config.models;
+    let alone = |there: &str| models.values().filter(|model| model.model == there).count() == 1;
+    let named = models.iter().filter(|(name, model)| alone(&model.model) && **name != model.model);
+    named.map(|(name, model)| (model.model.clone(), name.clone())).collect()
 }
 
 /// The configuration's file.

@@ -20,6 +20,7 @@ mod diff;
 pub mod error;
 mod events;
 mod export;
+mod first_words;
 mod fork;
 mod gc;
 mod import;

@@ -66,8 +66,8 @@ fn show(page: &mut Page, branches: &[Branch], family: &[Branch], here: &SessionI
         Column::new("SESSION"),
         Column::new("FROM").gives_way(),
         Column::new("AT"),
-        Column::new("MESSAGES").right(),
-        Column::new("OWN").right(),
+        Column::new("MESSAGES").right().optional(),
+        Column::new("OWN").right().optional(),
         Column::new(""),
     ]);
     for branch in branches {

@@ -107,5 +107,7 @@ impl Form {
 /// What has no place in a form.
 pub(super) fn left_out(page: &mut Page, lossy: &[Lost]) {
     let lost: Vec<_> = lossy.iter().map(|lost| format!("{} {}", lost.count, lost.kind)).collect();
-    page.fact("left out", lost.join(", "));
+    if !lost.is_empty() {
+        page.fact("left out", format!("{}, for which the form has no place", lost.join(", ")));
+    }
 }

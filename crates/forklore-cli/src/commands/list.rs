@@ -1,5 +1,6 @@
 //! `list`: the sessions of a folder, the last updated first.
 
+use forklore::Engine;
 use forklore::engine::ListRequest;
 use forklore::model::header::SessionView;
 use forklore::model::{Header, SessionKind};
@@ -10,6 +11,7 @@ use crate::app::App;
 use crate::args::choice;
 use crate::failure::Result;
 use crate::output::session::label_tone;
+use crate::output::transcript::start_of;
 use crate::output::{Cell, Column, Output, Page, ShortIds, Table, Tone, age, bytes, since};
 
 const EXAMPLES: &str = "\
@@ -61,6 +63,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let sessions = &listing.sessions;
     let next = listing.next.as_deref();
     let problems = listing.problems.as_slice();
+    let titles = if output.is_json() { Vec::new() } else { titles(engine, sessions) };
     let answer =
         Answer { sessions: sessions.iter().map(|h| h.view(now)).collect(), next, problems };
     output.answer(&answer, |page| {
@@ -68,7 +71,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
             let place = if everywhere { "the store" } else { "this folder" };
             page.put(Tone::Plain, format!("No sessions in {place}.")).end();
         } else {
-            show(page, sessions, everywhere);
+            show(page, sessions, &titles, everywhere);
         }
     })?;
     if sessions.is_empty() && !everywhere {
@@ -81,27 +84,42 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     super::damaged::tell(problems, output)
 }
 
-fn show(page: &mut Page, sessions: &[Header], everywhere: bool) {
+/// What each session is called, or its first words.
+fn titles(engine: &Engine, sessions: &[Header]) -> Vec<(Tone, String)> {
+    let of = |header: &Header| match &header.title {
+        Some(title) => (Tone::Plain, title.clone()),
+        None => {
+            // One that cannot be read is listed all the same; its verbs tell what is wrong.
+            let said = engine.first_words(header).ok().flatten();
+            (Tone::Dim, said.map(|said| start_of(&said)).unwrap_or_default())
+        }
+    };
+    sessions.iter().map(of).collect()
+}
+
+fn show(page: &mut Page, sessions: &[Header], titles: &[(Tone, String)], everywhere: bool) {
     let now = page.look().now;
     let short = ShortIds::of(sessions.iter().map(|header| &header.id));
     let mut table = Table::new(&[
         Column::new("SESSION"),
         Column::new("LABEL"),
-        Column::new("MESSAGES").right(),
+        Column::new("TURNS").right(),
+        Column::new("MESSAGES").right().optional(),
         Column::new("SIZE").right().optional(),
         Column::new("UPDATED"),
         Column::new("TITLE").gives_way(),
         Column::new("FOLDER").gives_way().optional(),
     ]);
-    for header in sessions {
+    for (header, (tone, title)) in sessions.iter().zip(titles) {
         let folder = if everywhere { header.workspace.as_str() } else { "" };
         table.row([
             Cell::new(Tone::Id, short.get(&header.id)),
             Cell::new(label_tone(header.kind), header.label.as_str()),
+            Cell::new(Tone::Plain, header.counts.turns.to_string()),
             Cell::new(Tone::Plain, header.counts.index.to_string()),
             Cell::new(Tone::Plain, bytes(header.own_bytes)),
             Cell::new(Tone::Dim, age(now, header.updated)),
-            Cell::new(Tone::Plain, header.title.as_deref().unwrap_or_default()),
+            Cell::new(*tone, title.as_str()),
             Cell::new(Tone::Dim, folder),
         ]);
     }

@@ -4,6 +4,8 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::Path;
 
+use forklore::model::ErrorKind;
+
 use crate::failure::{Failure, Result};
 
 /// How much is gathered before it is written.
@@ -19,7 +21,10 @@ pub(super) fn write<T>(path: &Path, fill: impl FnOnce(&mut File) -> Result<T>) -
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path).map_err(failed(path))?;
+    let mut file = options.open(path).map_err(|source| match source.kind() {
+        io::ErrorKind::AlreadyExists => is_there(path),
+        _ => failed(path)(source),
+    })?;
     let filled = fill(&mut file).and_then(|value| {
         file.sync_all().map_err(failed(path))?;
         Ok(value)
@@ -29,6 +34,13 @@ pub(super) fn write<T>(path: &Path, fill: impl FnOnce(&mut File) -> Result<T>) -
         let _ = std::fs::remove_file(path);
     }
     filled
+}
+
+/// Nothing is ever written over.
+fn is_there(path: &Path) -> Failure {
+    let message =
+        format!("{} is there already and stays as it is: name another file", path.display());
+    Failure::refused(ErrorKind::AlreadyExists, message)
 }
 
 /// The failure of writing to `path`.

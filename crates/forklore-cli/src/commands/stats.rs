@@ -1,5 +1,7 @@
 //! `stats`: how much there is, what sharing saved, and what models cost.
 
+use std::collections::HashMap;
+
 use forklore::engine::{ModelUsage, Spender, Spending, Stats};
 use forklore::model::header::Usage;
 use serde::Serialize;
@@ -8,6 +10,7 @@ use crate::app::App;
 use crate::failure::Result;
 use crate::output::{Cell, Column, Output, Page, ShortIds, Table, Tone, bytes, count, grouped};
 use crate::session_ref::SessionRef;
+use crate::supplies;
 
 /// Lines of the table of sessions that are shown to people.
 const ROWS: usize = 40;
@@ -60,6 +63,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let session = reference.map(|session| app.session(&session, output)).transpose()?;
     let engine = app.engine()?;
     let session = session.map(|header| header.id);
+    let names = names(args, session.is_some(), output);
     let mut inherited = None;
     let (mut stats, spender) = match session {
         Some(id) if args.family => (engine.family_stats(&id)?, Some(Spender::Family(id))),
@@ -83,7 +87,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     output.answer(&answer, |page| {
         show(page, &stats, inherited, spending.as_ref());
         if let Some(spending) = &spending {
-            models(page, spending);
+            models(page, spending, &names);
             sessions(page, spending);
         }
     })?;
@@ -91,6 +95,11 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         output.hint("forklore stats --models", "what each model and session cost");
     }
     super::damaged::tell(&stats.problems, output)
+}
+
+/// What the configuration calls the models, where they are told to people.
+fn names(args: &Args, one: bool, output: &Output) -> HashMap<String, String> {
+    if output.is_json() || !(one || args.models) { HashMap::new() } else { supplies::names() }
 }
 
 fn show(page: &mut Page, stats: &Stats, inherited: Option<Usage>, spending: Option<&Spending>) {
@@ -135,17 +144,20 @@ fn named(model: &ModelUsage) -> &str {
     model.model.as_deref().unwrap_or("(not said)")
 }
 
-fn models(page: &mut Page, spending: &Spending) {
+fn models(page: &mut Page, spending: &Spending, names: &HashMap<String, String>) {
     if spending.models.is_empty() {
         return;
     }
     page.end();
     let mut table = table("MODEL", "CALLS");
     for model in &spending.models {
-        let mut cells = vec![
-            Cell::new(Tone::Strong, named(model)),
-            Cell::new(Tone::Plain, grouped(model.calls)),
-        ];
+        let there = named(model);
+        let name = match names.get(there) {
+            Some(name) => format!("{name} ({there})"),
+            None => there.to_owned(),
+        };
+        let mut cells =
+            vec![Cell::new(Tone::Strong, name), Cell::new(Tone::Plain, grouped(model.calls))];
         cells.extend(amounts(&model.usage));
         table.row(cells);
     }

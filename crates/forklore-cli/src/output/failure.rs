@@ -58,7 +58,11 @@ impl Output {
             Some(lines) => (message.replace(lines, ""), lines),
             None => (message, ""),
         };
-        page.put(Tone::Bad, "error: ").put(Tone::Plain, message.trim_end()).end();
+        page.put(Tone::Bad, "error: ").rest_of_line(
+            Tone::Plain,
+            message.trim_end(),
+            "error: ".len(),
+        );
         page.block(Tone::Plain, rest, 0, usize::MAX);
         excerpt(&mut page, &failure.details());
         if let Some(candidates) = failure.details().get("candidates").and_then(Value::as_array) {

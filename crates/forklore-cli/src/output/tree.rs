@@ -131,7 +131,7 @@ pub(crate) fn draw(page: &mut Page, twigs: &[Twig]) {
         Column::new("AGENT").optional(),
         Column::new("FROM"),
         Column::new("MESSAGES").right().optional(),
-        Column::new("OWN").right(),
+        Column::new("OWN").right().optional(),
         Column::new("SIZE").right().optional(),
         Column::new("UPDATED"),
         Column::new(""),
