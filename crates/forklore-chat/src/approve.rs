@@ -36,6 +36,27 @@ impl AtTerminal {
     }
 }
 
+/// What a person says to a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reply {
+    Yes,
+    No,
+    /// Yes, and without asking until the program ends.
+    Always,
+}
+
+impl Reply {
+    /// What a word means; anything but these was meant for something else.
+    pub(crate) fn of(word: &str) -> Option<Self> {
+        match word.trim().to_lowercase().as_str() {
+            "y" | "yes" => Some(Self::Yes),
+            "n" | "no" => Some(Self::No),
+            "a" | "always" => Some(Self::Always),
+            _ => None,
+        }
+    }
+}
+
 impl Approve for AtTerminal {
     fn approve<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Answer> {
         Box::pin(async move {

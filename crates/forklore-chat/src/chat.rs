@@ -11,7 +11,7 @@ use forklore_model::{Header, SessionId};
 use tokio::sync::mpsc;
 
 use crate::approve::{Asked as Question, AtTerminal};
-use crate::command::{Asked, COMMANDS, Next, parse};
+use crate::command::{Asked, COMMANDS, Next, nearest, parse};
 use crate::input::{Input, Line, Offered};
 use crate::screen::{Screen, Tone};
 use crate::{Error, Result, Stop, Supplies, Waiting};
@@ -56,6 +56,8 @@ pub struct Chat<'a> {
     /// The files that go along with what is said next.
     pub(crate) waiting: Vec<Waiting>,
     pub(crate) workspace: Workspace,
+    /// What a session is called that was just begun.
+    title: Option<String>,
     pub(crate) model: String,
     pub(crate) wait: Duration,
     pub(crate) approve: Arc<AtTerminal>,
@@ -88,6 +90,7 @@ impl<'a> Chat<'a> {
             trail: Vec::new(),
             waiting: Vec::new(),
             workspace: start.workspace,
+            title: start.title,
             model: model.to_owned(),
             wait: start.wait,
             approve,
@@ -125,7 +128,7 @@ impl<'a> Chat<'a> {
         };
         self.supplies.runtime().block_on(self.session.cleanup(true));
         if let Ok(header) = self.header() {
-            let resume = format!("forklore resume {}", header.id);
+            let resume = format!("forklore resume {}", self.short(&header.id));
             self.screen.words(&[(Tone::Dim, "To go on: "), (Tone::Strong, &resume)]);
         }
         stopped
@@ -143,8 +146,9 @@ impl<'a> Chat<'a> {
                 None => Ok(Next::Line),
             },
             Asked::Unknown(name) => {
-                let message = format!("there is no /{name}; /help shows what there is");
-                Err(Error::words(message))
+                let meant = nearest(name).map(|name| format!("did you mean /{name}? "));
+                let meant = meant.unwrap_or_default();
+                Err(Error::words(format!("there is no /{name}; {meant}/help shows what there is")))
             }
         }
     }
@@ -157,15 +161,25 @@ impl<'a> Chat<'a> {
             (Tone::Strong, &model),
             (Tone::Dim, &format!(" ({described}) answers. /help shows what you can type.")),
         ]);
-        if let Ok(header) = self.header() {
-            self.arrived(&header);
+        match self.header() {
+            Ok(header) => self.arrived(&header),
+            Err(_) => {
+                let title = self.title.clone().map(|title| format!(" {title}")).unwrap_or_default();
+                let place = format!("  a new conversation in {}", self.workspace.as_str());
+                self.screen.words(&[
+                    (Tone::Good, "On "),
+                    (Tone::Label, "main"),
+                    (Tone::Plain, &title),
+                    (Tone::Dim, &place),
+                ]);
+            }
         }
     }
 
     /// Says what is wrong, and what can be done.
     pub(crate) fn tell(&mut self, error: &Error) {
         self.screen.end_answer();
-        let message = error.to_string();
+        let message = self.with_names(&error.to_string());
         let mut lines = message.lines();
         let first = lines.next().unwrap_or_default().to_owned();
         self.screen.words(&[(Tone::Bad, "error: "), (Tone::Plain, &first)]);
@@ -282,12 +296,22 @@ impl<'a> Chat<'a> {
         described.collect()
     }
 
+    /// The model that answers, by its name in the configuration, with what its provider calls it
+    /// where that is another name.
+    pub(crate) fn model_named(&self) -> String {
+        let there = self.supplies.configured().config.models.get(&self.model);
+        match there.filter(|there| there.model != self.model) {
+            Some(there) => format!("{} ({})", self.model, there.model),
+            None => self.model.clone(),
+        }
+    }
+
     /// A summary of this session by the model that answers; where it cannot, why not.
     pub(crate) fn summary(&mut self) -> Result<Summarize> {
-        self.screen.line(Tone::Dim, "asking the model for a summary ...");
+        let waited = format!("{} sums up", self.model);
         let session = self.session.clone();
         let heard = session.subscribe(1);
-        self.watch(heard, async move { Ok(session.summarize().await?) })
+        self.watch(heard, &waited, async move { Ok(session.summarize().await?) })
     }
 
     fn leave(&mut self) {
@@ -299,7 +323,9 @@ impl<'a> Chat<'a> {
     /// Says where one is now.
     fn arrived(&mut self, header: &Header) {
         let title = header.title.clone().map(|title| format!(" {title}")).unwrap_or_default();
-        let said = crate::command::count(header.counts.index);
+        let messages = crate::command::count(header.counts.index, "message");
+        let turns = crate::command::count(header.counts.turns, "turn");
+        let said = format!("{messages} in {turns}");
         let label = header.label.to_string();
         self.screen.words(&[
             (Tone::Good, "On "),
@@ -315,6 +341,7 @@ impl<'a> Chat<'a> {
             let text = "its last answer was cut short: /continue asks for the rest";
             self.screen.line(Tone::Warn, text);
         }
+        self.filling();
     }
 
     fn offered(&self) -> Offered {

@@ -14,6 +14,7 @@ pub mod explore;
 pub mod input;
 mod interrupts;
 pub mod markdown;
+mod named;
 mod once;
 pub mod screen;
 mod supplies;

@@ -9,7 +9,7 @@ use forklore_agent::{AgentSession, Equipment, Prompt, Status, Turn};
 use forklore_engine::Fork;
 use futures_util::{FutureExt, StreamExt};
 
-use crate::approve::Asked;
+use crate::approve::{Asked, Reply};
 use crate::chat::Chat;
 use crate::interrupts::{Interrupts, MOMENT};
 use crate::screen::Tone;
@@ -18,6 +18,12 @@ use crate::{Error, Result, Waiting};
 /// Notifications that wait to be shown.
 const WAITING: usize = 4096;
 
+/// How often it is shown that something is still waited for.
+const TICK: Duration = Duration::from_millis(100);
+/// From this part on it is told how full the context is, and from that on with emphasis.
+const FILLING: f64 = 0.5;
+const FULL: f64 = 0.7;
+
 /// What was going on while something was waited for.
 enum Moment<T> {
     Heard(Heard),
@@ -25,6 +31,7 @@ enum Moment<T> {
     Interrupted,
     /// The turn was about to begin when it was interrupted.
     Again,
+    Tick,
     Done(Result<T>),
 }
 
@@ -48,7 +55,13 @@ impl Chat<'_> {
             Some("" | "y" | "yes") => {}
             Some("w" | "wait") => return self.wait_for_it(prompt),
             // Anything else was meant for the conversation, not for the question.
-            _ => return Ok(()),
+            _ => {
+                if prompt.is_some() {
+                    let text = "what you said was not stored; the up arrow has it";
+                    self.screen.line(Tone::Dim, text);
+                }
+                return Ok(());
+            }
         }
         let branched = self.fork(Fork::of(self.session.id()))?;
         let label = branched.forked.label.to_string();
@@ -73,7 +86,8 @@ impl Chat<'_> {
         let prompt = prompt.map(|text| self.waiting.iter().fold(Prompt::from(text), along));
         let (says, before) = (prompt.is_some(), self.turns_said());
         let heard = session.subscribe(WAITING);
-        let turn = self.watch(heard, async move {
+        let waited = format!("{} answers", self.model);
+        let turn = self.watch(heard, &waited, async move {
             Ok(match prompt {
                 Some(prompt) => session.execute(prompt).await?,
                 None => session.resume().await?,
@@ -96,11 +110,18 @@ impl Chat<'_> {
         let session = self.session.clone();
         let delegate = Delegate::new(task);
         let heard = self.supplies.kernel().subscribe(WAITING);
-        let delegated = self.watch(heard, async move { Ok(session.delegate(delegate).await?) })?;
+        let work = async move { Ok(session.delegate(delegate).await?) };
+        let delegated = self.watch(heard, "a sub-agent works", work)?;
+        let label = self.label_of(&delegated.session_id);
         let turn = delegated.turn?;
         self.closed(&turn);
-        let text = format!("done by {}; the next turn is told its result", turn.session_id);
-        self.screen.line(Tone::Dim, &text);
+        self.screen.words(&[
+            (Tone::Dim, "Done by "),
+            (Tone::Label, &format!("@{label}")),
+            (Tone::Dim, "; the next turn is told its result, "),
+            (Tone::Strong, &format!("/switch @{label}")),
+            (Tone::Dim, " goes there"),
+        ]);
         Ok(())
     }
 
@@ -109,6 +130,7 @@ impl Chat<'_> {
     pub(crate) fn watch<T: Send + 'static>(
         &mut self,
         mut heard: Subscription,
+        waited: &str,
         work: impl Future<Output = Result<T>> + Send + 'static,
     ) -> Result<T> {
         let session = self.session.clone();
@@ -117,6 +139,7 @@ impl Chat<'_> {
         let mut interrupts = Interrupts::listen(runtime);
         let mut interrupted = 0;
         let mut is_told = false;
+        self.screen.wait(waited);
         let done = loop {
             let moment = runtime.block_on(async {
                 tokio::select! {
@@ -128,6 +151,7 @@ impl Chat<'_> {
                     () = tokio::time::sleep(MOMENT), if interrupted > 0 && !is_told => {
                         Moment::Again
                     }
+                    () = tokio::time::sleep(TICK) => Moment::Tick,
                 }
             });
             match moment {
@@ -141,6 +165,7 @@ impl Chat<'_> {
                     }
                 }
                 Moment::Again => is_told = session.interrupt(),
+                Moment::Tick => self.screen.tick(),
                 Moment::Done(done) => break done,
             }
         };
@@ -148,6 +173,7 @@ impl Chat<'_> {
             self.screen.heard(&heard);
         }
         self.screen.end_answer();
+        self.screen.waited();
         done
     }
 
@@ -160,17 +186,15 @@ impl Chat<'_> {
             Some(call) => self.screen.call(&call.name, call.arguments.get()),
             None => self.screen.line(Tone::Warn, &question.prompt),
         }
-        let said = self.input.ask("May it? [y]es, [n]o, [a]lways: ");
-        let said = said.map(|said| said.trim().to_lowercase());
-        let given = match said.as_deref() {
-            Some("y" | "yes") => Answer::Granted(None),
-            Some("a" | "always") => {
+        let given = match self.reply("May it? [y]es, [n]o, [a]lways: ") {
+            Some(Reply::Yes) => Answer::Granted(None),
+            Some(Reply::Always) => {
                 if let Some(tool) = &tool {
                     self.approve.allow(tool);
                 }
                 Answer::Granted(Some("allowed until the program ends".to_owned()))
             }
-            Some(_) => Answer::Denied(Some("the user said no".to_owned())),
+            Some(Reply::No) => Answer::Denied(Some("the user said no".to_owned())),
             None => {
                 session.interrupt();
                 Answer::Denied(Some("the user interrupted".to_owned()))
@@ -180,10 +204,22 @@ impl Chat<'_> {
         let _ = answer.send(given);
     }
 
+    /// What the person says to a question, asked until it is one of its answers; none interrupts.
+    fn reply(&mut self, question: &str) -> Option<Reply> {
+        loop {
+            let said = self.input.ask(question)?;
+            if let Some(reply) = Reply::of(&said) {
+                return Some(reply);
+            }
+        }
+    }
+
     /// The line below an answer.
     fn closed(&mut self, turn: &Turn) {
         if let Some(from) = &turn.moved_from {
-            let text = format!("{from} was taken by another program; this went on in a fork");
+            let (from, here) = (self.label_of(from), self.label_of(&turn.session_id));
+            let text =
+                format!("{from} was taken by another program; this went on in a fork, {here}");
             self.screen.line(Tone::Warn, &text);
         }
         match &turn.status {
@@ -199,6 +235,20 @@ impl Chat<'_> {
         let line = usage_line(turn);
         if !line.is_empty() {
             self.screen.line(Tone::Dim, &line);
+        }
+        self.filling();
+    }
+
+    /// Says how full the context is, where that begins to matter.
+    pub(crate) fn filling(&mut self) {
+        let session = self.session.clone();
+        let gauge = self.supplies.runtime().block_on(async move { session.gauge().await });
+        // Without a stored session, or a model that says how much it takes, there is nothing to say.
+        let Some(full) = gauge.ok().and_then(|gauge| gauge.fraction()) else { return };
+        if full >= FILLING {
+            let tone = if full >= FULL { Tone::Warn } else { Tone::Dim };
+            let text = format!("the context is {:.0} % full; /compact makes room", full * 100.0);
+            self.screen.line(tone, &text);
         }
     }
 }

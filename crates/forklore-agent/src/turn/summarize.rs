@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::ask::ask_aside;
 use super::cap::shortened;
 use crate::media::Attached;
-use crate::model::Request;
+use crate::model::{EndReason, Request};
 use crate::session::{Equipment, Inner};
 use crate::{Error, Result};
 
@@ -57,7 +57,8 @@ pub(crate) async fn summarize(
     let asked = ask_aside(inner, model, &request, &equipment.settings, cancel, purpose).await;
     let calls = asked.lost(Some(purpose)).chain(asked.answered(Some(purpose)));
     let usage = calls.map(|call| call.event(equipment)).collect::<Result<_>>()?;
-    let text = asked.answer.text();
+    let is_cut = asked.answer.end.as_ref().is_some_and(|end| end.reason == EndReason::Length);
+    let text = if is_cut { whole_words(&asked.answer.text()) } else { asked.answer.text() };
     let by = if let Some(failed) = asked.failed {
         Summarize::Untold(Error::from(failed).to_string())
     } else if asked.answer.end.is_none() {
@@ -68,6 +69,12 @@ pub(crate) async fn summarize(
         Summarize::Told { text, model: model.name().model.clone() }
     };
     Ok(Summarized { by, usage })
+}
+
+/// What is whole of a text that reached the most tokens.
+fn whole_words(text: &str) -> String {
+    let end = text.rfind(char::is_whitespace).unwrap_or(text.len());
+    format!("{} ...", text.get(..end).unwrap_or(text).trim_end())
 }
 
 /// A conversation as a text. The marks at its lines keep what was said apart from who said it.

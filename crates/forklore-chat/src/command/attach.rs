@@ -11,8 +11,13 @@ pub(super) const COMMAND: Command = Command {
     name: "attach",
     usage: "[FILE...] [--drop]",
     does: "send files with what you say next; without one, list those that wait",
-    takes: Takes::Text,
+    takes: Takes::File,
     options: &["--drop"],
+    examples: &[
+        ("/attach shot.png", "goes with what you say next"),
+        ("/attach", "which files wait"),
+        ("/attach --drop", "none goes along"),
+    ],
     run,
 };
 

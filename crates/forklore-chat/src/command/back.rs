@@ -11,6 +11,7 @@ pub(super) const COMMAND: Command = Command {
     does: "return to where you were before the last fork or switch",
     takes: Takes::Text,
     options: &[],
+    examples: &[("/back", "to where you were; again, further back")],
     run,
 };
 

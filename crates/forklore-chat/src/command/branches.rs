@@ -10,6 +10,7 @@ pub(super) const COMMAND: Command = Command {
     does: "list the branches of this family",
     takes: Takes::Text,
     options: &[],
+    examples: &[("/branches", "with what each has of its own")],
     run,
 };
 

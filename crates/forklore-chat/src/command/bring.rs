@@ -10,6 +10,11 @@ pub(super) const COMMAND: Command = Command {
     does: "tell this session what another branch came to",
     takes: Takes::Session,
     options: &["--into", "--by"],
+    examples: &[
+        ("/bring plan-b", "tell this session of it"),
+        ("/bring plan-b --by model", "summed up by the model"),
+        ("/bring main --into plan-b", "tell another branch"),
+    ],
     run,
 };
 

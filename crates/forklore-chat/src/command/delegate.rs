@@ -10,6 +10,7 @@ pub(super) const COMMAND: Command = Command {
     does: "let a sub-agent do a task, and tell this session its result",
     takes: Takes::Text,
     options: &[],
+    examples: &[("/delegate Count the words in this sentence.", "in a session of its own")],
     run,
 };
 

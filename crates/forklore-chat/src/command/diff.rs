@@ -10,6 +10,7 @@ pub(super) const COMMAND: Command = Command {
     does: "compare with another branch; without one, with where you came from",
     takes: Takes::Session,
     options: &[],
+    examples: &[("/diff", "with where you came from"), ("/diff plan-b", "with a branch")],
     run,
 };
 

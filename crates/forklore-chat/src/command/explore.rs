@@ -23,6 +23,11 @@ pub(super) const COMMAND: Command = Command {
         "--jobs",
         "--label",
     ],
+    examples: &[
+        ("/explore Say it in one word. -n 4", "four answers to one prompt"),
+        ("/explore Try. --models small,large", "one of each model"),
+        ("/explore --prompts ways.txt --judge 'wc -c'", "a line each, with marks"),
+    ],
     run,
 };
 

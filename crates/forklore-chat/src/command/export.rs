@@ -8,8 +8,12 @@ pub(super) const COMMAND: Command = Command {
     name: "export",
     usage: "FILE [--to AGENT]",
     does: "write this session into a new file, never over one",
-    takes: Takes::Text,
+    takes: Takes::File,
     options: &["--to"],
+    examples: &[
+        ("/export talk.jsonl", "lines of role and content"),
+        ("/export talk.jsonl --to claude", "as a session file of an agent"),
+    ],
     run,
 };
 

@@ -13,6 +13,12 @@ pub(super) const COMMAND: Command = Command {
     does: "go on in another branch, from here or from an earlier place",
     takes: Takes::Cut,
     options: &["--label", "--stay"],
+    examples: &[
+        ("/fork", "from here, on a branch with a name of its own"),
+        ("/fork 3 --label plan-b", "behind message 3"),
+        ("/fork turn:2", "behind the second turn"),
+        ("/fork -1 --stay", "make a branch, and stay here"),
+    ],
     run,
 };
 
@@ -32,7 +38,10 @@ fn run(chat: &mut Chat<'_>, rest: &str) -> Result<Next> {
         chat.screen.words(&[
             (Tone::Good, "Forked to "),
             (Tone::Label, &label),
-            (Tone::Dim, &format!(", behind {}; /switch {label} goes there", count(messages))),
+            (
+                Tone::Dim,
+                &format!(", behind {}; /switch {label} goes there", count(messages, "message")),
+            ),
         ]);
         return Ok(Next::Line);
     }
@@ -40,11 +49,14 @@ fn run(chat: &mut Chat<'_>, rest: &str) -> Result<Next> {
     chat.screen.words(&[
         (Tone::Good, "Now on "),
         (Tone::Label, &label),
-        (Tone::Dim, &format!(", behind {} of {}; /back returns", count(messages), parent.label)),
+        (
+            Tone::Dim,
+            &format!(", behind {} of {}; /back returns", count(messages, "message"), parent.label),
+        ),
     ]);
     Ok(Next::Line)
 }
 
-pub(crate) fn count(messages: u64) -> String {
-    if messages == 1 { "1 message".to_owned() } else { format!("{messages} messages") }
+pub(crate) fn count(number: u64, thing: &str) -> String {
+    if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
 }

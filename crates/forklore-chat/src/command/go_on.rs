@@ -10,6 +10,7 @@ pub(super) const COMMAND: Command = Command {
     does: "go on with a turn that was interrupted or broken off",
     takes: Takes::Text,
     options: &[],
+    examples: &[("/continue", "after Ctrl-C, a failure, or a killed process")],
     run,
 };
 

@@ -1,30 +1,73 @@
 //! `/help`: what one can type.
 
-use super::{COMMANDS, Command, Next, Takes};
-use crate::Result;
+use super::{COMMANDS, Command, Next, Takes, at_most_one, nearest, words};
 use crate::chat::Chat;
 use crate::screen::Tone;
+use crate::{Error, Result};
 
+/// The column at which it stands what commands do.
+const BESIDE: usize = 31;
+const CUT: &str = "CUT is turn:N, message:N, index:N, seq:N, event:ID, start or end; N alone is message:N (/turns).";
+const SESSION: &str = "SESSION is a label of this family, @label, an id or its end, or last.";
 const REST: &str = "\
-CUT is turn:N, message:N, index:N, seq:N, event:ID, start or end; N alone is message:N (/turns).
-SESSION is a label of this family, @label, an id or its end, or last.
+/help COMMAND shows examples. Tab completes commands, sessions, places, models and files.
 Alt-Enter, or a backslash before Enter, begins a new line. Ctrl-C interrupts, Ctrl-D leaves.
 Nothing that was said is ever changed or lost: to take something back is to fork.";
 
-pub(super) const COMMAND: Command =
-    Command { name: "help", usage: "", does: "show this", takes: Takes::Text, options: &[], run };
+pub(super) const COMMAND: Command = Command {
+    name: "help",
+    usage: "[COMMAND]",
+    does: "show this, or a command with examples",
+    takes: Takes::Command,
+    options: &[],
+    examples: &[("/help", "all of them"), ("/help fork", "one, with examples")],
+    run,
+};
 
-fn run(chat: &mut Chat<'_>, _: &str) -> Result<Next> {
+fn run(chat: &mut Chat<'_>, rest: &str) -> Result<Next> {
+    if let Some(name) = at_most_one(&COMMAND, words(rest)?)? {
+        return one(chat, name.trim_start_matches('/'));
+    }
+    let room = chat.screen.width().saturating_sub(BESIDE).max(20);
     for command in COMMANDS {
-        let name = format!("/{} {}", command.name, command.usage);
-        if name.len() > 30 {
-            chat.screen.line(Tone::Strong, &name);
-            chat.screen.line(Tone::Plain, &format!("{:31}{}", "", command.does));
-        } else {
-            chat.screen
-                .words(&[(Tone::Strong, &format!("{name:<31}")), (Tone::Plain, command.does)]);
+        let usage = format!("/{} {}", command.name, command.usage);
+        let mut beside = usage.clone();
+        if usage.len() >= BESIDE {
+            chat.screen.line(Tone::Strong, &usage);
+            beside.clear();
+        }
+        for does in textwrap::wrap(command.does, room) {
+            let beside = format!("{:<BESIDE$}", std::mem::take(&mut beside));
+            chat.screen.words(&[(Tone::Strong, &beside), (Tone::Plain, &does)]);
         }
     }
-    chat.screen.block(Tone::Dim, REST, "");
+    for text in [CUT, SESSION, REST] {
+        chat.screen.excerpt(Tone::Dim, text, "", usize::MAX);
+    }
+    Ok(Next::Line)
+}
+
+/// One command, with examples.
+fn one(chat: &mut Chat<'_>, name: &str) -> Result<Next> {
+    let Some(command) = COMMANDS.iter().find(|command| command.name == name) else {
+        let meant = nearest(name).map(|name| format!("; did you mean /help {name}?"));
+        return Err(Error::words(format!("there is no /{name}{}", meant.unwrap_or_default())));
+    };
+    let usage = format!("/{} {}", command.name, command.usage);
+    chat.screen.line(Tone::Strong, usage.trim_end());
+    chat.screen.line(Tone::Plain, command.does);
+    let widest = command.examples.iter().map(|(line, _)| line.len()).max().unwrap_or(0);
+    for (line, does) in command.examples {
+        chat.screen.words(&[
+            (Tone::Strong, &format!("  {line:<widest$}")),
+            (Tone::Dim, &format!("  {does}")),
+        ]);
+    }
+    if command.usage.contains("CUT") {
+        chat.screen.excerpt(Tone::Dim, CUT, "", usize::MAX);
+    }
+    if command.usage.contains("SESSION") {
+        chat.screen.excerpt(Tone::Dim, SESSION, "", usize::MAX);
+    }
     Ok(Next::Line)
 }

@@ -10,6 +10,7 @@ pub(super) const COMMAND: Command = Command {
     does: "list the conversations of this folder",
     takes: Takes::Text,
     options: &[],
+    examples: &[("/history", "the last one first; /resume goes there")],
     run,
 };
 

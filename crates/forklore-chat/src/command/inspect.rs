@@ -10,6 +10,7 @@ pub(super) const COMMAND: Command = Command {
     does: "show what the model would receive now",
     takes: Takes::Text,
     options: &[],
+    examples: &[("/inspect", "with summaries applied, as a request has it")],
     run,
 };
 

@@ -50,6 +50,8 @@ pub(crate) struct Command {
     pub(crate) takes: Takes,
     /// Its options.
     pub(crate) options: &'static [&'static str],
+    /// Lines to type, each with what it does.
+    pub(crate) examples: &'static [(&'static str, &'static str)],
     /// Does it; `rest` is what stands behind the name.
     pub(crate) run: fn(chat: &mut Chat<'_>, rest: &str) -> Result<Next>,
 }
@@ -65,6 +67,10 @@ pub(crate) enum Takes {
     Cut,
     /// A model.
     Model,
+    /// A file.
+    File,
+    /// A command.
+    Command,
 }
 
 /// What comes after a command.
@@ -137,6 +143,15 @@ pub(crate) fn parse(line: &str) -> Asked<'_> {
         Some(at) => Asked::Command(at, rest.trim()),
         None => Asked::Unknown(name),
     }
+}
+
+/// The command that a mistyped name was meant for, if there is one near.
+pub(crate) fn nearest(name: &str) -> Option<&'static str> {
+    let names = COMMANDS.iter().map(|command| command.name);
+    let begins = |known: &&str| name.len() > 1 && known.starts_with(name);
+    let far = |known: &&str| strsim::damerau_levenshtein(known, name);
+    let near = names.clone().min_by_key(far).filter(|known| far(known) <= name.len().min(5) / 2);
+    names.clone().find(begins).or(near)
 }
 
 /// The words behind a command; quotes keep words together.

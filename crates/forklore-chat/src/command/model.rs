@@ -11,6 +11,7 @@ pub(super) const COMMAND: Command = Command {
     does: "let another model answer; without a name, list them",
     takes: Takes::Model,
     options: &[],
+    examples: &[("/model", "which there are"), ("/model large", "let this one answer")],
     run,
 };
 

@@ -11,6 +11,7 @@ pub(super) const COMMAND: Command = Command {
     does: "begin another conversation; this one stays",
     takes: Takes::Text,
     options: &[],
+    examples: &[("/new", "without a title"), ("/new which parser?", "with one")],
     run,
 };
 

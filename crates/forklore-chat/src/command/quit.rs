@@ -10,6 +10,7 @@ pub(super) const COMMAND: Command = Command {
     does: "leave; forklore resume goes on",
     takes: Takes::Text,
     options: &[],
+    examples: &[("/quit", "so does Ctrl-D")],
     run,
 };
 

@@ -10,6 +10,7 @@ pub(super) const COMMAND: Command = Command {
     does: "show what was said, up to CUT",
     takes: Takes::Cut,
     options: &[],
+    examples: &[("/replay", "all of it"), ("/replay turn:2", "the first two turns")],
     run,
 };
 

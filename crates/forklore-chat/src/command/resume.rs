@@ -10,6 +10,10 @@ pub(super) const COMMAND: Command = Command {
     does: "go on in an earlier conversation of this folder",
     takes: Takes::Session,
     options: &[],
+    examples: &[
+        ("/resume", "list them"),
+        ("/resume 1f2e3d4c", "go on in one, by the end of its id"),
+    ],
     run,
 };
 

@@ -15,6 +15,11 @@ pub(super) const COMMAND: Command = Command {
     does: "take the last turn back, or all behind CUT, by going on in a fork",
     takes: Takes::Cut,
     options: &[],
+    examples: &[
+        ("/rewind", "take the last turn back"),
+        ("/rewind turn:1", "keep the first turn only"),
+        ("/rewind start", "keep nothing"),
+    ],
     run,
 };
 
@@ -34,7 +39,7 @@ fn run(chat: &mut Chat<'_>, rest: &str) -> Result<Next> {
     chat.go_to(branched.child)?;
     chat.screen.words(&[
         (Tone::Good, "Rewound to "),
-        (Tone::Plain, &count(messages)),
+        (Tone::Plain, &count(messages, "message")),
         (Tone::Dim, ", now on "),
         (Tone::Label, &label),
         (Tone::Dim, &format!("; {} keeps the rest, /back returns to it", parent.label)),

@@ -10,6 +10,7 @@ pub(super) const COMMAND: Command = Command {
     does: "show what this session holds, and what its models cost",
     takes: Takes::Text,
     options: &[],
+    examples: &[("/stats", "tokens of its own, and those it inherited")],
     run,
 };
 

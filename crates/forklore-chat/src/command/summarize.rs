@@ -7,12 +7,19 @@ use crate::chat::Chat;
 use crate::screen::Tone;
 use crate::{Error, Result};
 
+/// Lines of a summary that are shown.
+const LINES: usize = 12;
+
 pub(super) const COMMAND: Command = Command {
     name: "summarize",
     usage: "[model|deterministic]",
     does: "go on in a fork with a summary behind the history",
     takes: Takes::Text,
     options: &["model", "deterministic"],
+    examples: &[
+        ("/summarize", "by the model"),
+        ("/summarize deterministic", "without it, at once"),
+    ],
     run,
 };
 
@@ -24,7 +31,7 @@ fn run(chat: &mut Chat<'_>, rest: &str) -> Result<Next> {
         Some(_) => return Err(Error::words("/summarize [model|deterministic]")),
     };
     let (how, told) = match &by {
-        Summarize::Told { text, model } => (format!("by {model}"), Some(text.clone())),
+        Summarize::Told { text, .. } => (format!("by {}", chat.model_named()), Some(text.clone())),
         Summarize::Untold(why) => (format!("without a model: {why}"), None),
         Summarize::Deterministic => ("without a model".to_owned(), None),
     };
@@ -39,7 +46,7 @@ fn run(chat: &mut Chat<'_>, rest: &str) -> Result<Next> {
         (Tone::Dim, "; /inspect shows it, /back returns"),
     ]);
     if let Some(told) = told {
-        chat.screen.block(Tone::Dim, &told, "  ");
+        chat.screen.excerpt(Tone::Dim, &told, "  ", LINES);
     }
     Ok(Next::Line)
 }

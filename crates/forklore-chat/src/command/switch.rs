@@ -10,6 +10,10 @@ pub(super) const COMMAND: Command = Command {
     does: "go on in another branch, by its label, or in any session",
     takes: Takes::Session,
     options: &[],
+    examples: &[
+        ("/switch plan-b", "to a branch of this family"),
+        ("/switch 1f2e3d4c", "to any session, by the end of its id"),
+    ],
     run,
 };
 

@@ -44,3 +44,22 @@ fn names_are_unique() {
     names.dedup();
     assert_eq!(names.len(), all);
 }
+
+#[test]
+fn the_nearest_command_is_meant() {
+    assert_eq!(nearest("frok"), Some("fork"));
+    assert_eq!(nearest("brnaches"), Some("branches"));
+    assert_eq!(nearest("sum"), Some("summarize"));
+    assert_eq!(nearest("x"), None);
+    assert_eq!(nearest("nonsense"), None);
+}
+
+#[test]
+fn every_command_has_examples_that_begin_with_it() {
+    for command in COMMANDS {
+        assert!(!command.examples.is_empty(), "/{}", command.name);
+        for (line, _) in command.examples {
+            assert_eq!(name(line).unwrap().0, command.name);
+        }
+    }
+}

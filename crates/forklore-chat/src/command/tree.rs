@@ -10,6 +10,7 @@ pub(super) const COMMAND: Command = Command {
     does: "draw this family with its branches",
     takes: Takes::Text,
     options: &[],
+    examples: &[("/tree", "where each branch left the other")],
     run,
 };
 

@@ -17,6 +17,7 @@ pub(super) const COMMAND: Command = Command {
     does: "list turns and messages with their numbers",
     takes: Takes::Text,
     options: &[],
+    examples: &[("/turns", "what /fork, /rewind and /replay take")],
     run,
 };
 

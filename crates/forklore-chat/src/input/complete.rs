@@ -1,6 +1,6 @@
 //! What completes a line: commands, and behind a command what it takes.
 
-use crate::command::{COMMANDS, Takes};
+use crate::command::{COMMANDS, Command, Takes};
 
 /// What there is to name.
 #[derive(Clone, Debug, Default)]
@@ -40,18 +40,8 @@ impl Offered {
     }
 
     fn words(&self, line: &str) -> Vec<String> {
-        let mut before = line.split_whitespace();
-        let name = before.next().unwrap_or_default().trim_start_matches('/');
-        let Some(command) = COMMANDS.iter().find(|command| command.name == name) else {
-            return Vec::new();
-        };
-        let typed_last = line.ends_with(char::is_whitespace);
-        let last = if typed_last {
-            line.split_whitespace().next_back()
-        } else {
-            line.split_whitespace().rev().nth(1)
-        };
-        match last {
+        let Some(command) = command_of(line) else { return Vec::new() };
+        match word_before(line) {
             Some("--into") => return self.sessions.clone(),
             Some("--at") => return self.cuts.clone(),
             Some("--to") => return self.forms.clone(),
@@ -64,11 +54,38 @@ impl Offered {
             Takes::Session => &self.sessions,
             Takes::Cut => &self.cuts,
             Takes::Model => &self.models,
-            Takes::Text => &[],
+            Takes::Command => {
+                words.extend(COMMANDS.iter().map(|command| command.name.to_owned()));
+                &[]
+            }
+            Takes::Text | Takes::File => &[],
         };
         words.extend_from_slice(offered);
         words
     }
+}
+
+/// Whether the word at the end of `line` names a file.
+pub(super) fn is_file(line: &str) -> bool {
+    let Some(command) = command_of(line) else { return false };
+    let word = line.rsplit(char::is_whitespace).next().unwrap_or_default();
+    match word_before(line) {
+        Some("--prompts") => true,
+        Some(before) if before.starts_with("--") => false,
+        _ => command.takes == Takes::File && !word.starts_with('-'),
+    }
+}
+
+/// The command that `line` begins with, where something stands behind it.
+fn command_of(line: &str) -> Option<&'static Command> {
+    let (name, _) = line.strip_prefix('/')?.split_once(char::is_whitespace)?;
+    COMMANDS.iter().find(|command| command.name == name)
+}
+
+/// The word before the one at the end of `line`.
+fn word_before(line: &str) -> Option<&str> {
+    let whole = line.ends_with(char::is_whitespace);
+    line.split_whitespace().rev().nth(usize::from(!whole))
 }
 
 /// Stored text becomes part of a line that somebody enters.
@@ -100,6 +117,17 @@ mod tests {
         assert_eq!(fitting("/bring @plan-b --into @m"), ["@main"]);
         assert_eq!(fitting("/model "), ["local"]);
         assert_eq!(fitting("/export x.jsonl --to c"), ["claude"]);
+        assert_eq!(fitting("/help rew"), ["rewind"]);
         assert_eq!(fitting("what /fo"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn files_are_named_where_they_are_wanted() {
+        for line in ["/export ", "/export ta", "/explore --prompts wa", "/export --to pi ta"] {
+            assert!(is_file(line), "{line}");
+        }
+        for line in ["/export", "/export --t", "/export x --to ", "/fork x", "/explore wa", "ta"] {
+            assert!(!is_file(line), "{line}");
+        }
     }
 }

@@ -3,10 +3,11 @@
 //! It reads in a thread of its own, because nothing but a key ends its waiting: so a conversation
 //! that is to end at its prompt ends in order.
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use rustyline::completion::{Completer, Pair};
+use rustyline::completion::{Completer, FilenameCompleter, Pair};
 use rustyline::error::ReadlineError;
 use rustyline::highlight::Highlighter;
 use rustyline::hint::Hinter;
@@ -18,22 +19,24 @@ use rustyline::{
 };
 use tokio::task::JoinHandle;
 
+use super::ahead::Ahead;
+use super::complete::is_file;
+use super::quiet::Quiet;
 use super::terminal::Terminal;
-use super::{Input, Line, Offered};
+use super::{Input, Line, Offered, is_whole, question, quiet};
 use crate::{Stop, Supplies};
 
 /// Lines that are remembered.
 const REMEMBERED: usize = 1000;
 
 /// A terminal's line editor. What was typed is remembered in a file that only its owner may read.
+/// Between two lines nothing that is typed is shown: it waits for the next one.
 pub struct Editor {
     asked: Sender<Asked>,
     heard: Receiver<Heard>,
     terminal: Terminal,
     listening: JoinHandle<()>,
     stopped: Option<Stop>,
-    /// Whether the thread was left in the middle of a line.
-    is_left: bool,
 }
 
 /// What the thread is to read.
@@ -72,7 +75,7 @@ impl Editor {
                 }
             }
         })?;
-        Ok(Self { asked, heard, terminal, listening, stopped: None, is_left: false })
+        Ok(Self { asked, heard, terminal, listening, stopped: None })
     }
 
     fn read(&mut self, asked: Asked) -> Result<Result<String, ReadlineError>, Stop> {
@@ -93,7 +96,6 @@ impl Editor {
             Ok(Heard::Stopped(stop)) => {
                 self.stopped = Some(stop);
                 // The thread goes on waiting for a key until the program is gone.
-                self.is_left = true;
                 self.terminal.set();
                 Err(stop)
             }
@@ -105,10 +107,10 @@ impl Editor {
 impl Drop for Editor {
     fn drop(&mut self) {
         self.listening.abort();
-        if self.is_left {
-            // It may have begun with its line only then.
-            self.terminal.set();
-        }
+        // Between two lines the terminal is quiet, and a thread that was left may have begun with
+        // its line only then.
+        quiet::unmark_pastes();
+        self.terminal.set();
     }
 }
 
@@ -131,6 +133,8 @@ impl Input for Editor {
 struct Reader {
     editor: LineEditor<Words, FileHistory>,
     history: Option<PathBuf>,
+    ahead: Ahead,
+    quiet: Option<Quiet>,
 }
 
 impl Reader {
@@ -148,22 +152,42 @@ impl Reader {
             // A first time has none.
             let _ = editor.load_history(history);
         }
-        Ok(Self { editor, history })
+        Ok(Self { editor, history, ahead: Ahead::default(), quiet: None })
     }
 
     fn read(&mut self, asked: Asked) -> rustyline::Result<String> {
-        match asked {
-            Asked::Line(prompt, offered) => {
-                self.offer(offered);
-                let line = self.editor.readline(&prompt)?;
-                self.remember(&line);
+        let (prompt, offered) = match asked {
+            Asked::Line(prompt, offered) => (prompt, offered),
+            Asked::Answer(question) => return self.answer(&question),
+        };
+        self.offer(offered);
+        let line = match self.ahead.line() {
+            Some(line) => {
+                show(&prompt, &line);
                 Ok(line)
             }
-            Asked::Answer(question) => {
-                self.offer(Offered::default());
-                self.editor.readline(&question)
+            None => {
+                let begun = self.ahead.begun();
+                // The editor sets the terminal itself, and back to what it found.
+                self.quiet = None;
+                self.editor.readline_with_initial(&prompt, (&begun, ""))
             }
+        };
+        if self.quiet.is_none() {
+            self.quiet = Quiet::begin();
         }
+        let line = line?;
+        self.remember(&line);
+        Ok(line)
+    }
+
+    fn answer(&mut self, question: &str) -> rustyline::Result<String> {
+        if self.quiet.is_none() {
+            self.quiet = Quiet::begin();
+        }
+        let Some(quiet) = &self.quiet else { return Err(ReadlineError::Eof) };
+        self.ahead.take(&quiet.typed());
+        question::ask(question, quiet).ok_or(ReadlineError::Interrupted)
     }
 
     fn offer(&mut self, offered: Offered) {
@@ -181,9 +205,18 @@ impl Reader {
     }
 }
 
+/// Shows a line that was typed ahead as the editor would have shown it.
+fn show(prompt: &str, line: &str) {
+    let mut out = std::io::stdout();
+    let line = forklore_guard::terminal::block(line);
+    // A terminal that is gone is noticed when it is read.
+    let _ = writeln!(out, "{prompt}{line}").and_then(|()| out.flush());
+}
+
 #[derive(Default)]
 struct Words {
     offered: Offered,
+    files: FilenameCompleter,
 }
 
 impl Helper for Words {}
@@ -200,8 +233,11 @@ impl Completer for Words {
         &self,
         line: &str,
         pos: usize,
-        _: &Context<'_>,
+        context: &Context<'_>,
     ) -> rustyline::Result<(usize, Vec<Pair>)> {
+        if line.get(..pos).is_some_and(is_file) {
+            return self.files.complete(line, pos, context);
+        }
         let (start, fitting) = self.offered.fitting(line.get(..pos).unwrap_or_default());
         let pairs = fitting
             .into_iter()
@@ -214,26 +250,5 @@ impl Validator for Words {
     fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
         let whole = is_whole(context.input());
         Ok(if whole { ValidationResult::Valid(None) } else { ValidationResult::Incomplete })
-    }
-}
-
-/// Whether Enter says a text: not within a block of code, nor behind a backslash.
-fn is_whole(text: &str) -> bool {
-    let fences = text.lines().filter(|line| line.trim_start().starts_with("```")).count();
-    fences % 2 == 0 && !text.ends_with('\\')
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn enter_says_what_is_whole() {
-        for whole in ["", "a", "a\nb", "```\na\n```", "a \\\nb"] {
-            assert!(is_whole(whole), "{whole:?}");
-        }
-        for begun in ["a\\", "```", "see\n```rust\nfn main() {}"] {
-            assert!(!is_whole(begun), "{begun:?}");
-        }
     }
 }

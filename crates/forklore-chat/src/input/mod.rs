@@ -1,7 +1,10 @@
 //! What people type.
 
+mod ahead;
 mod complete;
 mod editor;
+mod question;
+mod quiet;
 mod terminal;
 
 use crate::Stop;
@@ -29,4 +32,25 @@ pub enum Line {
     End,
     /// Something ends the conversation: nothing more is typed.
     Stopped(Stop),
+}
+
+/// Whether Enter says a text: not within a block of code, nor behind a backslash.
+fn is_whole(text: &str) -> bool {
+    let fences = text.lines().filter(|line| line.trim_start().starts_with("```")).count();
+    fences % 2 == 0 && !text.ends_with('\\')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn enter_says_what_is_whole() {
+        for whole in ["", "a", "a\nb", "```\na\n```", "a \\\nb"] {
+            assert!(is_whole(whole), "{whole:?}");
+        }
+        for begun in ["a\\", "```", "see\n```rust\nfn main() {}"] {
+            assert!(!is_whole(begun), "{begun:?}");
+        }
+    }
 }

@@ -1,13 +1,19 @@
 //! What is shown: every text that comes from a session is escaped here.
 
 mod told;
+mod waiting;
 
 use std::io::Write;
 
 use anstyle::{AnsiColor, Style};
 use forklore_guard::terminal;
+use unicode_width::UnicodeWidthStr;
 
 use crate::markdown::{Look, Markdown};
+use waiting::Waiting;
+
+/// Goes to the beginning of the line and clears it.
+const CLEAR: &str = "\r\u{1b}[K";
 
 /// What a text is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,19 +60,67 @@ pub struct Screen {
     answer: Option<Markdown>,
     /// Whether the line that was written last is not ended.
     open: bool,
+    /// How wide a terminal is now; none is no terminal.
+    measure: Option<Box<dyn Fn() -> usize>>,
+    waiting: Option<Waiting>,
 }
 
 impl Screen {
     /// A screen that writes to `out`.
     #[must_use]
     pub fn new(out: Box<dyn Write>, look: Look) -> Self {
-        Self { out, look, answer: None, open: false }
+        Self { out, look, answer: None, open: false, measure: None, waiting: None }
+    }
+
+    /// The same on a terminal: `measure` says how wide it is now, and what takes its time shows a
+    /// sign of life.
+    #[must_use]
+    pub fn on_terminal(mut self, measure: impl Fn() -> usize + 'static) -> Self {
+        self.measure = Some(Box::new(measure));
+        self
     }
 
     /// The columns of a line.
     #[must_use]
     pub fn width(&self) -> usize {
-        self.look.width
+        self.measure.as_ref().map_or(self.look.width, |measure| measure())
+    }
+
+    /// Something is waited for from now on.
+    pub(crate) fn wait(&mut self, what: &str) {
+        self.waiting = Some(Waiting::of(what));
+    }
+
+    /// A part of it begins, or with none ends.
+    pub(crate) fn wait_part(&mut self, part: Option<&str>) {
+        if let Some(waiting) = &mut self.waiting {
+            waiting.part(part);
+        }
+    }
+
+    /// Shows that something is still waited for, where nothing else is just being shown.
+    pub(crate) fn tick(&mut self) {
+        if self.measure.is_none() || self.answer.is_some() || self.open {
+            return;
+        }
+        let width = self.width().saturating_sub(1);
+        let Some(line) = self.waiting.as_mut().and_then(Waiting::line) else { return };
+        let line = self.painted(Tone::Dim, &terminal::cell(&line, width));
+        self.put(&format!("{CLEAR}{line}"));
+    }
+
+    /// Nothing is waited for any more.
+    pub(crate) fn waited(&mut self) {
+        self.clear();
+        self.waiting = None;
+    }
+
+    /// Takes the sign of life away.
+    fn clear(&mut self) {
+        if let Some(waiting) = self.waiting.as_mut().filter(|waiting| waiting.drawn) {
+            waiting.drawn = false;
+            self.put(CLEAR);
+        }
     }
 
     /// A line of one tone.
@@ -78,11 +132,31 @@ impl Screen {
     pub fn words(&mut self, words: &[(Tone, &str)]) {
         self.end_answer();
         let mut line = String::new();
+        let mut column = 0;
         for (tone, text) in words {
-            line.push_str(&self.painted(*tone, &terminal::line(text)));
+            let text = self.broken(&terminal::line(text), &mut column);
+            let pieces: Vec<_> = text.lines().map(|text| self.painted(*tone, text)).collect();
+            line.push_str(&pieces.join("\n"));
         }
         line.push('\n');
         self.write(&line);
+    }
+
+    /// A text that is broken before words for which a terminal has no room behind `column`.
+    fn broken(&self, text: &str, column: &mut usize) -> String {
+        let width = if self.measure.is_some() { self.width() } else { usize::MAX };
+        let mut out = String::new();
+        for word in text.split_inclusive(' ') {
+            let room = word.trim_end().width();
+            if *column > 0 && *column + room > width {
+                out.truncate(out.trim_end_matches(' ').len());
+                out.push('\n');
+                *column = 0;
+            }
+            out.push_str(word);
+            *column += word.width();
+        }
+        out
     }
 
     /// A text of several lines, each behind a margin.
@@ -97,12 +171,27 @@ impl Screen {
         self.write(&lines);
     }
 
+    /// The beginning of a text, broken at words: at most so many lines, each behind a margin. What
+    /// is left out is counted.
+    pub fn excerpt(&mut self, tone: Tone, text: &str, margin: &str, most: usize) {
+        let text = terminal::block(text.trim()).replace('\t', "    ");
+        let room = self.width().saturating_sub(margin.len()).max(20);
+        let lines = textwrap::wrap(&text, room);
+        // One line more is shorter than saying that there is one.
+        let shown = if lines.len() <= most.saturating_add(1) { lines.len() } else { most };
+        let begin: Vec<&str> = lines.iter().take(shown).map(AsRef::as_ref).collect();
+        self.block(tone, &begin.join("\n"), margin);
+        if shown < lines.len() {
+            self.line(Tone::Dim, &format!("{margin}... {} more lines", lines.len() - shown));
+        }
+    }
+
     /// More of an answer, in Markdown.
     pub fn answer(&mut self, piece: &str) {
         if self.answer.is_none() && self.open {
             self.end_answer();
         }
-        let look = self.look;
+        let look = Look { width: self.width(), ..self.look };
         let text = self.answer.get_or_insert_with(|| Markdown::new(look)).push(piece);
         self.write(&text);
     }
@@ -144,6 +233,11 @@ impl Screen {
     }
 
     fn write(&mut self, text: &str) {
+        self.clear();
+        self.put(text);
+    }
+
+    fn put(&mut self, text: &str) {
         // Whoever closed the terminal sees nothing more; the conversation ends at its next line.
         let _ = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
     }

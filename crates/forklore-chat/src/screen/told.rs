@@ -1,6 +1,7 @@
 //! What a turn tells of itself, as people see it.
 
 use forklore_agent::notify::{Heard, Name, Notification};
+use forklore_guard::terminal;
 use serde_json::Value;
 
 use super::{Screen, Tone};
@@ -40,7 +41,9 @@ fn show(screen: &mut Screen, told: &Notification) {
         Name::ToolPre => {
             let arguments = told.data.get("tool_input").map(Value::to_string).unwrap_or_default();
             show_call(screen, text("tool_name"), &arguments);
+            screen.wait_part(Some(&format!("{} runs", text("tool_name"))));
         }
+        Name::ProviderRequest => screen.wait_part(None),
         Name::ToolPost | Name::ToolError => {
             let result = told.data.get("result").unwrap_or(&Value::Null);
             show_result(screen, result, told.name == Name::ToolError);
@@ -54,30 +57,29 @@ fn show(screen: &mut Screen, told: &Notification) {
             let line = format!("the hook {} failed: {}", text("hook"), text("error"));
             screen.line(Tone::Warn, &line);
         }
-        Name::ContextPostCompact => screen.line(Tone::Dim, "the history was compacted"),
+        Name::ContextPreCompact => screen.wait_part(Some("compacting the history")),
+        Name::ContextPostCompact => {
+            let tokens = |key: &str| told.data.get(key).and_then(Value::as_u64).unwrap_or(0);
+            let (before, after) = (tokens("tokens_before"), tokens("tokens_after"));
+            let how = format!(" from {before} to about {after} tokens; /inspect shows it");
+            screen.words(&[(Tone::Good, "Compacted"), (Tone::Dim, &how)]);
+            screen.wait_part(None);
+        }
         Name::CancelRequested => screen.line(Tone::Dim, "interrupting ..."),
         _ => {}
     }
 }
 
 fn show_call(screen: &mut Screen, name: &str, arguments: &str) {
-    let room = screen.width().saturating_sub(name.len() + 4).max(20);
-    let mut shown: String = arguments.chars().take(room).collect();
-    if shown.len() < arguments.len() {
-        shown.push_str("...");
-    }
+    let room = screen.width().saturating_sub(name.len() + 3).max(20);
+    let shown = terminal::cell(arguments, room);
     screen.words(&[(Tone::Tool, "→ "), (Tone::Tool, name), (Tone::Dim, &format!(" {shown}"))]);
 }
 
 fn show_result(screen: &mut Screen, result: &Value, failed: bool) {
     let text = readable(result);
-    let lines: Vec<&str> = text.trim_end().lines().collect();
     let tone = if failed { Tone::Bad } else { Tone::Dim };
-    let shown: String = lines.iter().take(RESULT_LINES).copied().collect::<Vec<_>>().join("\n");
-    screen.block(tone, &shown.chars().take(1000).collect::<String>(), "  ");
-    if lines.len() > RESULT_LINES {
-        screen.line(Tone::Dim, &format!("  ... {} more lines", lines.len() - RESULT_LINES));
-    }
+    screen.excerpt(tone, &text, "  ", RESULT_LINES);
 }
 
 /// A result as text, where it is one or a list of texts; else the JSON.

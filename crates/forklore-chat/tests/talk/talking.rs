@@ -136,3 +136,18 @@ fn an_answer_that_was_cut_short_is_told_and_gone_on_with() {
     let start = Start { session: Some(id), ..World::start() };
     insta::assert_snapshot!(world.talk(start, &["/continue", "/continue", "/turns"]));
 }
+
+#[test]
+fn commands_are_explained_and_mistyped_ones_understood() {
+    let mut world = World::new();
+    let lines = ["/help", "/help fork", "/help /bring", "/help frok", "/brnaches", "/sum"];
+    let shown = world.talk(World::start(), &lines);
+    insta::assert_snapshot!(shown);
+}
+
+#[test]
+fn a_sub_agent_is_named_so_that_one_can_go_there() {
+    let mut world = World::new();
+    let shown = world.talk(World::start(), &["hello", "/delegate count to three", "and?"]);
+    insta::assert_snapshot!(shown);
+}

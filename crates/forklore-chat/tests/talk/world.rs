@@ -197,7 +197,7 @@ pub(crate) fn named(text: &str) -> String {
         let len = word.find(|c: char| !c.is_ascii_hexdigit() && c != '-').unwrap_or(word.len());
         let (word, after) = word.split_at(len);
         let is_id = word.len() == 36 && word.matches('-').count() == 4;
-        let is_label = word.len() == 8 && out.ends_with("fork-");
+        let is_label = word.len() == 8 && (out.ends_with("fork-") || out.ends_with("resume "));
         out.push_str(if is_id {
             "[id]"
         } else if is_label {

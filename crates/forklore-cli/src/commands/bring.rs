@@ -56,7 +56,9 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         Bring { summarize, part: Some(part), ..plain }
     };
     let brought = app.engine()?.bring(&Bring { dry_run: args.dry_run, ..request })?;
-    output.answer(&brought, |page| said(page, &brought, into.label.as_str()))?;
+    let from = output.id(&brought.from_session_id);
+    let (told, from) = ((into.label.as_str(), output.id(&brought.session_id)), from.as_str());
+    output.answer(&brought, |page| said(page, &brought, &told, from))?;
     if brought.recorded {
         output.hints(&[
             (&format!("forklore inspect {}", into.id), "see what its model is told"),
@@ -66,7 +68,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     Ok(())
 }
 
-fn said(page: &mut Page, brought: &Brought, into: &str) {
+/// `into` is the label of the session that is told and its id, `from` the id of the branch.
+fn said(page: &mut Page, brought: &Brought, (into, id): &(&str, String), from: &str) {
     let begin = match (brought.dry_run, brought.existing) {
         (_, true) => "Was brought already: ",
         (true, false) => "Would bring ",
@@ -74,10 +77,10 @@ fn said(page: &mut Page, brought: &Brought, into: &str) {
     };
     page.put(Tone::Good, begin).put(Tone::Label, &brought.label);
     page.put(Tone::Plain, " into ").put(Tone::Label, into).put(Tone::Plain, "  ");
-    page.put(Tone::Id, &brought.session_id).end();
+    page.put(Tone::Id, id).end();
     let told = count(brought.to_index - brought.from_index, "message");
     let range = format!("index:{} to index:{}", brought.from_index, brought.to_index);
-    page.fact("tells", format!("{told}, {range} of {}", brought.from_session_id));
+    page.fact("tells", format!("{told}, {range} of {from}"));
     page.fact("at", format!("seq:{}, {}", brought.seq, brought.strategy));
     if let Some(answer) = &brought.answer {
         page.put(Tone::Dim, "its last answer").end();

@@ -269,6 +269,7 @@ struct Verbs<'a> {
 
 impl Program for Verbs<'_> {
     fn verb(&mut self, words: &[&str]) {
+        self.output.measure();
         let line = ["forklore"].iter().chain(words);
         let done = match Cli::try_parse_from(line) {
             Ok(cli) => super::run(cli.command, self.app, self.output),

@@ -1,6 +1,6 @@
 //! `diff`: what two sessions share, and what each has alone.
 
-use forklore::engine::{Ancestor, Difference, Replay};
+use forklore::engine::{Difference, Replay};
 use forklore::model::Header;
 
 use crate::app::App;
@@ -44,24 +44,26 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         return printed;
     }
     let most = if args.full { usize::MAX } else { LINES };
-    output.page(|page| shared(page, common, ancestor.as_ref()))?;
+    let ancestor = ancestor.map(|ancestor| (ancestor.index, output.id(&ancestor.session_id)));
+    output.page(|page| shared(page, common, ancestor))?;
     side(output, Tone::SideA, &a, only_a, most)?;
     side(output, Tone::SideB, &b, only_b, most)
 }
 
-fn shared(page: &mut Page, common: u64, ancestor: Option<&Ancestor>) {
+fn shared(page: &mut Page, common: u64, ancestor: Option<(u64, String)>) {
     match ancestor {
         None => page.put(Tone::Plain, "Nothing in common").end(),
-        Some(ancestor) => {
+        Some((index, session)) => {
             page.put(Tone::Strong, format!("{} in common", count(common, "message")));
-            let last = format!("  up to message:{} of {}", ancestor.index, ancestor.session_id);
+            let last = format!("  up to message:{index} of {session}");
             page.put(Tone::Dim, last).end()
         }
     };
 }
 
 fn side(output: &mut Output, tone: Tone, header: &Header, only: Replay, most: usize) -> Result<()> {
-    output.page(|page| heading(page, tone, header, only.left()))?;
+    let id = output.id(&header.id);
+    output.page(|page| heading(page, tone, header, &id, only.left()))?;
     let mut transcript = Transcript::in_branch(Some(header.label.clone()));
     for record in only {
         let record = record?;
@@ -70,10 +72,10 @@ fn side(output: &mut Output, tone: Tone, header: &Header, only: Replay, most: us
     Ok(())
 }
 
-fn heading(page: &mut Page, tone: Tone, header: &Header, messages: u64) {
+fn heading(page: &mut Page, tone: Tone, header: &Header, id: &str, messages: u64) {
     page.end();
     page.put(tone, if tone == Tone::SideA { "A " } else { "B " }).put(tone, &header.label);
-    page.put(Tone::Plain, "  ").put(Tone::Id, &header.id).put(Tone::Plain, "  ");
+    page.put(Tone::Plain, "  ").put(Tone::Id, id).put(Tone::Plain, "  ");
     if messages == 0 {
         page.put(Tone::Dim, "nothing of its own").end();
     } else {

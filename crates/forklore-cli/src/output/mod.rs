@@ -38,6 +38,9 @@ pub(crate) use units::{age, bytes, count, cut, grouped, minute, since, time};
 /// The columns of an answer that goes to no terminal.
 const PIPE_WIDTH: usize = 120;
 
+/// The widest command of a hint that others stand in line with.
+const WIDEST_HINT: usize = 44;
+
 /// How the caller wants to be answered.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
@@ -166,7 +169,9 @@ impl Output {
             return;
         }
         let mut page = Page::new(self.error_look);
-        let width = commands.iter().map(|(command, _)| command.chars().count()).max().unwrap_or(0);
+        // A long command says what it does right behind it, and pads no other.
+        let lengths = commands.iter().map(|(command, _)| command.chars().count());
+        let width = lengths.filter(|length| *length <= WIDEST_HINT).max().unwrap_or(0);
         for (command, does) in commands {
             page.put(Tone::Dim, "  next: ").put(Tone::Strong, format!("{command:<width$}"));
             page.put(Tone::Dim, format!("  {does}")).end();
@@ -214,7 +219,21 @@ impl Output {
     /// Where a conversation is shown.
     pub(crate) fn screen(&self) -> Screen {
         let look = markdown::Look { color: self.look.color, width: self.look.width };
-        Screen::new(Box::new(io::stdout()), look)
+        let screen = Screen::new(Box::new(io::stdout()), look);
+        if self.is_terminal { screen.on_terminal(|| terminal_width(true)) } else { screen }
+    }
+
+    /// The terminal may have become wider or narrower, and time has passed.
+    pub(crate) fn measure(&mut self) {
+        let (width, now) = (terminal_width(self.is_terminal), jiff::Timestamp::now());
+        for look in [&mut self.look, &mut self.error_look] {
+            (look.width, look.now) = (width, now);
+        }
+    }
+
+    /// A session's id for people: whole, and in a conversation, where labels name most, its end.
+    pub(crate) fn id(&self, id: &SessionId) -> String {
+        if self.hints { id.to_string() } else { ShortIds::of([id]).get(id).to_owned() }
     }
 
     /// Prints a stored text that goes into a pipe, byte for byte; under `--json` the answer.

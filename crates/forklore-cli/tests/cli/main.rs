@@ -34,4 +34,5 @@ mod signals;
 mod stopped;
 mod streams;
 mod terminal;
+mod typing;
 mod watch;

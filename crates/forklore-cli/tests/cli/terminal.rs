@@ -174,6 +174,32 @@ fn resumed(place: &Place) {
 }
 
 #[test]
+fn one_sums_up_and_delegates_at_a_terminal() {
+    let server = forklore_smollm::Server::start().unwrap();
+    let place = Place::new();
+    place.file("config.toml", &format!("{CONFIG}base_url = \"{}\"\n", server.openai()));
+    let terminal = Terminal::start(&place, "sums", &["chat"]);
+    terminal.ready("main>");
+    terminal.line("Name three colours.", "main>");
+    let delegated = terminal.line("/delegate Name three birds.", "main>");
+    let label = delegated.split("/switch @").nth(1).unwrap();
+    let label = label.split_whitespace().next().unwrap();
+    assert!(delegated.contains(&format!("Done by @{label}; ")), "{delegated}");
+    let log = place.ok(&["--json", "log", "@main"]);
+    assert_eq!(log.matches("subagent_event").count(), 2, "{log}");
+    terminal.line(&format!("/switch @{label}"), &format!("{label}>"));
+    terminal.line("/back", "main>");
+    let asked = terminal.tmux(&["send-keys", "-l", "/summarize"]).status().unwrap();
+    assert!(asked.success() && terminal.tmux(&["send-keys", "Enter"]).status().unwrap().success());
+    let screen = terminal.until("summary", |screen| {
+        let last = screen.lines().last().unwrap_or_default();
+        last.starts_with("fork-") && last.ends_with('>')
+    });
+    assert!(screen.contains("Summed up by small (smollm2), now on fork-"), "{screen}");
+    assert!(!screen.contains("; Ctrl-C interrupts"), "{screen}");
+}
+
+#[test]
 fn lines_that_come_at_once_are_heard_one_by_one() {
     let place = Place::new();
     place.file("config.toml", &format!("{CONFIG}base_url = \"http://127.0.0.1:9/v1\"\n"));

@@ -1,0 +1,105 @@
+//! What was typed before anybody asked for it.
+//!
+//! Usually the line editor reads it with the next line. Where a question comes first, it must not
+//! answer that: then it is kept here, as lines.
+
+use std::collections::VecDeque;
+
+const ESCAPE: char = '\u{1b}';
+const PASTE: &str = "[200~";
+const PASTED: &str = "\u{1b}[201~";
+
+/// Lines that were typed ahead, and the one that was begun.
+#[derive(Debug, Default)]
+pub(super) struct Ahead {
+    lines: VecDeque<String>,
+    begun: String,
+}
+
+impl Ahead {
+    /// Takes keys as a terminal sends them. Of keys that move only what they leave is known here:
+    /// nothing.
+    pub(super) fn take(&mut self, typed: &[u8]) {
+        let typed = String::from_utf8_lossy(typed);
+        let mut rest = &*typed;
+        while let Some(key) = rest.chars().next() {
+            rest = rest.get(key.len_utf8()..).unwrap_or_default();
+            match key {
+                '\r' | '\n' => self.enter(),
+                '\u{8}' | '\u{7f}' => {
+                    self.begun.pop();
+                }
+                // Ctrl-U
+                '\u{15}' => self.begun.clear(),
+                ESCAPE => rest = self.escape(rest),
+                key if key.is_control() => {}
+                key => self.begun.push(key),
+            }
+        }
+    }
+
+    /// The next line that is whole.
+    pub(super) fn line(&mut self) -> Option<String> {
+        self.lines.pop_front()
+    }
+
+    /// What was begun behind the last whole line.
+    pub(super) fn begun(&mut self) -> String {
+        std::mem::take(&mut self.begun)
+    }
+
+    fn enter(&mut self) {
+        if super::is_whole(&self.begun) {
+            self.lines.push_back(std::mem::take(&mut self.begun));
+        } else {
+            self.begun.push('\n');
+        }
+    }
+
+    /// What stands behind an escape; gives the rest.
+    fn escape<'a>(&mut self, keys: &'a str) -> &'a str {
+        if let Some(pasted) = keys.strip_prefix(PASTE) {
+            let (pasted, rest) = pasted.split_once(PASTED).unwrap_or((pasted, ""));
+            let lines = pasted.replace("\r\n", "\n").replace('\r', "\n");
+            self.begun.extend(lines.chars().filter(|c| !c.is_control() || "\n\t".contains(*c)));
+            return rest;
+        }
+        if let Some(rest) = keys.strip_prefix(['\r', '\n']) {
+            self.begun.push('\n');
+            return rest;
+        }
+        let Some(sequence) = keys.strip_prefix(['[', 'O']) else {
+            let mut keys = keys.chars();
+            keys.next();
+            return keys.as_str();
+        };
+        let end = sequence.find(|c: char| ('@'..='~').contains(&c));
+        end.and_then(|end| sequence.get(end + 1..)).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn taken(typed: &str) -> (Vec<String>, String) {
+        let mut ahead = Ahead::default();
+        ahead.take(typed.as_bytes());
+        let lines = std::iter::from_fn(|| ahead.line()).collect();
+        (lines, ahead.begun())
+    }
+
+    #[test]
+    fn lines_are_kept_as_they_were_typed() {
+        let of = |lines: &[&str], begun: &str| {
+            (lines.iter().map(|line| (*line).to_owned()).collect(), begun.to_owned())
+        };
+        assert_eq!(taken("one\rtwo\nthr"), of(&["one", "two"], "thr"));
+        assert_eq!(taken("onw\u{7f}e\rno\u{15}yes\r"), of(&["one", "yes"], ""));
+        assert_eq!(taken("a\u{1b}[Ab\u{1b}OHc\u{1b}[1;5Cd\u{1b}xe\u{3}\r"), of(&["abcde"], ""));
+        assert_eq!(taken("a\u{1b}\rb\\\rc\r"), of(&["a\nb\\\nc"], ""));
+        assert_eq!(taken("\u{1b}[200~a\rb\r\nc\u{1b}[201~d\r"), of(&["a\nb\ncd"], ""));
+        assert_eq!(taken("\u{1b}[200~a\u{1b}]0;x\u{7}\r"), of(&[], "a]0;x\n"));
+        assert_eq!(taken("\u{1b}["), of(&[], ""));
+    }
+}

@@ -1,0 +1,43 @@
+//! The answer to a question: what is typed from now on, never what was typed ahead.
+
+use std::io::{self, Write};
+
+use super::quiet::Quiet;
+
+/// More letters than these are no answer to any question.
+const LONGEST: usize = 40;
+
+/// Asks, and reads a short line; none for Ctrl-C, Ctrl-D, or when the terminal is gone.
+pub(super) fn ask(question: &str, quiet: &Quiet) -> Option<String> {
+    let mut answer = String::new();
+    let mut given = false;
+    show(question);
+    let there = quiet.keys(|key| match key {
+        b'\r' | b'\n' => {
+            given = true;
+            true
+        }
+        // Ctrl-C, Ctrl-D
+        3 | 4 => true,
+        8 | 0x7f => {
+            if answer.pop().is_some() {
+                show("\u{8} \u{8}");
+            }
+            false
+        }
+        b' '..=b'~' if answer.len() < LONGEST => {
+            answer.push(char::from(key));
+            show(char::from(key).encode_utf8(&mut [0; 4]));
+            false
+        }
+        _ => false,
+    });
+    show("\n");
+    (there && given).then_some(answer)
+}
+
+fn show(text: &str) {
+    let mut out = io::stdout();
+    // A terminal that is gone is noticed when it is read.
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}

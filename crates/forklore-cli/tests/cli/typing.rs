@@ -1,0 +1,282 @@
+//! What is typed, and when, at a real terminal (tmux).
+
+use serde_json::Value;
+
+use crate::place::Place;
+use crate::scripted::{Answer, Scripted};
+use crate::signals::tools;
+use crate::terminal::Terminal;
+
+const MAY_IT: &str = "May it? [y]es, [n]o, [a]lways:";
+
+/// A conversation with a model that follows a script.
+fn talking<'a>(place: &'a Place, name: &'static str, model: &Scripted, more: &str) -> Terminal<'a> {
+    place.file("config.toml", &format!("{}{more}", model.config()));
+    let terminal = Terminal::start(place, name, &["chat"]);
+    terminal.ready("main>");
+    terminal
+}
+
+fn keys(terminal: &Terminal<'_>, keys: &[&str]) {
+    let words = [&["send-keys"], keys].concat();
+    assert!(terminal.tmux(&words).status().unwrap().success());
+}
+
+fn types(terminal: &Terminal<'_>, text: &str) {
+    keys(terminal, &["-l", text]);
+}
+
+fn says(terminal: &Terminal<'_>, text: &str) {
+    types(terminal, text);
+    keys(terminal, &["Enter"]);
+}
+
+fn pastes(place: &Place, terminal: &Terminal<'_>, text: &str) {
+    let file = place.file("pasted.txt", text);
+    let load = ["load-buffer", file.to_str().unwrap()];
+    for words in [&load[..], &["paste-buffer", "-p"]] {
+        assert!(terminal.tmux(words).status().unwrap().success());
+    }
+}
+
+/// What the person said in each request, the last thing in it.
+fn last_said(model: &Scripted) -> Vec<String> {
+    let last = |request: &Vec<(String, String)>| request.last().unwrap().1.clone();
+    model.asked().iter().map(last).collect()
+}
+
+#[test]
+fn what_is_typed_during_an_answer_waits_for_the_next_line() {
+    let place = Place::new();
+    let model = Scripted::start(&[Answer::Begins("One, two,"), Answer::Says("three.")]);
+    let terminal = talking(&place, "quiet", &model, "");
+    says(&terminal, "count");
+    terminal.until("answer", |screen| screen.contains("One,"));
+    types(&terminal, "and thx");
+    keys(&terminal, &["BSpace"]);
+    says(&terminal, "en?");
+    types(&terminal, "not yet");
+    keys(&terminal, &["C-c"]);
+    let screen = terminal.until("both", |screen| screen.lines().last() == Some("main> not yet"));
+    let (_, since) = screen.split_once("One, two,").unwrap();
+    let waited = "\ninterrupting ...\ninterrupted; what was said is kept\n\
+        main> and then?\nthree.\nmain> not yet";
+    assert_eq!(since, waited);
+    assert_eq!(last_said(&model), ["count", "and then?"]);
+}
+
+#[test]
+fn a_pasted_text_is_said_as_one_whenever_it_comes() {
+    let place = Place::new();
+    let model =
+        Scripted::start(&[Answer::Says("one."), Answer::Begins("two and"), Answer::Says("three.")]);
+    let terminal = talking(&place, "paste", &model, "");
+    let text = "first line\n/tree\nthird line";
+    pastes(&place, &terminal, text);
+    terminal.until("text", |screen| screen.ends_with("main> first line\n/tree\nthird line"));
+    keys(&terminal, &["Enter"]);
+    terminal.until("answer", |screen| screen.ends_with("one.\nmain>"));
+    says(&terminal, "wait");
+    terminal.until("answer", |screen| screen.contains("\ntwo"));
+    pastes(&place, &terminal, text);
+    keys(&terminal, &["C-c"]);
+    terminal.until("text", |screen| screen.ends_with("main> first line\n/tree\nthird line"));
+    keys(&terminal, &["Enter"]);
+    terminal.until("answer", |screen| screen.ends_with("three.\nmain>"));
+    assert_eq!(last_said(&model), [text, "wait", text]);
+}
+
+#[test]
+fn what_takes_its_time_shows_a_sign_of_life() {
+    let place = Place::new();
+    let model = Scripted::start(&[Answer::Silence, Answer::Says("hello")]);
+    let terminal = talking(&place, "life", &model, "");
+    says(&terminal, "hello?");
+    terminal.until("sign", |screen| screen.ends_with(" scripted answers, 1 s; Ctrl-C interrupts"));
+    keys(&terminal, &["C-c"]);
+    let screen = terminal.ready("main>");
+    assert!(
+        screen
+            .ends_with("main> hello?\ninterrupting ...\ninterrupted; what was said is kept\nmain>"),
+        "{screen}"
+    );
+}
+
+/// What was decided about calls, in order.
+fn decided(place: &Place) -> Vec<String> {
+    let log = place.ok(&["--json", "log", "last"]);
+    let events = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let decisions = events.filter(|event| event["type"] == "permission_decision");
+    decisions.map(|event| event["data"]["decision"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn calls_of_a_real_server_are_asked_about() {
+    let place = Place::new();
+    let call = Answer::Calls("all__echo", "{\"message\": \"here\"}");
+    let model = Scripted::start(&[
+        call,
+        Answer::Says("one."),
+        call,
+        Answer::Says("two."),
+        call,
+        Answer::Says("three."),
+        call,
+        Answer::Says("four."),
+    ]);
+    let terminal = talking(&place, "asked", &model, &tools(&place));
+    let asked = |count: usize| {
+        terminal.until("question", |screen| {
+            screen.matches(MAY_IT).count() == count && screen.ends_with(MAY_IT)
+        })
+    };
+    says(&terminal, "first");
+    let screen = asked(1);
+    assert!(screen.contains("→ all__echo {\"message\": \"here\"}\nMay it?"), "{screen}");
+    // What is no answer is asked about again.
+    says(&terminal, "well");
+    asked(2);
+    says(&terminal, "y");
+    let screen = terminal.ready("main>");
+    assert!(screen.contains(": y\n") && screen.contains("  Echo: here\none.\n"), "{screen}");
+    says(&terminal, "second");
+    asked(3);
+    says(&terminal, "n");
+    let screen = terminal.until("answer", |screen| screen.ends_with("two.\n1 call\nmain>"));
+    assert!(screen.contains("the user said no"), "{screen}");
+    says(&terminal, "third");
+    asked(4);
+    says(&terminal, "always");
+    terminal.until("answer", |screen| screen.ends_with("three.\n1 call\nmain>"));
+    let fourth = terminal.line("fourth", "main>");
+    assert!(fourth.contains("four.") && !fourth.contains(MAY_IT), "{fourth}");
+    assert_eq!(decided(&place), ["allow", "deny", "allow", "allow"]);
+}
+
+#[test]
+fn what_was_typed_ahead_answers_no_question() {
+    let place = Place::new();
+    let model = Scripted::start(&[
+        Answer::Calls("all__trigger-long-running-operation", "{\"duration\": 2, \"steps\": 2}"),
+        Answer::Calls("all__echo", "{\"message\": \"here\"}"),
+        Answer::Says("one."),
+        Answer::Says("two."),
+    ]);
+    let rules = "[policy]\nallow = [\"all.trigger-*\"]\n";
+    let terminal = talking(&place, "ahead2", &model, &format!("{}{rules}", tools(&place)));
+    says(&terminal, "take your time");
+    terminal.until("call", |screen| screen.contains("→ all__trigger"));
+    says(&terminal, "y");
+    terminal.until("question", |screen| screen.ends_with(MAY_IT));
+    says(&terminal, "n");
+    // Then it is said.
+    terminal.until("answer", |screen| {
+        screen.contains("\nmain> y\n") && screen.ends_with("two.\nmain>")
+    });
+    assert_eq!(decided(&place), ["allow", "deny"]);
+}
+
+#[test]
+fn whoever_comes_second_is_told_and_offered_a_fork() {
+    let place = Place::new();
+    let model =
+        Scripted::start(&[Answer::Says("one."), Answer::Begins("two and"), Answer::Says("three.")]);
+    let first = talking(&place, "first", &model, "");
+    first.line("hello", "main>");
+    says(&first, "and?");
+    first.until("answer", |screen| screen.contains("\ntwo"));
+    let second = Terminal::start(&place, "second", &["resume", "last"]);
+    second.ready("main>");
+    says(&second, "me too");
+    let question = "Go on in a fork of it, or wait? [Y/n/w]";
+    let told = second.until("question", |screen| screen.ends_with(question));
+    assert!(told.contains("error: session main is running, held by "), "{told}");
+    says(&second, "n");
+    let left = second.ready("main>");
+    assert!(left.contains("what you said was not stored; the up arrow has it"), "{left}");
+    keys(&second, &["Up", "Enter"]);
+    second.until("question", |screen| screen.ends_with(question));
+    keys(&second, &["Enter"]);
+    let screen = second.until("answer", |screen| screen.contains("\nthree.\n"));
+    assert!(screen.contains("\nNow on fork-"), "{screen}");
+    let branches = place.json(&["branches", "last"]);
+    assert_eq!(branches["branches"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_context_that_fills_is_told_and_compacted() {
+    let place = Place::new();
+    let long: &str = Box::leak("Words and words. ".repeat(150).into_boxed_str());
+    let model =
+        Scripted::start(&[Answer::Says(long), Answer::Says("two."), Answer::Says("They talked.")]);
+    let terminal = talking(&place, "full", &model, "context_window = 1000\n");
+    let first = terminal.line("tell me", "main>");
+    assert!(first.contains(" % full; /compact makes room"), "{first}");
+    terminal.line("and?", "main>");
+    let compacted = terminal.line("/compact", "main>");
+    let lines: Vec<&str> = compacted.lines().skip(1).collect();
+    assert!(matches!(lines[..], [line] if line.starts_with("Compacted from ")), "{compacted}");
+    let inspected = terminal.line("/inspect", "main>");
+    assert!(inspected.contains("They talked."), "{inspected}");
+}
+
+#[test]
+fn tab_completes_what_there_is() {
+    let place = Place::new();
+    let model = Scripted::start(&[]);
+    let terminal = talking(&place, "tab", &model, "");
+    terminal.line("hello", "main>");
+    terminal.line("/fork --label plan-b --stay", "main>");
+    let file = place.file("talk.txt", "").display().to_string();
+    let (begun, whole) =
+        (format!("/export {}", file.trim_end_matches("k.txt")), format!("/export {file}"));
+    for (typed, whole) in [
+        ("/sw", "/switch"),
+        ("/switch pl", "/switch @plan-b"),
+        ("/fork tu", "/fork turn:1"),
+        ("/model s", "/model scripted"),
+        ("/help rew", "/help rewind"),
+        (&*begun, &*whole),
+        ("/export x --to cl", "/export x --to claude"),
+    ] {
+        types(&terminal, typed);
+        keys(&terminal, &["Tab"]);
+        let line = format!("main> {whole}");
+        terminal.until(whole, |screen| screen.lines().last() == Some(&line));
+        keys(&terminal, &["C-u"]);
+        terminal.ready("main>");
+    }
+}
+
+#[test]
+fn lines_fit_the_terminal_also_when_it_changes() {
+    let place = Place::new();
+    let model = Scripted::start(&[Answer::Says(
+        "A long answer that has to be broken at words, not somewhere within one of them.",
+    )]);
+    let terminal = talking(&place, "narrow", &model, "");
+    let widest = |width: &str| {
+        let resize = ["resize-window", "-x", width, "-y", "48"];
+        assert!(terminal.tmux(&resize).status().unwrap().success());
+        keys(&terminal, &["C-l"]);
+        terminal.until("cleared screen", |screen| {
+            // What was on the screen goes into the history, some time.
+            assert!(terminal.tmux(&["clear-history"]).status().unwrap().success());
+            screen == "main>"
+        });
+        let lines =
+            ["/tree", "/branches", "/turns", "/history", "/stats", "/frok", "/help", "/help fork"];
+        let shown = lines.map(|line| terminal.line(line, "main>"));
+        assert!(shown[0].contains("here"), "{shown:?}");
+        // A line that the terminal had to break is one line here.
+        let joined = terminal.tmux(&["capture-pane", "-p", "-J"]).output().unwrap();
+        let joined = String::from_utf8(joined.stdout).unwrap();
+        joined.lines().map(|line| line.trim_end().chars().count()).max().unwrap()
+    };
+    terminal.line("hello", "main>");
+    terminal.line("/fork --label a-branch-of-some-length", "a-branch-of-some-length>");
+    terminal.line("/back", "main>");
+    for width in ["60", "80", "100"] {
+        assert!(widest(width) <= width.parse().unwrap(), "at {width}:\n{}", terminal.screen());
+    }
+}
