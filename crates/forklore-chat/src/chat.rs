@@ -13,6 +13,7 @@ use tokio::sync::mpsc;
 use crate::approve::{Asked as Question, AtTerminal};
 use crate::command::{Asked, COMMANDS, Next, nearest, parse};
 use crate::input::{Input, Line, Offered};
+use crate::interrupts::Interrupts;
 use crate::screen::{Screen, Tone};
 use crate::{Error, Result, Stop, Supplies, Waiting};
 
@@ -102,9 +103,16 @@ impl<'a> Chat<'a> {
     pub fn talk(&mut self) -> Option<Stop> {
         self.greet();
         let mut leaving = false;
+        // What is pressed while the terminal is not read.
+        let mut pressed: Option<Interrupts> = None;
         let stopped = loop {
             let prompt = format!("{}> ", self.label());
             let offered = self.offered();
+            match pressed.take().and_then(|mut pressed| pressed.heard()) {
+                Some(Stop::Interrupt) => break None,
+                Some(stop) => break Some(stop),
+                None => {}
+            }
             match self.input.line(&prompt, offered) {
                 Line::Said(line) => {
                     leaving = false;
@@ -117,6 +125,7 @@ impl<'a> Chat<'a> {
                 Line::Interrupted if leaving => break None,
                 Line::Interrupted => {
                     leaving = true;
+                    pressed = Some(Interrupts::listen(self.supplies.runtime()));
                     self.screen.line(Tone::Dim, "Ctrl-D or /quit leaves; so does Ctrl-C again");
                 }
                 Line::End => break None,

@@ -3,6 +3,7 @@
 use std::task::Poll;
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -61,6 +62,11 @@ impl Interrupts {
                 return stop;
             }
         }
+    }
+
+    /// One that has come already.
+    pub(crate) fn heard(&mut self) -> Option<Stop> {
+        self.next().now_or_never()
     }
 
     /// The next one.

@@ -106,7 +106,10 @@ fn an_interrupted_answer_of_a_real_model_is_gone_on_with() {
     );
     let terminal = at_terminal(&place, "real", &config);
     types(&terminal, "Write a long story about the sea.");
-    terminal.until("beginning", |screen| screen.lines().count() > 2);
+    // Below the greeting and the prompt, and no sign of life any more.
+    terminal.until("beginning", |screen| {
+        screen.lines().count() > 3 && !screen.ends_with("Ctrl-C interrupts")
+    });
     ctrl_c(&terminal);
     terminal.ready("main>");
     let turns = terminal.line("/turns", "main>");

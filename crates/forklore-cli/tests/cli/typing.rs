@@ -59,7 +59,7 @@ fn what_is_typed_during_an_answer_waits_for_the_next_line() {
     keys(&terminal, &["C-c"]);
     let screen = terminal.until("both", |screen| screen.lines().last() == Some("main> not yet"));
     let (_, since) = screen.split_once("One, two,").unwrap();
-    let waited = "\ninterrupting ...\ninterrupted; what was said is kept\n\
+    let waited = "\ninterrupting ...\ninterrupted; what was said is kept, /continue goes on\n\
         main> and then?\nthree.\nmain> not yet";
     assert_eq!(since, waited);
     assert_eq!(last_said(&model), ["count", "and then?"]);
@@ -97,7 +97,7 @@ fn what_takes_its_time_shows_a_sign_of_life() {
     let screen = terminal.ready("main>");
     assert!(
         screen
-            .ends_with("main> hello?\ninterrupting ...\ninterrupted; what was said is kept\nmain>"),
+            .ends_with("main> hello?\ninterrupting ...\ninterrupted; what was said is kept, /continue goes on\nmain>"),
         "{screen}"
     );
 }
