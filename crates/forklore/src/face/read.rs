@@ -1,11 +1,13 @@
 //! The verbs that read.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use forklore_engine::{
     Branches, Difference, Engine, Inspection, Lineage, ListRequest, Listing, Loaded, LogRange,
     NamedAttachment, Pace, Record, Result, Scope, Spender, Spending, Stats, TreeRequest, Trees,
 };
+use forklore_model::header::Usage;
 use forklore_model::{Cut, Header, Message, Selector, SessionId};
 use forklore_store::port::{At, Stored, Verification};
 
@@ -81,6 +83,26 @@ impl Forklore {
         Ok(Rows::of(self.pool.clone(), replay))
     }
 
+    /// The records of a part of a session, by their indexes.
+    ///
+    /// # Errors
+    /// `not_found`; of each row `corrupt`, `missing_ancestor`.
+    pub async fn replay_part(&self, session: &SessionId, part: Range<u64>) -> Result<Rows<Record>> {
+        let session = session.clone();
+        let replay = self.step(move |engine| engine.replay_part(&session, &part)).await?;
+        Ok(Rows::of(self.pool.clone(), replay))
+    }
+
+    /// What the person said first in a session itself; where that is nothing yet, in the history
+    /// that it inherited.
+    ///
+    /// # Errors
+    /// `corrupt`, `missing_ancestor`.
+    pub async fn first_words(&self, header: &Header) -> Result<Option<String>> {
+        let header = header.clone();
+        self.step(move |engine| engine.first_words(&header)).await
+    }
+
     /// A replay at the pace at which it happened: each record with the pause to make before it,
     /// which is for your executor's timer (SPEC 7).
     ///
@@ -146,6 +168,19 @@ impl Forklore {
         self.step(move |engine| engine.tree(&request)).await
     }
 
+    /// The trees with what each session was told of others by [`Forklore::bring`], and whether that
+    /// is so: sessions that wrote more than 20,000 events together are not looked through.
+    ///
+    /// # Errors
+    /// Only when the work was broken off; what cannot be read is left out.
+    pub async fn tell_brought(&self, mut trees: Trees) -> Result<(Trees, bool)> {
+        self.step(move |engine| {
+            let told = engine.tell_brought(&mut trees);
+            Ok((trees, told))
+        })
+        .await
+    }
+
     /// The attachments that the messages of a session name, inherited ones too, in order
     /// (SPEC 12). A missing one is told, and fails nothing.
     ///
@@ -204,6 +239,16 @@ impl Forklore {
     pub async fn family_stats(&self, session: &SessionId) -> Result<Stats> {
         let session = session.clone();
         self.step(move |engine| engine.family_stats(&session)).await
+    }
+
+    /// What the calls of models cost that led up to the place where a session begins: it is no
+    /// part of what the session cost.
+    ///
+    /// # Errors
+    /// `not_found`, `corrupt`, `missing_ancestor`.
+    pub async fn inherited_usage(&self, session: &SessionId) -> Result<Usage> {
+        let session = session.clone();
+        self.step(move |engine| engine.inherited_usage(&session)).await
     }
 
     /// What calls of models cost, read from the events that sessions wrote themselves.

@@ -135,6 +135,20 @@ fn reading_verbs_answer_as_the_engine_does() {
         assert_eq!(compared.only_b.all().await.unwrap(), difference.only_b);
         let all = TreeRequest::default();
         assert_eq!(store.tree(all.clone()).await.unwrap(), engine.tree(&all).unwrap());
+        let mut trees = engine.tree(&all).unwrap();
+        let told = store.tell_brought(trees.clone()).await.unwrap();
+        assert_eq!(told, (trees.clone(), engine.tell_brought(&mut trees)));
+        let part = store.replay_part(&child, 1..3).await.unwrap().all().await.unwrap();
+        assert_eq!(
+            part,
+            engine.replay(&child, None).unwrap().collect::<Result<Vec<_>, _>>().unwrap()[1..3]
+        );
+        let header = engine.show(&child).unwrap();
+        let words = engine.first_words(&header).unwrap();
+        assert!(words.is_some());
+        assert_eq!(store.first_words(&header).await.unwrap(), words);
+        let inherited = engine.inherited_usage(&child).unwrap();
+        assert_eq!(store.inherited_usage(&child).await.unwrap(), inherited);
         let all = ListRequest::default();
         assert_eq!(store.list(all.clone()).await.unwrap(), engine.list(&all).unwrap());
         assert_eq!(store.stats(None).await.unwrap(), engine.stats(None).unwrap());
