@@ -5,11 +5,12 @@ use std::time::Duration;
 use forklore_engine::NewEvent;
 use forklore_model::{Data, EventType};
 use futures_util::StreamExt;
+use serde::Serialize;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::cap::boundary;
-use super::new_event::event;
+use super::new_event::{event, verbatim};
 use super::plain;
 use crate::Result;
 use crate::bounds::{BLOCKS, Measure, TooMuch};
@@ -258,6 +259,16 @@ impl Answer {
     }
 }
 
+/// What a `reasoning` event says.
+#[derive(Serialize)]
+struct Thought<'a> {
+    content: &'a str,
+    provider: &'a str,
+    model: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    opaque: Option<&'a Data>,
+}
+
 impl Block {
     fn is_empty(&self) -> bool {
         match self {
@@ -271,15 +282,11 @@ impl Block {
         match self {
             Self::Text(text) => event(EventType::ASSISTANT_MESSAGE, json!({"content": text})),
             Self::Thought { text, opaque } => {
-                let mut data = json!({
-                    "content": text, "provider": model.provider, "model": model.model,
-                });
-                if let (Some(opaque), Value::Object(fields)) = (opaque, &mut data) {
-                    fields.insert("opaque".into(), json!(opaque));
-                }
-                event(EventType::REASONING, data)
+                let (provider, model, opaque) = (&model.provider, &model.model, opaque.as_ref());
+                let thought = Thought { content: text, provider, model, opaque };
+                verbatim(EventType::REASONING, &thought)
             }
-            Self::Call(call) => event(EventType::TOOL_CALL, json!(call)),
+            Self::Call(call) => verbatim(EventType::TOOL_CALL, call),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use forklore_engine::NewEvent;
 use forklore_model::{Data, EventType};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::Result;
@@ -12,6 +13,12 @@ pub(crate) fn event(kind: EventType, mut data: Value) -> Result<NewEvent> {
         fields.retain(|_, value| !value.is_null());
     }
     Ok(NewEvent::new(kind, Data::of(&data)?))
+}
+
+/// The same of what holds JSON of others, such as a model's arguments: not a byte of that changes,
+/// so that a provider finds what it said in its cache.
+pub(super) fn verbatim(kind: EventType, data: &impl Serialize) -> Result<NewEvent> {
+    Ok(NewEvent::new(kind, Data::of(data)?))
 }
 
 /// What the person says, or what is said in their name.

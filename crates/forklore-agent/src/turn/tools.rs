@@ -4,8 +4,9 @@
 use std::collections::BTreeSet;
 
 use forklore_engine::NewEvent;
-use forklore_model::EventType;
-use serde_json::json;
+use forklore_model::{Data, EventType};
+use serde::Serialize;
+use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::CANCELLED;
@@ -13,7 +14,7 @@ use super::children::make_children;
 use super::decide::{Decided, decide};
 use super::keep::{Kept, keep};
 use super::log::Log;
-use super::new_event::{event, user_message};
+use super::new_event::{user_message, verbatim};
 use super::plain;
 use super::vain::Round;
 use super::work::{Done, Work};
@@ -124,7 +125,19 @@ async fn changed_by_hooks(log: &Log<'_>, call: &ToolCall, outcome: ToolOutcome) 
 }
 
 fn result_event(call: &ToolCall, outcome: &ToolOutcome, kept: &Kept) -> Result<NewEvent> {
-    let data = json!({"call_id": call.id, "name": call.name, "content": outcome.content,
-        "is_error": outcome.is_error.then_some(true), "whole": kept.whole()});
-    event(EventType::TOOL_RESULT, data)
+    let (call_id, name, content) = (&call.id, &call.name, &outcome.content);
+    let said = Said { call_id, name, content, is_error: outcome.is_error, whole: kept.whole() };
+    verbatim(EventType::TOOL_RESULT, &said)
+}
+
+/// What a `tool_result` event says.
+#[derive(Serialize)]
+struct Said<'a> {
+    call_id: &'a str,
+    name: &'a str,
+    content: &'a Data,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_error: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    whole: Option<&'a Value>,
 }

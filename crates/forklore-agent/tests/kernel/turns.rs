@@ -4,15 +4,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use forklore_agent::model::Piece;
 use forklore_agent::notify::Name;
 use forklore_agent::{Spent, Status};
 use forklore_engine::{Engine, ImportOptions, ListRequest};
-use forklore_model::Role;
 use forklore_model::workspace::Workspace;
+use forklore_model::{Content, Data, Part, Role};
 use forklore_store::memory::MemoryStore;
 use serde_json::json;
 
-use crate::scripted::{Scripted, calls, says};
+use crate::scripted::{Act, Scripted, calls, says};
 use crate::world::{World, equipment};
 
 #[tokio::test]
@@ -126,4 +127,35 @@ async fn an_imported_session_is_gone_on_with() {
     }
     let told = world.ears.of(Name::SessionResume);
     assert!(told.len() > 1 && world.ears.of(Name::SessionStart).is_empty());
+}
+
+#[tokio::test]
+async fn what_a_model_says_in_json_is_sent_back_as_it_came() {
+    let world = World::new();
+    let arguments = "{\"z\": 12345678901234567890123, \"a\":[1.50, 2e3]}";
+    let block = "{\"type\":\"thinking\", \"signature\":\"s\"}";
+    let opaque = Some(Data::parse(block).unwrap());
+    let mut first = vec![Act::Say(Piece::Thought { text: "hm".into(), opaque })];
+    first.extend(calls(&[("c1", "echo", arguments)]));
+    let model = Scripted::new(vec![first, says("done")]);
+    let session = world.root(&model);
+    session.execute("go").await.unwrap();
+
+    let Some(request) = model.asked().pop() else { panic!("nothing was asked") };
+    let parts = request.messages.iter().filter_map(|message| match &message.content {
+        Content::Parts(parts) => Some(parts),
+        Content::Text(_) => None,
+    });
+    let mut sent = Vec::new();
+    for part in parts.flatten() {
+        match part {
+            Part::ToolCall { arguments, .. } => sent.push(arguments.get().to_owned()),
+            Part::Reasoning { opaque: Some(opaque), .. } => sent.push(opaque.get().to_owned()),
+            _ => {}
+        }
+    }
+    let thought = format!(
+        "{{\"content\":\"hm\",\"provider\":\"test\",\"model\":\"small\",\"opaque\":{block}}}"
+    );
+    assert_eq!(sent, [thought.as_str(), arguments]);
 }
