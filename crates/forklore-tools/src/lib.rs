@@ -11,6 +11,7 @@ mod name;
 mod outcome;
 mod policy;
 mod said;
+mod secret;
 mod server;
 mod set;
 mod stdio;

@@ -114,7 +114,11 @@ fn last_words(said: &str) -> String {
 impl Server {
     pub(crate) fn new(name: ServerName, config: Checked) -> Self {
         let tools = Arc::new(RwLock::new(Arc::from([])));
-        Self { name, config, said: Said::default(), tools, live: Mutex::default() }
+        let said = match &config.reached {
+            Reached::Program { env_from, .. } => Said::without(env_from),
+            Reached::Address { .. } => Said::default(),
+        };
+        Self { name, config, said, tools, live: Mutex::default() }
     }
 
     /// The tools that it named last; none before it has started.

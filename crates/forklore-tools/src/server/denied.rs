@@ -1,7 +1,5 @@
 //! A server that does not know who asks, and what to write into the configuration so that it does.
 
-use std::fmt;
-
 use forklore_guard::terminal;
 use rmcp::ServiceError;
 use rmcp::service::ClientInitializeError;
@@ -10,6 +8,7 @@ use rmcp::transport::streamable_http_client::StreamableHttpError;
 
 use crate::config::Reached;
 use crate::name::ServerName;
+use crate::secret::hidden;
 
 /// Of what a server says about it so much is repeated.
 const REPEATED: usize = 200;
@@ -59,8 +58,7 @@ impl Denied {
     }
 
     fn new(status: u16, said: &str) -> Self {
-        let said: String = said.chars().take(REPEATED).collect();
-        Self { status, said: terminal::line(said.trim()).into_owned() }
+        Self { status, said: said.trim().to_owned() }
     }
 
     /// What it says, and what to do about it.
@@ -83,14 +81,15 @@ impl Denied {
             (held, 403) => format!("what {} holds does not allow it", held.join(", ")),
             (held, _) => format!("it does not take what {} holds", held.join(", ")),
         };
-        format!("{self}; {advice}")
+        format!("{}; {advice}", self.answer(&held))
     }
-}
 
-impl fmt::Display for Denied {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// What it answers, without what it was given in secret.
+    fn answer(&self, secrets: &[&str]) -> String {
         let name = if self.status == 403 { "Forbidden" } else { "Unauthorized" };
-        write!(f, "it answers {} {name}", self.status)?;
-        if self.said.is_empty() { Ok(()) } else { write!(f, " ({})", self.said) }
+        let said: String =
+            hidden(&self.said, secrets.iter().copied()).chars().take(REPEATED).collect();
+        let said = if said.is_empty() { said } else { format!(" ({})", terminal::line(&said)) };
+        format!("it answers {} {name}{said}", self.status)
     }
 }
