@@ -29,7 +29,10 @@ impl Pressure {
     #[must_use]
     pub fn and_bytes(self, bytes: u64) -> Self {
         let tokens = bytes / BYTES_PER_TOKEN;
-        Self { tokens: self.tokens + tokens, estimated: self.estimated + tokens }
+        Self {
+            tokens: self.tokens.saturating_add(tokens),
+            estimated: self.estimated.saturating_add(tokens),
+        }
     }
 }
 
@@ -135,7 +138,7 @@ fn tokens_of(stored: &Stored) -> Option<u64> {
         return None;
     }
     let usage = payload::usage(&event.data);
-    Some(usage.input + usage.output).filter(|tokens| *tokens > 0)
+    Some(usage.tokens()).filter(|tokens| *tokens > 0)
 }
 
 /// The bytes of a message, with an image counted as what models take of one.

@@ -207,6 +207,14 @@ pub struct Usage {
     pub cost: f64,
 }
 
+impl Usage {
+    /// The tokens of requests and answers. Whoever told them may have told anything.
+    #[must_use]
+    pub fn tokens(&self) -> u64 {
+        self.input.saturating_add(self.output)
+    }
+}
+
 impl std::ops::AddAssign for Usage {
     fn add_assign(&mut self, other: Self) {
         self.input = self.input.saturating_add(other.input);

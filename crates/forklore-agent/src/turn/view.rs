@@ -123,7 +123,7 @@ impl View {
             }
             if event.kind == EventType::PROVIDER_USAGE && !is_aside(event) {
                 let usage = payload::usage(&event.data);
-                let tokens = usage.input + usage.output;
+                let tokens = usage.tokens();
                 if tokens > 0 {
                     known.pressure = Pressure { tokens, estimated: 0 };
                 }

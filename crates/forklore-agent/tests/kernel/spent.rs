@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use forklore_agent::model::{ModelErrorKind, Piece, TokenUsage};
+use forklore_agent::model::{End, EndReason, ModelErrorKind, Piece, TokenUsage};
 use forklore_agent::notify::Name;
 use forklore_agent::session::Prices;
 use forklore_agent::{Spent, Turn};
@@ -91,4 +91,19 @@ async fn so_is_what_failed_attempts_took() {
     let types = world.types(&session.id());
     assert_eq!(types, ["user_message", "provider_usage", "assistant_message", "provider_usage"]);
     assert_eq!(session.gauge().await.unwrap().tokens, 110);
+}
+
+#[tokio::test]
+async fn counts_that_cannot_be_break_nothing() {
+    let world = World::new();
+    let most = Some(u64::MAX);
+    let usage = TokenUsage { input: most, output: most, cached: most, cache_written: most };
+    let end = Piece::End(End { reason: EndReason::Done, usage, request_id: None });
+    let first = vec![Act::Say(Piece::Text("one".into())), Act::Say(end)];
+    let session = world.root(&Scripted::new(vec![first, says("two"), says("three")]));
+    assert_eq!(session.execute("a").await.unwrap().usage.input, u64::MAX);
+    assert_eq!(session.execute("b").await.unwrap().text, "two");
+    // A runtime that reads the log anew is told the same.
+    let other = world.kernel.open(&session.id(), session.equipment()).await.unwrap();
+    assert_eq!(other.execute("c").await.unwrap().text, "three");
 }

@@ -41,10 +41,27 @@ pub(super) fn spent(data: &Data) -> Option<Spent> {
     let tokens = &said.usage.0;
     let cached = tokens.cache_read_input_tokens.count();
     let usage = Usage {
-        input: tokens.input_tokens.count() + tokens.cache_creation_input_tokens.count() + cached,
+        input: tokens
+            .input_tokens
+            .count()
+            .saturating_add(tokens.cache_creation_input_tokens.count())
+            .saturating_add(cached),
         output: tokens.output_tokens.count(),
         cached,
         cost: fields.cost.0,
     };
     Spent { call: said.id.to_owned(), model: said.model.to_owned(), usage }.some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_that_cannot_be_are_as_large_as_can_be() {
+        let tokens = format!("{{\"input_tokens\":{0},\"cache_read_input_tokens\":{0}}}", u64::MAX);
+        let record = format!("{{\"message\":{{\"id\":\"m\",\"usage\":{tokens}}}}}");
+        let spent = spent(&Data::parse(&record).unwrap()).unwrap();
+        assert_eq!(spent.usage.input, u64::MAX);
+    }
 }

@@ -31,7 +31,7 @@ pub(super) fn spent(data: &Data) -> Option<Spent> {
     let tokens = &fields.tokens.0;
     let usage = Usage {
         input: tokens.input.count(),
-        output: tokens.output.count() + tokens.thoughts.count(),
+        output: tokens.output.count().saturating_add(tokens.thoughts.count()),
         cached: tokens.cached.count(),
         cost: 0.0,
     };

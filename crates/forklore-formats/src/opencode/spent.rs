@@ -46,7 +46,7 @@ pub(super) fn spent(data: &Data) -> Option<Spent> {
     let Tokens { input, output, reasoning, cache: Object(cache) } = &info.tokens.0;
     let cached = cache.read.count();
     let usage = Usage {
-        input: input.count() + cache.write.count() + cached,
+        input: input.count().saturating_add(cache.write.count()).saturating_add(cached),
         output: output.count() + reasoning.count(),
         cached,
         cost: info.cost.0,

@@ -49,7 +49,11 @@ pub(super) fn spent(data: &Data) -> Option<Spent> {
     let tokens = &said.usage.0;
     let cached = tokens.cache_read.count();
     let usage = Usage {
-        input: tokens.input.count() + tokens.cache_write.count() + cached,
+        input: tokens
+            .input
+            .count()
+            .saturating_add(tokens.cache_write.count())
+            .saturating_add(cached),
         output: tokens.output.count(),
         cached,
         cost: tokens.cost.0.total.0,

@@ -270,9 +270,10 @@ impl From<Usage> for TokenUsage {
         let cached = usage.cache_read_input_tokens;
         let cache_written = usage.cache_creation_input_tokens;
         Self {
-            input: usage
-                .input_tokens
-                .map(|input| input + cached.unwrap_or(0) + cache_written.unwrap_or(0)),
+            input: usage.input_tokens.map(|input| {
+                let beside = [cached, cache_written].into_iter().flatten();
+                beside.fold(input, u64::saturating_add)
+            }),
             output: usage.output_tokens,
             cached,
             cache_written,

@@ -178,7 +178,7 @@ impl Reader {
 impl From<Usage> for TokenUsage {
     fn from(usage: Usage) -> Self {
         let (said, thought) = (usage.candidates_token_count, usage.thoughts_token_count);
-        let output = said.map_or(thought, |said| Some(said + thought.unwrap_or(0)));
+        let output = said.map_or(thought, |said| Some(said.saturating_add(thought.unwrap_or(0))));
         Self {
             input: usage.prompt_token_count,
             output,
