@@ -21,8 +21,9 @@ const LEFT_BEHIND: [&str; 5] = [
 
 /// What writes to standard output or error, and where alone it stands.
 const PRINTS: [&str; 4] = ["println!(", "print!(", "stdout()", "stderr()"];
-const OUTPUT: [&str; 5] = [
+const OUTPUT: [&str; 6] = [
     "crates/forklore-agents-test/src/output.rs",
+    "crates/forklore-chat/src/input/terminal.rs",
     "crates/forklore-faults/src/process.rs",
     "crates/forklore-cli/src/output",
     "crates/forklore-bench/src/output.rs",

@@ -3,7 +3,6 @@
 //! It reads in a thread of its own, because nothing but a key ends its waiting: so a conversation
 //! that is to end at its prompt ends in order.
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
@@ -22,7 +21,7 @@ use tokio::task::JoinHandle;
 use super::ahead::Ahead;
 use super::complete::is_file;
 use super::quiet::Quiet;
-use super::terminal::Terminal;
+use super::terminal::{Terminal, show};
 use super::{Input, Line, Offered, is_whole, question, quiet};
 use crate::{Stop, Supplies};
 
@@ -163,7 +162,8 @@ impl Reader {
         self.offer(offered);
         let line = match self.ahead.line() {
             Some(line) => {
-                show(&prompt, &line);
+                // As the editor would have shown it.
+                show(&format!("{prompt}{}\n", forklore_guard::terminal::block(&line)));
                 Ok(line)
             }
             None => {
@@ -203,14 +203,6 @@ impl Reader {
             let _ = self.editor.append_history(history);
         }
     }
-}
-
-/// Shows a line that was typed ahead as the editor would have shown it.
-fn show(prompt: &str, line: &str) {
-    let mut out = std::io::stdout();
-    let line = forklore_guard::terminal::block(line);
-    // A terminal that is gone is noticed when it is read.
-    let _ = writeln!(out, "{prompt}{line}").and_then(|()| out.flush());
 }
 
 #[derive(Default)]

@@ -1,8 +1,7 @@
 //! The answer to a question: what is typed from now on, never what was typed ahead.
 
-use std::io::{self, Write};
-
 use super::quiet::Quiet;
+use super::terminal::show;
 
 /// More letters than these are no answer to any question.
 const LONGEST: usize = 40;
@@ -34,10 +33,4 @@ pub(super) fn ask(question: &str, quiet: &Quiet) -> Option<String> {
     });
     show("\n");
     (there && given).then_some(answer)
-}
-
-fn show(text: &str) {
-    let mut out = io::stdout();
-    // A terminal that is gone is noticed when it is read.
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }

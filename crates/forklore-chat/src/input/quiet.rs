@@ -1,10 +1,12 @@
 //! The terminal between two lines: what is typed then is not shown, and waits for the next line.
 
-use std::io::{self, Write};
+use std::io;
 
 use rustix::termios::{
     InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr,
 };
+
+use super::terminal::show;
 
 /// A key that is none, in the settings of a terminal.
 const NO_KEY: u8 = if cfg!(target_os = "linux") { 0 } else { 0xff };
@@ -35,7 +37,7 @@ impl Quiet {
         quiet.special_codes[SpecialCodeIndex::VMIN] = 0;
         quiet.special_codes[SpecialCodeIndex::VTIME] = 0;
         set(&quiet)?;
-        tell("\u{1b}[?2004h");
+        show("\u{1b}[?2004h");
         Some(Self { before, quiet })
     }
 
@@ -84,12 +86,5 @@ fn set(termios: &Termios) -> Option<()> {
 
 /// From now on a text that is pasted is like one that is typed.
 pub(super) fn unmark_pastes() {
-    tell("\u{1b}[?2004l");
-}
-
-/// Tells the terminal whether a text that is pasted is to be marked as one.
-fn tell(code: &str) {
-    let mut out = io::stdout();
-    // A terminal that is gone is noticed at the next line.
-    let _ = out.write_all(code.as_bytes()).and_then(|()| out.flush());
+    show("\u{1b}[?2004l");
 }

@@ -1,6 +1,7 @@
-//! The terminal as it was found, for whoever leaves it in the middle of a line.
+//! The terminal: as it was found, for whoever leaves it in the middle of a line, and what a person
+//! who types sees of that.
 
-use std::io::stdin;
+use std::io::{Write, stdin, stdout};
 
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 
@@ -19,4 +20,11 @@ impl Terminal {
             let _ = tcsetattr(stdin(), OptionalActions::Now, before);
         }
     }
+}
+
+/// Writes to the terminal at once.
+pub(super) fn show(text: &str) {
+    let mut out = stdout();
+    // A terminal that is gone is noticed when it is read.
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
