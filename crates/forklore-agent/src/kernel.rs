@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use forklore_engine::{Engine, Result as EngineResult};
-use forklore_model::SessionId;
+use forklore_model::{Header, SessionId};
 use tokio::task::JoinHandle;
 
 use crate::holder;
@@ -93,6 +93,17 @@ impl Kernel {
         let wanted = id.clone();
         let header = self.run(move |engine| engine.show(&wanted)).await?;
         Ok(AgentSession::of(self, &header, equipment))
+    }
+
+    /// Whether a runtime holds a session now, as far as its header tells: one whose process is gone
+    /// for certain holds nothing.
+    #[must_use]
+    pub fn is_held(&self, header: &Header) -> bool {
+        let now = self.engine().now();
+        header
+            .lease
+            .as_ref()
+            .is_some_and(|lease| lease.expires > now && !holder::is_gone(&lease.owner))
     }
 
     /// Listens to every session of this kernel. The queue holds `capacity` notifications; a

@@ -343,7 +343,10 @@ impl<'a> Chat<'a> {
             (Tone::Dim, &format!("  {said}; /turns lists them, /replay shows them")),
         ]);
         let engine = self.supplies.kernel().engine();
-        if let Ok(Some(_)) = engine.broken_off(&header.id) {
+        if self.supplies.kernel().is_held(header) {
+            let text = "another program is in the middle of a turn in it: a fork goes on beside it";
+            self.screen.line(Tone::Warn, text);
+        } else if let Ok(Some(_)) = engine.broken_off(&header.id) {
             let text = "its last turn was broken off: /continue goes on with it";
             self.screen.line(Tone::Warn, text);
         } else if let Ok(true) = engine.is_cut_short(&header.id) {
