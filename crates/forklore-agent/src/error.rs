@@ -144,6 +144,11 @@ impl Error {
                 ModelErrorKind::Key => vec!["set the key's variable in the environment".into()],
                 ModelErrorKind::TooLong => vec!["fork before the long part of the session".into()],
                 ModelErrorKind::NotFound => vec!["name another model or address".into()],
+                // What is not taken stands in the history: to ask again brings the same answer.
+                ModelErrorKind::Invalid => vec![
+                    "look at what was sent: forklore inspect SESSION --request".into(),
+                    "fork before what the model does not take, such as an image".into(),
+                ],
                 ModelErrorKind::Malformed => vec![
                     "see whether the address of the model is right".into(),
                     "go on with the turn later: its prompt is stored".into(),
@@ -179,5 +184,13 @@ mod tests {
         let model = Error::Model { attempts: 5, source };
         assert_eq!(model.details(), json!({"provider": "test", "attempts": 5}));
         assert_eq!(model.next_actions(), ["go on with the turn later: its prompt is stored"]);
+        let Error::Model { source, .. } = model else { panic!("{model:?}") };
+        let source = ModelError { kind: ModelErrorKind::Invalid, ..source };
+        let refused = Error::Model { attempts: 1, source };
+        let ways = [
+            "look at what was sent: forklore inspect SESSION --request",
+            "fork before what the model does not take, such as an image",
+        ];
+        assert_eq!(refused.next_actions(), ways);
     }
 }
