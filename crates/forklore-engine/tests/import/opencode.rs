@@ -431,6 +431,29 @@ impl Played {
     }
 }
 
+/// Whatever was done, the leaf holds what the program shows.
+fn the_leaf_is_shown(done: Vec<Does>) {
+    let scene = scene();
+    let path = scene.folder.path().join("opencode.db");
+    let (db, mut played) = (database(&path), Played::default());
+    played.say(&db);
+    for does in done {
+        match does {
+            Does::IsImported => drop(scene.import(&path)),
+            does => played.change(&db, does),
+        }
+    }
+    let report = scene.import(&path);
+    let (leaf, _) = report.sources[0].meant().unwrap();
+    let log = scene.events(leaf).into_iter().filter(|stored| {
+        matches!(stored.event.kind.as_str(), "user_message" | "assistant_message")
+    });
+    let ids: Vec<_> = log.map(|stored| stored.event.id.to_string()).collect();
+    assert_eq!(ids, played.visible());
+    assert!(scene.import(&path).sessions.iter().all(|session| session.appended == 0));
+    assert!(!scene.restore(leaf).is_empty());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
@@ -438,24 +461,12 @@ proptest! {
     /// program shows, and the lines come back.
     #[test]
     fn the_leaf_is_what_the_program_shows(done in proptest::collection::vec(does(), 0..24)) {
-        let scene = scene();
-        let path = scene.folder.path().join("opencode.db");
-        let (db, mut played) = (database(&path), Played::default());
-        played.say(&db);
-        for does in done {
-            match does {
-                Does::IsImported => drop(scene.import(&path)),
-                does => played.change(&db, does),
-            }
-        }
-        let report = scene.import(&path);
-        let (leaf, _) = report.sources[0].meant().unwrap();
-        let log = scene.events(leaf).into_iter().filter(|stored| {
-            matches!(stored.event.kind.as_str(), "user_message" | "assistant_message")
-        });
-        let ids: Vec<_> = log.map(|stored| stored.event.id.to_string()).collect();
-        prop_assert_eq!(ids, played.visible());
-        prop_assert!(scene.import(&path).sessions.iter().all(|session| session.appended == 0));
-        prop_assert!(!scene.restore(leaf).is_empty());
+        the_leaf_is_shown(done);
     }
+}
+
+#[test]
+fn more_messages_go_than_those_that_were_hidden() {
+    use Does::{DeletesLast, Hides, IsImported, Says};
+    the_leaf_is_shown(vec![Says, Says, Says, Hides(3), IsImported, Hides(1), Says, DeletesLast]);
 }

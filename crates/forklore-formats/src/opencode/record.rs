@@ -139,7 +139,10 @@ impl Reader {
     /// Messages were deleted. Where they were the last ones the agent goes on before them.
     fn deleted(&mut self, ids: &RawValue) -> Line {
         let ids: Vec<String> = serde_json::from_str(ids.get()).unwrap_or_default();
-        let was_hidden = self.history.hidden().is_some_and(|id| ids.iter().any(|gone| gone == id));
+        let hidden = self.history.hidden().filter(|id| ids.iter().any(|gone| gone == id));
+        let was_hidden = hidden.is_some();
+        let shown =
+            hidden.and_then(|id| self.history.in_list(id)).map(|at| self.history.parent(at));
         let mut to = self.history.tip();
         while self.history.id(to).is_some_and(|id| ids.iter().any(|gone| gone == id)) {
             to = self.history.parent(to);
@@ -149,9 +152,11 @@ impl Reader {
         }
         self.history.go_to(to);
         if was_hidden {
-            // The branch was begun when they were hidden.
             self.history.hide(None);
-            return Line::Side(FileFacts::default());
+            // The branch was begun when they were hidden, unless more went than these.
+            if shown.is_none_or(|shown| shown == to) {
+                return Line::Side(FileFacts::default());
+            }
         }
         Line::Record(Box::new(self.mark("deleted", to)))
     }
