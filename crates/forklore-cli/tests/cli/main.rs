@@ -7,6 +7,7 @@ mod attack;
 mod beside;
 mod chat;
 mod completions;
+mod contract;
 mod discover;
 mod doctor;
 mod endpoint;
