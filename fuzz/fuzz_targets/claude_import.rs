@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use forklore::engine::{ImportOptions, ProblemKind};
-use forklore::model::workspace::Workspace;
+use forklore::core::workspace::Workspace;
 use libfuzzer_sys::fuzz_target;
 
 thread_local! {

@@ -6,8 +6,8 @@ use std::cell::RefCell;
 
 use forklore::Engine;
 use forklore::engine::{AppendRequest, Create, Fork, NewEvent};
-use forklore::model::workspace::Workspace;
-use forklore::model::{ErrorKind, Selector, SessionId};
+use forklore::core::workspace::Workspace;
+use forklore::core::{ErrorKind, Selector, SessionId};
 use libfuzzer_sys::fuzz_target;
 
 thread_local! {

@@ -3,8 +3,8 @@
 #![no_main]
 
 use forklore::engine::{AppendRequest, Create, Fork, NewEvent};
-use forklore::model::workspace::Workspace;
-use forklore::model::{Selector, SessionId};
+use forklore::core::workspace::Workspace;
+use forklore::core::{Selector, SessionId};
 use forklore_fuzz::Input;
 use libfuzzer_sys::fuzz_target;
 

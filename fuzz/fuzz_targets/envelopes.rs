@@ -3,8 +3,8 @@
 #![no_main]
 
 use forklore::engine::{AppendRequest, Create, LogRange, NewEvent};
-use forklore::model::workspace::Workspace;
-use forklore::model::{Data, EventType};
+use forklore::core::workspace::Workspace;
+use forklore::core::{Data, EventType};
 use forklore_fuzz::Input;
 use libfuzzer_sys::fuzz_target;
 

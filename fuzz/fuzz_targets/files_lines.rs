@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use forklore::Engine;
 use forklore::engine::{AppendRequest, Create, Fork, ListRequest, LogRange, NewEvent};
-use forklore::model::SessionId;
-use forklore::model::workspace::Workspace;
+use forklore::core::SessionId;
+use forklore::core::workspace::Workspace;
 use forklore_files::FilesStore;
 use libfuzzer_sys::fuzz_target;
 
@@ -24,7 +24,7 @@ struct Scene {
 
 fn open(dir: &Path) -> Engine {
     let store = FilesStore::open(dir, Default::default()).expect("a store");
-    Engine::over(std::sync::Arc::new(store)).with_dialects(forklore::formats::DIALECTS)
+    Engine::over(std::sync::Arc::new(store)).with_agent_formats(forklore::formats::AGENT_FORMATS)
 }
 
 impl Scene {

@@ -1,8 +1,8 @@
 //! Names: any text is refused, or is a name that stays itself and that nothing hides in.
 #![no_main]
 
-use forklore::model::{EventId, EventType, Label, SessionId};
-use forklore_guard::terminal::{is_hostile, line};
+use forklore::core::{EventId, EventType, Label, SessionId};
+use forklore_sanitize::terminal::{is_hostile, line};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

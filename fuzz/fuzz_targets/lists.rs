@@ -1,7 +1,7 @@
 //! Lists of spans and of ranges: any bytes are refused, or mean what is written again as they are.
 #![no_main]
 
-use forklore::model::lineage;
+use forklore::core::lineage;
 use forklore::store::sources;
 use libfuzzer_sys::fuzz_target;
 

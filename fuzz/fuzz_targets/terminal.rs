@@ -1,7 +1,7 @@
 //! Text for a terminal: whatever is escaped, nothing that steers a terminal or hides comes out.
 #![no_main]
 
-use forklore_guard::terminal::{block, cell, is_hostile, json, line};
+use forklore_sanitize::terminal::{block, cell, is_hostile, json, line};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -10,8 +10,8 @@ use forklore_agent::model::{
     End, Model, ModelName, ModelResult, Piece, Pieces, Request, TokenUsage,
 };
 use forklore_agent::{Equipment, Kernel, NewSession};
+use forklore_core::workspace::Workspace;
 use forklore_engine::{Engine, Fork};
-use forklore_model::workspace::Workspace;
 use forklore_store::memory::MemoryStore;
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt, stream};
@@ -28,7 +28,7 @@ impl Model for Echo {
     }
 
     fn stream<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, ModelResult<Pieces<'a>>> {
-        let heard = request.messages.last().map(forklore_model::Message::plain_text);
+        let heard = request.messages.last().map(forklore_core::Message::plain_text);
         let usage =
             TokenUsage { input: Some(request.messages.len() as u64), ..TokenUsage::default() };
         let end = Piece::End(End { usage, ..End::default() });

@@ -13,9 +13,9 @@ use forklore_agent::model::{
 };
 use forklore_agent::tool::{CallContext, ToolCall, ToolOutcome, ToolSpec, Tools};
 use forklore_agent::{AgentSession, Equipment, Kernel, NewSession};
+use forklore_core::workspace::Workspace;
+use forklore_core::{Data, Role};
 use forklore_engine::Engine;
-use forklore_model::workspace::Workspace;
-use forklore_model::{Data, Role};
 use forklore_store::memory::MemoryStore;
 use futures_util::future::{BoxFuture, join_all};
 use futures_util::{FutureExt, StreamExt, stream};

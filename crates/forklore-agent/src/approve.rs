@@ -1,6 +1,6 @@
 //! The port to whoever decides about tool calls: the user's policy, and the person.
 
-use forklore_model::SessionId;
+use forklore_core::SessionId;
 use futures_util::future::BoxFuture;
 use serde::Serialize;
 

@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use forklore_model::limits;
+use forklore_core::limits;
 
 use crate::model::Piece;
 
@@ -125,7 +125,7 @@ fn add(so_far: &mut usize, more: usize, most: usize, what: TooMuch) -> Result<()
 
 #[cfg(test)]
 mod tests {
-    use forklore_model::Data;
+    use forklore_core::Data;
 
     use super::*;
     use crate::tool::ToolCall;

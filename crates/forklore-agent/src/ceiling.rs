@@ -81,6 +81,6 @@ impl Tools for Below {
 
 /// The permission that a tool of this name needs.
 pub(crate) fn permission(policy: &dyn Policy, tool: &str) -> String {
-    let arguments = forklore_model::Data::null();
+    let arguments = forklore_core::Data::null();
     policy.permission(&ToolCall { id: String::new(), name: tool.to_owned(), arguments })
 }

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use forklore_core::{ErrorKind, SessionId};
 use forklore_engine::Error as EngineError;
-use forklore_model::{ErrorKind, SessionId};
 use serde_json::{Value, json};
 
 use crate::holder;
@@ -71,7 +71,7 @@ pub enum Error {
     Budget(String),
     /// A value cannot be written as JSON.
     #[error("cannot be written as JSON: {0}")]
-    Json(#[from] forklore_model::data::NotJson),
+    Json(#[from] forklore_core::data::NotJson),
     /// The runtime that carries the work is going away.
     #[error("the work was broken off: {0}")]
     Work(#[from] tokio::task::JoinError),

@@ -7,8 +7,8 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
+use forklore_core::{Data, Part, SessionKind};
 use forklore_engine::{CompactionPlan, Fork};
-use forklore_model::{Data, Part, SessionKind};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 

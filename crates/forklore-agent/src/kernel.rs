@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use forklore_core::{Header, SessionId};
 use forklore_engine::{Engine, Result as EngineResult};
-use forklore_model::{Header, SessionId};
 use tokio::task::JoinHandle;
 
 use crate::holder;

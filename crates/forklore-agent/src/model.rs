@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use forklore_model::{Data, Message};
+use forklore_core::{Data, Message};
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use serde::Serialize;

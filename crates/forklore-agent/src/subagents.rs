@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use forklore_model::{Data, Header};
+use forklore_core::{Data, Header};
 use serde::Deserialize;
 use serde_json::json;
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use forklore_model::{Data, SessionId};
+use forklore_core::{Data, SessionId};
 use futures_util::future::BoxFuture;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use forklore_agent::Prompt;
 use forklore_agent::media::{Takes, media_type};
+use forklore_core::limits::{ATTACHMENT_BYTES, ATTACHMENT_NAME_BYTES};
 use forklore_engine::{Engine, Held};
-use forklore_model::limits::{ATTACHMENT_BYTES, ATTACHMENT_NAME_BYTES};
 
 use crate::{Error, Result};
 

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use forklore_agent::session::Branched;
 use forklore_agent::{AgentSession, Equipment, NewSession};
+use forklore_core::workspace::Workspace;
+use forklore_core::{Header, SessionId};
 use forklore_engine::{Engine, Fork, ListRequest, Scope, Summarize};
-use forklore_model::workspace::Workspace;
-use forklore_model::{Header, SessionId};
 use tokio::sync::mpsc;
 
 use crate::approve::{Asked as Question, AtTerminal};
@@ -207,7 +207,7 @@ impl<'a> Chat<'a> {
     pub(crate) fn header(&self) -> Result<Header> {
         match self.supplies.kernel().engine().show(&self.session.id()) {
             Ok(header) => Ok(header),
-            Err(error) if error.kind() == forklore_model::ErrorKind::NotFound => {
+            Err(error) if error.kind() == forklore_core::ErrorKind::NotFound => {
                 Err(Error::words("nothing was said yet"))
             }
             Err(error) => Err(error.into()),

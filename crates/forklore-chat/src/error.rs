@@ -1,6 +1,6 @@
 //! Why a conversation did not go on as it was asked to.
 
-use forklore_model::ErrorKind;
+use forklore_core::ErrorKind;
 use serde_json::{Value, json};
 
 use crate::Stop;

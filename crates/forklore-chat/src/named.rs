@@ -1,7 +1,7 @@
 //! How sessions are named to people: by their label, else by as much of an id as tells it apart.
 
+use forklore_core::SessionId;
 use forklore_engine::Scope;
-use forklore_model::SessionId;
 
 use crate::chat::Chat;
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use forklore_agent::approve::Nobody;
 use forklore_agent::notify::{Heard, Notification};
 use forklore_agent::{AgentSession, Equipment, NewSession, Prompt, Turn};
+use forklore_core::{Selector, SessionId};
 use forklore_engine::Summarize;
-use forklore_model::{Selector, SessionId};
 use futures_util::{FutureExt, StreamExt};
 
 use crate::chat::Start;

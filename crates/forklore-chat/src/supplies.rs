@@ -8,9 +8,9 @@ use forklore_agent::model::{Model, Options};
 use forklore_agent::subagents::Subagents;
 use forklore_agent::{Equipment, Kernel, Settings};
 use forklore_engine::Engine;
-use forklore_models::{HttpModel, ModelConfig};
+use forklore_llm::{HttpModel, ModelConfig};
+use forklore_mcp_client::{McpTools, UserPolicy};
 use forklore_otel::Spans;
-use forklore_tools::{McpTools, UserPolicy};
 use tokio::runtime::Runtime;
 
 use crate::config::Configured;

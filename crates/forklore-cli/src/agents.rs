@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use etcetera::home_dir;
 use forklore::formats::homes::{self, AgentHome};
-use forklore_guard::shell;
+use forklore_sanitize::shell;
 
 /// The agents whose sessions can be read, and where each keeps them or would.
 pub(crate) fn known() -> Vec<AgentHome> {

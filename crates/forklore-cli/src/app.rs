@@ -2,9 +2,9 @@
 
 use std::cell::OnceCell;
 
+use forklore::core::Header;
+use forklore::core::workspace::Workspace;
 use forklore::engine::Scope;
-use forklore::model::Header;
-use forklore::model::workspace::Workspace;
 use forklore::{Engine, StoreUrl};
 
 use crate::args::Globals;

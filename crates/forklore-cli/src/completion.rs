@@ -14,10 +14,10 @@ use clap_complete::engine::{
     ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter,
 };
 use clap_complete::env::{CompleteEnv, Shells};
+use forklore::core::{Header, Label};
 use forklore::engine::{ListRequest, Listing};
-use forklore::model::{Header, Label};
 use forklore::{StoreUrl, blocking};
-use forklore_guard::terminal;
+use forklore_sanitize::terminal;
 
 use crate::args::Cli;
 use crate::output::ShortIds;

@@ -3,8 +3,8 @@
 use std::error::Error as _;
 use std::io;
 
-use forklore::model::ErrorKind;
-use forklore::model::id::IdError;
+use forklore::core::ErrorKind;
+use forklore::core::id::IdError;
 use forklore::{Error, OpenError};
 use forklore_chat::Stop;
 use serde_json::{Value, json};

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use forklore::core::{ErrorKind, Header, Label, SessionId};
 use forklore::engine::{ImportOptions, ImportedFile};
-use forklore::model::{ErrorKind, Header, Label, SessionId};
 
 use crate::app::App;
 use crate::failure::{Failure, Result};

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use forklore::model::workspace::Workspace;
+use forklore::core::workspace::Workspace;
 
 use crate::failure::{Failure, Result};
 

@@ -1,8 +1,8 @@
 //! `append`: one atomic batch behind the head (SPEC 9).
 
-use forklore_model::header::Usage;
-use forklore_model::limits::{BATCH_BYTES, BATCH_EVENTS, EVENT_BYTES};
-use forklore_model::{Class, Data, Event, EventId, EventType, SessionId, payload};
+use forklore_core::header::Usage;
+use forklore_core::limits::{BATCH_BYTES, BATCH_EVENTS, EVENT_BYTES};
+use forklore_core::{Class, Data, Event, EventId, EventType, SessionId, payload};
 use forklore_store::port::{Append, Appended};
 use jiff::Timestamp;
 
@@ -88,7 +88,7 @@ impl Engine {
     /// ```
     /// # use std::sync::Arc;
     /// # use forklore_engine::{AppendRequest, Create, Engine, NewEvent};
-    /// # use forklore_model::{ErrorKind, workspace::Workspace};
+    /// # use forklore_core::{ErrorKind, workspace::Workspace};
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let engine = Engine::new(Arc::new(forklore_store::memory::MemoryStore::default()));
     /// # let session = engine.create(&Create::in_workspace(Workspace::new("/work/demo")))?.id;
@@ -132,7 +132,7 @@ impl Engine {
             .map_err(|source| Error::Event { line, source })?;
         Ok(Event {
             id: new.id.clone().unwrap_or_else(|| self.new_event_id()),
-            ts: forklore_model::event::to_micros(new.ts.unwrap_or(now)),
+            ts: forklore_core::event::to_micros(new.ts.unwrap_or(now)),
             kind: new.kind.clone(),
             class,
             dialect: None,

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::io::Read;
 
-use forklore_model::limits::{ATTACHMENT_BYTES, ATTACHMENT_NAME_BYTES};
-use forklore_model::{AttachmentId, Data, EventType, SessionId, attachment};
+use forklore_core::limits::{ATTACHMENT_BYTES, ATTACHMENT_NAME_BYTES};
+use forklore_core::{AttachmentId, Data, EventType, SessionId, attachment};
 use forklore_store::attachments::{Attachments, Held};
 use forklore_store::port::Appended;
 use serde_json::json;
@@ -61,7 +61,7 @@ impl Engine {
     /// ```
     /// # use std::sync::Arc;
     /// # use forklore_engine::{Attach, Create, Engine};
-    /// # use forklore_model::workspace::Workspace;
+    /// # use forklore_core::workspace::Workspace;
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let store = Arc::new(forklore_store::memory::MemoryStore::default());
     /// # let engine = Engine::over(store.clone()).with_attachments(store.attachments());

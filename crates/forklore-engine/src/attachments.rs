@@ -5,8 +5,8 @@ mod soundness;
 
 use std::io::{self, Read, Write};
 
-use forklore_model::attachment::Mention;
-use forklore_model::{AttachmentId, SessionId};
+use forklore_core::attachment::Mention;
+use forklore_core::{AttachmentId, SessionId};
 use forklore_store::attachments::{BUFFER, Checked, failure};
 use forklore_store::port::At;
 use serde::Serialize;
@@ -50,7 +50,7 @@ impl Engine {
             if end.is_none_or(|end| stored.seq > end) {
                 break;
             }
-            for Mention { id, part } in forklore_model::attachment::mentions(&stored.event.data) {
+            for Mention { id, part } in forklore_core::attachment::mentions(&stored.event.data) {
                 let Some(part) = part else { continue };
                 let bytes = self.sound_bytes(&id);
                 named.push(NamedAttachment {

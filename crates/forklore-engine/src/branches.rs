@@ -1,6 +1,6 @@
 //! `branches`: a family's continuations by label (SPEC 7).
 
-use forklore_model::{Cut, Label, SessionId, SessionKind};
+use forklore_core::{Cut, Label, SessionId, SessionKind};
 use forklore_store::port::{Filter, Headers, Problem};
 use serde::Serialize;
 
@@ -47,7 +47,7 @@ impl Engine {
         let root = self.show(session)?.root_id;
         let filter = Filter { family: Some(root.clone()), deleted: true, ..Filter::default() };
         let Headers { sound: family, damaged } = self.store.sessions(&filter, None, 0)?;
-        let placed = forklore_model::tree::arrange(&family);
+        let placed = forklore_core::tree::arrange(&family);
         let headers = placed.iter().filter_map(|node| family.get(node.at?));
         let branches = headers
             .filter(|header| header.deleted.is_none() && header.kind != SessionKind::Delegate)

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use forklore_model::summary::{STRATEGY, beginning};
-use forklore_model::{Data, Event, EventId, EventType, Header, Selector, SessionId, payload};
+use forklore_core::summary::{STRATEGY, beginning};
+use forklore_core::{Data, Event, EventId, EventType, Header, Selector, SessionId, payload};
 use forklore_store::Error as StoreError;
 use forklore_store::port::{Append, At};
 use serde::{Deserialize, Serialize};
@@ -58,7 +58,7 @@ pub struct Brought {
     /// The branch.
     pub from_session_id: SessionId,
     /// Its label.
-    pub label: forklore_model::Label,
+    pub label: forklore_core::Label,
     /// How it is summed up.
     pub strategy: &'static str,
     /// The part of the branch: from here
@@ -83,7 +83,7 @@ impl Engine {
     /// ```
     /// # use std::sync::Arc;
     /// # use forklore_engine::{Bring, Create, Engine, Fork, NewEvent};
-    /// # use forklore_model::workspace::Workspace;
+    /// # use forklore_core::workspace::Workspace;
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let engine = Engine::new(Arc::new(forklore_store::memory::MemoryStore::default()));
     /// # let main = engine.create(&Create::in_workspace(Workspace::new("/demo")))?.id;
@@ -165,7 +165,7 @@ impl Engine {
             events: vec![event],
             expect: Some(into.head_seq()),
             owner: request.owner.clone(),
-            usage: forklore_model::header::Usage::default(),
+            usage: forklore_core::header::Usage::default(),
             now: self.now(),
         };
         let appended = self.store.append(&into.id, append)?;

@@ -1,7 +1,7 @@
 //! Where a history is compacted: the beginning goes into a summary, the end stays as it is.
 
-use forklore_model::summary::Summary;
-use forklore_model::{Message, Role, SessionId};
+use forklore_core::summary::Summary;
+use forklore_core::{Message, Role, SessionId};
 use forklore_store::port::At;
 
 use crate::summary::Of;
@@ -47,7 +47,7 @@ impl Engine {
         for stored in self.events(session, At::Seq(0)) {
             let stored = stored?;
             let event = &stored.event;
-            if event.kind == forklore_model::EventType::HISTORY_COMPACTION
+            if event.kind == forklore_core::EventType::HISTORY_COMPACTION
                 && event.dialect.is_none()
                 && let Some(range) = crate::view::compacted_range(&event.data)
             {

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use forklore_model::header::Usage;
-use forklore_model::limits::{METADATA_BYTES, PRINCIPAL_BYTES, TITLE_BYTES};
-use forklore_model::workspace::Workspace;
-use forklore_model::{Data, Header, Label, SessionId, SessionKind};
+use forklore_core::header::Usage;
+use forklore_core::limits::{METADATA_BYTES, PRINCIPAL_BYTES, TITLE_BYTES};
+use forklore_core::workspace::Workspace;
+use forklore_core::{Data, Header, Label, SessionId, SessionKind};
 use forklore_store::port::NewSession;
 
 use crate::{Engine, Error, Fork, Result};

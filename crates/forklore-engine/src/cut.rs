@@ -1,7 +1,7 @@
 //! From a selector to a cut: one search, whatever the length of the history (SPEC 5).
 
-use forklore_model::cut::{Extent, Place};
-use forklore_model::{Cut, CutError, Header, OpenCalls, Selector};
+use forklore_core::cut::{Extent, Place};
+use forklore_core::{Cut, CutError, Header, OpenCalls, Selector};
 use forklore_store::port::{At, Direction, Query, Stored};
 
 use crate::{Engine, Error, Result};

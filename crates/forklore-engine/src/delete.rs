@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use forklore_model::{Header, SessionId, SessionKind};
+use forklore_core::{Header, SessionId, SessionKind};
 use forklore_store::port::{Children, Filter};
 use serde::Serialize;
 

@@ -1,6 +1,6 @@
 //! `detach`: a prefix of one's own (SPEC 10).
 
-use forklore_model::SessionId;
+use forklore_core::SessionId;
 use forklore_store::port::Change;
 use serde::Serialize;
 

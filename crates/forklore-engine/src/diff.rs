@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use forklore_model::{ErrorKind, Origin, SessionId, diff};
+use forklore_core::{ErrorKind, Origin, SessionId, diff};
 use forklore_store::Error as StoreError;
 use forklore_store::port::At;
 use serde::Serialize;
@@ -52,7 +52,7 @@ impl Engine {
     /// ```
     /// # use std::sync::Arc;
     /// # use forklore_engine::{Create, Engine, Fork, NewEvent};
-    /// # use forklore_model::workspace::Workspace;
+    /// # use forklore_core::workspace::Workspace;
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let engine = Engine::new(Arc::new(forklore_store::memory::MemoryStore::default()));
     /// # let main = engine.create(&Create::in_workspace(Workspace::new("/work/demo")))?.id;

@@ -1,11 +1,11 @@
 //! Why a verb was not carried out (SPEC 16).
 
-use forklore_guard::terminal;
-use forklore_model::call::OpenCall;
-use forklore_model::id::IdError;
-use forklore_model::payload::PayloadError;
-use forklore_model::workspace::Workspace;
-use forklore_model::{AttachmentId, CutError, ErrorKind, Label, Selector, SessionId};
+use forklore_core::call::OpenCall;
+use forklore_core::id::IdError;
+use forklore_core::payload::PayloadError;
+use forklore_core::workspace::Workspace;
+use forklore_core::{AttachmentId, CutError, ErrorKind, Label, Selector, SessionId};
+use forklore_sanitize::terminal;
 use forklore_store::Error as StoreError;
 use serde::Serialize;
 use serde_json::{Value, json};

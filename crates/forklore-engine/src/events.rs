@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use forklore_model::{ErrorKind, SessionId};
+use forklore_core::{ErrorKind, SessionId};
 use forklore_store::Store;
 use forklore_store::port::{At, Direction, Page, Query, Stored};
 
@@ -32,7 +32,7 @@ impl Engine {
     /// ```
     /// # use std::sync::Arc;
     /// # use forklore_engine::{Create, Engine, NewEvent};
-    /// # use forklore_model::workspace::Workspace;
+    /// # use forklore_core::workspace::Workspace;
     /// use forklore_store::port::At;
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {

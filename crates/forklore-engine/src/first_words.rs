@@ -1,6 +1,6 @@
 //! What a session is about where it has no title: what the person said first.
 
-use forklore_model::{Header, Role};
+use forklore_core::{Header, Role};
 use forklore_store::port::At;
 
 use crate::{Engine, Result};

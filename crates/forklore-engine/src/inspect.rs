@@ -11,7 +11,7 @@ mod sent;
 
 use std::collections::BTreeMap;
 
-use forklore_model::{Message, SessionId};
+use forklore_core::{Message, SessionId};
 use forklore_store::port::At;
 use serde::Serialize;
 

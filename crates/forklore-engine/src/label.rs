@@ -1,6 +1,6 @@
 //! `label`: another name for a branch in its family (SPEC 6).
 
-use forklore_model::{Header, Label, SessionId};
+use forklore_core::{Header, Label, SessionId};
 use forklore_store::port::{Change, Filter};
 
 use crate::{Engine, Error, Result};

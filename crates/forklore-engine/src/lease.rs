@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use forklore_model::{Header, SessionId};
+use forklore_core::{Header, SessionId};
 use forklore_store::port::Change;
 
 use crate::{Engine, Result};

@@ -9,9 +9,10 @@ mod attach;
 mod attachments;
 mod branches;
 mod bring;
-mod broken_off;
+mod brought_marks;
 mod clock;
 mod compaction;
+mod context_usage;
 mod create;
 mod cut;
 mod delete;
@@ -25,6 +26,7 @@ mod fork;
 mod gc;
 mod import;
 mod inspect;
+mod interrupted_turn;
 mod label;
 mod lease;
 mod lineage;
@@ -33,27 +35,25 @@ mod load;
 mod log;
 mod pack;
 mod playback;
-mod pressure;
-mod reference;
+mod recover;
 mod repeated;
 mod replay;
-mod salvage;
-mod spending;
+mod resolve;
 mod stats;
 mod summary;
-mod told;
 mod tree;
+mod usage_report;
 mod verify;
 mod view;
 
 use std::sync::Arc;
 
-use forklore_model::dialect::{Dialect, Dialects};
-use forklore_model::expand::Expander;
-use forklore_model::{Header, SessionId};
+use forklore_core::agent_format::{AgentFormat, AgentFormats};
+use forklore_core::session_container::SessionContainer;
+use forklore_core::{Header, SessionId};
 use forklore_store::attachments::Attachments;
 pub use forklore_store::attachments::Held;
-use forklore_store::port::Upkeep;
+use forklore_store::port::Maintenance;
 use forklore_store::sources::Sources;
 use forklore_store::{Error as StoreError, Store};
 
@@ -62,8 +62,10 @@ pub use attach::{Attach, Attached};
 pub use attachments::NamedAttachment;
 pub use branches::{Branch, Branches};
 pub use bring::{Bring, Brought};
+pub use brought_marks::ToldOf;
 pub use clock::{Clock, SystemClock};
 pub use compaction::CompactionPlan;
+pub use context_usage::Pressure;
 pub use create::Create;
 pub use delete::{Delete, DeleteMode, Deleted};
 pub use detach::Detached;
@@ -83,15 +85,13 @@ pub use list::{ListRequest, Listing};
 pub use load::Loaded;
 pub use log::{FOLLOW_PAUSE, LogRange};
 pub use playback::Pace;
-pub use pressure::Pressure;
-pub use reference::Scope;
+pub use recover::{Lost as LostInSalvage, Piece, Salvage};
 pub use replay::{Record, RecordOrigin, Replay};
-pub use salvage::{Lost as LostInSalvage, Piece, Salvage};
-pub use spending::{ModelUsage, SessionUsage, Spender, Spending};
+pub use resolve::Scope;
 pub use stats::Stats;
 pub use summary::Summarize;
-pub use told::ToldOf;
 pub use tree::{KnownNode, Mark, TreeNode, TreeRequest, Trees};
+pub use usage_report::{ModelUsage, SessionUsage, Spender, Spending};
 
 use attachments::KeptAttachments;
 
@@ -100,22 +100,22 @@ use attachments::KeptAttachments;
 pub struct Engine {
     store: Arc<dyn Store>,
     sources: Option<Arc<dyn Sources>>,
-    upkeep: Option<Arc<dyn Upkeep + Send + Sync>>,
+    maintenance: Option<Arc<dyn Maintenance + Send + Sync>>,
     attachments: Option<KeptAttachments>,
-    dialects: &'static [&'static dyn Dialect],
-    expanders: &'static [&'static dyn Expander],
+    dialects: &'static [&'static dyn AgentFormat],
+    expanders: &'static [&'static dyn SessionContainer],
     clock: Arc<dyn Clock>,
     max_fork_depth: Option<u64>,
 }
 
 impl Engine {
-    /// The verbs over `store`, which may lack sources, upkeep and attachments.
+    /// The verbs over `store`, which may lack sources, maintenance and attachments.
     #[must_use]
     pub fn new(store: Arc<dyn Store>) -> Self {
         Self {
             store,
             sources: None,
-            upkeep: None,
+            maintenance: None,
             attachments: None,
             dialects: &[],
             expanders: &[],
@@ -126,8 +126,8 @@ impl Engine {
 
     /// The verbs over a store that also keeps the sources of imported sessions and its own space.
     #[must_use]
-    pub fn over<S: Store + Sources + Upkeep + 'static>(store: Arc<S>) -> Self {
-        Self::new(store.clone()).with_sources(store.clone()).with_upkeep(store)
+    pub fn over<S: Store + Sources + Maintenance + 'static>(store: Arc<S>) -> Self {
+        Self::new(store.clone()).with_sources(store.clone()).with_maintenance(store)
     }
 
     /// The same verbs, importing into `sources` of the same store.
@@ -137,10 +137,10 @@ impl Engine {
         self
     }
 
-    /// The same verbs, giving space back through `upkeep` of the same store.
+    /// The same verbs, giving space back through `maintenance` of the same store.
     #[must_use]
-    pub fn with_upkeep(mut self, upkeep: Arc<dyn Upkeep + Send + Sync>) -> Self {
-        self.upkeep = Some(upkeep);
+    pub fn with_maintenance(mut self, maintenance: Arc<dyn Maintenance + Send + Sync>) -> Self {
+        self.maintenance = Some(maintenance);
         self
     }
 
@@ -153,14 +153,14 @@ impl Engine {
 
     /// The same verbs, reading the records of these agents.
     #[must_use]
-    pub fn with_dialects(mut self, dialects: &'static [&'static dyn Dialect]) -> Self {
+    pub fn with_agent_formats(mut self, dialects: &'static [&'static dyn AgentFormat]) -> Self {
         self.dialects = dialects;
         self
     }
 
     /// The same verbs, finding the sessions in files that hold many.
     #[must_use]
-    pub fn with_expanders(mut self, expanders: &'static [&'static dyn Expander]) -> Self {
+    pub fn with_containers(mut self, expanders: &'static [&'static dyn SessionContainer]) -> Self {
         self.expanders = expanders;
         self
     }
@@ -182,8 +182,8 @@ impl Engine {
 
     /// The agents whose records it reads.
     #[must_use]
-    pub fn dialects(&self) -> Dialects<'static> {
-        Dialects(self.dialects)
+    pub fn dialects(&self) -> AgentFormats<'static> {
+        AgentFormats(self.dialects)
     }
 
     /// The store below.
@@ -195,7 +195,7 @@ impl Engine {
     /// What time it is.
     #[must_use]
     pub fn now(&self) -> jiff::Timestamp {
-        forklore_model::event::to_micros(self.clock.now())
+        forklore_core::event::to_micros(self.clock.now())
     }
 
     /// The header of a session that exists and was not deleted (SPEC 1).

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use forklore_model::{Cut, Header, Label, SessionId, SessionKind};
+use forklore_core::{Cut, Header, Label, SessionId, SessionKind};
 use forklore_store::port::{Filter, Headers, Problem};
 use serde::Serialize;
 

@@ -1,7 +1,7 @@
 //! `list`: sessions, the last updated first.
 
-use forklore_model::workspace::Workspace;
-use forklore_model::{Header, SessionId, SessionKind};
+use forklore_core::workspace::Workspace;
+use forklore_core::{Header, SessionId, SessionKind};
 use forklore_store::port::{Cursor, Filter, Headers, Problem};
 use jiff::Timestamp;
 

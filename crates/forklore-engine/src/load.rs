@@ -1,6 +1,6 @@
 //! `load`: a session to go on with (SPEC 7).
 
-use forklore_model::{Header, SessionId};
+use forklore_core::{Header, SessionId};
 use forklore_store::port::{At, Stored};
 
 use crate::{Engine, Result};

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use forklore_model::{Header, SessionId, event};
+use forklore_core::{Header, SessionId, event};
 use forklore_store::port::{At, Stored};
 
 use crate::{Engine, Error, Result};

@@ -14,10 +14,10 @@ impl Engine {
     /// # Errors
     /// `unsupported` for a store that cannot, `busy`.
     pub fn pack(&self, idle: Duration) -> Result<Packed> {
-        let Some(upkeep) = &self.upkeep else {
+        let Some(maintenance) = &self.maintenance else {
             return Err(Error::Unsupported("this store packs nothing".into()));
         };
         let cold = self.now().checked_sub(idle).unwrap_or(Timestamp::MIN);
-        Ok(upkeep.pack(cold)?)
+        Ok(maintenance.pack(cold)?)
     }
 }

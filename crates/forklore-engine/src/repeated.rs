@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
-use forklore_model::Header;
-use forklore_model::dialect::Line;
-use forklore_model::header::Usage;
+use forklore_core::Header;
+use forklore_core::agent_format::Line;
+use forklore_core::header::Usage;
 use forklore_store::port::{At, Stored};
 
 use crate::{Engine, Result};

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use forklore_model::{Content, EventId, Header, Label, Role, Selector, SessionId};
+use forklore_core::{Content, EventId, Header, Label, Role, Selector, SessionId};
 use forklore_store::port::{At, Stored};
 use serde::Serialize;
 

@@ -1,13 +1,13 @@
 //! `stats`: how much there is, what sharing saved, what the models cost (SPEC 3).
 
-use forklore_model::header::Usage;
-use forklore_model::{Header, SessionId};
+use forklore_core::header::Usage;
+use forklore_core::{Header, SessionId};
 use forklore_store::Error as StoreError;
 use forklore_store::port::{Cursor, Filter, Headers, Problem};
 use serde::Serialize;
 
 use crate::list::{add_new, problems};
-use crate::spending::less;
+use crate::usage_report::less;
 use crate::{Engine, Result};
 
 const PAGE: usize = 1_000;
@@ -58,8 +58,8 @@ impl Engine {
                 Err(error) => return Err(error),
             }
         }
-        if let Some(upkeep) = &self.upkeep {
-            stats.store_bytes = Some(upkeep.store_bytes()? + self.attachment_bytes()?);
+        if let Some(maintenance) = &self.maintenance {
+            stats.store_bytes = Some(maintenance.store_bytes()? + self.attachment_bytes()?);
         }
         Ok(stats)
     }

@@ -1,8 +1,8 @@
 //! Summaries: what is recorded behind a fork's prefix, or of a branch that is brought into another
 //! (SPEC 8).
 
-use forklore_model::summary::{STRATEGY, Summarizer, Summary};
-use forklore_model::{Role, SessionId};
+use forklore_core::summary::{STRATEGY, Summarizer, Summary};
+use forklore_core::{Role, SessionId};
 use forklore_store::port::At;
 use serde::Serialize;
 

@@ -2,15 +2,15 @@
 
 use std::collections::{HashMap, HashSet};
 
-use forklore_model::header::CopyOf;
-use forklore_model::tree::{Placed, arrange};
-use forklore_model::workspace::Workspace;
-use forklore_model::{Cut, Header, Label, SessionId, SessionKind};
+use forklore_core::header::CopyOf;
+use forklore_core::tree::{Placed, arrange};
+use forklore_core::workspace::Workspace;
+use forklore_core::{Cut, Header, Label, SessionId, SessionKind};
 use forklore_store::port::{Cursor, Filter, Headers, Problem};
 use jiff::Timestamp;
 use serde::Serialize;
 
-pub use forklore_model::tree::Mark;
+pub use forklore_core::tree::Mark;
 
 use crate::list::{add_new, problems};
 use crate::{Engine, Result, ToldOf};

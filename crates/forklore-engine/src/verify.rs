@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use forklore_model::{ErrorKind, Header, SessionId};
+use forklore_core::{ErrorKind, Header, SessionId};
 use forklore_store::port::{Filter, Headers, Problem, Verification};
 
 use crate::{Engine, Result};

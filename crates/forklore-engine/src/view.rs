@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use forklore_model::dialect::Edit;
-use forklore_model::{Content, Data, Event, Label, Message, Part, Role, SessionId, payload};
+use forklore_core::agent_format::Edit;
+use forklore_core::{Content, Data, Event, Label, Message, Part, Role, SessionId, payload};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 

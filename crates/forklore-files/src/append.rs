@@ -1,6 +1,6 @@
 //! Adding events behind a session's head.
 
-use forklore_model::{Counts, Event, Header, OpenCalls, SessionId};
+use forklore_core::{Counts, Event, Header, OpenCalls, SessionId};
 use forklore_store::port::{Append, Appended};
 use forklore_store::rules::check_writer;
 use forklore_store::{Error, Result};

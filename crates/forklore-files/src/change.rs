@@ -1,6 +1,6 @@
 //! Changing what is not the log: label, title, leaf, lease.
 
-use forklore_model::{Header, SessionId};
+use forklore_core::{Header, SessionId};
 use forklore_store::port::Change;
 use forklore_store::rules::hold;
 use forklore_store::{Error, Result};

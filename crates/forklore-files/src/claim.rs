@@ -5,7 +5,7 @@
 
 use std::io;
 
-use forklore_model::SessionId;
+use forklore_core::SessionId;
 use forklore_store::disk::os;
 use forklore_store::{Error, Result};
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! One step of one session: its lines in one write, durable before anybody is told.
 
-use forklore_model::SessionId;
+use forklore_core::SessionId;
 use forklore_store::disk::os;
 use forklore_store::{Error, Result};
 

@@ -4,8 +4,8 @@ use std::hash::{BuildHasher, RandomState};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use forklore_model::header::Strategy;
-use forklore_model::{Header, SessionId};
+use forklore_core::header::Strategy;
+use forklore_core::{Header, SessionId};
 use forklore_store::disk::os;
 use forklore_store::port::Changed;
 use forklore_store::{Error, Result};

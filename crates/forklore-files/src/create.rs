@@ -1,6 +1,6 @@
 //! Making a session: a root, or a child that refers to its parent's events.
 
-use forklore_model::{Header, OpenCalls, SessionKind, Strategy};
+use forklore_core::{Header, OpenCalls, SessionKind, Strategy};
 use forklore_store::port::{Beginning, NewSession};
 use forklore_store::{Error, Result};
 
@@ -107,7 +107,7 @@ impl Folder {
         let kept = from.cut.kept;
         let history = History::of(self, parent);
         let counts = history.counts_at(kept)?;
-        let open = match (counts.open, history.seq_of(forklore_model::lineage::Unit::Kept, kept)?) {
+        let open = match (counts.open, history.seq_of(forklore_core::lineage::Unit::Kept, kept)?) {
             (1.., Some(seq)) => history.open_calls(i64::try_from(seq).unwrap_or(i64::MAX))?,
             _ => OpenCalls::default(),
         };

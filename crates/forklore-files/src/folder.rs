@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use forklore_model::SessionId;
+use forklore_core::SessionId;
 use forklore_store::disk::{folder_of, os};
 use forklore_store::{Error, Result};
 

@@ -3,8 +3,8 @@
 use std::cell::OnceCell;
 use std::collections::HashSet;
 
-use forklore_model::lineage::Unit;
-use forklore_model::{Counts, OpenCalls};
+use forklore_core::lineage::Unit;
+use forklore_core::{Counts, OpenCalls};
 use forklore_store::port::Stored;
 use forklore_store::{Error, Result};
 

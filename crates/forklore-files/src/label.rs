@@ -1,6 +1,6 @@
 //! The claim of a label in a family: an index over what the sessions say of themselves.
 
-use forklore_model::{Header, Label, SessionId};
+use forklore_core::{Header, Label, SessionId};
 use forklore_store::port::Filter;
 use forklore_store::{Error, Result};
 use serde::{Deserialize, Serialize};

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use forklore_model::workspace::Workspace;
-use forklore_model::{Label, SessionId};
+use forklore_core::workspace::Workspace;
+use forklore_core::{Label, SessionId};
 
 use crate::name::Name;
 

@@ -20,6 +20,7 @@ mod line;
 mod lines;
 mod list;
 mod log;
+mod maintenance;
 mod name;
 mod needs;
 mod overlay;
@@ -31,7 +32,6 @@ mod remove;
 mod session;
 mod sources;
 mod store;
-mod upkeep;
 mod verify;
 
 pub use forklore_store::disk::fs;

@@ -1,6 +1,6 @@
 //! Listing sessions: every file is looked at, at both of its ends.
 
-use forklore_model::Counts;
+use forklore_core::Counts;
 use forklore_store::port::{Cursor, Filter, Headers};
 use forklore_store::{Error, Result};
 
@@ -21,7 +21,7 @@ impl Folder {
         limit: usize,
     ) -> Result<Headers> {
         let mut found = Headers::default();
-        let workspace = filter.workspace.as_ref().map(forklore_model::workspace::Workspace::key);
+        let workspace = filter.workspace.as_ref().map(forklore_core::workspace::Workspace::key);
         for segment in self.segments()? {
             if segment.is_prefix()
                 || workspace.as_ref().is_some_and(|key| segment.workspace() != key)

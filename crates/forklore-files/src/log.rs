@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use forklore_model::lineage::Unit;
+use forklore_core::lineage::Unit;
 use forklore_store::disk::os;
 use forklore_store::{Error, Result};
 
@@ -228,7 +228,7 @@ pub(crate) fn damage(path: &std::path::Path, at: u64, message: &(impl ToString +
 }
 
 /// Says whose damage it is, where that is not known yet.
-pub(crate) fn of(error: Error, id: &forklore_model::SessionId, number: Option<u64>) -> Error {
+pub(crate) fn of(error: Error, id: &forklore_core::SessionId, number: Option<u64>) -> Error {
     match error {
         Error::Corrupt { session, seq, place, message } => Error::Corrupt {
             session: session.or_else(|| Some(id.clone())),

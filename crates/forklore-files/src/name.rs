@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use forklore_model::{Label, SessionId};
+use forklore_core::{Label, SessionId};
 
 /// The longest id that is a file name as it is.
 const PLAIN_BYTES: usize = 64;

@@ -1,9 +1,9 @@
 //! The port's methods, each one step.
 
-use forklore_model::{Header, SessionId, SessionKind, Strategy};
+use forklore_core::{Header, SessionId, SessionKind, Strategy};
 use forklore_store::port::{
     Append, Appended, Beginning, Change, Changed, Children, Collected, Cursor, Filter, Headers,
-    NewSession, Page, Query, Removed, Store, Upkeep, Verification,
+    Maintenance, NewSession, Page, Query, Removed, Store, Verification,
 };
 use forklore_store::sources::{
     FindSource, Place, Range, RecordKey, Source, SourceId, Sources, Step,
@@ -181,7 +181,7 @@ impl Sources for FilesStore {
     }
 }
 
-impl Upkeep for FilesStore {
+impl Maintenance for FilesStore {
     fn gc(&self, _now: Timestamp) -> Result<Collected> {
         let (_turn, folder) = self.alone()?;
         let index = self.index()?;

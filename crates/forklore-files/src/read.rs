@@ -1,7 +1,7 @@
 //! Reading an assembled history, a page at a time.
 
-use forklore_model::SessionId;
-use forklore_model::lineage::Unit;
+use forklore_core::SessionId;
+use forklore_core::lineage::Unit;
 use forklore_store::Result;
 use forklore_store::port::{At, Direction, Page, Query, Stored};
 
@@ -61,7 +61,7 @@ fn start(history: &History<'_>, query: &Query, head: i64) -> Result<Option<u64>>
 }
 
 /// Every event of an id: read from end to end, because ids are not unique.
-fn named(history: &History<'_>, id: &forklore_model::EventId, query: &Query) -> Result<Page> {
+fn named(history: &History<'_>, id: &forklore_core::EventId, query: &Query) -> Result<Page> {
     let mut page = Page::default();
     history.walk(0, query.bare, |stored| {
         if stored.event.id != *id {

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use forklore_model::header::Tombstone;
-use forklore_model::{SessionId, SessionKind};
+use forklore_core::header::Tombstone;
+use forklore_core::{SessionId, SessionKind};
 use forklore_store::port::{Children, Removed};
 use forklore_store::rules::bury;
 use forklore_store::{Error, Result};

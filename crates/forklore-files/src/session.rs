@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use forklore_model::workspace::Workspace;
-use forklore_model::{Header, SessionId};
+use forklore_core::workspace::Workspace;
+use forklore_core::{Header, SessionId};
 use forklore_store::disk::os;
 use forklore_store::{Error, Result};
 
@@ -63,9 +63,9 @@ impl SessionLine {
         if header.inherited.kept == 0 {
             return Ancestry::default();
         }
-        if header.detached || header.strategy == Some(forklore_model::Strategy::ReplayV1) {
+        if header.detached || header.strategy == Some(forklore_core::Strategy::ReplayV1) {
             let segment = segment.prefix();
-            let base = forklore_model::Counts::default();
+            let base = forklore_core::Counts::default();
             return Ancestry { before: None, spans: vec![Span { segment, base }] };
         }
         self.ancestry.clone()

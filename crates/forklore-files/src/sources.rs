@@ -5,7 +5,7 @@ mod record;
 
 use std::collections::BTreeMap;
 
-use forklore_model::SessionId;
+use forklore_core::SessionId;
 use forklore_store::disk::os;
 use forklore_store::port::Change;
 use forklore_store::sources::{

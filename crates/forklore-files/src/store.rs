@@ -141,7 +141,7 @@ impl FilesStore {
     }
 
     /// The folder, to change one session while others change theirs.
-    pub(crate) fn with(&self, id: &forklore_model::SessionId) -> Result<(Turns, &Folder)> {
+    pub(crate) fn with(&self, id: &forklore_core::SessionId) -> Result<(Turns, &Folder)> {
         self.folder.check_sound()?;
         self.check_writable()?;
         let until = Instant::now() + self.options.wait;

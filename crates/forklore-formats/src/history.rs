@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use forklore_model::dialect::Parent;
+use forklore_core::agent_format::Parent;
 use serde::{Deserialize, Serialize};
 
 /// A message, or the place before the first one.

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::{DIALECTS, akcoder, amplifier, claude, pi};
+use crate::{AGENT_FORMATS, akcoder, amplifier, claude, pi};
 
 /// An agent, and where its session files lie.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ const KEEPERS: &[Keeper] = &[
 #[must_use]
 pub fn of(home: &Path, variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<AgentHome> {
     let machine = Machine { home, variable };
-    let read = |name: &str| DIALECTS.iter().any(|dialect| dialect.name() == name);
+    let read = |name: &str| AGENT_FORMATS.iter().any(|dialect| dialect.name() == name);
     let keepers = KEEPERS.iter().filter(|(_, dialect, _)| read(dialect));
     let homes = keepers.map(|(agent, dialect, places)| AgentHome {
         agent,

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
-use forklore_model::data::without_lone_surrogates;
+use forklore_core::data::without_lone_surrogates;
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 macro_rules! otherwise_empty {
@@ -265,7 +265,7 @@ impl<'de, T: Deserialize<'de> + Default> Deserialize<'de> for Said<T> {
 
 /// The fields of a line. One that cannot be read as it stands is read as its agent would read it,
 /// from `plainer`: every key once, the last one winning, and no halves of surrogate pairs. The
-/// error is the reason of a [`Line::Damage`](forklore_model::dialect::Line).
+/// error is the reason of a [`Line::Damage`](forklore_core::agent_format::Line).
 pub(crate) fn fields<'a, T: Deserialize<'a>>(
     line: &'a str,
     plainer: &'a mut String,

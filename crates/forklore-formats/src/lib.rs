@@ -1,6 +1,6 @@
 //! Session files of real agents: how they are recognised, read and shown.
 //!
-//! One module per agent. Each implements [`Dialect`] and does no I/O: whoever imports a file
+//! One module per agent. Each implements [`AgentFormat`] and does no I/O: whoever imports a file
 //! hands it lines. What each agent's records become is written in `docs/formats/`.
 
 pub mod akcoder;
@@ -23,10 +23,10 @@ mod roles;
 mod splice;
 mod time;
 
-use forklore_model::dialect::Dialect;
+use forklore_core::agent_format::AgentFormat;
 
 /// Every dialect, in the order in which they are asked for a file of unknown origin.
-pub static DIALECTS: &[&dyn Dialect] = &[
+pub static AGENT_FORMATS: &[&dyn AgentFormat] = &[
     &pi::Pi,
     &codex::Codex,
     &claude::Claude,

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use forklore_model::{Data, Inline, Message, Part, inline};
+use forklore_core::{Data, Inline, Message, Part, inline};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -130,7 +130,7 @@ fn foreign(block: &Data) -> Option<Piece> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use forklore_model::{Content, Role};
+    use forklore_core::{Content, Role};
 
     fn data(json: &str) -> Data {
         Data::parse(json).unwrap()

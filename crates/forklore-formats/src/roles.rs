@@ -1,7 +1,7 @@
 //! The words of OpenAI's API, which other agents' messages have too.
 
-use forklore_model::EventType;
-use forklore_model::call::{CallStep, OpenCall};
+use forklore_core::EventType;
+use forklore_core::call::{CallStep, OpenCall};
 
 use crate::lenient::Text;
 

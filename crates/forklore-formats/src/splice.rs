@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use forklore_model::data::without_lone_surrogates;
+use forklore_core::data::without_lone_surrogates;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 

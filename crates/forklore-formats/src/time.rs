@@ -7,7 +7,7 @@ use crate::lenient::{Number, Text};
 /// The time in `text`, cut to the microseconds that every store keeps.
 pub(crate) fn from_text(text: &Text<'_>) -> Option<Timestamp> {
     let ts: Timestamp = text.get()?.parse().ok()?;
-    Some(forklore_model::event::to_micros(ts))
+    Some(forklore_core::event::to_micros(ts))
 }
 
 /// The time that so many milliseconds since 1970 are; none where nothing is said.

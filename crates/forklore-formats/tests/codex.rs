@@ -4,9 +4,11 @@
 
 use std::path::Path;
 
+use forklore_core::agent_format::{
+    AgentFormat, Base, Covers, FileFacts, Line, LineReader, Parent, Record,
+};
+use forklore_core::{CallStep, Class, Content, Data, Message, OpenCall, Part, Role};
 use forklore_formats::codex::Codex;
-use forklore_model::dialect::{Base, Covers, Dialect, FileFacts, Line, LineReader, Parent, Record};
-use forklore_model::{CallStep, Class, Content, Data, Message, OpenCall, Part, Role};
 
 const A: &str = "01a1ffec-705a-7580-a2e1-49e6a681cc47";
 const B: &str = "01a1ffec-7367-70f3-8a36-b01004bf352f";

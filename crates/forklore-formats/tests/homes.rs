@@ -5,7 +5,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use forklore_formats::{DIALECTS, homes};
+use forklore_formats::{AGENT_FORMATS, homes};
 
 /// The places of the agent, on a machine with these variables.
 fn places(dialect: &str, variables: &[(&str, &str)]) -> Vec<PathBuf> {
@@ -44,7 +44,7 @@ fn variables_that_name_no_place_do_not() {
 #[test]
 fn only_agents_whose_files_can_be_read_are_named() {
     for home in homes::of(Path::new("/home/me"), &|_| None) {
-        assert!(DIALECTS.iter().any(|dialect| dialect.name() == home.dialect), "{home:?}");
+        assert!(AGENT_FORMATS.iter().any(|dialect| dialect.name() == home.dialect), "{home:?}");
         assert!(home.places.iter().all(|place| place.starts_with("/home/me")), "{home:?}");
     }
 }

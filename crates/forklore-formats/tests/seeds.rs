@@ -4,12 +4,12 @@
 
 use std::path::Path;
 
-use forklore_formats::DIALECTS;
-use forklore_model::dialect::{Dialect, Dialects, Line, Record};
-use forklore_model::{CallStep, Data, EventType, Message, OpenCall, Part, Role};
+use forklore_core::agent_format::{AgentFormat, AgentFormats, Line, Record};
+use forklore_core::{CallStep, Data, EventType, Message, OpenCall, Part, Role};
+use forklore_formats::AGENT_FORMATS;
 
-fn dialect(name: &str) -> &'static dyn Dialect {
-    Dialects(DIALECTS).named(name).unwrap()
+fn dialect(name: &str) -> &'static dyn AgentFormat {
+    AgentFormats(AGENT_FORMATS).named(name).unwrap()
 }
 
 fn data(text: &str) -> Data {
@@ -98,7 +98,7 @@ fn amplifier_results_and_reminders() {
 #[test]
 fn transcripts_are_recognised_where_amplifier_puts_them() {
     let whose = |path: &str, head: &str| {
-        Dialects(DIALECTS).detect(Path::new(path), head.as_bytes()).map(Dialect::name)
+        AgentFormats(AGENT_FORMATS).detect(Path::new(path), head.as_bytes()).map(AgentFormat::name)
     };
     let line = "{\"role\":\"user\",\"content\":\"a\"}\n";
     assert_eq!(whose(TRANSCRIPT, line), Some("amplifier"));
@@ -137,7 +137,7 @@ fn ak_coder_writes_messages_of_openais_api() {
 fn ak_coders_files_are_recognised_by_their_place() {
     let whose = |path: &str| {
         let head = b"{\"role\":\"user\",\"content\":\"a\"}\n";
-        Dialects(DIALECTS).detect(Path::new(path), head).map(Dialect::name)
+        AgentFormats(AGENT_FORMATS).detect(Path::new(path), head).map(AgentFormat::name)
     };
     assert_eq!(whose(HISTORY), Some("ak-coder"));
     assert_eq!(whose("/h/session-1772442000000.jsonl"), Some("plain"));
@@ -219,7 +219,9 @@ fn pixirs_events_do_to_turns_and_calls_what_they_say() {
 #[test]
 fn pixirs_logs_are_recognised_by_their_lines() {
     let whose = |head: &str| {
-        Dialects(DIALECTS).detect(Path::new("s.ndjson"), head.as_bytes()).map(Dialect::name)
+        AgentFormats(AGENT_FORMATS)
+            .detect(Path::new("s.ndjson"), head.as_bytes())
+            .map(AgentFormat::name)
     };
     assert_eq!(whose(&event("user_message", "{}")), Some("pixir"));
     assert_eq!(whose(&event("dream", "{}")), None);

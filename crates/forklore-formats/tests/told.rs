@@ -4,12 +4,12 @@
 
 use std::path::Path;
 
-use forklore_formats::DIALECTS;
-use forklore_model::dialect::{Covers, Dialect, Dialects, Line, LineReader};
-use forklore_model::{CallStep, Data, EventType, Message, OpenCall, Part, Role};
+use forklore_core::agent_format::{AgentFormat, AgentFormats, Covers, Line, LineReader};
+use forklore_core::{CallStep, Data, EventType, Message, OpenCall, Part, Role};
+use forklore_formats::AGENT_FORMATS;
 
-fn dialect(name: &str) -> &'static dyn Dialect {
-    Dialects(DIALECTS).named(name).unwrap()
+fn dialect(name: &str) -> &'static dyn AgentFormat {
+    AgentFormats(AGENT_FORMATS).named(name).unwrap()
 }
 
 fn reader(name: &str) -> Box<dyn LineReader> {
@@ -190,7 +190,7 @@ fn anthropics_blocks_are_shown() {
 #[test]
 fn each_file_is_recognised_by_its_own_agent_alone() {
     let whose = |name: &str, head: &str| {
-        let found = Dialects(DIALECTS).detect(Path::new(name), head.as_bytes());
+        let found = AgentFormats(AGENT_FORMATS).detect(Path::new(name), head.as_bytes());
         found.map(|dialect| (dialect.name(), dialect.is_document(Path::new(name), head.as_bytes())))
     };
     let header = r#"{"sessionId":"s","projectHash":"p","startTime":"t","lastUpdated":"t"}"#;

@@ -2,13 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-use forklore_formats::DIALECTS;
-use forklore_model::dialect::{Covers, Dialect, Dialects, Line};
-use forklore_model::{CallStep, Data, Message, OpenCall, Part, Role};
+use forklore_core::agent_format::{AgentFormat, AgentFormats, Covers, Line};
+use forklore_core::{CallStep, Data, Message, OpenCall, Part, Role};
+use forklore_formats::AGENT_FORMATS;
 use std::path::Path;
 
-fn dialect(name: &str) -> &'static dyn Dialect {
-    Dialects(DIALECTS).named(name).unwrap()
+fn dialect(name: &str) -> &'static dyn AgentFormat {
+    AgentFormats(AGENT_FORMATS).named(name).unwrap()
 }
 
 /// The type and the message that a line becomes.
@@ -123,8 +123,8 @@ fn plain_messages_are_shown_in_both_forms_of_calls() {
 #[test]
 fn files_are_told_apart() {
     let detect = |head: &str| {
-        let found = Dialects(DIALECTS).detect(Path::new("f.jsonl"), head.as_bytes());
-        found.map(Dialect::name)
+        let found = AgentFormats(AGENT_FORMATS).detect(Path::new("f.jsonl"), head.as_bytes());
+        found.map(AgentFormat::name)
     };
     let pi = r#"{"type":"session","id":"x","timestamp":"2026-01-01T00:00:00Z","cwd":"/"}"#;
     assert_eq!(detect(pi), Some("pi"));
@@ -144,7 +144,7 @@ fn files_are_told_apart() {
 
 #[test]
 fn titles_given_by_people_outlive_those_thought_up() {
-    let title = |reader: &mut dyn forklore_model::dialect::LineReader, line: &str| {
+    let title = |reader: &mut dyn forklore_core::agent_format::LineReader, line: &str| {
         let Line::Side(facts) = reader.read(line) else { panic!("no side record") };
         facts.title
     };

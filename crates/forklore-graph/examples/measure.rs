@@ -9,12 +9,12 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use forklore_core::workspace::Workspace;
+use forklore_core::{Data, EventType, SessionId};
 use forklore_engine::{Create, Engine, Fork, NewEvent};
 use forklore_graph::{
     Format, Graph, GraphStore, Projection, Query, Scope, session_iri, term, write,
 };
-use forklore_model::workspace::Workspace;
-use forklore_model::{Data, EventType, SessionId};
 use forklore_store::memory::MemoryStore;
 use serde_json::json;
 

@@ -105,7 +105,7 @@ fn readable(text: &str) -> String {
 
 /// Also without escapes of such characters, and of halves of surrogate pairs.
 fn readable_json(json: &str) -> String {
-    let text = forklore_model::data::without_lone_surrogates(json);
+    let text = forklore_core::data::without_lone_surrogates(json);
     if !text.contains("\\u0000") {
         return readable(&text);
     }

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
+use forklore_core::{CallStep, Data, EventType, Header, Message, Origin, Part, Role};
 use forklore_engine::Engine;
-use forklore_model::{CallStep, Data, EventType, Header, Message, Origin, Part, Role};
 use forklore_store::port::Stored;
 use oxigraph::model::{NamedNode, Quad};
 
@@ -145,7 +145,7 @@ fn model_call(stored: &Stored, about: &mut About<'_>) {
 }
 
 /// Remembers the calls of an inherited event, so that a result in the tail finds them.
-pub(crate) fn follow(origin: &Origin, effect: &forklore_model::Effect, open: &mut OpenCalls) {
+pub(crate) fn follow(origin: &Origin, effect: &forklore_core::Effect, open: &mut OpenCalls) {
     if effect.starts_turn {
         open.clear();
     }

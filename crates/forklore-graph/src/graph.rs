@@ -1,6 +1,6 @@
 //! A graph in memory: the quads of a projection, for queries.
 
-use forklore_model::ErrorKind;
+use forklore_core::ErrorKind;
 use oxigraph::model::Quad;
 use oxigraph::store::{StorageError, Store};
 

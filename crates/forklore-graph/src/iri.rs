@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use forklore_model::{Origin, SessionId};
+use forklore_core::{Origin, SessionId};
 use oxigraph::model::NamedNode;
 
 const SESSION: &str = "urn:forklore:session:";

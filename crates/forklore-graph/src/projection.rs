@@ -5,10 +5,10 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
+use forklore_core::header::Usage;
+use forklore_core::workspace::Workspace;
+use forklore_core::{Header, SessionId, SessionKind};
 use forklore_engine::{Engine, Events, Result, Spender};
-use forklore_model::header::Usage;
-use forklore_model::workspace::Workspace;
-use forklore_model::{Header, SessionId, SessionKind};
 use forklore_store::port::{At, Direction, Filter, Query, Stored};
 use oxigraph::model::Quad;
 

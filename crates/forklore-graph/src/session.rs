@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use forklore_model::header::Usage;
-use forklore_model::{Cut, Header, SessionKind};
+use forklore_core::header::Usage;
+use forklore_core::{Cut, Header, SessionKind};
 use oxigraph::model::Quad;
 
 use crate::about::About;

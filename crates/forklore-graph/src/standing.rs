@@ -5,8 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use forklore_core::{Header, SessionId};
 use forklore_engine::{Engine, Result as Read};
-use forklore_model::{Header, SessionId};
 use forklore_store::port::Filter;
 use oxigraph::model::{GraphNameRef, NamedOrBlankNodeRef, Quad};
 use oxigraph::store::Transaction;

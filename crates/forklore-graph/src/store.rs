@@ -10,10 +10,10 @@ mod port;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use forklore_core::ErrorKind;
+use forklore_core::agent_format::AgentFormat;
 use forklore_engine::Engine;
 use forklore_files::{FilesStore, Options};
-use forklore_model::ErrorKind;
-use forklore_model::dialect::Dialect;
 use forklore_store::attachments::Attachments;
 use forklore_store::health::Health;
 use forklore_store::{Result, disk};
@@ -67,14 +67,14 @@ impl GraphStore {
     pub fn open(
         path: &Path,
         profile: Option<Profile>,
-        dialects: &'static [&'static dyn Dialect],
+        dialects: &'static [&'static dyn AgentFormat],
     ) -> Result<Self> {
         if !path.exists() {
             disk::make_folder(path)?;
         }
         let profile = Profile::settle(path, profile)?;
         let journal = Arc::new(FilesStore::open(&path.join(JOURNAL), Options::default())?);
-        let reader = Engine::new(journal.clone()).with_dialects(dialects);
+        let reader = Engine::new(journal.clone()).with_agent_formats(dialects);
         Ok(Self { journal, reader, profile, standing: Mutex::default() })
     }
 

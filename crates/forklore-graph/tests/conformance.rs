@@ -8,7 +8,7 @@ suite!(
     Directory::new(|path| {
         let store = GraphStore::open(&path.join("store"), None, &[]).unwrap();
         let attachments = store.attachments();
-        Handle::with_upkeep(store).and_attachments(attachments)
+        Handle::with_maintenance(store).and_attachments(attachments)
     });
-    durable, processes, upkeep, attachments, shared_attachments
+    durable, processes, maintenance, attachments, shared_attachments
 );

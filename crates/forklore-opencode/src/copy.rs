@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use forklore_model::expand::ExpandError;
+use forklore_core::session_container::ExpandError;
 use tempfile::TempDir;
 
 /// What belongs to a database beside its file, as far as SQLite needs it to read the database.

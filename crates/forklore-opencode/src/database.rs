@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::io::{BufRead, Write};
 use std::path::Path;
 
-use forklore_model::expand::{ExpandError, Found, Inside, Trouble};
+use forklore_core::session_container::{ExpandError, Found, Inside, Trouble};
 use jiff::Timestamp;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};

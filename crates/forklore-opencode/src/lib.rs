@@ -13,7 +13,7 @@ mod storage;
 
 use std::path::Path;
 
-use forklore_model::expand::{ExpandError, Expander, Inside};
+use forklore_core::session_container::{ExpandError, Inside, SessionContainer};
 
 const DIALECT: &str = "opencode";
 const SQLITE: &[u8] = b"SQLite format 3\0";
@@ -22,7 +22,7 @@ const SQLITE: &[u8] = b"SQLite format 3\0";
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Database;
 
-impl Expander for Database {
+impl SessionContainer for Database {
     fn dialect(&self) -> &'static str {
         DIALECT
     }
@@ -46,7 +46,7 @@ impl Expander for Database {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Storage;
 
-impl Expander for Storage {
+impl SessionContainer for Storage {
     fn dialect(&self) -> &'static str {
         DIALECT
     }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{Hash, Hasher};
 use std::io::{BufRead, Write};
 
-use forklore_model::expand::ExpandError;
+use forklore_core::session_container::ExpandError;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 

@@ -1,6 +1,6 @@
 //! Which columns the tables have: versions of the program differ.
 
-use forklore_model::expand::ExpandError;
+use forklore_core::session_container::ExpandError;
 use rusqlite::Connection;
 
 /// What is read, at the least.

@@ -7,7 +7,7 @@ use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use forklore_model::expand::{ExpandError, Found, Inside, Trouble};
+use forklore_core::session_container::{ExpandError, Found, Inside, Trouble};
 use jiff::Timestamp;
 use serde::Deserialize;
 

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::time::SystemTime;
 
 use forklore_agent::notify::{Name, Notification};
-use forklore_model::SessionId;
+use forklore_core::SessionId;
 use opentelemetry::Context;
 use opentelemetry::trace::{Link, SpanBuilder, SpanContext, SpanKind, TraceContextExt};
 use opentelemetry_sdk::trace::{SdkTracer, Span};

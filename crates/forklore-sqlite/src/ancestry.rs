@@ -1,7 +1,7 @@
 //! A session's ancestry as it is stored: up to 16 spans inline, older ones in shared pages.
 
-use forklore_model::Counts;
-use forklore_model::lineage::{self, Span, Unit, jumps_further};
+use forklore_core::Counts;
+use forklore_core::lineage::{self, Span, Unit, jumps_further};
 use forklore_store::Error;
 use rusqlite::{Connection, OptionalExtension};
 

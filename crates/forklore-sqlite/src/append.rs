@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use forklore_model::{Counts, Event, OpenCalls, SessionId};
+use forklore_core::{Counts, Event, OpenCalls, SessionId};
 use forklore_store::Error;
 use forklore_store::port::{Append, Appended};
 use forklore_store::rules::check_writer;

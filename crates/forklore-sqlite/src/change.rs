@@ -1,6 +1,6 @@
 //! Changing what is not the log: label, title, leaf, lease.
 
-use forklore_model::{Header, Lease, SessionId};
+use forklore_core::{Header, Lease, SessionId};
 use forklore_store::Error;
 use forklore_store::port::Change;
 use forklore_store::rules::hold;

@@ -6,8 +6,8 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use forklore_model::lineage::Span;
-use forklore_model::{Counts, SessionId};
+use forklore_core::lineage::Span;
+use forklore_core::{Counts, SessionId};
 use forklore_store::{Error, Result as StoreResult};
 use rusqlite::Connection;
 

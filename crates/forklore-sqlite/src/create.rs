@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use forklore_model::lineage::Span;
-use forklore_model::{Counts, Header, Label, OpenCalls, SessionKind};
+use forklore_core::lineage::Span;
+use forklore_core::{Counts, Header, Label, OpenCalls, SessionKind};
 use forklore_store::Error;
 use forklore_store::port::{Beginning, NewSession};
 use rusqlite::{Connection, OptionalExtension};

@@ -1,6 +1,6 @@
 //! Giving a session a copy of its prefix (SPEC 10).
 
-use forklore_model::{Header, SessionId, Strategy};
+use forklore_core::{Header, SessionId, Strategy};
 use forklore_store::port::Changed;
 use forklore_store::{Error, Result};
 

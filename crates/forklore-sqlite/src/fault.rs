@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use forklore_model::SessionId;
+use forklore_core::SessionId;
 use forklore_store::Error;
 use forklore_store::disk::limits;
 use rusqlite::{ErrorCode, ffi};

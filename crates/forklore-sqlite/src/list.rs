@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use forklore_model::Header;
+use forklore_core::Header;
 use forklore_store::port::{Cursor, Filter};
 use rusqlite::{Connection, ToSql, params_from_iter};
 

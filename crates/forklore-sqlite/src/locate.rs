@@ -5,8 +5,8 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use forklore_model::Counts;
-use forklore_model::lineage::{Span, Unit, cut_back, holding};
+use forklore_core::Counts;
+use forklore_core::lineage::{Span, Unit, cut_back, holding};
 use forklore_store::Error;
 use rusqlite::Connection;
 

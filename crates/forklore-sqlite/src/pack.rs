@@ -17,8 +17,8 @@ use rusqlite::Connection;
 
 use self::budget::Budget;
 use crate::fault::Fault;
+use crate::maintenance::{compact, store_bytes};
 use crate::store::SqliteStore;
-use crate::upkeep::{compact, store_bytes};
 
 /// The part of the file that may lie empty before it is written anew: a fourth.
 const EMPTY: i64 = 4;

@@ -1,15 +1,15 @@
 //! The port's methods, each one step.
 
-use forklore_model::{Header, SessionId, SessionKind, Strategy};
+use forklore_core::{Header, SessionId, SessionKind, Strategy};
 use forklore_store::Result;
 use forklore_store::port::{
-    Append, Appended, Change, Changed, Children, Collected, Cursor, Filter, Headers, NewSession,
-    Packed, Page, Query, Removed, Store, Upkeep, Verification,
+    Append, Appended, Change, Changed, Children, Collected, Cursor, Filter, Headers, Maintenance,
+    NewSession, Packed, Page, Query, Removed, Store, Verification,
 };
 use jiff::Timestamp;
 
 use crate::store::SqliteStore;
-use crate::{change, copy, create, detach, list, pack, read, remove, session, upkeep, verify};
+use crate::{change, copy, create, detach, list, maintenance, pack, read, remove, session, verify};
 
 impl Store for SqliteStore {
     fn create(&self, new: NewSession) -> Result<Header> {
@@ -78,9 +78,9 @@ impl Store for SqliteStore {
     }
 }
 
-impl Upkeep for SqliteStore {
+impl Maintenance for SqliteStore {
     fn gc(&self, _now: Timestamp) -> Result<Collected> {
-        upkeep::gc(self)
+        maintenance::gc(self)
     }
 
     fn pack(&self, cold: Timestamp) -> Result<Packed> {
@@ -88,6 +88,6 @@ impl Upkeep for SqliteStore {
     }
 
     fn store_bytes(&self) -> Result<u64> {
-        upkeep::store_bytes(self.path())
+        maintenance::store_bytes(self.path())
     }
 }

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use forklore_model::lineage::Unit;
-use forklore_model::{OpenCalls, SessionId};
+use forklore_core::lineage::Unit;
+use forklore_core::{OpenCalls, SessionId};
 use forklore_store::Error;
 use forklore_store::port::{At, Direction, Page, Query, Stored};
 use rusqlite::Connection;
@@ -246,7 +246,7 @@ impl<'a> Reader<'a> {
         Ok(Stored { seq, origin, counts, event: row.event })
     }
 
-    fn named(mut self, id: &forklore_model::EventId) -> Result<Page> {
+    fn named(mut self, id: &forklore_core::EventId) -> Result<Page> {
         let limit = self.query.limit.max(1);
         let Ok(head) = u64::try_from(self.history.session.header.head_seq()) else {
             return Ok(Page::default());

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use forklore_model::SessionId;
+use forklore_core::SessionId;
 use rusqlite::Connection;
 
 use crate::fault::Result;
@@ -49,7 +49,7 @@ impl Remembered {
 mod tests {
     use std::sync::Arc;
 
-    use forklore_model::SessionId;
+    use forklore_core::SessionId;
     use forklore_store::Store;
     use forklore_store::conformance::events::turns;
     use forklore_store::conformance::{Handle, Scene};
@@ -67,7 +67,7 @@ mod tests {
         let path = dir.path().join("store.db");
         let open = || Arc::new(SqliteStore::open(&path, Options::default()).unwrap());
         let (writing, reading) = (open(), open());
-        let factory = || Handle { store: writing.clone(), upkeep: None, attachments: None };
+        let factory = || Handle { store: writing.clone(), maintenance: None, attachments: None };
         let scene = Scene::new(&factory);
         scene.root("a", turns(2));
         scene.fork("a", "b", 3, turns(1));
@@ -91,7 +91,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let store = SqliteStore::open(&dir.path().join("store.db"), Options::default()).unwrap();
         let store = Arc::new(store);
-        let factory = || Handle { store: store.clone(), upkeep: None, attachments: None };
+        let factory = || Handle { store: store.clone(), maintenance: None, attachments: None };
         let scene = Scene::new(&factory);
         scene.root("a", turns(2));
         let remembered = |session: &str| {

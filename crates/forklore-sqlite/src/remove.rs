@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use forklore_model::{SessionId, Strategy};
+use forklore_core::{SessionId, Strategy};
 use forklore_store::Error;
 use forklore_store::port::{Children, Removed};
 use forklore_store::rules::bury;

@@ -1,6 +1,6 @@
 //! An event as a row: its columns, their checksum, and the way back.
 
-use forklore_model::{CallStep, Class, Counts, Data, Effect, Event};
+use forklore_core::{CallStep, Class, Counts, Data, Effect, Event};
 use forklore_store::port::Direction;
 use rusqlite::types::ValueRef;
 use rusqlite::{CachedStatement, Connection};

@@ -1,6 +1,6 @@
 //! Finding the event of a segment at which a count reaches a number.
 
-use forklore_model::lineage::Unit;
+use forklore_core::lineage::Unit;
 use rusqlite::Connection;
 
 use crate::fault::Result;

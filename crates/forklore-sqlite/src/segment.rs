@@ -3,8 +3,8 @@
 //! A segment is the events that one session wrote, or a private copy of a prefix, by position.
 //! Positions may have gaps after a delete.
 
-use forklore_model::EventId;
-use forklore_model::lineage::Unit;
+use forklore_core::EventId;
+use forklore_core::lineage::Unit;
 use forklore_store::port::Direction;
 use rusqlite::fallible_streaming_iterator::FallibleStreamingIterator;
 use rusqlite::{Connection, Rows, params};

@@ -5,9 +5,9 @@ mod stored;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use forklore_model::header::{CopyOf, Usage};
-use forklore_model::workspace::Workspace;
-use forklore_model::{
+use forklore_core::header::{CopyOf, Usage};
+use forklore_core::workspace::Workspace;
+use forklore_core::{
     Counts, Cut, Data, Header, Lease, SessionId, SessionKind, Strategy, Tombstone, ToolCallPolicy,
 };
 use forklore_store::Error;

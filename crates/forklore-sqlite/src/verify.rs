@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use forklore_model::lineage::{Span, Unit};
-use forklore_model::{Counts, ErrorKind, Header, SessionId};
+use forklore_core::lineage::{Span, Unit};
+use forklore_core::{Counts, ErrorKind, Header, SessionId};
 use forklore_store::port::{Direction, Problem, Verification};
 use forklore_store::{Error, Result};
 use rusqlite::Connection;

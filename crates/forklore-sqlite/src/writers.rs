@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::{Mutex, PoisonError};
 
-use forklore_model::Origin;
+use forklore_core::Origin;
 use rusqlite::Connection;
 
 use crate::fault::{Damage, Fault, Result};

@@ -8,7 +8,7 @@ suite!(
     Directory::new(|path| {
         let store = SqliteStore::open(&path.join("store.db"), Options::default()).unwrap();
         let attachments = store.attachments();
-        Handle::with_upkeep(store).and_attachments(attachments)
+        Handle::with_maintenance(store).and_attachments(attachments)
     });
-    durable, processes, upkeep, attachments, shared_attachments
+    durable, processes, maintenance, attachments, shared_attachments
 );

@@ -7,7 +7,7 @@ use forklore_store::conformance::{Directory, Handle, suite};
 suite!(
     Directory::new(|path| {
         let options = Options { chunk_events: 2, ..Options::default() };
-        Handle::with_upkeep(SqliteStore::open(&path.join("store.db"), options).unwrap())
+        Handle::with_maintenance(SqliteStore::open(&path.join("store.db"), options).unwrap())
     });
-    durable, processes, upkeep
+    durable, processes, maintenance
 );

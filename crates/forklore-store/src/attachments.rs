@@ -12,7 +12,7 @@ use std::any::Any;
 use std::fmt;
 use std::io::Read;
 
-use forklore_model::AttachmentId;
+use forklore_core::AttachmentId;
 
 pub use checked::{Checked, Damaged, check, failure};
 pub use folder::AttachmentFolder;

@@ -7,8 +7,8 @@
 //! # use forklore_store::memory::MemoryStore;
 //! # struct MyStore; impl MyStore { fn open(_: &std::path::Path) -> MemoryStore { Default::default() } }
 //! suite!(
-//!     Directory::new(|path| Handle::with_upkeep(MyStore::open(path)));
-//!     durable, processes, upkeep
+//!     Directory::new(|path| Handle::with_maintenance(MyStore::open(path)));
+//!     durable, processes, maintenance
 //! );
 //! # fn main() {}
 //! ```

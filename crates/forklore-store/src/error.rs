@@ -1,6 +1,6 @@
 //! What a store refuses, and why.
 
-use forklore_model::{ErrorKind, Label, SessionId};
+use forklore_core::{ErrorKind, Label, SessionId};
 use serde_json::{Value, json};
 
 /// The result of a call to a store.

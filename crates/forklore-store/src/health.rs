@@ -7,7 +7,7 @@
 
 use std::path::Path;
 
-use forklore_model::ErrorKind;
+use forklore_core::ErrorKind;
 use serde::Serialize;
 
 use crate::Error;

@@ -11,7 +11,7 @@ mod state;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use forklore_model::{Header, SessionId};
+use forklore_core::{Header, SessionId};
 use jiff::Timestamp;
 
 pub use self::attachments::MemoryAttachments;
@@ -19,8 +19,8 @@ use self::session::Session;
 use self::state::State;
 use crate::error::{Error, Result};
 use crate::port::{
-    Append, Appended, Change, Changed, Children, Collected, Cursor, Filter, Headers, NewSession,
-    Page, Query, Removed, Store, Upkeep, Verification,
+    Append, Appended, Change, Changed, Children, Collected, Cursor, Filter, Headers, Maintenance,
+    NewSession, Page, Query, Removed, Store, Verification,
 };
 use crate::rules::{bury, hold};
 
@@ -139,7 +139,7 @@ impl Store for MemoryStore {
     }
 }
 
-impl Upkeep for MemoryStore {
+impl Maintenance for MemoryStore {
     /// Nothing is left to give back: a deleted session's history goes with it.
     fn gc(&self, _now: Timestamp) -> Result<Collected> {
         Ok(Collected::default())

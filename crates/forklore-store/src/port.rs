@@ -6,9 +6,9 @@
 
 use std::collections::BTreeSet;
 
-use forklore_model::header::{CopyOf, Usage};
-use forklore_model::workspace::Workspace;
-use forklore_model::{
+use forklore_core::header::{CopyOf, Usage};
+use forklore_core::workspace::Workspace;
+use forklore_core::{
     Counts, Cut, Data, Event, EventId, Header, Label, Origin, SessionId, SessionKind, Strategy,
     ToolCallPolicy,
 };
@@ -342,9 +342,9 @@ pub struct Problem {
     pub seq: Option<u64>,
     /// The attachment that is missing or damaged, where it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub attachment: Option<forklore_model::AttachmentId>,
+    pub attachment: Option<forklore_core::AttachmentId>,
     /// The kind, like an error's.
-    pub kind: forklore_model::ErrorKind,
+    pub kind: forklore_core::ErrorKind,
     /// What is wrong, in words.
     pub message: String,
 }
@@ -364,7 +364,7 @@ impl Problem {
 }
 
 /// What a store can do about its own space. Beside the port: a store without it keeps everything.
-pub trait Upkeep {
+pub trait Maintenance {
     /// Gives back the space of what was deleted: afterwards no file of the store contains bytes
     /// of events that no session shows (SPEC 10).
     ///

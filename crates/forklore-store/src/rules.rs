@@ -1,7 +1,7 @@
 //! What every store decides in the same way: pure functions over headers, for stores to use
 //! inside their own transaction.
 
-use forklore_model::{Counts, Header, Lease, Tombstone};
+use forklore_core::{Counts, Header, Lease, Tombstone};
 use jiff::Timestamp;
 
 use crate::error::{Error, Result};

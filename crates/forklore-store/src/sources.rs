@@ -9,8 +9,8 @@ mod beside;
 pub mod cases;
 mod ranges;
 
-use forklore_model::SessionId;
-use forklore_model::header::CopyOf;
+use forklore_core::SessionId;
+use forklore_core::header::CopyOf;
 
 pub use beside::{beside_name, check_beside};
 pub use ranges::{LineEnd, Range, RangeError, decode, encode};

@@ -6,7 +6,7 @@ use std::io::Read;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use forklore_model::{AttachmentId, ErrorKind};
+use forklore_core::{AttachmentId, ErrorKind};
 use forklore_store::attachments::{AttachmentFolder, Attachments, Held, Swept, check};
 use forklore_store::conformance::race::race;
 use tempfile::TempDir;

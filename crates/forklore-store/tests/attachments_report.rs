@@ -4,7 +4,7 @@
 use std::io::{self, Read};
 use std::sync::Arc;
 
-use forklore_model::AttachmentId;
+use forklore_core::AttachmentId;
 use forklore_store::Result;
 use forklore_store::attachments::{Attachment, Attachments, Held, Swept};
 use forklore_store::conformance::{CASES, Capability, Handle, run};

@@ -6,7 +6,7 @@ use forklore_store::memory::MemoryStore;
 fn handle() -> Handle {
     let store = MemoryStore::default();
     let attachments = store.attachments();
-    Handle::with_upkeep(store).and_attachments(attachments)
+    Handle::with_maintenance(store).and_attachments(attachments)
 }
 
-suite!(handle; upkeep, attachments);
+suite!(handle; maintenance, attachments);

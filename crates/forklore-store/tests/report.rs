@@ -1,7 +1,7 @@
 //! The suite tells good stores from broken ones, and says so in a table.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
-use forklore_model::{Counts, Data, Header, SessionId};
+use forklore_core::{Counts, Data, Header, SessionId};
 use forklore_store::conformance::{CASES, Capability, Handle, Outcome, run};
 use forklore_store::memory::MemoryStore;
 use forklore_store::port::{
@@ -186,9 +186,9 @@ fn the_table_names_every_case() {
     let factory = || {
         let store = MemoryStore::default();
         let attachments = store.attachments();
-        Handle::with_upkeep(store).and_attachments(attachments)
+        Handle::with_maintenance(store).and_attachments(attachments)
     };
-    let capabilities = [Capability::Upkeep, Capability::Attachments];
+    let capabilities = [Capability::Maintenance, Capability::Attachments];
     let report = run(&factory, CASES, &capabilities);
     report.expect_pass();
     let table = report.to_string();

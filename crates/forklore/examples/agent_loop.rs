@@ -13,7 +13,7 @@ use std::fs;
 use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
 
-use forklore::model::Message;
+use forklore::core::Message;
 use forklore::prelude::*;
 use serde_json::{Value, json};
 

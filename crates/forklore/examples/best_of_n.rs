@@ -11,7 +11,7 @@
 use std::error::Error;
 use std::io::{Write, stdout};
 
-use forklore::model::Class;
+use forklore::core::Class;
 use forklore::prelude::*;
 use serde_json::json;
 use tokio::task::JoinSet;

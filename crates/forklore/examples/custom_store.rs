@@ -2,7 +2,7 @@
 //!
 //! `Audited` is any store with a trail: a line in a file for each change, written before the change
 //! is made, so that none goes without a trace. It implements the eight methods of `Store` and the
-//! two of `Upkeep`, and then runs every numbered case of the conformance suite, those of several
+//! two of `Maintenance`, and then runs every numbered case of the conformance suite, those of several
 //! processes too: for them this program starts itself again.
 //!
 //! ```console
@@ -18,12 +18,12 @@ use std::io::{Write, stdout};
 use std::path::Path;
 use std::sync::Arc;
 
-use forklore::model::Header;
+use forklore::core::Header;
 use forklore::prelude::*;
 use forklore::store::conformance::{CASES, Capability, Directory, Factory, Handle, run};
 use forklore::store::port::{
-    Append, Appended, Change, Changed, Children, Collected, Cursor, Filter, Headers, NewSession,
-    Page, Query, Removed, Store, Upkeep, Verification,
+    Append, Appended, Change, Changed, Children, Collected, Cursor, Filter, Headers, Maintenance,
+    NewSession, Page, Query, Removed, Store, Verification,
 };
 use forklore::store::{Error as StoreError, Result};
 use forklore_sqlite::{Options, SqliteStore};
@@ -94,7 +94,7 @@ impl<S: Store> Store for Audited<S> {
     }
 }
 
-impl<S: Upkeep> Upkeep for Audited<S> {
+impl<S: Maintenance> Maintenance for Audited<S> {
     fn gc(&self, now: Timestamp) -> Result<Collected> {
         self.inner.gc(now)
     }
@@ -116,7 +116,7 @@ fn stores() -> impl Factory {
     Directory::new(|dir| {
         let store = open(dir).expect("a store");
         let attachments = store.inner.attachments();
-        Handle::with_upkeep(store).and_attachments(attachments)
+        Handle::with_maintenance(store).and_attachments(attachments)
     })
 }
 
@@ -125,7 +125,7 @@ pub(crate) fn check(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
     let offered = [
         Capability::Durable,
         Capability::Processes,
-        Capability::Upkeep,
+        Capability::Maintenance,
         Capability::Attachments,
         Capability::SharedAttachments,
     ];

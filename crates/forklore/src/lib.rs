@@ -46,11 +46,11 @@ mod health;
 mod open;
 pub mod prelude;
 
+pub use forklore_core as core;
 pub use forklore_engine as engine;
 pub use forklore_formats as formats;
 #[cfg(feature = "graph")]
 pub use forklore_graph as graph;
-pub use forklore_model as model;
 pub use forklore_store as store;
 
 #[cfg(feature = "async")]

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
+use forklore_core::ErrorKind;
+use forklore_core::session_container::SessionContainer;
 use forklore_engine::Engine;
 use forklore_files::FilesStore;
 #[cfg(feature = "graph")]
 use forklore_graph::Profile;
-use forklore_model::ErrorKind;
-use forklore_model::expand::Expander;
 use forklore_sqlite::{Options, SqliteStore};
 use forklore_store::memory::MemoryStore;
 
@@ -106,7 +106,8 @@ fn graph(place: &str, url: &str) -> Result<StoreUrl, OpenError> {
 }
 
 /// What finds the sessions in files that hold many.
-static EXPANDERS: &[&dyn Expander] = &[&forklore_opencode::Database, &forklore_opencode::Storage];
+static CONTAINERS: &[&dyn SessionContainer] =
+    &[&forklore_opencode::Database, &forklore_opencode::Storage];
 
 /// Opens the store that `url` names, making it where there is none.
 ///
@@ -132,7 +133,7 @@ pub fn open_url(url: &StoreUrl) -> Result<Engine, OpenError> {
         }
         #[cfg(feature = "graph")]
         StoreUrl::Graph(path, profile) => {
-            let dialects = forklore_formats::DIALECTS;
+            let dialects = forklore_formats::AGENT_FORMATS;
             let store = Arc::new(forklore_graph::GraphStore::open(path, *profile, dialects)?);
             Engine::over(store.clone())
                 .with_attachments(store.attachments())
@@ -143,7 +144,7 @@ pub fn open_url(url: &StoreUrl) -> Result<Engine, OpenError> {
             Engine::over(store.clone()).with_attachments(store.attachments())
         }
     };
-    Ok(engine.with_dialects(forklore_formats::DIALECTS).with_expanders(EXPANDERS))
+    Ok(engine.with_agent_formats(forklore_formats::AGENT_FORMATS).with_containers(CONTAINERS))
 }
 
 /// A store whose folder may not be written can still be read.
@@ -185,7 +186,7 @@ mod tests {
         let path = dir.path().join("sessions");
         let engine = open(&format!("graph:{}?profile=trails", path.display())).unwrap();
         let create =
-            forklore_engine::Create::in_workspace(forklore_model::workspace::Workspace::new("/a"));
+            forklore_engine::Create::in_workspace(forklore_core::workspace::Workspace::new("/a"));
         let mut last = engine.create(&create).unwrap().id;
         for link in 1..=33 {
             let fork = forklore_engine::Fork::of(last.clone()).at("start".parse().unwrap());

@@ -6,11 +6,11 @@
 
 #[cfg(feature = "async")]
 pub use crate::Forklore;
+pub use forklore_core::workspace::Workspace;
+pub use forklore_core::{
+    Content, Data, EventType, Header, Label, Part, Role, Selector, SessionId, SessionKind,
+};
 pub use forklore_engine::{
     AppendRequest, Attach, Bring, Brought, Create, Delete, DeleteMode, Engine, Fork, Forked,
     ImportOptions, ListRequest, NewEvent, Record, Scope, Summarize, TreeRequest,
-};
-pub use forklore_model::workspace::Workspace;
-pub use forklore_model::{
-    Content, Data, EventType, Header, Label, Part, Role, Selector, SessionId, SessionKind,
 };

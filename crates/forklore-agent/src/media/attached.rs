@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use forklore_core::attachment::{Mention, mentions};
+use forklore_core::{AttachmentId, Content, Message, Part};
 use forklore_engine::Engine;
-use forklore_model::attachment::{Mention, mentions};
-use forklore_model::{AttachmentId, Content, Message, Part};
 
 use super::{Media, NotSent, Takes, is_text, sniff};
 

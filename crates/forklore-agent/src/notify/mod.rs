@@ -9,7 +9,7 @@ mod name;
 mod subscription;
 mod trace;
 
-use forklore_model::{Header, SessionId};
+use forklore_core::{Header, SessionId};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde::ser::SerializeMap;

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use forklore_core::{Message, Selector, SessionId};
 use forklore_engine::{Engine, Pressure, Record, Result as EngineResult, Summarize};
-use forklore_model::{Message, Selector, SessionId};
 use serde::Serialize;
 use serde_json::json;
 

@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use forklore_core::{Data, EventType, Header, Label, Selector, SessionId, SessionKind};
 use forklore_engine::{Engine, Error as EngineError, Fork, NewEvent, Result as EngineResult};
-use forklore_model::{Data, EventType, Header, Label, Selector, SessionId, SessionKind};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;

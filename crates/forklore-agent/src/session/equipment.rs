@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use forklore_core::workspace::Workspace;
+use forklore_core::{Data, Label, SessionId};
 use forklore_engine::{Engine, ModelView};
-use forklore_model::workspace::Workspace;
-use forklore_model::{Data, Label, SessionId};
 use serde::{Deserialize, Serialize};
 
 use super::Delegation;

@@ -1,7 +1,7 @@
 //! `execute`: a turn, from the prompt to the answer.
 
+use forklore_core::{EventType, Header};
 use forklore_engine::NewEvent;
-use forklore_model::{EventType, Header};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 

@@ -1,7 +1,7 @@
 //! `fork`: another continuation of a session, also while a turn of it runs.
 
+use forklore_core::SessionKind;
 use forklore_engine::{Fork, Forked};
-use forklore_model::SessionKind;
 
 use super::AgentSession;
 use crate::hook::Matter;

@@ -1,7 +1,7 @@
 //! `initialize`: hooks are asked, the session is made if it is not there, a child is announced.
 
+use forklore_core::{Header, SessionId, SessionKind};
 use forklore_engine::{Create, Engine, Fork, Result as EngineResult};
-use forklore_model::{Header, SessionId, SessionKind};
 use serde_json::{Map, Value, json};
 
 use super::delegate::create_delegate;

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use std::time::{Duration, Instant};
 
+use forklore_core::{Header, SessionId};
 use forklore_engine::{Engine, LEASE};
-use forklore_model::{Header, SessionId};
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 

@@ -12,7 +12,7 @@ mod prompt;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use forklore_model::{Header, SessionId};
+use forklore_core::{Header, SessionId};
 use serde_json::{Value, json};
 use tokio::sync::Mutex as AsyncMutex;
 use tokio_util::sync::CancellationToken;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use forklore_core::{EventType, Part};
 use forklore_engine::{Held, NewEvent};
-use forklore_model::{EventType, Part};
 use serde_json::{Value, json};
 
 use crate::Result;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use forklore_core::{Data, EventType};
 use forklore_engine::NewEvent;
-use forklore_model::{Data, EventType};
 use futures_util::StreamExt;
 use serde::Serialize;
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! What a tool says, cut to what a model is to get.
 
-use forklore_model::Data;
+use forklore_core::Data;
 use serde_json::{Value, json};
 
 use super::text_data;

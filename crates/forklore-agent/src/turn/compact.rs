@@ -1,8 +1,8 @@
 //! Compaction: a summary in place of the beginning of the history. Nothing is removed: the log
 //! keeps everything, and a fork before the compaction has it all.
 
+use forklore_core::EventType;
 use forklore_engine::Summarize;
-use forklore_model::EventType;
 use serde::Serialize;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;

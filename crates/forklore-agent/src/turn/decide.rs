@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use forklore_core::EventType;
 use forklore_engine::NewEvent;
-use forklore_model::EventType;
 use serde_json::json;
 
 use super::new_event::event;

@@ -2,9 +2,9 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use forklore_core::limits::{ATTACHMENT_BYTES, ATTACHMENT_NAME_BYTES};
+use forklore_core::{Data, Inline, inline};
 use forklore_engine::{Engine, Held};
-use forklore_model::limits::{ATTACHMENT_BYTES, ATTACHMENT_NAME_BYTES};
-use forklore_model::{Data, Inline, inline};
 use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
+use forklore_core::{ErrorKind, Header, Selector, SessionId, ToolCallPolicy};
 use forklore_engine::{AppendRequest, Fork, NewEvent, Pressure};
-use forklore_model::{ErrorKind, Header, Selector, SessionId, ToolCallPolicy};
 use serde_json::{Map, json};
 
 use super::View;

@@ -19,7 +19,7 @@ mod work;
 
 use std::any::Any;
 
-use forklore_model::{Data, SessionId};
+use forklore_core::{Data, SessionId};
 use serde::Serialize;
 
 pub use compact::Compacted;

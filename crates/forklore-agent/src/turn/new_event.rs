@@ -1,7 +1,7 @@
 //! The events that a turn writes (SPEC 4).
 
+use forklore_core::{Data, EventType};
 use forklore_engine::NewEvent;
-use forklore_model::{Data, EventType};
 use serde::Serialize;
 use serde_json::{Value, json};
 

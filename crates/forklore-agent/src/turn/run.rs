@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use forklore_core::{Header, SessionId};
 use forklore_engine::NewEvent;
-use forklore_model::{Header, SessionId};
 use serde_json::json;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;

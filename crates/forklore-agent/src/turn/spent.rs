@@ -3,8 +3,8 @@
 use std::ops::AddAssign;
 use std::time::Duration;
 
+use forklore_core::EventType;
 use forklore_engine::NewEvent;
-use forklore_model::EventType;
 use serde::Serialize;
 use serde_json::json;
 

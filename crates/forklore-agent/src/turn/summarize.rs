@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
+use forklore_core::{Message, Part, Role};
 use forklore_engine::{NewEvent, Summarize};
-use forklore_model::{Message, Part, Role};
 use tokio_util::sync::CancellationToken;
 
 use super::ask::ask_aside;

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use forklore_core::{Data, EventType};
 use forklore_engine::NewEvent;
-use forklore_model::{Data, EventType};
 use serde::Serialize;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;

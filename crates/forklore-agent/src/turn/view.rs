@@ -1,8 +1,8 @@
 //! The messages of the next request: the engine's view of the session, and what this turn adds,
 //! without reading the history again for each call of the model.
 
+use forklore_core::{Content, EventType, Message, Part, Role, SessionId, payload};
 use forklore_engine::{Engine, ModelView, NewEvent, Pressure};
-use forklore_model::{Content, EventType, Message, Part, Role, SessionId, payload};
 
 use crate::media::{Attached, Named, Takes, named};
 use crate::model::{Model, Request};

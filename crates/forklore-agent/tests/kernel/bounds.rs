@@ -7,7 +7,7 @@ use forklore_agent::model::{EndReason, Piece};
 use forklore_agent::notify::Name;
 use forklore_agent::tool::ToolCall;
 use forklore_agent::{Budget, Status};
-use forklore_model::{Data, ErrorKind};
+use forklore_core::{Data, ErrorKind};
 use serde_json::json;
 
 use crate::scripted::{Act, Scripted, calls, end, says};

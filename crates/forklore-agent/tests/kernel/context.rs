@@ -6,8 +6,8 @@ use forklore_agent::model::{EndReason, ModelErrorKind, Piece};
 use forklore_agent::notify::Name;
 use forklore_agent::tool::ToolCall;
 use forklore_agent::{Settings, cache_key};
+use forklore_core::{Data, EventType, Part, Role, SessionId};
 use forklore_engine::{Engine, Fork, NewEvent, Summarize};
-use forklore_model::{Data, EventType, Part, Role, SessionId};
 use forklore_sqlite::{Options, SqliteStore};
 use serde_json::json;
 
@@ -70,7 +70,7 @@ async fn a_full_context_is_compacted_and_nothing_is_lost() {
     });
     assert_eq!(*compaction, expected);
     let asked = model.asked();
-    let texts: Vec<_> = asked[2].messages.iter().map(forklore_model::Message::plain_text).collect();
+    let texts: Vec<_> = asked[2].messages.iter().map(forklore_core::Message::plain_text).collect();
     let summary = "[Summary of the conversation so far]\na summary";
     assert_eq!(texts, ["be brief", summary, "two"]);
     // The summary's own call is in the books, and no part of the answer.
@@ -109,7 +109,7 @@ async fn what_cannot_be_made_shorter_fails() {
     let model = Scripted::new(vec![vec![Act::Fail(ModelErrorKind::TooLong)]]);
     let session = world.root(&model);
     let error = session.execute(&long("one")).await.unwrap_err();
-    assert_eq!(error.kind(), forklore_model::ErrorKind::InvalidArgs);
+    assert_eq!(error.kind(), forklore_core::ErrorKind::InvalidArgs);
     assert_eq!(world.types(&session.id()), ["user_message", "turn_failed"]);
     assert_eq!(session.compact().await.unwrap(), None);
 }
@@ -188,7 +188,7 @@ async fn a25_reasoning_that_nothing_follows_is_not_sent() {
     }
     let asked = model.asked();
     let thoughts = |at: usize| {
-        let parts = asked[at].messages.iter().flat_map(forklore_model::Message::to_parts);
+        let parts = asked[at].messages.iter().flat_map(forklore_core::Message::to_parts);
         parts.filter(|part| matches!(part, Part::Reasoning { .. })).count()
     };
     assert_eq!((thoughts(1), thoughts(2)), (0, 1));
@@ -201,7 +201,7 @@ async fn a25_reasoning_that_nothing_follows_is_not_sent() {
     let parts = other.asked()[0]
         .messages
         .iter()
-        .flat_map(forklore_model::Message::to_parts)
+        .flat_map(forklore_core::Message::to_parts)
         .collect::<Vec<_>>();
     assert!(!parts.iter().any(|part| matches!(part, Part::Reasoning { .. })));
     let kinds = world.types(&session.id());

@@ -6,7 +6,7 @@ use std::time::Duration;
 use forklore_agent::notify::Name;
 use forklore_agent::tool::{ToolCall, ToolSpec};
 use forklore_agent::{AgentSession, Budget, Delegate, Delegation, Equipment, Error, Status};
-use forklore_model::{Data, Header, SessionKind};
+use forklore_core::{Data, Header, SessionKind};
 use serde_json::json;
 
 use crate::scripted::{Act, Scripted, calls, says};
@@ -173,7 +173,7 @@ async fn a_sub_agent_never_has_more_than_its_parent() {
     let delegate = Delegate { permissions: Some(more.into()), ..Delegate::new("go") };
     let error = session.delegate(delegate).await.unwrap_err();
     assert!(matches!(error, Error::Engine(_)), "{error}");
-    assert_eq!(error.kind(), forklore_model::ErrorKind::PermissionDenied);
+    assert_eq!(error.kind(), forklore_core::ErrorKind::PermissionDenied);
     assert!(world.types(&session.id()).is_empty());
 
     let none = Delegate { permissions: Some([].into()), ..Delegate::new("go") };

@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use forklore_agent::model::{EndReason, Piece};
 use forklore_agent::notify::{Notification, Sink};
 use forklore_agent::{Kernel, Status};
+use forklore_core::{ErrorKind, SessionId};
 use forklore_engine::{Clock, Engine, Fork, SystemClock};
-use forklore_model::{ErrorKind, SessionId};
 use forklore_sqlite::{Options, SqliteStore};
 use jiff::{SignedDuration, Timestamp};
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use forklore_agent::notify::Name;
 use forklore_agent::{AgentSession, Error, Status};
+use forklore_core::ErrorKind;
 use forklore_engine::{Clock, Engine, Fork, SystemClock};
-use forklore_model::ErrorKind;
 use forklore_store::memory::MemoryStore;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
@@ -110,7 +110,7 @@ async fn a56_a_fork_while_a_turn_runs_is_at_the_last_closed_turn() {
     assert_eq!((middle.forked.cut.index, middle.forked.synthetic_results), (5, 1));
     assert_eq!(turn.await.unwrap().unwrap().status, Status::Success);
     // The late result is in the parent alone.
-    let results = |world: &World, id: &forklore_model::SessionId| {
+    let results = |world: &World, id: &forklore_core::SessionId| {
         let events = world.events(id).into_iter().filter(|(kind, _)| kind == "tool_result");
         events.map(|(_, data)| data["synthetic"] == json!(true)).collect::<Vec<_>>()
     };

@@ -2,8 +2,8 @@
 
 use forklore_agent::notify::Name;
 use forklore_agent::{Error, NewSession};
+use forklore_core::{ErrorKind, SessionId};
 use forklore_engine::Fork;
-use forklore_model::{ErrorKind, SessionId};
 use serde_json::json;
 
 use crate::scripted::{Scripted, says};

@@ -110,7 +110,7 @@ async fn a_model_that_lacks_its_key_is_told_before_anything_is_stored() {
     let session = world.root(&Scripted::without("MY_KEY"));
     for error in [session.execute("go").await, session.resume().await] {
         let error = error.unwrap_err();
-        assert_eq!(error.kind(), forklore_model::ErrorKind::PermissionDenied);
+        assert_eq!(error.kind(), forklore_core::ErrorKind::PermissionDenied);
         assert_eq!(error.to_string(), "the model cannot be asked: test: no key: MY_KEY is not set");
         assert_eq!(error.next_actions(), ["set the key's variable in the environment"]);
     }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use forklore_agent::approve::{Answer, Approve, Policy, Question, Rule};
 use forklore_agent::notify::Name;
 use forklore_agent::tool::ToolCall;
+use forklore_core::{Data, EventType};
 use forklore_engine::{Fork, NewEvent};
-use forklore_model::{Data, EventType};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::json;
@@ -82,7 +82,7 @@ async fn a61_a_ceiling_is_kept_and_no_event_widens_it() {
     let root = world.kernel.create(new, equipment(&model));
     root.initialize().await.unwrap();
     let claim = NewEvent {
-        class: Some(forklore_model::Class::Evidence),
+        class: Some(forklore_core::Class::Evidence),
         ..NewEvent::new(
             EventType::extension("app", "permissions"),
             Data::parse(r#"{"permissions":["slow"]}"#).unwrap(),
@@ -90,7 +90,7 @@ async fn a61_a_ceiling_is_kept_and_no_event_widens_it() {
     };
     world.kernel.engine().append(&root.id(), &claim.into()).unwrap();
     root.execute("go").await.unwrap();
-    let by = |id: &forklore_model::SessionId| {
+    let by = |id: &forklore_core::SessionId| {
         let events = world.events(id);
         let decisions = events.into_iter().filter(|(kind, _)| kind == "permission_decision");
         decisions
@@ -111,5 +111,5 @@ async fn a61_a_ceiling_is_kept_and_no_event_widens_it() {
     assert_eq!(by(&child.id())[2..], [(json!("deny"), json!("ceiling"))]);
     let more = Fork { permissions: Some(["slow".to_owned()].into()), ..Fork::of(root.id()) };
     let refused = root.fork(more).await.err().unwrap();
-    assert_eq!(refused.kind(), forklore_model::ErrorKind::PermissionDenied);
+    assert_eq!(refused.kind(), forklore_core::ErrorKind::PermissionDenied);
 }

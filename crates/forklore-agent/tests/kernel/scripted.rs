@@ -9,7 +9,7 @@ use forklore_agent::model::{
     Request, TokenUsage,
 };
 use forklore_agent::tool::ToolCall;
-use forklore_model::Data;
+use forklore_core::Data;
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt, stream};
 

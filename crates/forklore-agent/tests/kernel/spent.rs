@@ -21,7 +21,7 @@ fn known(input: u64, output: Option<u64>) -> Act {
 }
 
 /// The records of what calls took, without times.
-fn usages(world: &World, id: &forklore_model::SessionId) -> Vec<Value> {
+fn usages(world: &World, id: &forklore_core::SessionId) -> Vec<Value> {
     let events = world.events(id).into_iter().filter(|(kind, _)| kind == "provider_usage");
     let mut data: Vec<Value> = events.map(|(_, data)| data).collect();
     for usage in &mut data {

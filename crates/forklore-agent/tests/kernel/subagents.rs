@@ -7,7 +7,7 @@ use forklore_agent::ceiling::Ceiling;
 use forklore_agent::notify::Name;
 use forklore_agent::subagents::{Limits, Subagents};
 use forklore_agent::{AgentSession, NewSession};
-use forklore_model::SessionId;
+use forklore_core::SessionId;
 use serde_json::{Value, json};
 
 use crate::scripted::{Scripted, calls, says};

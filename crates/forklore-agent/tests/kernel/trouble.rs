@@ -5,7 +5,7 @@ use std::time::Duration;
 use forklore_agent::model::{EndReason, ModelErrorKind, Piece};
 use forklore_agent::notify::Name;
 use forklore_agent::{Error, Status};
-use forklore_model::{ErrorKind, Message};
+use forklore_core::{ErrorKind, Message};
 use serde_json::json;
 
 use crate::scripted::{Act, Scripted, end, says};

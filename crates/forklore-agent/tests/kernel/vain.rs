@@ -116,7 +116,7 @@ async fn one_that_succeeds_or_fails_otherwise_begins_the_count_anew() {
 #[tokio::test]
 async fn many_tools_are_not_all_named() {
     use forklore_agent::tool::{CallContext, ToolOutcome, ToolSpec, Tools};
-    use forklore_model::Data;
+    use forklore_core::Data;
 
     struct Many;
     impl Tools for Many {

@@ -31,7 +31,7 @@ mod switch;
 mod tree;
 mod turns;
 
-use forklore_model::Selector;
+use forklore_core::Selector;
 
 pub(crate) use fork::count;
 

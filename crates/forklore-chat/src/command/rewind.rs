@@ -1,7 +1,7 @@
 //! `/rewind`: back to an earlier place, as a fork: what is left stays where it is.
 
+use forklore_core::Selector;
 use forklore_engine::Fork;
-use forklore_model::Selector;
 
 use super::fork::count;
 use super::{Command, Next, Takes, at_most_one, cut, words};

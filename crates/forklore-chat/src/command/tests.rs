@@ -23,7 +23,7 @@ fn a_number_alone_is_a_message() {
     assert_eq!(cut("3").unwrap(), Selector::Message(3));
     assert_eq!(cut("-1").unwrap(), Selector::Message(-1));
     assert_eq!(cut("turn:2").unwrap(), Selector::Turn(2));
-    assert_eq!(cut("nonsense").unwrap_err().kind(), forklore_model::ErrorKind::InvalidArgs);
+    assert_eq!(cut("nonsense").unwrap_err().kind(), forklore_core::ErrorKind::InvalidArgs);
 }
 
 #[test]

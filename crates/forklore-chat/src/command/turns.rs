@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
+use forklore_core::{Message, Role};
 use forklore_engine::Record;
-use forklore_model::{Message, Role};
 use forklore_store::port::At;
 
 use super::{Command, Next, Takes};

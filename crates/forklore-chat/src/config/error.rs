@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use forklore_model::ErrorKind;
+use forklore_core::ErrorKind;
 
 use crate::text_file::Unread;
 

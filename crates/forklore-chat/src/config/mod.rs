@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use forklore_agent::subagents::Limits;
-use forklore_models::ModelConfig;
+use forklore_llm::ModelConfig;
+use forklore_mcp_client::{Rules, ServerConfig, ServerName};
 use forklore_otel::TracingConfig;
-use forklore_tools::{Rules, ServerConfig, ServerName};
 use serde::Deserialize;
 
 pub use error::ConfigError;

@@ -1,7 +1,7 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 
-use forklore_model::ErrorKind;
+use forklore_core::ErrorKind;
 
 use super::*;
 

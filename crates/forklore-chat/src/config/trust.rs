@@ -12,7 +12,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
-use forklore_guard::shell::quoted;
+use forklore_sanitize::shell::quoted;
 
 use super::ConfigError;
 

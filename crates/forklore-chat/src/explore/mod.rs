@@ -11,7 +11,7 @@ mod run;
 use std::time::Duration;
 
 use forklore_agent::{Spent, Status};
-use forklore_model::{Header, Label, Selector, SessionId};
+use forklore_core::{Header, Label, Selector, SessionId};
 use serde::Serialize;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;

@@ -163,7 +163,7 @@ impl Reader {
         let line = match self.ahead.line() {
             Some(line) => {
                 // As the editor would have shown it.
-                show(&format!("{prompt}{}\n", forklore_guard::terminal::block(&line)));
+                show(&format!("{prompt}{}\n", forklore_sanitize::terminal::block(&line)));
                 Ok(line)
             }
             None => {

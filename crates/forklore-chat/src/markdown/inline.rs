@@ -1,7 +1,7 @@
 //! Emphasis and code within a line, switched word by word.
 
 use anstyle::{AnsiColor, Style};
-use forklore_guard::terminal;
+use forklore_sanitize::terminal;
 use unicode_width::UnicodeWidthStr;
 
 pub(super) const DIM: Style = Style::new().dimmed();

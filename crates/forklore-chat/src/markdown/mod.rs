@@ -6,7 +6,7 @@
 
 mod inline;
 
-use forklore_guard::terminal;
+use forklore_sanitize::terminal;
 use unicode_width::UnicodeWidthStr;
 
 use inline::Inline;

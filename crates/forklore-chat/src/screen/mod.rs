@@ -6,7 +6,7 @@ mod waiting;
 use std::io::Write;
 
 use anstyle::{AnsiColor, Style};
-use forklore_guard::terminal;
+use forklore_sanitize::terminal;
 use unicode_width::UnicodeWidthStr;
 
 use crate::markdown::{Look, Markdown};

@@ -1,7 +1,7 @@
 //! What a turn tells of itself, as people see it.
 
 use forklore_agent::notify::{Heard, Name, Notification};
-use forklore_guard::terminal;
+use forklore_sanitize::terminal;
 use serde_json::Value;
 
 use super::{Screen, Tone};

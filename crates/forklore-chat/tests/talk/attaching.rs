@@ -1,6 +1,6 @@
 //! Files that go along with what is said.
 
-use forklore_model::{Content, Part};
+use forklore_core::{Content, Part};
 
 use crate::world::World;
 

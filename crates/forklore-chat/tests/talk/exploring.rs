@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use forklore_chat::explore::{Explore, Judge, Row, State, Try, explore};
-use forklore_model::{ErrorKind, Header, Selector};
+use forklore_core::{ErrorKind, Header, Selector};
 use tokio_util::sync::CancellationToken;
 
 use crate::world::World;

@@ -1,12 +1,12 @@
 //! Talking: forks, ways back, what is told where.
 
 use forklore_chat::Start;
+use forklore_core::{Data, EventType, SessionKind};
 use forklore_engine::{ListRequest, NewEvent};
-use forklore_model::{Data, EventType, SessionKind};
 
 use crate::world::World;
 
-fn only_root(world: &World) -> forklore_model::Header {
+fn only_root(world: &World) -> forklore_core::Header {
     let listing = world.engine().list(&ListRequest::default()).unwrap();
     listing.sessions.into_iter().find(|header| header.kind == SessionKind::Root).unwrap()
 }
@@ -95,7 +95,7 @@ fn who_is_second_is_told_and_goes_on_in_a_fork() {
 fn sessions_of_other_folders_are_not_resumed_here() {
     let mut world = World::new();
     let elsewhere = forklore_chat::Start {
-        workspace: forklore_model::workspace::Workspace::new("/other"),
+        workspace: forklore_core::workspace::Workspace::new("/other"),
         ..World::start()
     };
     world.talk(elsewhere, &["hello"]);

@@ -12,9 +12,9 @@ use forklore_chat::input::{Input, Line, Offered};
 use forklore_chat::markdown::Look;
 use forklore_chat::screen::Screen;
 use forklore_chat::{Chat, Configured, Program, Start, Supplies};
+use forklore_core::Role;
+use forklore_core::workspace::Workspace;
 use forklore_engine::Engine;
-use forklore_model::Role;
-use forklore_model::workspace::Workspace;
 use forklore_store::memory::MemoryStore;
 use futures_util::future::BoxFuture;
 use futures_util::{StreamExt, stream};
@@ -41,7 +41,7 @@ impl Model for Echo {
     fn stream<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, ModelResult<Pieces<'a>>> {
         self.heard.lock().unwrap().push(request.clone());
         let last = request.messages.iter().rev().find(|message| message.role == Role::User);
-        let last = last.map(forklore_model::Message::plain_text).unwrap_or_default();
+        let last = last.map(forklore_core::Message::plain_text).unwrap_or_default();
         Box::pin(async move {
             if last.contains("fail") {
                 let (provider, message) = ("test".to_owned(), "it does not want to".to_owned());

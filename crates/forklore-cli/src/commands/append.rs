@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::io::{self, BufRead, IsTerminal};
 
+use forklore::core::limits::{BATCH_BYTES, BATCH_EVENTS};
+use forklore::core::{Class, Data, EventId, EventType, SessionId};
 use forklore::engine::{AppendRequest, NewEvent};
-use forklore::model::limits::{BATCH_BYTES, BATCH_EVENTS};
-use forklore::model::{Class, Data, EventId, EventType, SessionId};
 use forklore::store::port::Appended;
 use forklore::{Engine, Error};
 use jiff::Timestamp;

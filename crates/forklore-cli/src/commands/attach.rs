@@ -6,8 +6,8 @@ mod named;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use forklore::core::{AttachmentId, Header, SessionId};
 use forklore::engine::{Attach, NamedAttachment};
-use forklore::model::{AttachmentId, Header, SessionId};
 use serde::Serialize;
 
 use self::given::Given;

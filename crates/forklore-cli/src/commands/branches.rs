@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
+use forklore::core::SessionId;
 use forklore::engine::Branch;
-use forklore::model::SessionId;
 use forklore::store::port::Problem;
 use serde::Serialize;
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Parser;
-use forklore::model::{ErrorKind, SessionId};
+use forklore::core::{ErrorKind, SessionId};
 use forklore_agent::{Prompt, Spent, Status, Turn};
 use forklore_chat::input::Editor;
 use forklore_chat::{Chat, Once, Program, Start, Supplies, Waiting};

@@ -1,6 +1,6 @@
 //! Sessions that an answer had to leave out because their header cannot be read.
 
-use forklore::model::ErrorKind;
+use forklore::core::ErrorKind;
 use forklore::store::port::Problem;
 
 use crate::failure::{Failure, Result};

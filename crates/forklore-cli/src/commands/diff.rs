@@ -1,7 +1,7 @@
 //! `diff`: what two sessions share, and what each has alone.
 
+use forklore::core::Header;
 use forklore::engine::{Difference, Replay};
-use forklore::model::Header;
 
 use crate::app::App;
 use crate::failure::Result;

@@ -3,7 +3,7 @@
 mod agents;
 
 use forklore::StoreUrl;
-use forklore::model::ErrorKind;
+use forklore::core::ErrorKind;
 use forklore::store::health::{Check, Health, Status};
 use serde::Serialize;
 

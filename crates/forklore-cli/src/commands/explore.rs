@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use forklore::model::{Cut, ErrorKind, Header, Label, SessionId};
+use forklore::core::{Cut, ErrorKind, Header, Label, SessionId};
 use forklore_chat::explore::{Explore, Explored, Judge, Row, State, Try, explore};
 use forklore_chat::text_file::{self, Unread};
 use serde::Serialize;
@@ -109,7 +109,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let header = app.session(&session, output)?;
     let place = match &at {
         Some(at) => app.engine()?.cut(&header, at)?,
-        None => app.engine()?.cut(&header, &forklore::model::Selector::End)?,
+        None => app.engine()?.cut(&header, &forklore::core::Selector::End)?,
     };
     let jobs = args.jobs.map_or(MOST, usize::from);
     let request =

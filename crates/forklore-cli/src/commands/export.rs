@@ -4,8 +4,8 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use forklore::Engine;
+use forklore::core::{Header, Selector};
 use forklore::engine::{ExportTo, Exported, Lost, Outgoing};
-use forklore::model::{Header, Selector};
 use serde::Serialize;
 
 use crate::app::App;

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use forklore::Engine;
+use forklore::core::workspace::Workspace;
+use forklore::core::{Header, Label, Selector, SessionId, SessionKind, Strategy, ToolCallPolicy};
 use forklore::engine::{Fork, Forked, Summarize};
-use forklore::model::workspace::Workspace;
-use forklore::model::{Header, Label, Selector, SessionId, SessionKind, Strategy, ToolCallPolicy};
 use forklore::store::port::Filter;
 use forklore_chat::Supplies;
 

@@ -3,8 +3,8 @@
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use forklore::core::workspace::Workspace;
 use forklore::graph::{Format, ONTOLOGY, Projection, SHAPES, Scope, write};
-use forklore::model::workspace::Workspace;
 use forklore::store::port::Filter;
 use forklore::{Engine, Error};
 use serde::Serialize;

@@ -7,9 +7,9 @@ mod watch;
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
+use forklore::core::ErrorKind;
 use forklore::engine::{ImportOptions, ImportProblem};
-use forklore::formats::DIALECTS;
-use forklore::model::ErrorKind;
+use forklore::formats::AGENT_FORMATS;
 use serde_json::json;
 
 use self::report::PROBLEMS;
@@ -72,7 +72,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
 }
 
 fn dialects() -> PossibleValuesParser {
-    PossibleValuesParser::new(DIALECTS.iter().map(|dialect| dialect.name()))
+    PossibleValuesParser::new(AGENT_FORMATS.iter().map(|dialect| dialect.name()))
 }
 
 fn options(args: &Args, app: &App) -> Result<ImportOptions> {

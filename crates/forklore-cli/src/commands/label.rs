@@ -1,6 +1,6 @@
 //! `label`: another name for a branch.
 
-use forklore::model::Label;
+use forklore::core::Label;
 
 use crate::app::App;
 use crate::failure::{Failure, Result};

@@ -1,7 +1,7 @@
 //! `lineage`: a session's ancestors and children.
 
+use forklore::core::{Header, SessionId};
 use forklore::engine::{Lineage, Relative};
-use forklore::model::{Header, SessionId};
 use forklore::store::port::Problem;
 use serde::Serialize;
 

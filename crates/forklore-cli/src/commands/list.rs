@@ -1,9 +1,9 @@
 //! `list`: the sessions of a folder, the last updated first.
 
 use forklore::Engine;
+use forklore::core::header::SessionView;
+use forklore::core::{Header, SessionKind};
 use forklore::engine::ListRequest;
-use forklore::model::header::SessionView;
-use forklore::model::{Header, SessionKind};
 use forklore::store::port::Problem;
 use serde::Serialize;
 

@@ -1,8 +1,8 @@
 //! `log`: a session's events as they are stored.
 
 use forklore::Engine;
+use forklore::core::Header;
 use forklore::engine::{FOLLOW_PAUSE, LogRange};
-use forklore::model::Header;
 use forklore::store::port::Stored;
 
 use crate::app::App;

@@ -43,8 +43,8 @@ mod welcome;
 use std::str::FromStr;
 
 use clap::{CommandFactory, Subcommand};
-use forklore::model::id::IdError;
-use forklore::model::{Data, Selector};
+use forklore::core::id::IdError;
+use forklore::core::{Data, Selector};
 use forklore::store::port::Cursor;
 use jiff::Timestamp;
 

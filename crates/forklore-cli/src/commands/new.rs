@@ -1,7 +1,7 @@
 //! `new`: makes a session.
 
+use forklore::core::{Label, SessionId};
 use forklore::engine::Create;
-use forklore::model::{Label, SessionId};
 
 use crate::app::App;
 use crate::failure::Result;

@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::Path;
 
-use forklore::model::ErrorKind;
+use forklore::core::ErrorKind;
 
 use crate::failure::{Failure, Result};
 

@@ -1,6 +1,6 @@
 //! Pages of long answers: `--limit`, `--after` and `next`.
 
-use forklore::model::SessionId;
+use forklore::core::SessionId;
 
 use crate::failure::{Failure, Result};
 

@@ -5,8 +5,8 @@ mod all;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use forklore::core::ErrorKind;
 use forklore::engine::SessionFile;
-use forklore::model::ErrorKind;
 use serde::Serialize;
 
 use crate::app::App;

@@ -4,9 +4,9 @@ use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Component, Path, PathBuf};
 use std::{env, fs, io};
 
+use forklore::core::ErrorKind;
+use forklore::core::export::{Placement, Shared};
 use forklore::engine::{ExportTo, Exported, Lost, Outgoing};
-use forklore::model::ErrorKind;
-use forklore::model::export::{Placement, Shared};
 use serde::Serialize;
 
 use crate::app::App;

@@ -2,12 +2,12 @@
 
 use std::time::{Duration, Instant};
 
+use forklore::core::ErrorKind;
 use forklore::graph::terms::{Literal, Term};
 use forklore::graph::{
     Answer, Graph, LoadError, PREFIXES, Projection, Query, QueryError, ResultForm, session_iri,
     term,
 };
-use forklore::model::ErrorKind;
 use serde_json::{Map, Value, json};
 
 use super::graph::{scope, tell_if_empty};

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
+use forklore::core::header::Usage;
 use forklore::engine::{ModelUsage, Spender, Spending, Stats};
-use forklore::model::header::Usage;
 use serde::Serialize;
 
 use crate::app::App;

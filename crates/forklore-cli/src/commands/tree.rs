@@ -1,8 +1,8 @@
 //! `tree`: families drawn, or as nested or flat JSON.
 
 use forklore::Engine;
+use forklore::core::SessionId;
 use forklore::engine::{TreeNode, TreeRequest, Trees};
-use forklore::model::SessionId;
 use forklore::store::port::Problem;
 use serde::Serialize;
 

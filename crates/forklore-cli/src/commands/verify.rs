@@ -1,8 +1,8 @@
 //! `verify`: everything stored is read and checked; with `--repair` what can be read is saved.
 
 use forklore::StoreUrl;
+use forklore::core::ErrorKind;
 use forklore::engine::{Piece, Salvage};
-use forklore::model::ErrorKind;
 use serde::Serialize;
 
 use crate::app::App;

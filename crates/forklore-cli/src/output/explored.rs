@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use forklore_chat::explore::{Row, State};
-use forklore_guard::terminal;
+use forklore_sanitize::terminal;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{Cell, Column, Page, Table, Tone};

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use forklore::model::ErrorKind;
-use forklore_guard::terminal;
+use forklore::core::ErrorKind;
+use forklore_sanitize::terminal;
 use serde::Serialize;
 use serde_json::Value;
 use unicode_width::UnicodeWidthStr;

@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::io::{self, Write};
 
-use forklore::model::SessionId;
-use forklore_guard::terminal;
+use forklore::core::SessionId;
+use forklore_sanitize::terminal;
 use serde::ser::{Error as _, SerializeSeq};
 use serde::{Serialize, Serializer};
 

@@ -21,7 +21,7 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use anstream::AutoStream;
 use clap::ColorChoice;
 use clap::builder::StyledStr;
-use forklore::model::SessionId;
+use forklore::core::SessionId;
 use forklore_chat::markdown;
 use forklore_chat::screen::Screen;
 use serde::Serialize;

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use forklore_guard::terminal;
+use forklore_sanitize::terminal;
 use jiff::Timestamp;
 
 use super::style::Tone;

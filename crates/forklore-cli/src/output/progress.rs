@@ -1,7 +1,7 @@
 //! How far an import is.
 
 use forklore::engine::Progressed;
-use forklore_guard::terminal;
+use forklore_sanitize::terminal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// A bar over all files being read; it is gone when the import is done.

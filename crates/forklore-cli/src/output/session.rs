@@ -1,7 +1,7 @@
 //! A session's header, for people and as the contract's `session` object.
 
-use forklore::model::header::SessionView;
-use forklore::model::{Header, SessionKind};
+use forklore::core::header::SessionView;
+use forklore::core::{Header, SessionKind};
 use jiff::Timestamp;
 use serde::Serialize;
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use forklore::model::SessionId;
+use forklore::core::SessionId;
 
 /// Eight hex digits stay unique in stores of a hundred thousand sessions; the beginnings of
 /// UUIDv7 ids made in one minute are equal.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use forklore_guard::terminal;
+use forklore_sanitize::terminal;
 use unicode_width::UnicodeWidthStr;
 
 use super::page::Page;

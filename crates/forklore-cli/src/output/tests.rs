@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use forklore::Error;
+use forklore::core::{Content, ErrorKind, Role, Selector, SessionId};
 use forklore::engine::{Record, RecordOrigin};
-use forklore::model::{Content, ErrorKind, Role, Selector, SessionId};
 use forklore::store::Error as StoreError;
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -57,7 +57,7 @@ fn output(json: bool, is_terminal: bool) -> (Output, Screen, Screen) {
 }
 
 fn is_harmless(text: &str) -> bool {
-    !text.chars().any(|c| c != '\n' && forklore_guard::terminal::is_hostile(c))
+    !text.chars().any(|c| c != '\n' && forklore_sanitize::terminal::is_hostile(c))
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn failures() -> Vec<Failure> {
         store(StoreError::NotFound(session())),
         Failure::Engine(Error::Cut {
             session: session(),
-            source: forklore::model::CutError::NothingToFork { asked: Selector::End },
+            source: forklore::core::CutError::NothingToFork { asked: Selector::End },
         }),
         Failure::Engine(Error::Permission("shell".into())),
         store(StoreError::Conflict { session: session(), expected: 3, head: 5 }),

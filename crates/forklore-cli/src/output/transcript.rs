@@ -1,7 +1,7 @@
 //! Messages as people read them.
 
+use forklore::core::{Content, Data, Label, Message, Part, Role};
 use forklore::engine::Record;
-use forklore::model::{Content, Data, Label, Message, Part, Role};
 
 use super::{Page, Tone, time};
 

@@ -1,7 +1,7 @@
 //! Trees drawn with lines, without recursion whatever their depth.
 
+use forklore::core::{Header, SessionId, SessionKind};
 use forklore::engine::TreeNode;
-use forklore::model::{Header, SessionId, SessionKind};
 use jiff::Timestamp;
 
 use super::session::label_tone;

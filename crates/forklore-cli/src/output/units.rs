@@ -1,6 +1,6 @@
 //! Ages, sizes, counts and places as people say them.
 
-use forklore::model::Cut;
+use forklore::core::Cut;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::failure::{Failure, Result};

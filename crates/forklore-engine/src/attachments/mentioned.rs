@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use forklore_model::attachment::{Mention, mentions};
-use forklore_model::{AttachmentId, ErrorKind, Header, SessionId};
+use forklore_core::attachment::{Mention, mentions};
+use forklore_core::{AttachmentId, ErrorKind, Header, SessionId};
 use forklore_store::Error as StoreError;
 use forklore_store::attachments::{Swept, check};
 use forklore_store::port::{At, Filter, Problem};

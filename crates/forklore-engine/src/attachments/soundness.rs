@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use forklore_model::{AttachmentId, Content, Message, Part};
+use forklore_core::{AttachmentId, Content, Message, Part};
 use forklore_store::attachments::{Attachments, check};
 
 use crate::Engine;

@@ -3,8 +3,8 @@
 
 use std::io::Write;
 
-use forklore_model::export::{Export, FileWriter, NewFile, Original, Said, Shared};
-use forklore_model::{
+use forklore_core::export::{Export, FileWriter, NewFile, Original, Said, Shared};
+use forklore_core::{
     Cut, Data, Event, EventType, Header, OpenCalls, Selector, SessionId, SessionKind,
 };
 use forklore_store::port::{At, Direction, Query, Stored};

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use forklore_model::{Content, Role, SessionId};
+use forklore_core::{Content, Role, SessionId};
 use forklore_store::port::At;
 use serde::Serialize;
 

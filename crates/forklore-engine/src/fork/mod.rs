@@ -5,8 +5,8 @@ mod record;
 
 use std::collections::BTreeSet;
 
-use forklore_model::workspace::Workspace;
-use forklore_model::{
+use forklore_core::workspace::Workspace;
+use forklore_core::{
     Cut, Data, EventId, Header, Label, Selector, SessionId, SessionKind, Strategy, ToolCallPolicy,
 };
 use forklore_store::Error as StoreError;
@@ -132,7 +132,7 @@ impl Engine {
     /// ```
     /// # use std::sync::Arc;
     /// # use forklore_engine::{Create, Engine, Fork, NewEvent};
-    /// # use forklore_model::workspace::Workspace;
+    /// # use forklore_core::workspace::Workspace;
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let engine = Engine::new(Arc::new(forklore_store::memory::MemoryStore::default()));
     /// let main = engine.create(&Create::in_workspace(Workspace::new("/work/demo")))?;
@@ -329,7 +329,7 @@ impl Plan {
                 tool_calls: self.tool_calls,
             }),
             events: self.first_events(engine, parent, created)?,
-            usage: forklore_model::header::Usage::default(),
+            usage: forklore_core::header::Usage::default(),
         })
     }
 }

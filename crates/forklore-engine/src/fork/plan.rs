@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use forklore_guard::shell::quoted;
-use forklore_model::call::OpenCall;
-use forklore_model::limits::{METADATA_BYTES, PRINCIPAL_BYTES};
-use forklore_model::workspace::Workspace;
-use forklore_model::{
+use forklore_core::call::OpenCall;
+use forklore_core::limits::{METADATA_BYTES, PRINCIPAL_BYTES};
+use forklore_core::workspace::Workspace;
+use forklore_core::{
     Cut, CutError, Data, Header, Label, Selector, SessionId, SessionKind, Strategy, ToolCallPolicy,
 };
+use forklore_sanitize::shell::quoted;
 
 use super::Fork;
 use crate::cut::Found;

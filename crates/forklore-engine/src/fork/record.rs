@@ -1,8 +1,8 @@
 //! The first events of a child: `session_fork`, synthetic results, a summary (SPEC 6.2, 6.3, 8).
 
-use forklore_model::call::OpenCall;
-use forklore_model::workspace::Workspace;
-use forklore_model::{
+use forklore_core::call::OpenCall;
+use forklore_core::workspace::Workspace;
+use forklore_core::{
     Class, Cut, Data, Effect, Event, EventId, EventType, Header, SessionId, SessionKind, Strategy,
     ToolCallPolicy, payload,
 };

@@ -1,8 +1,8 @@
 //! Files that hold only what is new: their session begins inside the session of another file
 //! (SPEC 11).
 
-use forklore_model::dialect::{Base, session_id};
-use forklore_model::{Cut, Header, Selector};
+use forklore_core::agent_format::{Base, session_id};
+use forklore_core::{Cut, Header, Selector};
 use forklore_store::Error as StoreError;
 use forklore_store::sources::{FindSource, Place, Source};
 

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use forklore_model::header::Usage;
-use forklore_model::{Event, SessionId};
+use forklore_core::header::Usage;
+use forklore_core::{Event, SessionId};
 use forklore_store::port::{Append, NewSession};
 use forklore_store::sources::{LineEnd, Place, Range, RecordKey, Write};
 use jiff::Timestamp;

@@ -1,9 +1,9 @@
 //! New sessions: the file's own, and its branches as forks (SPEC 6, 11).
 
-use forklore_model::dialect::Record;
-use forklore_model::header::Usage;
-use forklore_model::workspace::Workspace;
-use forklore_model::{Cut, CutError, Header, Label, Selector, SessionId, SessionKind};
+use forklore_core::agent_format::Record;
+use forklore_core::header::Usage;
+use forklore_core::workspace::Workspace;
+use forklore_core::{Cut, CutError, Header, Label, Selector, SessionId, SessionKind};
 use forklore_store::port::NewSession;
 use forklore_store::sources::{Place, RecordKey};
 use jiff::Timestamp;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use forklore_model::dialect::Dialect;
+use forklore_core::agent_format::AgentFormat;
 use forklore_store::sources::{FindSource, Sources};
 
 use super::seen;
@@ -14,7 +14,7 @@ use crate::{Engine, Result};
 /// A file without a session of its own, and the session file that it lies beside.
 pub(super) struct Beside {
     pub(super) path: PathBuf,
-    pub(super) dialect: &'static dyn Dialect,
+    pub(super) dialect: &'static dyn AgentFormat,
     pub(super) of: PathBuf,
     /// Its size.
     pub(super) size: u64,
@@ -25,7 +25,7 @@ pub(super) struct Beside {
 /// The files beside that were found.
 pub(super) struct Besides<'a> {
     sources: &'a dyn Sources,
-    dialects: Vec<&'static dyn Dialect>,
+    dialects: Vec<&'static dyn AgentFormat>,
     taken: HashSet<PathBuf>,
     pub(super) found: Vec<Beside>,
 }
@@ -35,7 +35,7 @@ impl<'a> Besides<'a> {
     pub(super) fn new(
         engine: &Engine,
         sources: &'a dyn Sources,
-        asked: Option<&'static dyn Dialect>,
+        asked: Option<&'static dyn AgentFormat>,
     ) -> Self {
         let dialects = asked.map_or_else(|| engine.dialects().0.to_vec(), |asked| vec![asked]);
         Self { sources, dialects, taken: HashSet::new(), found: Vec::new() }
@@ -81,7 +81,7 @@ impl<'a> Besides<'a> {
         }
     }
 
-    fn add(&mut self, path: PathBuf, dialect: &'static dyn Dialect, of: PathBuf, named: bool) {
+    fn add(&mut self, path: PathBuf, dialect: &'static dyn AgentFormat, of: PathBuf, named: bool) {
         if self.taken.insert(path.clone()) {
             let size = seen::look(&path).map_or(0, |seen| seen.size);
             self.found.push(Beside { path, dialect, of, size, named });

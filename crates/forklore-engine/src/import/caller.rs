@@ -1,6 +1,6 @@
 //! Files of a sub-agent: their session is a delegate of the one that called it (SPEC 1, 11).
 
-use forklore_model::{Cut, Header, Selector};
+use forklore_core::{Cut, Header, Selector};
 use forklore_store::port::{At, Direction, Query};
 use jiff::Timestamp;
 

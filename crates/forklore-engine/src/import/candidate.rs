@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use forklore_model::dialect::{Dialect, FileFacts};
-use forklore_model::expand::Expander;
+use forklore_core::agent_format::{AgentFormat, FileFacts};
+use forklore_core::session_container::SessionContainer;
 use forklore_store::sources::Sources;
 use jiff::Timestamp;
 
@@ -23,7 +23,7 @@ const NO_RECORDS: &str = "no records of a known agent are in the file";
 /// A file to be imported, and whose it is.
 pub(super) struct Candidate {
     pub(super) path: PathBuf,
-    pub(super) dialect: &'static dyn Dialect,
+    pub(super) dialect: &'static dyn AgentFormat,
     /// Its size.
     pub(super) size: u64,
     begun: Timestamp,
@@ -44,7 +44,7 @@ impl Candidate {
     /// A file with what its first records and its agent tell of its session.
     fn opened(
         path: PathBuf,
-        dialect: &'static dyn Dialect,
+        dialect: &'static dyn AgentFormat,
         file: &Opened,
         title: Option<String>,
     ) -> Self {
@@ -138,7 +138,7 @@ impl Engine {
 
 impl Engine {
     /// The dialect that was asked for.
-    fn asked(&self, name: &str) -> Result<&'static dyn Dialect> {
+    fn asked(&self, name: &str) -> Result<&'static dyn AgentFormat> {
         self.dialects().named(name).ok_or_else(|| {
             let known: Vec<_> = self.dialects.iter().map(|dialect| dialect.name()).collect();
             Error::invalid("dialect", format!("a dialect is one of {}", known.join(", ")))
@@ -150,10 +150,10 @@ impl Engine {
     fn whose(
         &self,
         sources: &dyn Sources,
-        asked: Option<&'static dyn Dialect>,
+        asked: Option<&'static dyn AgentFormat>,
         path: &Path,
         file: &Opened,
-    ) -> Result<Option<&'static dyn Dialect>> {
+    ) -> Result<Option<&'static dyn AgentFormat>> {
         if let Some(dialect) = asked.or_else(|| self.dialects().detect(path, &file.head)) {
             return Ok(Some(dialect));
         }
@@ -164,7 +164,7 @@ impl Engine {
     /// Adds the sessions in a file that holds several.
     fn expand(
         &self,
-        expander: &dyn Expander,
+        expander: &dyn SessionContainer,
         path: &Path,
         found: &mut Vec<Candidate>,
         report: &mut ImportReport,
@@ -233,7 +233,7 @@ mod tests {
 
     struct Nobody;
 
-    impl Dialect for Nobody {
+    impl AgentFormat for Nobody {
         fn name(&self) -> &'static str {
             "nobody"
         }
@@ -244,14 +244,14 @@ mod tests {
             &self,
             _: &Path,
             _: Option<&str>,
-        ) -> Box<dyn forklore_model::dialect::LineReader> {
+        ) -> Box<dyn forklore_core::agent_format::LineReader> {
             unreachable!("nothing is read")
         }
         fn view(
             &self,
-            _: &forklore_model::EventType,
-            _: &forklore_model::Data,
-        ) -> Option<forklore_model::Message> {
+            _: &forklore_core::EventType,
+            _: &forklore_core::Data,
+        ) -> Option<forklore_core::Message> {
             None
         }
     }

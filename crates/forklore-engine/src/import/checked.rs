@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::io;
 
-use forklore_model::{ErrorKind, Header};
+use forklore_core::{ErrorKind, Header};
 use forklore_store::port::Problem;
 use forklore_store::sources::FindSource;
 

@@ -1,7 +1,7 @@
 //! A session that begins inside another one (SPEC 6, 11).
 
-use forklore_model::workspace::Workspace;
-use forklore_model::{Cut, Header, SessionId, SessionKind, Strategy, ToolCallPolicy};
+use forklore_core::workspace::Workspace;
+use forklore_core::{Cut, Header, SessionId, SessionKind, Strategy, ToolCallPolicy};
 use forklore_store::port::{Beginning, NewSession};
 use jiff::Timestamp;
 

@@ -7,8 +7,8 @@
 use std::collections::VecDeque;
 
 use bytestring::ByteString;
-use forklore_model::dialect::Record;
-use forklore_model::{Cut, Data, Event, Header, Selector, SessionId, SessionKind};
+use forklore_core::agent_format::Record;
+use forklore_core::{Cut, Data, Event, Header, Selector, SessionId, SessionKind};
 use forklore_store::port::{At, Stored};
 use forklore_store::sources::{FindSource, LineEnd, Place, Range, RecordKey, Source, SourceId};
 use serde::{Deserialize, Serialize};

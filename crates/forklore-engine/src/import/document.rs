@@ -4,8 +4,8 @@ use std::io::Read;
 
 use bytes::Bytes;
 use bytestring::ByteString;
-use forklore_model::dialect::{Line, Several};
-use forklore_model::limits::IMPORTED_DOCUMENT_BYTES;
+use forklore_core::agent_format::{Line, Several};
+use forklore_core::limits::IMPORTED_DOCUMENT_BYTES;
 use forklore_store::sources::LineEnd;
 
 use super::objects::blank_len;

@@ -6,7 +6,7 @@ use std::io::{BufReader, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use forklore_model::expand::{ExpandError, Expander, Found, Inside, Trouble};
+use forklore_core::session_container::{ExpandError, Found, Inside, SessionContainer, Trouble};
 use forklore_store::sources::{FindSource, SeenFile, Source, Sources};
 use jiff::Timestamp;
 
@@ -39,7 +39,7 @@ pub(super) struct Look {
 impl Expanded {
     /// The sessions in a file, each with the path by which its lines are known.
     pub(super) fn of(
-        expander: &dyn Expander,
+        expander: &dyn SessionContainer,
         path: &Path,
     ) -> Result<Vec<(PathBuf, Self)>, ExpandError> {
         let mut inside = expander.open(path)?;
@@ -62,7 +62,7 @@ impl Expanded {
     pub(super) fn standing(
         engine: &Engine,
         sources: &dyn Sources,
-        expander: &dyn Expander,
+        expander: &dyn SessionContainer,
         path: &Path,
     ) -> Result<Standing> {
         let Ok(sessions) = Self::of(expander, path) else {

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::{Component, Path, PathBuf};
 
-use forklore_model::{ErrorKind, SessionId};
+use forklore_core::{ErrorKind, SessionId};
 use forklore_store::sources::{FindSource, Source, SourceId};
 use serde::Serialize;
 

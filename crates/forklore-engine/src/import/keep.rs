@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use forklore_model::SessionId;
+use forklore_core::SessionId;
 use forklore_store::Error as StoreError;
 use forklore_store::sources::{
     FindSource, Progress, Range, RecordKey, SeenFile, Source, SourceId, Sources, Step, Target,

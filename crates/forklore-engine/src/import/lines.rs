@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 use bytes::Bytes;
-use forklore_model::limits::IMPORTED_LINE_BYTES;
+use forklore_core::limits::IMPORTED_LINE_BYTES;
 
 use super::blocks::{BLOCK, Blocks};
 

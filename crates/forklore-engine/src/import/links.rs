@@ -1,8 +1,8 @@
 //! Copies that were imported before their original: they stay as they are and are linked to it
 //! (SPEC 1).
 
-use forklore_model::header::CopyOf;
-use forklore_model::{Event, Header, SessionId};
+use forklore_core::header::CopyOf;
+use forklore_core::{Event, Header, SessionId};
 use forklore_store::port::{At, Stored};
 use forklore_store::sources::{FindSource, RecordKey, Source, Write};
 

@@ -48,7 +48,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use forklore_model::workspace::Workspace;
+use forklore_core::workspace::Workspace;
 use forklore_store::Error as StoreError;
 use forklore_store::sources::{Source, Sources};
 

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use forklore_model::dialect::{Dialect, FileFacts};
+use forklore_core::agent_format::{AgentFormat, FileFacts};
 
 use super::opened::Opened;
 
@@ -18,7 +18,7 @@ pub(super) struct Names(HashMap<PathBuf, HashMap<String, String>>);
 impl Names {
     /// What the agent calls the session of the file, if it keeps that in a list or a document
     /// beside it, and that can be read. The last name in a list counts.
-    pub(super) fn of(&mut self, dialect: &dyn Dialect, path: &Path) -> Option<String> {
+    pub(super) fn of(&mut self, dialect: &dyn AgentFormat, path: &Path) -> Option<String> {
         let Some((list, id)) = dialect.names(path) else { return beside(dialect, path).title };
         let names = self.0.entry(list).or_insert_with_key(|list| read(dialect, list));
         names.get(&id).cloned()
@@ -26,12 +26,12 @@ impl Names {
 }
 
 /// What the agent tells of the session of the file in a document beside it.
-pub(super) fn beside(dialect: &dyn Dialect, path: &Path) -> FileFacts {
+pub(super) fn beside(dialect: &dyn AgentFormat, path: &Path) -> FileFacts {
     let text = dialect.beside(path).and_then(|document| text_of(&document));
     text.map(|text| dialect.told(&text)).unwrap_or_default()
 }
 
-fn read(dialect: &dyn Dialect, list: &Path) -> HashMap<String, String> {
+fn read(dialect: &dyn AgentFormat, list: &Path) -> HashMap<String, String> {
     let text = text_of(list).unwrap_or_default();
     text.lines().filter_map(|line| dialect.named(line)).collect()
 }

@@ -6,7 +6,7 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use forklore_model::dialect::{Dialect, FileFacts, Line};
+use forklore_core::agent_format::{AgentFormat, FileFacts, Line};
 use forklore_store::sources::{RecordKey, SeenFile};
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
@@ -179,7 +179,7 @@ impl Opened {
 
     /// The time that the first records tell, for the order in which files are read, and what
     /// else they tell.
-    pub(super) fn begun(&self, dialect: &dyn Dialect) -> (Timestamp, FileFacts) {
+    pub(super) fn begun(&self, dialect: &dyn AgentFormat) -> (Timestamp, FileFacts) {
         let mut reader = dialect.reader(&self.path, None);
         let mut facts = FileFacts::default();
         if dialect.is_document(&self.path, &self.head) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use bytestring::ByteString;
-use forklore_model::dialect::{Dialect, FileFacts, Line, LineReader};
+use forklore_core::agent_format::{AgentFormat, FileFacts, Line, LineReader};
 use forklore_store::sources::{LineEnd, Place, RecordKey, SeenFile, SourceId, Sources, Target};
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
@@ -29,7 +29,7 @@ pub(super) struct Reading<'a> {
     pub(super) engine: &'a Engine,
     pub(super) sources: &'a dyn Sources,
     pub(super) options: &'a ImportOptions,
-    pub(super) dialect: &'a dyn Dialect,
+    pub(super) dialect: &'a dyn AgentFormat,
     /// The dialect's name, as events carry it.
     pub(super) name: Arc<str>,
     pub(super) reader: Box<dyn LineReader>,

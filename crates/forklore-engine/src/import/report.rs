@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use forklore_model::{Cut, Header, SessionId};
+use forklore_core::{Cut, Header, SessionId};
 use serde::Serialize;
 
 use super::session::FileSession;

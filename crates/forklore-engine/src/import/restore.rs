@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::io::Write;
 
-use forklore_model::{Header, SessionId};
+use forklore_core::{Header, SessionId};
 use forklore_store::Error as StoreError;
 use forklore_store::port::{At, Direction, Query, Stored};
 use forklore_store::sources::{FindSource, LineEnd, Range, Source};

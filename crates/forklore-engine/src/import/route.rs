@@ -1,9 +1,9 @@
 //! Where a record goes: on in a session, into a new branch, or nowhere (SPEC 11).
 
 use bytestring::ByteString;
-use forklore_model::call::{CallStep, Effect};
-use forklore_model::dialect::{Parent, Record};
-use forklore_model::{Data, Event, EventId, SessionKind};
+use forklore_core::agent_format::{Parent, Record};
+use forklore_core::call::{CallStep, Effect};
+use forklore_core::{Data, Event, EventId, SessionKind};
 use forklore_store::sources::{Place, RecordKey};
 
 use super::begin::{Begin, Behind};

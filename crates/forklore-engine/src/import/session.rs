@@ -1,6 +1,6 @@
 //! The sessions of a file while it is read.
 
-use forklore_model::{Header, SessionId};
+use forklore_core::{Header, SessionId};
 use jiff::Timestamp;
 
 /// A session of the file.

@@ -1,6 +1,6 @@
 //! The reading of one file: how it begins, and what it came to.
 
-use forklore_model::dialect::Dialect;
+use forklore_core::agent_format::AgentFormat;
 use forklore_store::sources::{Sources, Target};
 use sha2::{Digest, Sha256};
 
@@ -29,7 +29,7 @@ impl<'a> Start<'a> {
     pub(super) fn reading(
         self,
         file: &Opened,
-        dialect: &'static dyn Dialect,
+        dialect: &'static dyn AgentFormat,
         known: Known,
     ) -> Result<Reading<'a>> {
         let mut problems = Problems::of(&file.seen.path);
@@ -87,7 +87,7 @@ impl<'a> Start<'a> {
     fn at(
         self,
         file: &Opened,
-        dialect: &'static dyn Dialect,
+        dialect: &'static dyn AgentFormat,
         target: Target,
         problems: Problems,
         hash: Sha256,

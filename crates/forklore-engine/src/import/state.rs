@@ -1,6 +1,6 @@
 //! What must be remembered of a file between two imports of it.
 
-use forklore_model::dialect::FileFacts;
+use forklore_core::agent_format::FileFacts;
 use forklore_store::sources::RecordKey;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,7 @@
 //! What was gathered of a file, written in one step.
 
-use forklore_model::limits::TITLE_BYTES;
-use forklore_model::{Data, SessionId};
+use forklore_core::limits::TITLE_BYTES;
+use forklore_core::{Data, SessionId};
 use forklore_store::sources::{Progress, RecordKey, SeenFile, Step, Target, Write};
 use sha2::Digest;
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use forklore_model::SessionId;
+use forklore_core::SessionId;
 use forklore_store::port::Filter;
 use forklore_store::sources::FindSource;
 use jiff::Timestamp;

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use forklore_model::dialect::session_id;
-use forklore_model::{Label, SessionId};
+use forklore_core::agent_format::session_id;
+use forklore_core::{Label, SessionId};
 use forklore_store::{Error as StoreError, Store};
 
 use crate::{Error, Result};

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use forklore_guard::path::contained;
+use forklore_sanitize::path::contained;
 
 use super::report::{Problem, ProblemKind};
 

@@ -1,8 +1,8 @@
 //! The messages that one event says to the model: of a compaction those that it puts in place of
 //! what it covers, of a summary and a finished sub-agent one each.
 
-use forklore_model::dialect::Edit;
-use forklore_model::{Class, Content, Data, Event, EventType, Message, Part, Role};
+use forklore_core::agent_format::Edit;
+use forklore_core::{Class, Content, Data, Event, EventType, Message, Part, Role};
 use serde::Deserialize;
 use serde_json::Value;
 

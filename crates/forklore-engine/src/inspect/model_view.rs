@@ -1,7 +1,7 @@
 //! `inspect` for a request that is about to be sent: for the model that is to answer, and with how
 //! much of it the session shares with its parent (SPEC 15).
 
-use forklore_model::{Content, Cut, Header, Message, Part, SessionId, SessionKind};
+use forklore_core::{Content, Cut, Header, Message, Part, SessionId, SessionKind};
 
 use super::sent::stand_in;
 use crate::fork::FORKED_BEFORE;

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use forklore_model::dialect::{Covers, Edit};
-use forklore_model::{Class, Content, Event, EventId, EventType, Message, Part, Role, SessionId};
+use forklore_core::agent_format::{Covers, Edit};
+use forklore_core::{Class, Content, Event, EventId, EventType, Message, Part, Role, SessionId};
 use forklore_store::port::{At, Direction, Query, Stored};
 use serde::Deserialize;
 

@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use forklore_model::Role;
+use forklore_core::Role;
 
 use super::outline::{Item, Outline, What};
 

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use forklore_model::{Content, Data, Message, Part, Role, SessionId};
+use forklore_core::{Content, Data, Message, Part, Role, SessionId};
 use forklore_store::Error as StoreError;
 use forklore_store::port::{At, Direction, Query, Stored};
 

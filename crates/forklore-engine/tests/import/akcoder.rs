@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use forklore_core::{SessionId, SessionKind};
 use forklore_engine::ProblemKind;
-use forklore_model::{SessionId, SessionKind};
 
 use crate::files::testdata;
 use crate::scene::Scene;

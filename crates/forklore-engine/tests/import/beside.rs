@@ -7,10 +7,10 @@ use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use forklore_core::{ErrorKind, SessionId};
 use forklore_engine::{
     Delete, DeleteMode, Engine, Error, Fork, ImportOptions, ProblemKind, SessionFile,
 };
-use forklore_model::{ErrorKind, SessionId};
 use forklore_store::Error as StoreError;
 use forklore_store::port::Problem;
 

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use forklore_core::{Content, Header, Message, Role, Selector, SessionId, SessionKind};
 use forklore_engine::{Delete, DeleteMode, Fork, ImportReport, ProblemKind};
-use forklore_model::{Content, Header, Message, Role, Selector, SessionId, SessionKind};
 use serde_json::Value;
 
 use crate::files::testdata;

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use forklore_core::header::CopyOf;
+use forklore_core::{Header, SessionId};
 use forklore_engine::{Record, Spender};
-use forklore_model::header::CopyOf;
-use forklore_model::{Header, SessionId};
 use forklore_store::port::Children;
 use jiff::Timestamp;
 use proptest::prelude::*;

@@ -48,7 +48,7 @@ fn half_an_emoji_is_kept_and_read_as_a_replacement() {
         assert_eq!(report.problems, [], "{dialect}");
         let id = &report.sessions[0].session_id;
         let said: Vec<_> = scene.engine.replay(id, None).unwrap().map(Result::unwrap).collect();
-        let text = forklore_model::Content::Text("cut \u{fffd}".into());
+        let text = forklore_core::Content::Text("cut \u{fffd}".into());
         assert_eq!(
             said.iter().map(|record| &record.content).collect::<Vec<_>>(),
             [&text],

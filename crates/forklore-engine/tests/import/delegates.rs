@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use forklore_model::{SessionId, SessionKind};
+use forklore_core::{SessionId, SessionKind};
 
 use crate::scene::Scene;
 

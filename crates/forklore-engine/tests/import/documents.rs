@@ -1,8 +1,8 @@
 //! Whole documents: their records, what stands between them, damage, and what happens when they
 //! are written anew.
 
+use forklore_core::{Message, Role};
 use forklore_engine::{ImportReport, ProblemKind};
-use forklore_model::{Message, Role};
 
 use crate::scene::{Scene, Stretch};
 
@@ -132,7 +132,7 @@ fn documents_of_anthropics_form_have_their_calls_and_instructions() {
         inspected.messages[0],
         Message {
             role: Role::System,
-            content: forklore_model::Content::Parts(vec![forklore_model::Part::Text {
+            content: forklore_core::Content::Parts(vec![forklore_core::Part::Text {
                 text: "Answer briefly.".into()
             }]),
         }

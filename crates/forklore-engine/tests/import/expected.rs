@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use forklore_model::{Message, Role, SessionKind};
+use forklore_core::{Message, Role, SessionKind};
 use forklore_store::port::Stored;
 use serde_json::Value;
 

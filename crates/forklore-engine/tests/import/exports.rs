@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use forklore_core::{Content, Role, Selector, SessionId};
 use forklore_engine::{ExportTo, Fork};
-use forklore_model::{Content, Role, Selector, SessionId};
 use serde_json::Value;
 
 use crate::files::testdata;

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use forklore_formats::DIALECTS;
+use forklore_formats::AGENT_FORMATS;
 
 /// A file with the dialect that it is in.
 pub(crate) type Sample = (PathBuf, &'static str);
@@ -24,7 +24,7 @@ pub(crate) fn content(path: &Path) -> Vec<u8> {
 /// Every session file.
 pub(crate) fn all() -> Vec<Sample> {
     let mut samples = Vec::new();
-    for dialect in DIALECTS.iter().map(|dialect| dialect.name()) {
+    for dialect in AGENT_FORMATS.iter().map(|dialect| dialect.name()) {
         collect(&testdata().join(dialect), dialect, &mut samples);
     }
     if let Some(outside) = outside() {

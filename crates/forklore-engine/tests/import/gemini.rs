@@ -1,8 +1,8 @@
 //! Gemini CLI: messages told again, lists written anew, going back.
 
+use forklore_core::workspace::Workspace;
+use forklore_core::{Role, SessionKind};
 use forklore_engine::ImportReport;
-use forklore_model::workspace::Workspace;
-use forklore_model::{Role, SessionKind};
 use forklore_store::port::Stored;
 use proptest::prelude::*;
 
@@ -167,7 +167,7 @@ fn a_session_resumed_twice_is_one_path_and_its_calls_are_answered_once() {
         .messages
         .iter()
         .filter(|message| message.role == Role::User)
-        .map(forklore_model::Message::plain_text)
+        .map(forklore_core::Message::plain_text)
         .skip(1)
         .collect();
     assert_eq!(users, ["[tool] write it", "[tool] again", "third"]);

@@ -1,7 +1,7 @@
 //! Files that are known: moved, copied, rewritten, continued here, deleted here.
 
+use forklore_core::{ErrorKind, SessionId};
 use forklore_engine::{Delete, DeleteMode, ImportOptions, ImportReport, NewEvent, ProblemKind};
-use forklore_model::{ErrorKind, SessionId};
 
 use crate::scene::Scene;
 
@@ -53,7 +53,7 @@ fn a_file_that_only_begins_like_another_is_a_source_of_its_own() {
     scene.import(&scene.file("first.jsonl", two_turns().as_bytes()));
     let longer = two_turns() + &record("c", Some("b"), "user", "three");
     let other = scene.import(&scene.file("other.jsonl", longer.as_bytes()));
-    let id = forklore_model::dialect::session_id("pi", "s1", 1).unwrap();
+    let id = forklore_core::agent_format::session_id("pi", "s1", 1).unwrap();
     assert_eq!(ids(&other), [id.as_str()]);
     assert_eq!(scene.restore(&"s1".parse().unwrap()), two_turns().as_bytes());
     assert_eq!(scene.restore(&id), longer.as_bytes());
@@ -67,7 +67,7 @@ fn a_rewritten_file_is_a_new_revision_and_the_old_one_stays() {
     let report = scene.import(&scene.file("a.jsonl", other.as_bytes()));
     assert_eq!(report.problems[0].kind, ProblemKind::Rewritten);
     let new = report.sessions[0].session_id.clone();
-    assert_eq!(new, forklore_model::dialect::session_id("pi", "s1", 1).unwrap());
+    assert_eq!(new, forklore_core::agent_format::session_id("pi", "s1", 1).unwrap());
     assert_eq!(scene.source(&new).revision, 1);
     assert_eq!(scene.restore(&new), other.as_bytes());
     assert_eq!(scene.restore(&"s1".parse().unwrap()), two_turns().as_bytes());
@@ -141,7 +141,7 @@ fn a_deleted_session_stays_deleted_unless_asked_for_again() {
 
         let again = ImportOptions { again: true, ..Scene::options() };
         let report = scene.import_with(&path, &again);
-        let id = forklore_model::dialect::session_id("pi", "s1", 1).unwrap();
+        let id = forklore_core::agent_format::session_id("pi", "s1", 1).unwrap();
         assert_eq!(ids(&report), [id.as_str()]);
         assert_eq!(scene.restore(&id), text.as_bytes());
     }

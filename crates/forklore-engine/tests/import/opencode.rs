@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use forklore_core::SessionKind;
+use forklore_core::session_container::SessionContainer;
 use forklore_engine::{Delete, DeleteMode, ImportReport, ProblemKind};
-use forklore_model::SessionKind;
-use forklore_model::expand::Expander;
 use forklore_opencode::{Database, Storage};
 use proptest::prelude::*;
 use rusqlite::Connection;
@@ -13,11 +13,11 @@ use serde_json::Value;
 use crate::files::testdata;
 use crate::scene::Scene;
 
-static EXPANDERS: &[&dyn Expander] = &[&Database, &Storage];
+static CONTAINERS: &[&dyn SessionContainer] = &[&Database, &Storage];
 
 fn scene() -> Scene {
     let mut scene = Scene::new();
-    scene.engine = scene.engine.with_expanders(EXPANDERS);
+    scene.engine = scene.engine.with_containers(CONTAINERS);
     scene
 }
 
@@ -335,7 +335,7 @@ fn sessions_in_folders_are_read_as_those_of_the_database() {
     assert_eq!(shape(&scene, &report), ["msg_z msg_b"]);
     assert_eq!((report.files, report.problems.len()), (1, 0), "{report:?}");
     let said = scene.engine.inspect(&report.sessions[0].session_id).unwrap().messages;
-    let said: Vec<_> = said.iter().map(forklore_model::Message::plain_text).collect();
+    let said: Vec<_> = said.iter().map(forklore_core::Message::plain_text).collect();
     assert_eq!(said, ["hi", "yes"]);
     assert_eq!(scene.import(&root).sessions[0].appended, 0);
 }

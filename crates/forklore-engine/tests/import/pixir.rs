@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use forklore_core::{Message, SessionId, SessionKind};
 use forklore_engine::ProblemKind;
-use forklore_model::{Message, SessionId, SessionKind};
 
 use crate::files::testdata;
 use crate::scene::Scene;

@@ -1,7 +1,7 @@
 //! Where records go: branches, sub-agents, parallel results, compactions, repeated ids.
 
+use forklore_core::{SessionId, SessionKind};
 use forklore_engine::{ImportReport, ProblemKind};
-use forklore_model::{SessionId, SessionKind};
 
 use crate::scene::Scene;
 
@@ -160,8 +160,7 @@ fn a_compaction_goes_on_behind_its_logical_parent() {
         ]
     );
     let inspected = scene.engine.inspect(&report.sessions[0].session_id).unwrap();
-    let texts: Vec<_> =
-        inspected.messages.iter().map(forklore_model::Message::plain_text).collect();
+    let texts: Vec<_> = inspected.messages.iter().map(forklore_core::Message::plain_text).collect();
     assert_eq!(texts, ["In short.", "hi"]);
 }
 

@@ -3,15 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use forklore_core::workspace::Workspace;
+use forklore_core::{Header, SessionId};
 use forklore_engine::{Engine, ImportOptions, ImportReport};
 use forklore_files::FilesStore;
-use forklore_formats::DIALECTS;
-use forklore_model::workspace::Workspace;
-use forklore_model::{Header, SessionId};
+use forklore_formats::AGENT_FORMATS;
 use forklore_sqlite::{Options, SqliteStore};
 use forklore_store::Store;
 use forklore_store::memory::MemoryStore;
-use forklore_store::port::{At, Filter, Stored, Upkeep};
+use forklore_store::port::{At, Filter, Maintenance, Stored};
 use forklore_store::sources::{FindSource, LineEnd, Range, Source, Sources};
 
 /// An engine over a store of its own, and a folder of its own.
@@ -39,11 +39,11 @@ impl Scene {
         Self::over(Arc::new(FilesStore::open(&path, Default::default()).unwrap()), folder)
     }
 
-    fn over<S: Store + Sources + Upkeep + Send + Sync + 'static>(
+    fn over<S: Store + Sources + Maintenance + Send + Sync + 'static>(
         store: Arc<S>,
         folder: tempfile::TempDir,
     ) -> Self {
-        let engine = Engine::over(store.clone()).with_dialects(DIALECTS);
+        let engine = Engine::over(store.clone()).with_agent_formats(AGENT_FORMATS);
         Self { engine, store: store.clone(), sources: store, folder }
     }
 
@@ -67,7 +67,7 @@ impl Scene {
             let path = folder.path().join("store.sqlite");
             Engine::over(Arc::new(SqliteStore::open(&path, Options::default()).unwrap()))
         };
-        (engine.with_dialects(DIALECTS), folder)
+        (engine.with_agent_formats(AGENT_FORMATS), folder)
     }
 
     /// Whether the store has files.

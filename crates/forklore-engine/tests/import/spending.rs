@@ -1,8 +1,8 @@
 //! What the records of agents say that models cost: of a call the last word, once.
 
+use forklore_core::header::Usage;
+use forklore_core::{Data, EventType, SessionId};
 use forklore_engine::{AppendRequest, Fork, NewEvent, Spender, Spending};
-use forklore_model::header::Usage;
-use forklore_model::{Data, EventType, SessionId};
 
 use crate::scene::Scene;
 

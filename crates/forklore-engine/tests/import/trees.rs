@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use forklore_model::SessionId;
+use forklore_core::SessionId;
 use proptest::prelude::*;
 
 use crate::scene::Scene;

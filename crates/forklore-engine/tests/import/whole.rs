@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use forklore_engine::Engine;
-use forklore_formats::DIALECTS;
+use forklore_formats::AGENT_FORMATS;
 use forklore_sqlite::{Options, SqliteStore};
 
 use crate::files::{content, outside, testdata};
@@ -102,7 +102,7 @@ fn every_regular_file_comes_back_or_has_a_reason() {
         let scene = Scene::sqlite();
         let path = scene.folder.path().join("with-databases.sqlite");
         let store = SqliteStore::open(&path, Options::default()).unwrap();
-        let engine = Engine::over(std::sync::Arc::new(store)).with_dialects(DIALECTS);
+        let engine = Engine::over(std::sync::Arc::new(store)).with_agent_formats(AGENT_FORMATS);
         engine.import(std::slice::from_ref(&folder), &Scene::options(), &mut |_| {}).unwrap();
         for path in regular_files(&folder) {
             let whole = content(&path);
@@ -118,7 +118,7 @@ fn every_regular_file_comes_back_or_has_a_reason() {
                 Some(rest) => rest.is_empty(),
                 None => false,
             };
-            let came_back = |session: &forklore_model::SessionId| {
+            let came_back = |session: &forklore_core::SessionId| {
                 let files = engine.files(session).unwrap();
                 // A file of the same bytes is one source with it.
                 let meant = files.iter().filter(|file| file.own || file.path == *place);
@@ -128,7 +128,7 @@ fn every_regular_file_comes_back_or_has_a_reason() {
                 })
             };
             let sessions = engine.imported(&path).unwrap();
-            let owners = DIALECTS.iter().filter_map(|dialect| dialect.belongs_to(&path));
+            let owners = AGENT_FORMATS.iter().filter_map(|dialect| dialect.belongs_to(&path));
             let owners = owners.flat_map(|of| engine.imported(&of).unwrap());
             if !sessions.into_iter().chain(owners).any(|session| came_back(&session)) {
                 missing.push(place.into_owned());

@@ -1,8 +1,8 @@
 //! Batches, expected heads, repetitions and limits (SPEC 9, 17).
 
+use forklore_core::limits::{BATCH_EVENTS, EVENT_BYTES};
+use forklore_core::{Class, Data, ErrorKind};
 use forklore_engine::{AppendRequest, NewEvent};
-use forklore_model::limits::{BATCH_EVENTS, EVENT_BYTES};
-use forklore_model::{Class, Data, ErrorKind};
 
 use crate::world::{World, events, id, on_every_store, refusal};
 

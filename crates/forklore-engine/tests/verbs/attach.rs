@@ -4,10 +4,8 @@ use std::io::{self, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use forklore_core::{AttachmentId, Content, Data, ErrorKind, EventType, Part, Selector, SessionId};
 use forklore_engine::{Attach, Attached, Delete, DeleteMode, Fork, NamedAttachment, NewEvent};
-use forklore_model::{
-    AttachmentId, Content, Data, ErrorKind, EventType, Part, Selector, SessionId,
-};
 use forklore_store::port::Problem;
 
 use crate::world::{World, cut, id, on_every_store};

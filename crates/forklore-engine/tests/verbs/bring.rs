@@ -1,9 +1,9 @@
 //! Bringing what a branch came to into another one (SPEC 8).
 
+use forklore_core::{ErrorKind, EventType};
 use forklore_engine::{
     AppendRequest, Bring, Error, Fork, NewEvent, Summarize, ToldOf, TreeRequest,
 };
-use forklore_model::{ErrorKind, EventType};
 use forklore_store::Error as StoreError;
 use serde_json::{Value, json};
 

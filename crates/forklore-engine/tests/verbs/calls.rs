@@ -1,7 +1,7 @@
 //! Calls and their results at a cut (SPEC 6.2).
 
+use forklore_core::{Content, ErrorKind, Part, Role, ToolCallPolicy};
 use forklore_engine::{Error, Fork, Forked};
-use forklore_model::{Content, ErrorKind, Part, Role, ToolCallPolicy};
 
 use crate::world::{World, cut, id, on_every_store, refusal};
 

@@ -1,7 +1,7 @@
 //! What a child inherits, and that nothing happens to its parent (SPEC 3, 6).
 
+use forklore_core::{Strategy, ToolCallPolicy};
 use forklore_engine::Fork;
-use forklore_model::{Strategy, ToolCallPolicy};
 
 use crate::world::{World, cut, id, on_every_store};
 
@@ -69,7 +69,7 @@ fn a16_the_models_view_sees_prefix_and_tail(world: &World) {
     world.fork("p", "turn:1", "c");
     world.write("c", "u9");
     let seen = world.engine.inspect(&id("c")).unwrap();
-    let said: Vec<String> = seen.messages.iter().map(forklore_model::Message::plain_text).collect();
+    let said: Vec<String> = seen.messages.iter().map(forklore_core::Message::plain_text).collect();
     assert_eq!(said, ["s0", "u1", "a1", "u9"]);
 }
 
@@ -186,7 +186,7 @@ fn a67_a_compactions_range_survives_three_forks(world: &World) {
     world.session("p", "u1 a1 $ u2 a2 k:0-3 u3 a3");
     let before = world.engine.inspect(&id("p")).unwrap();
     let said: Vec<String> =
-        before.messages.iter().map(forklore_model::Message::plain_text).collect();
+        before.messages.iter().map(forklore_core::Message::plain_text).collect();
     assert_eq!(said, ["short", "a2", "u3", "a3"]);
     for (parent, child) in [("p", "c1"), ("c1", "c2"), ("c2", "c3")] {
         world.fork(parent, "", child);

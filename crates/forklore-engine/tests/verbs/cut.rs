@@ -1,6 +1,6 @@
 //! Where a child begins (SPEC 5).
 
-use forklore_model::{Cut, ErrorKind};
+use forklore_core::{Cut, ErrorKind};
 
 use crate::world::{World, cut, id, on_every_store, refusal};
 
@@ -50,8 +50,8 @@ fn a03_beyond_the_end_is_an_error_with_the_range(world: &World) {
     assert_eq!(range_of(world, "index:99999999999999999999"), "index is 0 to 3");
     let far = "message:-99999999999999999999";
     assert_eq!(range_of(world, far), "message is 0 to 2, or -3 to -1 from the end");
-    assert!("index:-1".parse::<forklore_model::Selector>().is_err());
-    assert!("turn:+1".parse::<forklore_model::Selector>().is_err());
+    assert!("index:-1".parse::<forklore_core::Selector>().is_err());
+    assert!("turn:+1".parse::<forklore_core::Selector>().is_err());
     assert_eq!(range_of(world, "seq:-4"), "seq is 0 to 2, or -3 to -1 from the end");
     assert_eq!(world.fork("p", "message:-1", "c").event_count, 3);
 }

@@ -1,7 +1,7 @@
 //! Delete and detach (SPEC 10).
 
+use forklore_core::{ErrorKind, SessionKind};
 use forklore_engine::{Delete, DeleteMode, Deleted, Error, Fork};
-use forklore_model::{ErrorKind, SessionKind};
 
 use crate::world::{World, id, on_every_store, refusal};
 

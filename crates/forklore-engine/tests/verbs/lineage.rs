@@ -1,8 +1,8 @@
 //! Parents, roots and depth (SPEC 1, 6).
 
+use forklore_core::workspace::Workspace;
+use forklore_core::{Data, ErrorKind, SessionKind};
 use forklore_engine::{Create, Fork};
-use forklore_model::workspace::Workspace;
-use forklore_model::{Data, ErrorKind, SessionKind};
 
 use crate::world::{World, id, on_every_store, refusal};
 
@@ -148,7 +148,7 @@ fn labels_are_unique_in_a_family(world: &World) {
     assert_eq!(world.fork("p", "", "abc").label.as_str(), "fork-ba7816bf");
     // Somebody took the default name: two digits more.
     world.session("r", "u1");
-    let taken = forklore_model::Label::of_fork(&id("next"), 0);
+    let taken = forklore_core::Label::of_fork(&id("next"), 0);
     let squatter = Fork { label: Some(taken.clone()), ..Fork::of(id("r")) };
     let squatter = world.engine.fork(&squatter).unwrap().child_session_id;
     let longer = world.fork("r", "", "next").label;

@@ -1,7 +1,7 @@
 //! Dry runs, idempotent forks, and forks while a turn runs (SPEC 5, 6.8, 9).
 
+use forklore_core::{ErrorKind, SessionKind, ToolCallPolicy};
 use forklore_engine::{AppendRequest, Fork, Summarize};
-use forklore_model::{ErrorKind, SessionKind, ToolCallPolicy};
 
 use crate::world::{World, cut, events, id, on_every_store, refusal};
 

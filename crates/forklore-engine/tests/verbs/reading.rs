@@ -1,7 +1,7 @@
 //! Replay, inspection, difference, log (SPEC 7).
 
+use forklore_core::{Content, Origin, Role};
 use forklore_engine::{LogRange, Replay};
-use forklore_model::{Content, Origin, Role};
 use forklore_store::port::At;
 
 use crate::world::{World, cut, id, on_every_store};
@@ -171,7 +171,7 @@ fn reasoning_of_another_model_is_left_out(world: &World) {
     let reasoning = |model: &str| {
         let data =
             serde_json::json!({"content": format!("by {model}"), "provider": "x", "model": model});
-        let data = forklore_model::Data::of(&data).unwrap();
+        let data = forklore_core::Data::of(&data).unwrap();
         forklore_engine::NewEvent::new("reasoning".parse().unwrap(), data)
     };
     let mut events = vec![reasoning("old")];
@@ -190,7 +190,7 @@ fn a_finished_subagent_is_seen(world: &World) {
     world.session("p", "u1");
     let event = |status: &str| {
         let data = serde_json::json!({"session_id": "sub", "status": status, "result": "42"});
-        let data = forklore_model::Data::of(&data).unwrap();
+        let data = forklore_core::Data::of(&data).unwrap();
         forklore_engine::NewEvent::new("subagent_event".parse().unwrap(), data)
     };
     world.engine.append(&id("p"), &vec![event("running"), event("finished")].into()).unwrap();

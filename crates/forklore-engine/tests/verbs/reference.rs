@@ -1,8 +1,8 @@
 //! How people name sessions.
 
+use forklore_core::ErrorKind;
+use forklore_core::workspace::Workspace;
 use forklore_engine::{Create, Fork, Scope};
-use forklore_model::ErrorKind;
-use forklore_model::workspace::Workspace;
 
 use crate::world::{World, id, on_every_store, refusal};
 

@@ -1,7 +1,7 @@
 //! The summary at a fork (SPEC 8).
 
+use forklore_core::Data;
 use forklore_engine::{Fork, NewEvent, Summarize};
-use forklore_model::Data;
 
 use crate::world::{World, cut, id, on_every_store};
 

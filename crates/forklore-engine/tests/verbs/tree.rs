@@ -1,9 +1,9 @@
 //! Families as trees (SPEC 7).
 
+use forklore_core::SessionKind;
+use forklore_core::header::CopyOf;
+use forklore_core::workspace::Workspace;
 use forklore_engine::{Delete, DeleteMode, Fork, TreeRequest};
-use forklore_model::SessionKind;
-use forklore_model::header::CopyOf;
-use forklore_model::workspace::Workspace;
 use forklore_store::port::Change;
 
 use crate::world::{World, id, on_every_store};

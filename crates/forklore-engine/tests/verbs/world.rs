@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use forklore_core::workspace::Workspace;
+use forklore_core::{AttachmentId, Class, Data, ErrorKind, Header, Selector, SessionId};
 use forklore_engine::{AppendRequest, Clock, Create, Engine, Error, Fork, Forked, NewEvent};
 use forklore_files::FilesStore;
-use forklore_model::workspace::Workspace;
-use forklore_model::{AttachmentId, Class, Data, ErrorKind, Header, Selector, SessionId};
 use forklore_sqlite::{Options, SqliteStore};
 use forklore_store::memory::MemoryStore;
 use forklore_store::port::Stored;
@@ -78,7 +78,7 @@ impl World {
         let path = dir.path().join("store.db");
         let store = Arc::new(SqliteStore::open(&path, Options::default()).unwrap());
         let engine = Engine::new(store.clone()).with_attachments(store.attachments());
-        Self::over(engine.with_upkeep(store), Some(dir))
+        Self::over(engine.with_maintenance(store), Some(dir))
     }
 
     pub(crate) fn files() -> Self {
@@ -86,7 +86,7 @@ impl World {
         let path = dir.path().join("store");
         let store = Arc::new(FilesStore::open(&path, Default::default()).unwrap());
         let engine = Engine::new(store.clone()).with_attachments(store.attachments());
-        Self::over(engine.with_upkeep(store), Some(dir))
+        Self::over(engine.with_maintenance(store), Some(dir))
     }
 
     fn over(engine: Engine, dir: Option<tempfile::TempDir>) -> Self {

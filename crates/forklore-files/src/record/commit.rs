@@ -1,7 +1,7 @@
 //! The line that ends a step.
 
-use forklore_model::header::{CopyOf, Usage};
-use forklore_model::{Counts, Header, Label, Lease, SessionId};
+use forklore_core::header::{CopyOf, Usage};
+use forklore_core::{Counts, Header, Label, Lease, SessionId};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! The line of an event: the envelope of SPEC 2, what is counted and decided when it is written,
 //! and the payload as it came.
 
-use forklore_model::{
+use forklore_core::{
     CallStep, Class, Counts, Data, Effect, Event, EventId, EventType, Origin, SessionId,
 };
 use jiff::Timestamp;
@@ -53,8 +53,8 @@ pub(crate) struct Writer<'a> {
     pub(crate) root_id: &'a SessionId,
 }
 
-impl<'a> From<&'a forklore_model::Header> for Writer<'a> {
-    fn from(header: &'a forklore_model::Header) -> Self {
+impl<'a> From<&'a forklore_core::Header> for Writer<'a> {
+    fn from(header: &'a forklore_core::Header) -> Self {
         Self {
             session_id: &header.id,
             parent_id: header.parent_id.as_ref(),

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use forklore_model::header::{CopyOf, Strategy, ToolCallPolicy};
-use forklore_model::workspace::Workspace;
-use forklore_model::{Counts, Cut, Data, Header, SessionId, SessionKind, Tombstone};
+use forklore_core::header::{CopyOf, Strategy, ToolCallPolicy};
+use forklore_core::workspace::Workspace;
+use forklore_core::{Counts, Cut, Data, Header, SessionId, SessionKind, Tombstone};
 use forklore_store::rules::bury;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -196,7 +196,7 @@ impl Facts {
 
 /// Counts as five numbers: there are many of them in a line.
 mod short {
-    use forklore_model::Counts;
+    use forklore_core::Counts;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     pub(super) fn serialize<S: Serializer>(counts: &Counts, to: S) -> Result<S::Ok, S::Error> {

@@ -60,7 +60,7 @@ pub(super) struct StepLine {
     sha256: String,
     state: String,
     /// The sessions it made or added to: number in the source, id, events that came from the file.
-    pub(super) sessions: Vec<(usize, forklore_model::SessionId, u64)>,
+    pub(super) sessions: Vec<(usize, forklore_core::SessionId, u64)>,
     ranges: Vec<RangeRecord>,
     /// Key, number of the session, position.
     places: Vec<(RecordKey, u32, u64)>,

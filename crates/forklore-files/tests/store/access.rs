@@ -5,8 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
+use forklore_core::ErrorKind;
 use forklore_files::{FilesStore, Options};
-use forklore_model::ErrorKind;
 use forklore_store::Error;
 use forklore_store::conformance::Scene;
 use forklore_store::conformance::events::turns;

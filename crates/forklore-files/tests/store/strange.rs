@@ -2,17 +2,17 @@
 
 use std::fs;
 
-use forklore_model::ErrorKind;
+use forklore_core::ErrorKind;
 use forklore_store::Error;
 use forklore_store::conformance::Scene;
 use forklore_store::conformance::events::{turns, user};
 use forklore_store::conformance::scene::{id, label};
-use forklore_store::port::{Change, Filter, Upkeep};
+use forklore_store::port::{Change, Filter, Maintenance};
 
 use crate::place::{Place, handle};
 
 /// A store of a root `a`, its fork `b`, and another root `c`.
-fn with_scene(act: impl FnOnce(&Place, &Scene<'_>, &dyn Upkeep)) {
+fn with_scene(act: impl FnOnce(&Place, &Scene<'_>, &dyn Maintenance)) {
     let place = Place::new();
     let store = place.open();
     let make = || handle(&store);
@@ -30,7 +30,7 @@ fn listed(scene: &Scene<'_>) -> (usize, usize) {
 
 #[test]
 fn files_of_other_tools_are_passed_over() {
-    with_scene(|place, scene, upkeep| {
+    with_scene(|place, scene, maintenance| {
         let root = place.root();
         for name in ["workspaces/.DS_Store", "labels/.DS_Store", "ids/.DS_Store", ".DS_Store"] {
             fs::write(root.join(name), "finder").unwrap();
@@ -38,14 +38,14 @@ fn files_of_other_tools_are_passed_over() {
         assert_eq!(listed(scene), (3, 0));
         scene.root("new", turns(1));
         scene.delete("new");
-        upkeep.gc(scene.clock.now()).unwrap();
+        maintenance.gc(scene.clock.now()).unwrap();
         scene.assert_sound();
     });
 }
 
 #[test]
 fn what_is_no_file_in_the_place_of_one_is_damage_of_that_one() {
-    with_scene(|place, scene, upkeep| {
+    with_scene(|place, scene, maintenance| {
         fs::create_dir(place.file("folder")).unwrap();
         std::os::unix::fs::symlink(place.file("a"), place.file("link")).unwrap();
         let fifo = std::process::Command::new("mkfifo").arg(place.file("pipe")).status().unwrap();
@@ -56,7 +56,7 @@ fn what_is_no_file_in_the_place_of_one_is_damage_of_that_one() {
         scene.append("a", turns(1));
         scene.delete("c");
         // Nobody knows what they would need.
-        assert_eq!(upkeep.gc(scene.clock.now()).unwrap_err().kind(), ErrorKind::Corrupt);
+        assert_eq!(maintenance.gc(scene.clock.now()).unwrap_err().kind(), ErrorKind::Corrupt);
     });
 }
 
@@ -86,14 +86,14 @@ fn a62_an_id_whose_file_is_lost_is_never_a_new_session() {
 
 #[test]
 fn damage_of_one_session_keeps_nobody_from_deleting_another() {
-    with_scene(|place, scene, upkeep| {
+    with_scene(|place, scene, maintenance| {
         let whole = fs::read_to_string(place.file("b")).unwrap();
         fs::write(place.file("b"), whole.replace("\"own_bytes\"", "\"own_Bytes\"")).unwrap();
         scene.delete("c");
-        upkeep.gc(scene.clock.now()).unwrap();
+        maintenance.gc(scene.clock.now()).unwrap();
         // What the damaged one may need stays.
         scene.delete("a");
-        upkeep.gc(scene.clock.now()).unwrap();
+        maintenance.gc(scene.clock.now()).unwrap();
         fs::write(place.file("b"), whole).unwrap();
         assert_eq!(scene.texts("b"), ["session_fork", "q1", "a1", "q1", "a1"]);
     });
@@ -101,12 +101,12 @@ fn damage_of_one_session_keeps_nobody_from_deleting_another() {
 
 #[test]
 fn a_damaged_event_that_nobody_needs_does_not_stay() {
-    with_scene(|place, scene, upkeep| {
+    with_scene(|place, scene, maintenance| {
         scene.append("c", vec![user("to be erased")]);
         let whole = fs::read_to_string(place.file("c")).unwrap();
         fs::write(place.file("c"), whole.replacen("q1", "Q1", 1)).unwrap();
         scene.delete("c");
-        upkeep.gc(scene.clock.now()).unwrap();
+        maintenance.gc(scene.clock.now()).unwrap();
         assert!(!fs::read_to_string(place.file("c")).unwrap().contains("to be erased"));
     });
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use forklore_model::ErrorKind;
+use forklore_core::ErrorKind;
 use forklore_store::conformance::Scene;
 use forklore_store::conformance::events::{turns, user};
 use forklore_store::port::{At, Direction, Query};

@@ -5,9 +5,9 @@ mod name;
 
 use std::path::Path;
 
-use forklore_model::dialect::{Dialect, FileFacts, Line, LineReader};
-use forklore_model::message::Content;
-use forklore_model::{Data, EventType, Message, Part};
+use forklore_core::agent_format::{AgentFormat, FileFacts, Line, LineReader};
+use forklore_core::message::Content;
+use forklore_core::{Data, EventType, Message, Part};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -20,7 +20,7 @@ pub const NAME: &str = "ak-coder";
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AkCoder;
 
-impl Dialect for AkCoder {
+impl AgentFormat for AkCoder {
     fn name(&self) -> &'static str {
         NAME
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use forklore_model::dialect::FileFacts;
+use forklore_core::agent_format::FileFacts;
 use jiff::Timestamp;
 
 /// How many digits a workspace's folder has behind its name.

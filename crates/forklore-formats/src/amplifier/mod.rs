@@ -7,8 +7,8 @@ mod view;
 
 use std::path::{Path, PathBuf};
 
-use forklore_model::dialect::{Dialect, FileFacts, LineReader};
-use forklore_model::{Data, EventType, Message};
+use forklore_core::agent_format::{AgentFormat, FileFacts, LineReader};
+use forklore_core::{Data, EventType, Message};
 
 use crate::head::{Probe, any_line};
 use crate::roles::kind_of;
@@ -20,7 +20,7 @@ pub const NAME: &str = "amplifier";
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Amplifier;
 
-impl Dialect for Amplifier {
+impl AgentFormat for Amplifier {
     fn name(&self) -> &'static str {
         NAME
     }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use forklore_model::dialect::FileFacts;
+use forklore_core::agent_format::FileFacts;
 use serde::Deserialize;
 
 use crate::lenient::{Text, Whole, fields};

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use forklore_model::EventType;
-use forklore_model::call::{CallStep, Effect};
-use forklore_model::dialect::{FileFacts, Line, LineReader, Record};
+use forklore_core::EventType;
+use forklore_core::agent_format::{FileFacts, Line, LineReader, Record};
+use forklore_core::call::{CallStep, Effect};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 

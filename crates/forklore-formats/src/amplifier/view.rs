@@ -1,6 +1,6 @@
 //! Amplifier's messages in the common form.
 
-use forklore_model::{Content, Data, EventType, Message, Part, Role};
+use forklore_core::{Content, Data, EventType, Message, Part, Role};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 

@@ -6,8 +6,8 @@ use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use forklore_model::export::{Export, FileWriter, Home, NewFile, Placement, Said};
-use forklore_model::{Event, EventType, Role};
+use forklore_core::export::{Export, FileWriter, Home, NewFile, Placement, Said};
+use forklore_core::{Event, EventType, Role};
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};

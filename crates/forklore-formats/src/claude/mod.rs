@@ -8,9 +8,9 @@ mod view;
 
 use std::path::{Path, PathBuf};
 
-use forklore_model::dialect::{Covers, Dialect, LineReader};
-use forklore_model::export::Export;
-use forklore_model::{Data, EventType, Message, Spent};
+use forklore_core::agent_format::{AgentFormat, Covers, LineReader};
+use forklore_core::export::Export;
+use forklore_core::{CallUsage, Data, EventType, Message};
 
 use crate::head::{Probe, any_line, long_line_holds};
 
@@ -21,7 +21,7 @@ pub const NAME: &str = "claude";
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Claude;
 
-impl Dialect for Claude {
+impl AgentFormat for Claude {
     fn name(&self) -> &'static str {
         NAME
     }
@@ -38,7 +38,7 @@ impl Dialect for Claude {
         view::message(kind, data)
     }
 
-    fn spent(&self, kind: &EventType, data: &Data) -> Option<Spent> {
+    fn spent(&self, kind: &EventType, data: &Data) -> Option<CallUsage> {
         if *kind == EventType::ASSISTANT_MESSAGE { spent::spent(data) } else { None }
     }
 

@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
-use forklore_model::call::{CallStep, Effect};
-use forklore_model::dialect::{FileFacts, Line, LineReader, Parent, Record};
-use forklore_model::{Class, EventType};
+use forklore_core::agent_format::{FileFacts, Line, LineReader, Parent, Record};
+use forklore_core::call::{CallStep, Effect};
+use forklore_core::{Class, EventType};
 use serde::{Deserialize, Deserializer};
 
 use crate::lenient::{Flag, Object, Said, Text, fields};

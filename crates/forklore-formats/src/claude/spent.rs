@@ -1,7 +1,7 @@
 //! What a stored record says its call of the model cost.
 
-use forklore_model::header::Usage;
-use forklore_model::{Data, Spent};
+use forklore_core::header::Usage;
+use forklore_core::{CallUsage, Data};
 use serde::Deserialize;
 
 use crate::lenient::{Number, Object, Text};
@@ -35,7 +35,7 @@ struct Tokens {
 }
 
 /// Several records share one message of the API, and each tells what it had cost by then.
-pub(super) fn spent(data: &Data) -> Option<Spent> {
+pub(super) fn spent(data: &Data) -> Option<CallUsage> {
     let fields: Fields<'_> = data.read().ok()?;
     let said = &fields.message.0;
     let tokens = &said.usage.0;
@@ -50,7 +50,7 @@ pub(super) fn spent(data: &Data) -> Option<Spent> {
         cached,
         cost: fields.cost.0,
     };
-    Spent { call: said.id.to_owned(), model: said.model.to_owned(), usage }.some()
+    CallUsage { call: said.id.to_owned(), model: said.model.to_owned(), usage }.some()
 }
 
 #[cfg(test)]

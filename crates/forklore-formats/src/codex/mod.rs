@@ -12,9 +12,9 @@ mod view;
 
 use std::path::{Path, PathBuf};
 
-use forklore_model::dialect::{Covers, Dialect, LineReader};
-use forklore_model::export::Export;
-use forklore_model::{Data, EventType, Message};
+use forklore_core::agent_format::{AgentFormat, Covers, LineReader};
+use forklore_core::export::Export;
+use forklore_core::{Data, EventType, Message};
 
 use crate::head::{Probe, any_line, long_line_holds};
 
@@ -25,7 +25,7 @@ pub const NAME: &str = "codex";
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Codex;
 
-impl Dialect for Codex {
+impl AgentFormat for Codex {
     fn name(&self) -> &'static str {
         NAME
     }

@@ -4,9 +4,9 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use forklore_model::dialect::{Base, FileFacts, Line, LineReader, Parent, Record};
-use forklore_model::header::Usage;
-use forklore_model::{Class, Effect, EventType};
+use forklore_core::agent_format::{Base, FileFacts, Line, LineReader, Parent, Record};
+use forklore_core::header::Usage;
+use forklore_core::{Class, Effect, EventType};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 

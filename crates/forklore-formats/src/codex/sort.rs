@@ -1,8 +1,8 @@
 //! Which event a record becomes. What the model is sent are `response_item`s; `event_msg`s tell
 //! the same once more for people, and are no second conversation.
 
-use forklore_model::call::{CallStep, Effect, OpenCall};
-use forklore_model::{Class, EventType};
+use forklore_core::call::{CallStep, Effect, OpenCall};
+use forklore_core::{Class, EventType};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 

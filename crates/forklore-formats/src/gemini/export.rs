@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use forklore_model::export::{Export, FileWriter, Home, NewFile, Placement, Said};
-use forklore_model::{Event, EventType, Role};
+use forklore_core::export::{Export, FileWriter, Home, NewFile, Placement, Said};
+use forklore_core::{Event, EventType, Role};
 use serde::Deserialize;
 use serde_json::{Value, json};
 

@@ -10,9 +10,9 @@ mod view;
 
 use std::path::Path;
 
-use forklore_model::dialect::{Dialect, LineReader};
-use forklore_model::export::Export;
-use forklore_model::{Data, EventType, Message, Spent};
+use forklore_core::agent_format::{AgentFormat, LineReader};
+use forklore_core::export::Export;
+use forklore_core::{CallUsage, Data, EventType, Message};
 
 use crate::document::{Document, elements};
 use crate::head::{Probe, any_line, first_byte};
@@ -24,7 +24,7 @@ pub const NAME: &str = "gemini";
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Gemini;
 
-impl Dialect for Gemini {
+impl AgentFormat for Gemini {
     fn name(&self) -> &'static str {
         NAME
     }
@@ -57,7 +57,7 @@ impl Dialect for Gemini {
         view::message(kind, data)
     }
 
-    fn spent(&self, kind: &EventType, data: &Data) -> Option<Spent> {
+    fn spent(&self, kind: &EventType, data: &Data) -> Option<CallUsage> {
         if *kind == EventType::ASSISTANT_MESSAGE { spent::spent(data) } else { None }
     }
 }

@@ -4,10 +4,10 @@
 use std::ops::Range;
 use std::path::Path;
 
-use forklore_model::call::Effect;
-use forklore_model::data::without_lone_surrogates;
-use forklore_model::dialect::{FileFacts, Line, LineReader, Record, Several};
-use forklore_model::{Class, EventType};
+use forklore_core::agent_format::{FileFacts, Line, LineReader, Record, Several};
+use forklore_core::call::Effect;
+use forklore_core::data::without_lone_surrogates;
+use forklore_core::{Class, EventType};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 

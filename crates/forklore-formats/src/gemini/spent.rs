@@ -1,7 +1,7 @@
 //! What a stored message says its call of the model cost.
 
-use forklore_model::header::Usage;
-use forklore_model::{Data, Spent};
+use forklore_core::header::Usage;
+use forklore_core::{CallUsage, Data};
 use serde::Deserialize;
 
 use crate::lenient::{Number, Object, Text};
@@ -26,7 +26,7 @@ struct Tokens {
 }
 
 /// A message that is written again, as one whose calls are answered is, tells of the same call.
-pub(super) fn spent(data: &Data) -> Option<Spent> {
+pub(super) fn spent(data: &Data) -> Option<CallUsage> {
     let fields: Fields<'_> = data.read().ok()?;
     let tokens = &fields.tokens.0;
     let usage = Usage {
@@ -35,5 +35,5 @@ pub(super) fn spent(data: &Data) -> Option<Spent> {
         cached: tokens.cached.count(),
         cost: 0.0,
     };
-    Spent { call: fields.id.to_owned(), model: fields.model.to_owned(), usage }.some()
+    CallUsage { call: fields.id.to_owned(), model: fields.model.to_owned(), usage }.some()
 }

@@ -1,6 +1,6 @@
 //! Gemini CLI's messages in the common form.
 
-use forklore_model::{Data, EventType, Message, Part, Role};
+use forklore_core::{Data, EventType, Message, Part, Role};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 

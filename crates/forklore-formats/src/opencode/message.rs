@@ -1,6 +1,6 @@
 //! The fields of a session and of a message, and what a message says.
 
-use forklore_model::call::{CallStep, OpenCall};
+use forklore_core::call::{CallStep, OpenCall};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 

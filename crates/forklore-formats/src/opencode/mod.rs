@@ -9,9 +9,9 @@ mod view;
 
 use std::path::Path;
 
-use forklore_model::dialect::{Covers, Dialect, LineReader};
-use forklore_model::export::Export;
-use forklore_model::{Data, EventType, Message, Spent};
+use forklore_core::agent_format::{AgentFormat, Covers, LineReader};
+use forklore_core::export::Export;
+use forklore_core::{CallUsage, Data, EventType, Message};
 
 use self::message::Told;
 use crate::document::Document;
@@ -23,7 +23,7 @@ pub const NAME: &str = "opencode";
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Opencode;
 
-impl Dialect for Opencode {
+impl AgentFormat for Opencode {
     fn name(&self) -> &'static str {
         NAME
     }
@@ -61,7 +61,7 @@ impl Dialect for Opencode {
         view::message(kind, data)
     }
 
-    fn spent(&self, kind: &EventType, data: &Data) -> Option<Spent> {
+    fn spent(&self, kind: &EventType, data: &Data) -> Option<CallUsage> {
         if *kind == EventType::ASSISTANT_MESSAGE { spent::spent(data) } else { None }
     }
 

@@ -3,10 +3,10 @@
 //! In lines a message may come again: the program changes its rows. What says the same is kept
 //! and no event; what says something else is a branch.
 
-use forklore_model::call::Effect;
-use forklore_model::data::without_lone_surrogates;
-use forklore_model::dialect::{FileFacts, Line, LineReader, Parent, Record, Several};
-use forklore_model::{Class, EventType};
+use forklore_core::agent_format::{FileFacts, Line, LineReader, Parent, Record, Several};
+use forklore_core::call::Effect;
+use forklore_core::data::without_lone_surrogates;
+use forklore_core::{Class, EventType};
 use jiff::Timestamp;
 use serde_json::value::RawValue;
 

@@ -1,7 +1,7 @@
 //! What a stored message says its calls of the model cost.
 
-use forklore_model::header::Usage;
-use forklore_model::{Data, Spent};
+use forklore_core::header::Usage;
+use forklore_core::{CallUsage, Data};
 use serde::Deserialize;
 
 use crate::lenient::{Number, Object, Text};
@@ -40,7 +40,7 @@ struct Cache {
     write: Number,
 }
 
-pub(super) fn spent(data: &Data) -> Option<Spent> {
+pub(super) fn spent(data: &Data) -> Option<CallUsage> {
     let fields: Fields<'_> = data.read().ok()?;
     let info = &fields.info.0;
     let Tokens { input, output, reasoning, cache: Object(cache) } = &info.tokens.0;
@@ -51,5 +51,5 @@ pub(super) fn spent(data: &Data) -> Option<Spent> {
         cached,
         cost: info.cost.0,
     };
-    Spent { call: info.id.to_owned(), model: info.model.to_owned(), usage }.some()
+    CallUsage { call: info.id.to_owned(), model: info.model.to_owned(), usage }.some()
 }

@@ -7,9 +7,9 @@ mod view;
 
 use std::path::Path;
 
-use forklore_model::dialect::{Covers, Dialect, Edit, LineReader};
-use forklore_model::export::Export;
-use forklore_model::{Data, EventType, Message, Spent};
+use forklore_core::agent_format::{AgentFormat, Covers, Edit, LineReader};
+use forklore_core::export::Export;
+use forklore_core::{CallUsage, Data, EventType, Message};
 use serde::Deserialize;
 
 use crate::head::{Probe, any_line, long_line_holds};
@@ -21,7 +21,7 @@ pub const NAME: &str = "pi";
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pi;
 
-impl Dialect for Pi {
+impl AgentFormat for Pi {
     fn name(&self) -> &'static str {
         NAME
     }
@@ -38,7 +38,7 @@ impl Dialect for Pi {
         view::message(kind, data)
     }
 
-    fn spent(&self, kind: &EventType, data: &Data) -> Option<Spent> {
+    fn spent(&self, kind: &EventType, data: &Data) -> Option<CallUsage> {
         if *kind == EventType::ASSISTANT_MESSAGE { spent::spent(data) } else { None }
     }
 

@@ -1,10 +1,10 @@
 //! What one line of a Pi file is. The hot path of an import: one parse, nothing built that is
 //! not needed.
 
-use forklore_model::call::{CallStep, Effect};
-use forklore_model::dialect::{FileFacts, Line, LineReader, Parent, Record};
-use forklore_model::header::Usage;
-use forklore_model::{Class, EventType};
+use forklore_core::agent_format::{FileFacts, Line, LineReader, Parent, Record};
+use forklore_core::call::{CallStep, Effect};
+use forklore_core::header::Usage;
+use forklore_core::{Class, EventType};
 use serde::Deserialize;
 
 use crate::lenient::{Number, Object, Said, Text, fields};

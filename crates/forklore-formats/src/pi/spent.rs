@@ -1,7 +1,7 @@
 //! What a stored message says its call of the model cost.
 
-use forklore_model::header::Usage;
-use forklore_model::{Data, Spent};
+use forklore_core::header::Usage;
+use forklore_core::{CallUsage, Data};
 use serde::Deserialize;
 
 use crate::lenient::{Number, Object, Text};
@@ -43,7 +43,7 @@ struct Cost {
     total: Number,
 }
 
-pub(super) fn spent(data: &Data) -> Option<Spent> {
+pub(super) fn spent(data: &Data) -> Option<CallUsage> {
     let fields: Fields<'_> = data.read().ok()?;
     let said = &fields.message.0;
     let tokens = &said.usage.0;
@@ -61,5 +61,5 @@ pub(super) fn spent(data: &Data) -> Option<Spent> {
     // Copies of a message keep its id and its time; ids alone are short.
     let written = || Some(format!("{} {}", fields.id.get()?, fields.timestamp.get()?));
     let call = said.response_id.to_owned().or_else(written);
-    Spent { call, model: said.model.to_owned(), usage }.some()
+    CallUsage { call, model: said.model.to_owned(), usage }.some()
 }

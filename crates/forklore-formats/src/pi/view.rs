@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use forklore_model::dialect::Edit;
-use forklore_model::{Content, Data, EventType, Message, Part, Role};
+use forklore_core::agent_format::Edit;
+use forklore_core::{Content, Data, EventType, Message, Part, Role};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 

@@ -8,8 +8,8 @@ mod view;
 
 use std::path::{Path, PathBuf};
 
-use forklore_model::dialect::{Covers, Dialect, LineReader};
-use forklore_model::{Data, EventType, Message, Spent};
+use forklore_core::agent_format::{AgentFormat, Covers, LineReader};
+use forklore_core::{CallUsage, Data, EventType, Message};
 
 use crate::head::any_text;
 
@@ -20,7 +20,7 @@ pub const NAME: &str = "pixir";
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pixir;
 
-impl Dialect for Pixir {
+impl AgentFormat for Pixir {
     fn name(&self) -> &'static str {
         NAME
     }
@@ -42,7 +42,7 @@ impl Dialect for Pixir {
         view::message(kind, data)
     }
 
-    fn spent(&self, kind: &EventType, data: &Data) -> Option<Spent> {
+    fn spent(&self, kind: &EventType, data: &Data) -> Option<CallUsage> {
         (*kind == EventType::PROVIDER_USAGE).then(|| spent::spent(data)).flatten()
     }
 

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use forklore_model::call::{CallStep, Effect};
-use forklore_model::dialect::{FileFacts, Line, LineReader, Record};
-use forklore_model::header::Usage;
-use forklore_model::{Data, EventType};
+use forklore_core::agent_format::{FileFacts, Line, LineReader, Record};
+use forklore_core::call::{CallStep, Effect};
+use forklore_core::header::Usage;
+use forklore_core::{Data, EventType};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 

@@ -1,7 +1,7 @@
 //! What a stored `provider_usage` says that a call of the model cost.
 
-use forklore_model::header::Usage;
-use forklore_model::{Data, Spent};
+use forklore_core::header::Usage;
+use forklore_core::{CallUsage, Data};
 use serde::Deserialize;
 
 use crate::lenient::{Number, Object, Text};
@@ -44,9 +44,9 @@ struct Told<'a> {
 }
 
 /// Costs are not replayed into forks: each is told once, under an id of its own.
-pub(super) fn spent(data: &Data) -> Option<Spent> {
+pub(super) fn spent(data: &Data) -> Option<CallUsage> {
     let fields: Fields<'_> = data.read().ok()?;
     let told = &fields.data.0;
     let (call, model) = (fields.id.to_owned(), told.model.to_owned());
-    Spent { call, model, usage: told.usage_summary.0.usage() }.some()
+    CallUsage { call, model, usage: told.usage_summary.0.usage() }.some()
 }

@@ -1,6 +1,6 @@
 //! Pixir's events as messages.
 
-use forklore_model::{Data, EventType, Message, Part, Role};
+use forklore_core::{Data, EventType, Message, Part, Role};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 

@@ -7,8 +7,8 @@ mod view;
 
 use std::path::Path;
 
-use forklore_model::dialect::{Covers, Dialect, LineReader};
-use forklore_model::{Data, EventType, Message};
+use forklore_core::agent_format::{AgentFormat, Covers, LineReader};
+use forklore_core::{Data, EventType, Message};
 
 use crate::document::Document;
 use crate::head::{Probe, any_line};
@@ -22,7 +22,7 @@ pub const NAME: &str = "plain";
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Plain;
 
-impl Dialect for Plain {
+impl AgentFormat for Plain {
     fn name(&self) -> &'static str {
         NAME
     }

@@ -1,9 +1,9 @@
 //! What a message is, and where the messages of a document stand.
 
-use forklore_model::EventType;
-use forklore_model::call::{CallStep, Effect};
-use forklore_model::data::without_lone_surrogates;
-use forklore_model::dialect::{FileFacts, Line, LineReader, Record, Several};
+use forklore_core::EventType;
+use forklore_core::agent_format::{FileFacts, Line, LineReader, Record, Several};
+use forklore_core::call::{CallStep, Effect};
+use forklore_core::data::without_lone_surrogates;
 use serde::Deserialize;
 
 use crate::document::{Document, range};

@@ -1,6 +1,6 @@
 //! Plain messages in the common form.
 
-use forklore_model::{Content, Data, EventType, Message, Part, Role, payload};
+use forklore_core::{Content, Data, EventType, Message, Part, Role, payload};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 

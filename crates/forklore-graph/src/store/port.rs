@@ -1,9 +1,9 @@
 //! The port over the journal, with the rules of the profile before it.
 
-use forklore_model::{Header, SessionId};
+use forklore_core::{Header, SessionId};
 use forklore_store::port::{
-    Append, Appended, Change, Changed, Children, Collected, Cursor, Filter, Headers, NewSession,
-    Packed, Page, Query, Removed, Store, Upkeep, Verification,
+    Append, Appended, Change, Changed, Children, Collected, Cursor, Filter, Headers, Maintenance,
+    NewSession, Packed, Page, Query, Removed, Store, Verification,
 };
 use forklore_store::sources::{
     FindSource, Place, Range, RecordKey, Source, SourceId, Sources, Step, Write,
@@ -98,7 +98,7 @@ impl Sources for GraphStore {
     }
 }
 
-impl Upkeep for GraphStore {
+impl Maintenance for GraphStore {
     fn gc(&self, now: Timestamp) -> Result<Collected> {
         self.journal.gc(now)
     }

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use forklore_core::workspace::Workspace;
+use forklore_core::{Data, EventType, SessionId, SessionKind, ToolCallPolicy};
 use forklore_engine::{Clock, Create, Delete, DeleteMode, Engine, Fork, NewEvent};
 use forklore_graph::terms::Quad;
 use forklore_graph::{Graph, Projection, Scope};
-use forklore_model::workspace::Workspace;
-use forklore_model::{Data, EventType, SessionId, SessionKind, ToolCallPolicy};
 use forklore_store::Store;
 use forklore_store::memory::MemoryStore;
-use forklore_store::port::Upkeep;
+use forklore_store::port::Maintenance;
 use forklore_store::sources::Sources;
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -38,7 +38,7 @@ pub(crate) fn clocked(engine: Engine) -> Engine {
     engine.with_clock(Arc::new(Minutes::default()))
 }
 
-pub(crate) fn over<S: Store + Sources + Upkeep + 'static>(store: S) -> Engine {
+pub(crate) fn over<S: Store + Sources + Maintenance + 'static>(store: S) -> Engine {
     clocked(Engine::over(Arc::new(store)))
 }
 

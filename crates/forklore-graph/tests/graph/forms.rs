@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use forklore_core::EventType;
+use forklore_core::workspace::Workspace;
 use forklore_engine::Create;
 use forklore_graph::terms::{GraphName, Quad};
 use forklore_graph::{Format, Scope, write};
-use forklore_model::EventType;
-use forklore_model::workspace::Workspace;
 use forklore_store::memory::MemoryStore;
 use oxigraph::io::RdfParser;
 use serde_json::json;
@@ -64,7 +64,7 @@ fn hostile_texts_stay_texts_in_every_form() {
     let raw = r#"{"content":"half \ud83d of a pair"}"#;
     let mut event = forklore_engine::NewEvent::new(
         EventType::USER_MESSAGE,
-        forklore_model::Data::parse(raw).unwrap(),
+        forklore_core::Data::parse(raw).unwrap(),
     );
     event.id = Some("half".parse().unwrap());
     engine.append(&id("Ärger-会話"), &event.into()).unwrap();

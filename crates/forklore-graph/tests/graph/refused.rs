@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use forklore_core::ErrorKind;
 use forklore_graph::terms::Term;
 use forklore_graph::{Answer, Query, QueryError, term};
-use forklore_model::ErrorKind;
 
 use crate::family::{graph, grown};
 

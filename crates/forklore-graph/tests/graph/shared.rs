@@ -1,9 +1,9 @@
 //! A prefix is told once, and replay tells nothing.
 
+use forklore_core::SessionId;
+use forklore_core::workspace::Workspace;
 use forklore_engine::{Create, Fork, NewEvent};
 use forklore_graph::{Scope, session_iri};
-use forklore_model::SessionId;
-use forklore_model::workspace::Workspace;
 use forklore_store::memory::MemoryStore;
 
 use crate::family::{assistant, grown, id, over, quads};

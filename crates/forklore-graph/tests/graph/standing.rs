@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use forklore_core::workspace::Workspace;
+use forklore_core::{ErrorKind, EventType, Header};
 use forklore_engine::{Create, Delete, DeleteMode, Engine, Fork, NewEvent};
 use forklore_graph::{Graph, GraphStore, Scope};
-use forklore_model::workspace::Workspace;
-use forklore_model::{ErrorKind, EventType, Header};
 use forklore_store::Store;
 use forklore_store::memory::MemoryStore;
 use forklore_store::port::{At, Direction, Filter, Query, Stored};

@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use forklore_core::workspace::Workspace;
+use forklore_core::{ErrorKind, Selector};
 use forklore_engine::{Create, Delete, DeleteMode, Engine, Fork};
 use forklore_graph::{GraphStore, Profile};
-use forklore_model::workspace::Workspace;
-use forklore_model::{ErrorKind, Selector};
 
 use crate::family::{assistant, clocked, id, user};
 

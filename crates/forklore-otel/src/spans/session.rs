@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::SystemTime;
 
 use forklore_agent::notify::{Name, Notification};
-use forklore_model::SessionId;
+use forklore_core::SessionId;
 use opentelemetry::KeyValue;
 use opentelemetry::trace::{Span as _, SpanContext, Status};
 use opentelemetry_sdk::trace::Span;

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::ops::Range;
 
 use bytestring::ByteString;
-use forklore_model::Data;
+use forklore_core::Data;
 use rusqlite::blob::Blob;
 use rusqlite::{Connection, MAIN_DB};
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use forklore_model::{CallStep, Class, Data, Effect, Event, EventId, EventType};
+use forklore_core::{CallStep, Class, Data, Effect, Event, EventId, EventType};
 use serde::{Deserialize, Serialize};
 
 use super::outline::Outline;

@@ -1,7 +1,7 @@
 //! What a chunk says of its events without showing them: where they stand and how they count.
 
-use forklore_model::Counts;
-use forklore_model::lineage::Unit;
+use forklore_core::Counts;
+use forklore_core::lineage::Unit;
 use forklore_store::port::Direction;
 
 use crate::row::Row;

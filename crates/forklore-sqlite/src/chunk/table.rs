@@ -1,6 +1,6 @@
 //! Chunks as SQLite keeps them.
 
-use forklore_model::Counts;
+use forklore_core::Counts;
 use forklore_store::port::Direction;
 use rusqlite::{CachedStatement, Connection, Row as SqlRow, params};
 

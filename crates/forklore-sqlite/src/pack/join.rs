@@ -4,8 +4,8 @@
 //! copied once, into a nameless segment, and every page of the chain then names a prefix of that
 //! copy: what is built on any of them reads it in one piece.
 
-use forklore_model::lineage::Span;
-use forklore_model::{Counts, SessionId};
+use forklore_core::lineage::Span;
+use forklore_core::{Counts, SessionId};
 use forklore_store::{Error, Result as StoreResult};
 use rusqlite::Connection;
 

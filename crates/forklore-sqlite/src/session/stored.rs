@@ -5,7 +5,7 @@
 
 use std::sync::LazyLock;
 
-use forklore_model::{Data, EventId, SessionId};
+use forklore_core::{Data, EventId, SessionId};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Row, ToSql};
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use forklore_model::ErrorKind;
+use forklore_core::ErrorKind;
 use forklore_store::conformance::events::{turns, user};
 use forklore_store::conformance::scene::id;
 use forklore_store::conformance::{Handle, Scene};
@@ -16,7 +16,7 @@ fn a_full_disk_refuses_the_append_and_the_next_one_works() {
     let path = dir.path().join("store.db");
     let store = Arc::new(SqliteStore::open(&path, Options::default()).unwrap());
     let factory =
-        || Handle { store: store.clone(), upkeep: Some(store.clone()), attachments: None };
+        || Handle { store: store.clone(), maintenance: Some(store.clone()), attachments: None };
     let scene = Scene::new(&factory);
     scene.root("a", turns(2));
     let before = scene.log("a");
@@ -45,7 +45,7 @@ fn a_sync_that_fails_while_packing_ends_the_writing_of_the_store() {
     let path = dir.path().join("store.db");
     let store = Arc::new(SqliteStore::open(&path, Options::default()).unwrap());
     let factory =
-        || Handle { store: store.clone(), upkeep: Some(store.clone()), attachments: None };
+        || Handle { store: store.clone(), maintenance: Some(store.clone()), attachments: None };
     let scene = Scene::new(&factory);
     scene.root("a", turns(2));
     let packing =

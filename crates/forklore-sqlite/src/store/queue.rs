@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use forklore_model::SessionId;
+use forklore_core::SessionId;
 use forklore_store::Result;
 use forklore_store::port::{Append, Appended};
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use forklore_model::SessionId;
+use forklore_core::SessionId;
 use forklore_store::Result;
 use forklore_store::port::{Append, Appended};
 

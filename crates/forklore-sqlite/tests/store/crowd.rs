@@ -1,6 +1,6 @@
 //! Threads that append at once are written together, and each is told what became of its own.
 
-use forklore_model::{ErrorKind, SessionId};
+use forklore_core::{ErrorKind, SessionId};
 use forklore_store::conformance::Scene;
 use forklore_store::conformance::events::user;
 use forklore_store::port::Append;

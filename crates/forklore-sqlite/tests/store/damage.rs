@@ -1,6 +1,6 @@
 //! Damage is noticed, its place is named, and whoever does not need the bytes still works.
 
-use forklore_model::{ErrorKind, SessionId};
+use forklore_core::{ErrorKind, SessionId};
 use forklore_store::Error;
 use forklore_store::conformance::Scene;
 use forklore_store::conformance::events::turns;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use forklore_model::{Origin, Strategy};
+use forklore_core::{Origin, Strategy};
 use forklore_sqlite::{Checkpoints, Options, SqliteStore};
 use forklore_store::conformance::Scene;
 use forklore_store::conformance::events::{asks, result, turns, usage, user};
@@ -115,7 +115,7 @@ fn a_chain_that_was_joined_is_one_piece_for_all_that_build_on_it() {
     }
     let branch = scene.log("b39");
     let cold = scene.clock.now() - SignedDuration::from_hours(1);
-    let packed = scene.upkeep().pack(cold).unwrap();
+    let packed = scene.maintenance().pack(cold).unwrap();
     assert_eq!((packed.events, packed.histories), (0, 1));
     assert_eq!(names.each_ref().map(|name| scene.log(name)), before);
     assert_eq!(scene.log("b39"), branch);
@@ -134,11 +134,11 @@ fn a_chain_that_was_joined_is_one_piece_for_all_that_build_on_it() {
     let gone: Vec<_> = (0..DEPTH).map(|depth| format!("s{depth}")).collect();
     let gone: Vec<_> = gone.iter().map(String::as_str).collect();
     scene.remove(&gone, Children::Keep).unwrap();
-    scene.upkeep().gc(scene.clock.now()).unwrap();
+    scene.maintenance().gc(scene.clock.now()).unwrap();
     assert_eq!(scene.log("near"), near);
     assert_eq!(scene.log("b39"), branch);
     assert_eq!(scene.log(&names[0]), log);
-    assert_eq!(scene.upkeep().pack(cold).unwrap().histories, 0);
+    assert_eq!(scene.maintenance().pack(cold).unwrap().histories, 0);
     scene.assert_sound();
 }
 

@@ -2,10 +2,10 @@
 
 use std::fs;
 
-use forklore_model::Strategy;
+use forklore_core::Strategy;
 use forklore_store::conformance::Scene;
 use forklore_store::conformance::events::{turns, user};
-use forklore_store::port::Upkeep;
+use forklore_store::port::Maintenance;
 
 use crate::place::{Place, handle};
 

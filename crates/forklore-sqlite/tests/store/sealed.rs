@@ -5,12 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use forklore_model::{ErrorKind, SessionId, Strategy};
+use forklore_core::{ErrorKind, SessionId, Strategy};
 use forklore_sqlite::{Checkpoints, Options, SqliteStore};
 use forklore_store::Error;
 use forklore_store::conformance::Scene;
 use forklore_store::conformance::events::{turns, user};
-use forklore_store::port::{At, Children, Direction, Filter, Query, Store, Stored, Upkeep};
+use forklore_store::port::{At, Children, Direction, Filter, Maintenance, Query, Store, Stored};
 use rusqlite::params;
 
 use crate::place::{Place, handle};
@@ -135,11 +135,11 @@ fn long_payloads_stay_out_of_chunks_until_they_are_packed() {
         place.sqlite().query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap()
     };
     assert_eq!(counts(), (4, 127));
-    let (log, bytes) = (scene.log("a"), scene.upkeep().store_bytes().unwrap());
+    let (log, bytes) = (scene.log("a"), scene.maintenance().store_bytes().unwrap());
     scene.pack();
     assert_eq!(counts(), (0, 131));
     assert_eq!(scene.log("a"), log);
-    assert!(scene.upkeep().store_bytes().unwrap() < bytes);
+    assert!(scene.maintenance().store_bytes().unwrap() < bytes);
 }
 
 #[test]

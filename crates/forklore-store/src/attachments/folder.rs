@@ -13,7 +13,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use forklore_model::AttachmentId;
+use forklore_core::AttachmentId;
 
 use self::file::version;
 use super::{Attachment, Attachments, Held, Swept};

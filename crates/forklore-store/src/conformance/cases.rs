@@ -18,12 +18,12 @@ mod label;
 mod lease;
 mod lineage;
 mod list;
+mod maintenance;
 mod processes;
 mod race;
 mod read;
 mod shared_attachments;
 mod size;
-mod upkeep;
 mod verbatim;
 mod verify;
 
@@ -54,7 +54,7 @@ pub enum Capability {
     /// Several processes may use it at once.
     Processes,
     /// It gives back the space of what was deleted.
-    Upkeep,
+    Maintenance,
     /// It keeps attachments.
     Attachments,
     /// Attachments are there when it is opened again, and several processes may keep the same.
@@ -69,7 +69,7 @@ impl Capability {
             Self::Base => "base",
             Self::Durable => "durable",
             Self::Processes => "processes",
-            Self::Upkeep => "upkeep",
+            Self::Maintenance => "maintenance",
             Self::Attachments => "attachments",
             Self::SharedAttachments => "shared_attachments",
         }
@@ -298,7 +298,7 @@ macro_rules! __forklore_cases {
                 1712 a55_readers_see_whole_batches
                 1713 a64_a_detach_and_a_delete_of_the_same
             }
-            upkeep upkeep {
+            maintenance maintenance {
                 1801 a52_gc_changes_no_answer
                 1802 a52_gc_gives_back_a_deleted_session
                 1803 a52_gc_gives_back_what_stands_behind_the_last_cut
@@ -377,7 +377,7 @@ mod needs {
     pub(super) const base: Capability = Capability::Base;
     pub(super) const durable: Capability = Capability::Durable;
     pub(super) const processes: Capability = Capability::Processes;
-    pub(super) const upkeep: Capability = Capability::Upkeep;
+    pub(super) const maintenance: Capability = Capability::Maintenance;
     pub(super) const attachments: Capability = Capability::Attachments;
     pub(super) const shared_attachments: Capability = Capability::SharedAttachments;
 }

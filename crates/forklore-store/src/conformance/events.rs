@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use forklore_model::header::Usage;
-use forklore_model::{Class, Data, Event, EventId, EventType, payload};
+use forklore_core::header::Usage;
+use forklore_core::{Class, Data, Event, EventId, EventType, payload};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::attachments::Attachments;
-use crate::port::{Store, Upkeep};
+use crate::port::{Maintenance, Store};
 
 /// Makes the stores that tests try. A closure that gives a [`Handle`] is one, for stores that are
 /// gone with their last handle; [`Directory`] is one for stores that live in a directory.
@@ -36,8 +36,8 @@ pub trait Place: Send + Sync {
 pub struct Handle {
     /// The store.
     pub store: Arc<dyn Store>,
-    /// Its upkeep, where it has any.
-    pub upkeep: Option<Arc<dyn Upkeep + Send + Sync>>,
+    /// Its maintenance, where it has any.
+    pub maintenance: Option<Arc<dyn Maintenance + Send + Sync>>,
     /// Its attachments, where it keeps any.
     pub attachments: Option<Arc<dyn Attachments>>,
 }
@@ -45,13 +45,13 @@ pub struct Handle {
 impl Handle {
     /// A store and nothing beside the port.
     pub fn new(store: impl Store + 'static) -> Self {
-        Self { store: Arc::new(store), upkeep: None, attachments: None }
+        Self { store: Arc::new(store), maintenance: None, attachments: None }
     }
 
     /// A store that also keeps its own space in order.
-    pub fn with_upkeep(store: impl Store + Upkeep + 'static) -> Self {
+    pub fn with_maintenance(store: impl Store + Maintenance + 'static) -> Self {
         let store = Arc::new(store);
-        Self { store: store.clone(), upkeep: Some(store), attachments: None }
+        Self { store: store.clone(), maintenance: Some(store), attachments: None }
     }
 
     /// The same store, which also keeps attachments.

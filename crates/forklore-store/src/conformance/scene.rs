@@ -1,8 +1,8 @@
 //! A store with a clock, and the steps of a test in a few words.
 
-use forklore_model::header::{Strategy, ToolCallPolicy};
-use forklore_model::workspace::Workspace;
-use forklore_model::{Counts, Cut, Event, Header, Label, SessionId, SessionKind};
+use forklore_core::header::{Strategy, ToolCallPolicy};
+use forklore_core::workspace::Workspace;
+use forklore_core::{Counts, Cut, Event, Header, Label, SessionId, SessionKind};
 use jiff::Timestamp;
 
 use super::events::{Clock, Draft, session_fork, spent};
@@ -11,8 +11,8 @@ use super::process::Role;
 use crate::attachments::Attachments;
 use crate::error::Result;
 use crate::port::{
-    Append, Appended, At, Beginning, Change, Changed, Children, Direction, NewSession, Page, Query,
-    Removed, Store, Stored, Upkeep,
+    Append, Appended, At, Beginning, Change, Changed, Children, Direction, Maintenance, NewSession,
+    Page, Query, Removed, Store, Stored,
 };
 
 /// One store under test, and short words for what a case does with it.
@@ -91,9 +91,9 @@ impl<'f> Scene<'f> {
         &*self.handle().store
     }
 
-    /// The store's upkeep; asked for by cases of that capability only.
-    pub fn upkeep(&self) -> &dyn Upkeep {
-        &**self.handle().upkeep.as_ref().expect("a store that offers upkeep")
+    /// The store's maintenance; asked for by cases of that capability only.
+    pub fn maintenance(&self) -> &dyn Maintenance {
+        &**self.handle().maintenance.as_ref().expect("a store that offers maintenance")
     }
 
     /// The store's attachments; asked for by cases of that capability only.
@@ -103,15 +103,15 @@ impl<'f> Scene<'f> {
 
     /// Collects what nobody needs, where the store can.
     pub(super) fn collect(&self) {
-        if let Some(upkeep) = &self.handle().upkeep {
-            upkeep.gc(self.clock.now()).unwrap();
+        if let Some(maintenance) = &self.handle().maintenance {
+            maintenance.gc(self.clock.now()).unwrap();
         }
     }
 
     /// Packs everything, where the store can.
     pub fn pack(&self) {
-        if let Some(upkeep) = &self.handle().upkeep {
-            upkeep.pack(self.clock.now() + jiff::SignedDuration::from_hours(1)).unwrap();
+        if let Some(maintenance) = &self.handle().maintenance {
+            maintenance.pack(self.clock.now() + jiff::SignedDuration::from_hours(1)).unwrap();
         }
     }
 
@@ -349,7 +349,7 @@ pub fn text(event: &Event) -> String {
 /// The counts that a history of these events has behind its last.
 #[must_use]
 pub fn counts_of(log: &[Stored]) -> Counts {
-    let mut open = forklore_model::OpenCalls::default();
+    let mut open = forklore_core::OpenCalls::default();
     log.iter().filter(|stored| stored.event.class.is_inherited()).fold(
         Counts::default(),
         |counts, stored| {

@@ -1,7 +1,7 @@
 //! `suite!`: a test for each case.
 
 /// Makes a test of each case, in a module for each group: `suite!(factory)` of the base cases,
-/// `suite!(factory; durable, upkeep)` of those of these capabilities too.
+/// `suite!(factory; durable, maintenance)` of those of these capabilities too.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __forklore_suite {
@@ -28,7 +28,7 @@ macro_rules! __forklore_offered {
     (base $offered:tt $($group:tt)*) => { $crate::__forklore_group! { $($group)* } };
     (durable [durable $($rest:ident)*] $($group:tt)*) => { $crate::__forklore_group! { $($group)* } };
     (processes [processes $($rest:ident)*] $($group:tt)*) => { $crate::__forklore_group! { $($group)* } };
-    (upkeep [upkeep $($rest:ident)*] $($group:tt)*) => { $crate::__forklore_group! { $($group)* } };
+    (maintenance [maintenance $($rest:ident)*] $($group:tt)*) => { $crate::__forklore_group! { $($group)* } };
     (attachments [attachments $($rest:ident)*] $($group:tt)*) => { $crate::__forklore_group! { $($group)* } };
     (shared_attachments [shared_attachments $($rest:ident)*] $($group:tt)*) => { $crate::__forklore_group! { $($group)* } };
     ($need:ident [$other:ident $($rest:ident)*] $($group:tt)*) => {

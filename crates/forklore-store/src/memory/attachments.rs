@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use forklore_model::AttachmentId;
+use forklore_core::AttachmentId;
 use sha2::{Digest, Sha256};
 
 use crate::attachments::{Attachment, Attachments, Held, Swept};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use forklore_model::{Counts, Data, Event, Header, OpenCalls, Origin, SessionId};
+use forklore_core::{Counts, Data, Event, Header, OpenCalls, Origin, SessionId};
 
 use crate::port::{Append, Appended, At, Direction, Query, Stored};
 

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use forklore_model::SessionId;
+use forklore_core::SessionId;
 
 use super::MemoryStore;
 use super::session::Mark;

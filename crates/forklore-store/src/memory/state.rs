@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use forklore_model::{Counts, Header, Label, OpenCalls, Origin, SessionId, SessionKind, Strategy};
+use forklore_core::{Counts, Header, Label, OpenCalls, Origin, SessionId, SessionKind, Strategy};
 use jiff::Timestamp;
 
 use super::session::Session;

@@ -21,7 +21,7 @@ pub fn beside_name(path: &str) -> RecordKey {
 /// `Stale`, and those of `is_deleted`.
 pub fn check_beside<E: From<Error>>(
     latest: Option<&Source>,
-    mut is_deleted: impl FnMut(&forklore_model::SessionId) -> Result<bool, E>,
+    mut is_deleted: impl FnMut(&forklore_core::SessionId) -> Result<bool, E>,
 ) -> Result<(), E> {
     let stale = |message: &str| {
         let message = message.to_owned();

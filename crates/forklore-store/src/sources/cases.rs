@@ -6,9 +6,9 @@
     reason = "these are tests: a broken expectation ends the case"
 )]
 
-use forklore_model::header::{CopyOf, Usage};
-use forklore_model::workspace::Workspace;
-use forklore_model::{Data, Effect, Event, EventType, Label, SessionId, SessionKind};
+use forklore_core::header::{CopyOf, Usage};
+use forklore_core::workspace::Workspace;
+use forklore_core::{Data, Effect, Event, EventType, Label, SessionId, SessionKind};
 use jiff::Timestamp;
 
 use super::{

@@ -3,12 +3,12 @@
 use std::ops::Range;
 use std::time::Duration;
 
+use forklore_core::header::Usage;
+use forklore_core::{Cut, Header, Message, Selector, SessionId};
 use forklore_engine::{
     Branches, Difference, Engine, Inspection, Lineage, ListRequest, Listing, Loaded, LogRange,
     NamedAttachment, Pace, Record, Result, Scope, Spender, Spending, Stats, TreeRequest, Trees,
 };
-use forklore_model::header::Usage;
-use forklore_model::{Cut, Header, Message, Selector, SessionId};
 use forklore_store::port::{At, Stored, Verification};
 
 use super::{Forklore, Rows};

@@ -5,8 +5,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use forklore_core::{Content, Message, Part};
 use forklore_engine::{Record, Result};
-use forklore_model::{Content, Message, Part};
 use forklore_store::port::Stored;
 use futures_lite::{Stream, StreamExt};
 

@@ -6,11 +6,11 @@
 use std::io::Write;
 use std::path::PathBuf;
 
+use forklore_core::{AttachmentId, SessionId};
 use forklore_engine::{
     ExportTo, Exported, ImportOptions, ImportReport, LogRange, Progressed, Restored, Result,
     Salvage, SessionFile, Survey,
 };
-use forklore_model::{AttachmentId, SessionId};
 
 use super::Forklore;
 

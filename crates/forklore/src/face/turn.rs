@@ -1,8 +1,8 @@
 //! The verbs that a runtime needs for its turns.
 
+use forklore_core::call::OpenCall;
+use forklore_core::{Cut, Header, SessionId};
 use forklore_engine::{CompactionPlan, ModelView, Pressure, Result};
-use forklore_model::call::OpenCall;
-use forklore_model::{Cut, Header, SessionId};
 
 use super::Forklore;
 

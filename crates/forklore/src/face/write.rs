@@ -3,11 +3,11 @@
 use std::io::Read;
 use std::time::Duration;
 
+use forklore_core::{Header, Label, SessionId};
 use forklore_engine::{
     AppendRequest, Attach, Attached, Bring, Brought, Create, Delete, Deleted, Detached, Fork,
     Forked, Result,
 };
-use forklore_model::{Header, Label, SessionId};
 use forklore_store::attachments::Held;
 use forklore_store::port::{Appended, Collected, Packed};
 
@@ -70,7 +70,7 @@ impl Forklore {
     ///
     /// # Errors
     /// `not_found`, `invalid_args` (the cut), `conflict` (open calls under
-    /// [`ToolCallPolicy::Error`](forklore_model::ToolCallPolicy::Error), or too deep),
+    /// [`ToolCallPolicy::Error`](forklore_core::ToolCallPolicy::Error), or too deep),
     /// `permission_denied`, `already_exists`.
     pub async fn fork(&self, request: Fork) -> Result<Forked> {
         self.step(move |engine| engine.fork(&request)).await

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 
+use forklore::core::{Header, SessionId};
 use forklore::engine::Engine;
-use forklore::model::{Header, SessionId};
 use forklore::store::Result;
 use forklore::store::memory::MemoryStore;
 use forklore::store::port::{

@@ -64,7 +64,7 @@ fn an_error_is_the_last_row() {
         let nobody = "nobody".parse().unwrap();
         let mut events = store.events(&nobody, At::Seq(0));
         let kind = events.next().await.unwrap().unwrap_err().kind();
-        assert_eq!(kind, forklore::model::ErrorKind::NotFound);
+        assert_eq!(kind, forklore::core::ErrorKind::NotFound);
         assert!(events.next().await.is_none());
         assert!(store.events(&nobody, At::Seq(0)).all().await.is_err());
     });

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use forklore::core::ErrorKind;
 use forklore::engine::LogRange;
-use forklore::model::ErrorKind;
 use forklore::prelude::*;
 use futures_lite::future::block_on;
 
@@ -16,10 +16,10 @@ const NO_VERBS: [&str; 15] = [
     "new",
     "over",
     "with_sources",
-    "with_upkeep",
+    "with_maintenance",
     "with_attachments",
-    "with_dialects",
-    "with_expanders",
+    "with_agent_formats",
+    "with_containers",
     "with_clock",
     "with_max_fork_depth",
     "dialects",

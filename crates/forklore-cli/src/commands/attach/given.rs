@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, IsTerminal, Read};
 use std::path::Path;
 
-use forklore::model::limits::ATTACHMENT_BYTES;
+use forklore::core::limits::ATTACHMENT_BYTES;
 
 use crate::failure::{Failure, Result};
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use forklore::core::{AttachmentId, ErrorKind, SessionId};
 use forklore::engine::NamedAttachment;
-use forklore::model::{AttachmentId, ErrorKind, SessionId};
 use serde_json::json;
 
 use crate::failure::{Failure, Result};

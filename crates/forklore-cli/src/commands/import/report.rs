@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use forklore::core::SessionId;
 use forklore::engine::{ImportProblem, ImportReport, ImportedSession};
-use forklore::model::SessionId;
 
 use crate::output::{Cell, Column, Page, ShortIds, Table, Tone, bytes, count, cut, grouped};
 
@@ -193,7 +193,7 @@ fn sums(report: &ImportReport) -> BTreeMap<&str, Sums> {
 
 fn problems(page: &mut Page, problems: &[ImportProblem]) {
     for problem in problems.iter().take(PROBLEMS) {
-        page.block(Tone::Warn, &forklore_guard::terminal::line(&place(problem)), 2, usize::MAX);
+        page.block(Tone::Warn, &forklore_sanitize::terminal::line(&place(problem)), 2, usize::MAX);
     }
     if problems.len() > PROBLEMS {
         page.put(Tone::Dim, format!("... and {} more problems", problems.len() - PROBLEMS)).end();

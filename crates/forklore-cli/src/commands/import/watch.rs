@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use forklore::Engine;
+use forklore::core::ErrorKind;
+use forklore::core::agent_format::AgentFormat;
 use forklore::engine::ImportOptions;
-use forklore::model::ErrorKind;
-use forklore::model::dialect::Dialect;
 
 use self::followed::{Followed, Next};
 use self::news::News;
@@ -74,7 +74,7 @@ struct Watch<'a> {
 }
 
 /// Whether a file may hold a session, or lie beside one.
-fn reads(dialect: &dyn Dialect, path: &Path) -> bool {
+fn reads(dialect: &dyn AgentFormat, path: &Path) -> bool {
     dialect.may_own(path) || dialect.belongs_to(path).is_some()
 }
 

@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use forklore::model::{Cut, Data, Header, Selector};
+use forklore::core::{Cut, Data, Header, Selector};
 use forklore_agent::Equipment;
 use forklore_agent::approve::Nobody;
 use forklore_agent::model::{Model as _, ModelName, Request};
 use forklore_agent::tool::NoTools;
 use forklore_chat::Supplies;
-use forklore_models::{HttpModel, SharedBytes, estimate_tokens};
+use forklore_llm::{HttpModel, SharedBytes, estimate_tokens};
 use serde::Serialize;
 
 use super::Args;

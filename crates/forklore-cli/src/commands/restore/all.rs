@@ -4,9 +4,9 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use forklore::Engine;
+use forklore::core::ErrorKind;
 use forklore::engine::SessionFile;
-use forklore::model::ErrorKind;
-use forklore_guard::path::{PathError, place_for};
+use forklore_sanitize::path::{PathError, place_for};
 use serde::Serialize;
 
 use super::new_file;

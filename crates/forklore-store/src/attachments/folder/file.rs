@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use forklore_model::AttachmentId;
+use forklore_core::AttachmentId;
 use rustix::io::Errno;
 
 use super::AttachmentFolder;

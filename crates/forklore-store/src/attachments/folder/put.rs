@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use forklore_model::AttachmentId;
+use forklore_core::AttachmentId;
 use sha2::{Digest, Sha256};
 
 use super::file::is_at;

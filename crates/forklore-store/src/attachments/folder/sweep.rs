@@ -5,7 +5,7 @@ use std::fs::TryLockError;
 use std::io;
 use std::path::Path;
 
-use forklore_model::AttachmentId;
+use forklore_core::AttachmentId;
 
 use super::file::{is_at, is_nothing, version};
 use super::{Attachment, AttachmentFolder, Swept, UNFINISHED};

@@ -1,6 +1,6 @@
 //! An append is one step: behind the head it expects, all or nothing, and harmless when repeated.
 
-use forklore_model::header::Usage;
+use forklore_core::header::Usage;
 
 use crate::conformance::events::{assistant, turns, usage, user};
 use crate::conformance::scene::{Scene, counts_of, id, refused};

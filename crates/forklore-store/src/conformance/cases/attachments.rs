@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use forklore_model::AttachmentId;
+use forklore_core::AttachmentId;
 use sha2::{Digest, Sha256};
 
 use crate::attachments::{Attachment, Held, Swept};

@@ -1,6 +1,6 @@
 //! Open calls are counted, and a fork carries on the count.
 
-use forklore_model::{CallStep, OpenCall};
+use forklore_core::{CallStep, OpenCall};
 
 use crate::conformance::events::{Draft, asks, assistant, injected, result, usage, user};
 use crate::conformance::scene::Scene;

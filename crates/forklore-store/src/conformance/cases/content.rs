@@ -1,7 +1,7 @@
 //! What a child inherits, and that nobody can tell how its prefix is stored.
 
-use forklore_model::header::Strategy;
-use forklore_model::{Class, Header};
+use forklore_core::header::Strategy;
+use forklore_core::{Class, Header};
 
 use crate::conformance::events::{
     Draft, assistant, compaction, permission, rich, turns, usage, user, workflow,

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use forklore_model::header::{CopyOf, Strategy, Usage};
-use forklore_model::workspace::Workspace;
-use forklore_model::{Counts, Data, SessionKind};
+use forklore_core::header::{CopyOf, Strategy, Usage};
+use forklore_core::workspace::Workspace;
+use forklore_core::{Counts, Data, SessionKind};
 
 use crate::conformance::events::{assistant, turns, usage, user};
 use crate::conformance::scene::{Scene, id, label, refused};
@@ -49,7 +49,7 @@ pub(super) fn a61_the_header_holds_what_was_said(scene: &Scene<'_>) {
     let bytes: usize = new.events.iter().map(|event| event.data.get().len()).sum();
     assert_eq!(header.own_bytes, bytes as u64);
     let said = NewSession { from: None, ..new }.header(None, Counts::default());
-    let counted = forklore_model::Header {
+    let counted = forklore_core::Header {
         counts: header.counts,
         own_events: header.own_events,
         own_bytes: header.own_bytes,

@@ -1,6 +1,6 @@
 //! A child begins right behind the inheritable event its cut names.
 
-use forklore_model::header::Strategy;
+use forklore_core::header::Strategy;
 
 use crate::conformance::events::{asks, assistant, result, rich, turns, usage, user};
 use crate::conformance::scene::{Scene, forward, id, refused};

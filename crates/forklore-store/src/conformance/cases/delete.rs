@@ -1,6 +1,6 @@
 //! A delete takes a session away and leaves everyone else's history whole.
 
-use forklore_model::{Data, Tombstone};
+use forklore_core::{Data, Tombstone};
 
 use crate::conformance::events::{rich, turns, usage, user};
 use crate::conformance::scene::{Scene, forward, id, label, refused};
@@ -114,7 +114,7 @@ pub(super) fn a52_a_tombstone_keeps_the_place_and_the_cost(scene: &Scene<'_>) {
     scene.store().remove(&[id("b")], Children::Refuse, now).unwrap();
     let stone = scene.header("b");
     assert_eq!(stone.deleted, Some(Tombstone { deleted: now }));
-    let place = |header: &forklore_model::Header| {
+    let place = |header: &forklore_core::Header| {
         let lineage = (header.id.clone(), header.parent_id.clone(), header.root_id.clone());
         (
             lineage,

@@ -1,6 +1,6 @@
 //! A detached session has its prefix for itself; nobody can tell but by its header.
 
-use forklore_model::Header;
+use forklore_core::Header;
 
 use crate::conformance::events::{rich, turns, user};
 use crate::conformance::scene::{Scene, backward, forward};

@@ -1,6 +1,6 @@
 //! What was acknowledged is there when the store is opened again.
 
-use forklore_model::Strategy;
+use forklore_core::Strategy;
 
 use crate::conformance::events::{asks, at_tick, result, turns, user};
 use crate::conformance::race::race;
@@ -8,7 +8,7 @@ use crate::conformance::scene::{Scene, id, label, refused};
 use crate::error::Error;
 use crate::port::{Append, At, Change, Filter, Store};
 
-fn everything(scene: &Scene<'_>) -> Vec<(forklore_model::Header, Vec<crate::port::Stored>)> {
+fn everything(scene: &Scene<'_>) -> Vec<(forklore_core::Header, Vec<crate::port::Stored>)> {
     let all = Filter { deleted: true, ..Filter::default() };
     let headers = scene.store().sessions(&all, None, 0).unwrap().all().unwrap();
     let with_log = headers.into_iter().map(|header| {

@@ -1,7 +1,7 @@
 //! Names and texts from strangers are data, whatever they look like.
 
-use forklore_model::Data;
-use forklore_model::workspace::Workspace;
+use forklore_core::Data;
+use forklore_core::workspace::Workspace;
 
 use crate::conformance::events::{Draft, turns, user};
 use crate::conformance::scene::{Scene, id, label};

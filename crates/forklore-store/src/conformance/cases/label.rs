@@ -1,6 +1,6 @@
 //! Labels are unique in their family, and what else people call a session.
 
-use forklore_model::header::{CopyOf, Strategy};
+use forklore_core::header::{CopyOf, Strategy};
 
 use crate::conformance::events::turns;
 use crate::conformance::scene::{Scene, id, label, refused};
@@ -24,7 +24,7 @@ pub(super) fn a44_a_taken_label_refuses_a_fork(scene: &Scene<'_>) {
         kind,
         ..scene.child_draft("b", "c", 1, Strategy::ShareV1, vec![])
     };
-    for kind in [forklore_model::SessionKind::Branch, forklore_model::SessionKind::Delegate] {
+    for kind in [forklore_core::SessionKind::Branch, forklore_core::SessionKind::Delegate] {
         refused(scene.store().create(child(kind)), &taken("b", "b"));
     }
 }

@@ -1,7 +1,7 @@
 //! Who runs a session may write to it; the others wait, or fork.
 
-use forklore_model::Lease;
-use forklore_model::header::Strategy;
+use forklore_core::Lease;
+use forklore_core::header::Strategy;
 
 use crate::conformance::events::{at_tick, turns, user};
 use crate::conformance::scene::{Scene, id, label, refused};

@@ -1,7 +1,7 @@
 //! Parent, root, depth and origin, over as many generations as there are.
 
-use forklore_model::SessionKind;
-use forklore_model::header::Strategy;
+use forklore_core::SessionKind;
+use forklore_core::header::Strategy;
 
 use crate::conformance::events::{assistant, turns, user};
 use crate::conformance::scene::{Scene, id};

@@ -1,8 +1,8 @@
 //! Lists: the last updated first, page by page, by filters that add up.
 
-use forklore_model::SessionKind;
-use forklore_model::header::Strategy;
-use forklore_model::workspace::Workspace;
+use forklore_core::SessionKind;
+use forklore_core::header::Strategy;
+use forklore_core::workspace::Workspace;
 
 use crate::conformance::events::{at_tick, turns, user};
 use crate::conformance::scene::{Scene, id, label};

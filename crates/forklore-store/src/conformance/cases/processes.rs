@@ -1,6 +1,6 @@
 //! Several processes on one store. The first starts the others, which run the same case.
 
-use forklore_model::Strategy;
+use forklore_core::Strategy;
 
 use crate::conformance::events::{turns, user};
 use crate::conformance::scene::{Scene, id};

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use forklore_model::Strategy;
+use forklore_core::Strategy;
 
 use crate::conformance::events::{at_tick, turns, usage, user};
 use crate::conformance::race::race;

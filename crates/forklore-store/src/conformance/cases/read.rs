@@ -1,6 +1,6 @@
 //! A page is found by seq, kept, index, turn or id, and read in both directions.
 
-use forklore_model::Data;
+use forklore_core::Data;
 
 use crate::conformance::events::{assistant, rich, user};
 use crate::conformance::scene::{Scene, backward, counts_of, forward, id};

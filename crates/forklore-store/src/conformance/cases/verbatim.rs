@@ -8,7 +8,7 @@ use crate::conformance::scene::Scene;
 /// Stores the payloads, and reads them from the session, a sharing child and a copy.
 fn comes_back(scene: &Scene<'_>, payloads: &[String]) {
     let drafts = payloads.iter().map(|data| {
-        let class = forklore_model::Class::Evidence;
+        let class = forklore_core::Class::Evidence;
         Draft::new("x.payload", data.as_str()).class(class)
     });
     scene.root("a", drafts.collect());
@@ -73,10 +73,10 @@ pub(super) fn a_megabyte_comes_back(scene: &Scene<'_>) {
 }
 
 pub(super) fn the_largest_event_comes_back(scene: &Scene<'_>) {
-    let text = "x".repeat(forklore_model::limits::EVENT_BYTES - 2);
+    let text = "x".repeat(forklore_core::limits::EVENT_BYTES - 2);
     scene.root("a", vec![Draft::new("x.large", format!("\"{text}\""))]);
     let stored = scene.log("a").remove(0);
-    assert_eq!(stored.event.data.get().len(), forklore_model::limits::EVENT_BYTES);
+    assert_eq!(stored.event.data.get().len(), forklore_core::limits::EVENT_BYTES);
     assert!(stored.event.data.get()[1..].starts_with(&text), "the payload came back otherwise");
 }
 

@@ -1,6 +1,6 @@
 //! A call of the port, to be made to the store and told to the model, and what it is answered.
 
-use forklore_model::{Header, SessionId};
+use forklore_core::{Header, SessionId};
 use jiff::Timestamp;
 
 use super::compare::Logs;

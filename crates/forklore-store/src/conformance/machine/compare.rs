@@ -1,6 +1,6 @@
 //! Whether a store shows what the model says.
 
-use forklore_model::{Header, SessionId};
+use forklore_core::{Header, SessionId};
 
 use super::model::{Model, Told};
 use crate::conformance::scene::{Scene, forward};

@@ -1,7 +1,7 @@
 //! One history: each step is made a call, which the store and the model both get.
 
-use forklore_model::header::Strategy;
-use forklore_model::{SessionId, SessionKind};
+use forklore_core::header::Strategy;
+use forklore_core::{SessionId, SessionKind};
 use jiff::SignedDuration;
 
 use super::call::{Answer, Call};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use forklore_model::header::Usage;
-use forklore_model::{
+use forklore_core::header::Usage;
+use forklore_core::{
     Counts, Event, Header, Lease, OpenCalls, Origin, SessionId, SessionKind, Strategy, Tombstone,
 };
 use jiff::Timestamp;

@@ -5,7 +5,7 @@ use proptest::prelude::{Just, Strategy, any, prop, prop_oneof};
 use crate::conformance::events::{
     Draft, asks, assistant, compaction, failed, injected, permission, result, usage, user,
 };
-use forklore_model::Class;
+use forklore_core::Class;
 
 /// One step of a history. A `u8` picks a session, a place, an owner or a name from those there
 /// are; counting on, it comes to one that is not there.

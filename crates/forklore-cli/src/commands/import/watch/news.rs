@@ -6,10 +6,10 @@ use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 use forklore::Error;
+use forklore::core::{ErrorKind, SessionId};
 use forklore::engine::{
     ImportProblem, ImportReport, ImportedFile, ImportedSession, KeptFile, ProblemKind,
 };
-use forklore::model::{ErrorKind, SessionId};
 use serde::Serialize;
 
 use super::super::report;

@@ -1,0 +1,41 @@
+//! What forklore's sessions, events, cuts and lineage are.
+//!
+//! Pure data and pure functions: no I/O, no clock, no async. Everything here can be tested by
+//! calling it, and every store, verb and dialect speaks in these types. The meaning of each is
+//! fixed in `docs/semantics.md`; the section is named where a rule is kept.
+
+pub mod agent_format;
+pub mod attachment;
+pub mod call;
+pub mod call_usage;
+pub mod cut;
+pub mod data;
+pub mod diff;
+pub mod error;
+pub mod event;
+pub mod export;
+pub mod header;
+pub mod id;
+pub mod inline;
+pub mod kind;
+pub mod limits;
+pub mod lineage;
+pub mod message;
+pub mod payload;
+pub mod session_container;
+pub mod summary;
+pub mod tree;
+pub mod workspace;
+
+pub use attachment::AttachmentId;
+pub use call::{CallStep, Counts, Effect, OpenCall, OpenCalls};
+pub use call_usage::CallUsage;
+pub use cut::{Cut, CutError, Selector};
+pub use data::Data;
+pub use error::ErrorKind;
+pub use event::{Event, Origin};
+pub use header::{Header, Lease, Strategy, Tombstone, ToolCallPolicy};
+pub use id::{EventId, Label, SessionId};
+pub use inline::{Inline, inline};
+pub use kind::{Class, EventType, SessionKind};
+pub use message::{Content, Message, Part, Role};

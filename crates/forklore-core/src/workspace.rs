@@ -1,0 +1,84 @@
+//! The folder a session belongs to, and the short key made of its path (SPEC 14).
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::id::hex;
+
+/// A workspace: a full path, kept as text and compared as text.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Workspace(String);
+
+impl Workspace {
+    /// The workspace of `path`; trailing slashes go, and in a Windows path `\` becomes `/`.
+    #[must_use]
+    pub fn new(path: &str) -> Self {
+        let path = if is_windows(path) { Cow::Owned(path.replace('\\', "/")) } else { path.into() };
+        let stripped = path.trim_end_matches('/');
+        Self(if stripped.is_empty() && !path.is_empty() { "/" } else { stripped }.to_owned())
+    }
+
+    /// The path.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The last component of the path, or `root`.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self.0.rsplit('/').next() {
+            Some("") | None => "root",
+            Some(name) => name,
+        }
+    }
+
+    /// The key: the name, made safe and short, and 12 hex digits of the path's sha256.
+    ///
+    /// ```
+    /// use forklore_core::workspace::Workspace;
+    /// assert_eq!(Workspace::new("/tmp/demo/").key(), "demo-84a8cd7d7a26");
+    /// ```
+    #[must_use]
+    pub fn key(&self) -> String {
+        let safe = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
+        let name: String = self.name().chars().map(safe).take(32).collect();
+        let digest = hex(&Sha256::digest(self.0.as_bytes()));
+        format!("{name}-{}", &digest[..12])
+    }
+}
+
+fn is_windows(path: &str) -> bool {
+    let drive = path.as_bytes();
+    path.starts_with("\\\\") || matches!(drive, [letter, b':', ..] if letter.is_ascii_alphabetic())
+}
+
+impl std::fmt::Display for Workspace {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a53_keys_are_the_documented_ones() {
+        let key = |path: &str| Workspace::new(path).key();
+        assert_eq!(key("/tmp/demo"), "demo-84a8cd7d7a26");
+        assert_eq!(key("/tmp/demo/"), "demo-84a8cd7d7a26");
+        assert_eq!(key("/"), "root-8a5edab28263");
+        assert_eq!(key("/Users/me/project"), "project-8779b387e6b0");
+        assert_eq!(key(r"C:\Users\me\proj"), "proj-4045ff9b01fe");
+    }
+
+    #[test]
+    fn a54_paths_that_look_alike_stay_apart() {
+        assert_ne!(Workspace::new("/tmp/a b").key(), Workspace::new("/tmp/a_b").key());
+        assert_ne!(Workspace::new("/x/demo").key(), Workspace::new("/y/demo").key());
+    }
+}

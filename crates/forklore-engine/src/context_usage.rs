@@ -1,0 +1,149 @@
+//! How full the context of a session's model is: what its last call told, and what came since. A
+//! fork inherits it with the history (SPEC 15).
+
+use forklore_core::inline::inline_bytes;
+use forklore_core::{EventType, Header, Message, SessionId, payload};
+use forklore_store::port::{At, Direction, Query, Stored};
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
+
+use crate::{Engine, Result};
+
+/// Bytes of text for each token, where nobody counted: a rule of thumb.
+const BYTES_PER_TOKEN: u64 = 4;
+/// Tokens of an image: a rule of thumb, too.
+const IMAGE_TOKENS: u64 = 1_600;
+const PAGE: usize = 64;
+
+/// How many tokens a session's next request takes at least.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Pressure {
+    /// The tokens.
+    pub tokens: u64,
+    /// How many of them are estimated from the length of texts.
+    pub estimated: u64,
+}
+
+impl Pressure {
+    /// What is added by so many bytes of messages.
+    #[must_use]
+    pub fn and_bytes(self, bytes: u64) -> Self {
+        let tokens = bytes / BYTES_PER_TOKEN;
+        Self {
+            tokens: self.tokens.saturating_add(tokens),
+            estimated: self.estimated.saturating_add(tokens),
+        }
+    }
+}
+
+/// What the way back through a log came to.
+enum Found {
+    /// A call of a model, behind which so many bytes were written.
+    Call { tokens: u64, bytes: u64 },
+    /// A compaction: what was counted before it says nothing any more.
+    Compaction,
+    /// Nothing in what the session wrote itself.
+    Nothing,
+}
+
+impl Engine {
+    /// How full the context is.
+    ///
+    /// # Errors
+    /// `not_found`, `corrupt`, `missing_ancestor`.
+    pub fn pressure(&self, session: &SessionId) -> Result<Pressure> {
+        let header = self.show(session)?;
+        let bytes = header.counts.bytes;
+        let mut next = Some((header.clone(), u64::try_from(header.head_seq()).ok()));
+        let mut links = 0;
+        while let Some((at, Some(seq))) = next.take() {
+            match self.last_call(&at, seq, bytes)? {
+                Found::Call { tokens, bytes } => {
+                    return Ok(Pressure { tokens, estimated: 0 }.and_bytes(bytes));
+                }
+                Found::Compaction => break,
+                Found::Nothing => {}
+            }
+            links += 1;
+            // A delegate has nothing of its parent's context.
+            let parent = at.parent_id.filter(|_| at.inherited.kept > 0 && links <= header.depth);
+            // A history stays readable when the header above it is gone.
+            let parent = parent.and_then(|parent| self.store().header(&parent).ok());
+            next = match (parent, at.cut.and_then(|cut| cut.seq)) {
+                (Some(parent), Some(cut)) => {
+                    let seq = self.last_behind(&parent, cut)?;
+                    Some((parent, Some(seq)))
+                }
+                _ => None,
+            };
+        }
+        let messages = self.inspect_lazily(session)?.messages;
+        let mut bytes = 0;
+        for message in messages {
+            bytes += message_bytes(&message?);
+        }
+        Ok(Pressure::default().and_bytes(bytes))
+    }
+
+    /// The last event that stands behind a cut and is not inherited: what the last answer before
+    /// the cut took is told behind it.
+    fn last_behind(&self, header: &Header, cut: u64) -> Result<u64> {
+        let at = At::Seq(cut + 1);
+        let query = Query { at, direction: Direction::Forward, limit: PAGE, bare: true };
+        let page = self.store().read(&header.id, &query)?;
+        let behind = page.events.iter().take_while(|event| !event.event.class.is_inherited());
+        Ok(behind.last().map_or(cut, |event| event.seq))
+    }
+
+    /// The last call of a model among what a session wrote itself up to and including `seq`.
+    fn last_call(&self, header: &Header, seq: u64, bytes: u64) -> Result<Found> {
+        let mut next = Some(seq);
+        while let Some(seq) = next.take() {
+            let at = At::Seq(seq);
+            let query = Query { at, direction: Direction::Backward, limit: PAGE, bare: false };
+            let page = self.store().read(&header.id, &query)?;
+            for stored in &page.events {
+                if stored.origin.session_id != header.id {
+                    return Ok(Found::Nothing);
+                }
+                if stored.event.kind == EventType::HISTORY_COMPACTION {
+                    return Ok(Found::Compaction);
+                }
+                if let Some(tokens) = tokens_of(stored) {
+                    let bytes = bytes.saturating_sub(stored.counts.bytes);
+                    return Ok(Found::Call { tokens, bytes });
+                }
+                next = stored.seq.checked_sub(1);
+            }
+            if !page.more {
+                return Ok(Found::Nothing);
+            }
+        }
+        Ok(Found::Nothing)
+    }
+}
+
+fn tokens_of(stored: &Stored) -> Option<u64> {
+    let event = &stored.event;
+    if event.kind != EventType::PROVIDER_USAGE || event.dialect.is_some() {
+        return None;
+    }
+    #[derive(Deserialize)]
+    struct Told {
+        #[serde(default)]
+        purpose: Option<IgnoredAny>,
+    }
+    // What was asked aside, a summary for instance, says nothing of the conversation.
+    if event.data.read::<Told>().is_ok_and(|told| told.purpose.is_some()) {
+        return None;
+    }
+    let usage = payload::usage(&event.data);
+    Some(usage.tokens()).filter(|tokens| *tokens > 0)
+}
+
+/// The bytes of a message, with an image counted as what models take of one.
+fn message_bytes(message: &Message) -> u64 {
+    let all = serde_json::to_string(message).map_or(0, |text| text.len() as u64);
+    let (images, base64) = inline_bytes(message);
+    all.saturating_sub(base64) + images * IMAGE_TOKENS * BYTES_PER_TOKEN
+}

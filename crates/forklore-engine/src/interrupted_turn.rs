@@ -1,0 +1,47 @@
+//! Whether the last turn of a session was broken off, by a killed process for instance.
+
+use forklore_core::{EventType, Header, OpenCall, SessionId};
+use forklore_store::port::{At, Direction, Query, Stored};
+use serde::Deserialize;
+
+use crate::{Engine, Result};
+
+impl Engine {
+    /// The calls without a result of a turn that was broken off; none when the last turn is over:
+    /// the model has the last word, and no call of it waits.
+    ///
+    /// # Errors
+    /// `not_found`, `corrupt`, `missing_ancestor`.
+    pub fn broken_off(&self, session: &SessionId) -> Result<Option<Vec<OpenCall>>> {
+        let header = self.show(session)?;
+        let Some(last) = self.last_said(&header, true)? else { return Ok(None) };
+        if last.event.kind == EventType::ASSISTANT_MESSAGE && last.counts.open == 0 {
+            return Ok(None);
+        }
+        let end = self.cut(&header, &forklore_core::Selector::End)?;
+        Ok(Some(self.open_calls(&header, &end)?.calls().to_vec()))
+    }
+
+    /// Whether the last thing said is a part of an answer (`partial`, SPEC 4): its turn is over,
+    /// and what is missing can be asked for.
+    ///
+    /// # Errors
+    /// `not_found`, `corrupt`, `missing_ancestor`.
+    pub fn is_cut_short(&self, session: &SessionId) -> Result<bool> {
+        #[derive(Deserialize)]
+        struct Answer {
+            #[serde(default)]
+            partial: bool,
+        }
+        let last = self.last_said(&self.show(session)?, false)?;
+        let last = last.filter(|last| last.event.kind == EventType::ASSISTANT_MESSAGE);
+        let answer = last.and_then(|last| last.event.data.read::<Answer>().ok());
+        Ok(answer.is_some_and(|answer| answer.partial))
+    }
+
+    fn last_said(&self, header: &Header, bare: bool) -> Result<Option<Stored>> {
+        let Some(last) = header.counts.index.checked_sub(1) else { return Ok(None) };
+        let query = Query { at: At::Index(last), direction: Direction::Forward, limit: 1, bare };
+        Ok(self.store().read(&header.id, &query)?.events.pop())
+    }
+}

@@ -1,0 +1,108 @@
+//! Where descendants have the own events of a session that cannot be read itself: places and not
+//! events, so that a long history needs little memory.
+
+use std::collections::BTreeMap;
+
+use forklore_core::SessionId;
+use forklore_store::port::Stored;
+
+use super::read::{Slot, slots};
+use crate::{Engine, Result};
+
+/// Where descendants have a session's own events.
+#[derive(Default)]
+pub(super) struct Copies {
+    /// Events that stand one behind the other in both sessions, by the seq of the first.
+    runs: BTreeMap<u64, Run>,
+}
+
+struct Run {
+    heir: SessionId,
+    /// The seq of the first in the heir.
+    at: u64,
+    len: u64,
+}
+
+impl Copies {
+    /// Notes that `heir` has the event `seq` at `at`; who was first counts.
+    pub(super) fn add(&mut self, seq: u64, heir: &SessionId, at: u64) {
+        if self.place(seq).is_some() {
+            return;
+        }
+        if let Some((first, run)) = self.runs.range_mut(..seq).next_back()
+            && (first + run.len, run.at + run.len) == (seq, at)
+            && run.heir == *heir
+        {
+            run.len += 1;
+            return;
+        }
+        self.runs.insert(seq, Run { heir: heir.clone(), at, len: 1 });
+    }
+
+    fn place(&self, seq: u64) -> Option<(&SessionId, u64)> {
+        let (first, run) = self.runs.range(..=seq).next_back()?;
+        let behind = seq - first;
+        (behind < run.len).then_some((&run.heir, run.at + behind))
+    }
+
+    /// The event of this seq, where a descendant has it.
+    ///
+    /// # Errors
+    /// Failures of the store that are no damage.
+    pub(super) fn get(&self, from: &Engine, seq: u64) -> Result<Option<Stored>> {
+        let Some((heir, at)) = self.place(seq) else { return Ok(None) };
+        let mut found = None;
+        slots(from.store(), heir, at, at + 1, &mut |_, slot| {
+            found = whole(slot);
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// Shows every event with its seq in the session that wrote it, in order.
+    ///
+    /// # Errors
+    /// Failures of the store that are no damage, and those of `show`.
+    pub(super) fn read(
+        &self,
+        from: &Engine,
+        show: &mut dyn FnMut(u64, Stored) -> Result<()>,
+    ) -> Result<()> {
+        for (first, run) in &self.runs {
+            slots(from.store(), &run.heir, run.at, run.at + run.len, &mut |at, slot| {
+                whole(slot).map_or(Ok(()), |stored| show(first + (at - run.at), stored))
+            })?;
+        }
+        Ok(())
+    }
+}
+
+fn whole(slot: Slot) -> Option<Stored> {
+    match slot {
+        Slot::Whole(stored) => Some(stored),
+        Slot::Bare(..) | Slot::Lost(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_grow_while_both_go_on_and_the_first_heir_counts() {
+        let [a, b]: [SessionId; 2] = ["a", "b"].map(|id| id.parse().unwrap());
+        let mut copies = Copies::default();
+        // Of the own events 2 is inherited by nobody, and `a` cannot read 4.
+        for (seq, at) in [(0, 1), (1, 2), (3, 3), (5, 5), (6, 6)] {
+            copies.add(seq, &a, at);
+        }
+        for (seq, at) in [(0, 11), (1, 12), (3, 13), (4, 14), (5, 15)] {
+            copies.add(seq, &b, at);
+        }
+        let places: Vec<_> = (0..8).map(|seq| copies.place(seq)).collect();
+        let (of_a, of_b) = (|at| Some((&a, at)), |at| Some((&b, at)));
+        let expected = [of_a(1), of_a(2), None, of_a(3), of_b(14), of_a(5), of_a(6), None];
+        assert_eq!(places, expected);
+        assert_eq!(copies.runs.len(), 4);
+    }
+}

@@ -1,0 +1,229 @@
+//! The sessions to be saved: their headers, and what others tell of those that cannot be read.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use forklore_core::{Counts, Cut, Header, Label, SessionId, SessionKind, Strategy, ToolCallPolicy};
+use forklore_store::Error as StoreError;
+use forklore_store::port::{Filter, Stored};
+
+use super::copies::Copies;
+use super::read::{Slot, is_damage, slots};
+use super::report::{Piece, Salvage};
+use crate::{Engine, Result};
+
+pub(super) struct Family {
+    headers: BTreeMap<SessionId, Header>,
+    children: HashMap<SessionId, Vec<SessionId>>,
+    /// Whose header is made up from what their descendants tell.
+    guessed: HashSet<SessionId>,
+}
+
+impl Family {
+    /// Reads every header.
+    pub(super) fn of(from: &Engine, report: &mut Salvage) -> Result<Self> {
+        let all = Filter { deleted: true, ..Filter::default() };
+        let found = match from.store.sessions(&all, None, 0) {
+            Err(error) if !is_damage(&error) => return Err(error.into()),
+            Err(error) => {
+                report.lose(Piece::Header, None, None, &error);
+                return Ok(Self::new(Vec::new()));
+            }
+            Ok(found) => found,
+        };
+        for error in &found.damaged {
+            let session = match error {
+                StoreError::Corrupt { session, .. } => session.as_ref(),
+                StoreError::MissingAncestor { session, .. } => Some(session),
+                _ => None,
+            };
+            report.lose(Piece::Header, session, None, error);
+        }
+        Ok(Self::new(found.sound))
+    }
+
+    fn new(headers: Vec<Header>) -> Self {
+        let mut family =
+            Self { headers: BTreeMap::new(), children: HashMap::new(), guessed: HashSet::new() };
+        headers.into_iter().for_each(|header| family.add(header));
+        family
+    }
+
+    fn add(&mut self, header: Header) {
+        if let Some(parent) = &header.parent_id {
+            self.children.entry(parent.clone()).or_default().push(header.id.clone());
+        }
+        self.headers.insert(header.id.clone(), header);
+    }
+
+    /// Makes up the headers of parents that are gone, so that their children keep their place.
+    pub(super) fn guess_missing(&mut self, from: &Engine, report: &mut Salvage) -> Result<()> {
+        loop {
+            let missing = self.headers.values().find_map(|child| {
+                let parent = child.parent_id.as_ref()?;
+                (!self.headers.contains_key(parent)).then(|| (child.clone(), parent.clone()))
+            });
+            let Some((child, parent)) = missing else { return Ok(()) };
+            // The child may be deleted; then one that descends from it tells.
+            let heirs = self.heirs(&parent);
+            let witness = heirs.into_iter().max_by_key(|(_, reach)| *reach);
+            let witness = witness.map(|(heir, reach)| (&heir.id, reach));
+            let header = guess(from, &child, &parent, witness)?;
+            let reason = format!(
+                "its header is gone; what {} inherits from it is saved under its name, with a \
+                 label, times and a parent that are made up",
+                child.id
+            );
+            report.lose(Piece::Header, Some(&parent), None, &reason);
+            self.guessed.insert(parent);
+            self.add(header);
+        }
+    }
+
+    pub(super) fn ids(&self) -> Vec<SessionId> {
+        self.headers.keys().cloned().collect()
+    }
+
+    pub(super) fn headers(&self) -> impl Iterator<Item = &Header> {
+        self.headers.values()
+    }
+
+    pub(super) fn get(&self, id: &SessionId) -> Option<&Header> {
+        self.headers.get(id)
+    }
+
+    pub(super) fn is_guessed(&self, id: &SessionId) -> bool {
+        self.guessed.contains(id)
+    }
+
+    /// Whether its own log can be asked for; else only its descendants have its events.
+    pub(super) fn is_readable(&self, header: &Header) -> bool {
+        header.deleted.is_none() && !self.is_guessed(&header.id)
+    }
+
+    /// The inheritable events that a session must have had: where the last of its children begins.
+    pub(super) fn begun_at(&self, id: &SessionId) -> Counts {
+        let children = self.children.get(id).into_iter().flatten();
+        let cuts = children.filter_map(|child| self.headers.get(child)?.cut.as_ref());
+        let last = cuts.max_by_key(|cut| cut.kept);
+        last.map_or(Counts::default(), |cut| Counts {
+            kept: cut.kept,
+            index: cut.index,
+            ..Counts::default()
+        })
+    }
+
+    /// Where descendants have a session's own events.
+    pub(super) fn copies_of(&self, from: &Engine, id: &SessionId) -> Result<Copies> {
+        let mut heirs = self.heirs(id);
+        heirs.sort_by_key(|(_, reach)| std::cmp::Reverse(*reach));
+        let mut found = Copies::default();
+        let mut covered = 0;
+        for (heir, reach) in heirs {
+            if reach <= covered {
+                continue;
+            }
+            let mut whole = true;
+            slots(from.store(), &heir.id, 1, reach + 1, &mut |at, slot| {
+                match slot {
+                    Slot::Whole(stored) if stored.origin.session_id == *id => {
+                        found.add(stored.origin.seq, &heir.id, at);
+                    }
+                    Slot::Whole(_) => {}
+                    Slot::Bare(..) | Slot::Lost(_) => whole = false,
+                }
+                Ok(())
+            })?;
+            covered = if whole { reach } else { covered };
+        }
+        Ok(found)
+    }
+
+    /// The readable descendants that inherit from a session, and how many events up to its own.
+    fn heirs(&self, id: &SessionId) -> Vec<(&Header, u64)> {
+        let mut found = Vec::new();
+        let mut seen = HashSet::new();
+        let mut open = vec![(id, u64::MAX)];
+        while let Some((id, reach)) = open.pop() {
+            for child in self.children.get(id).into_iter().flatten() {
+                let Some(header) = self.headers.get(child) else { continue };
+                let reach = reach.min(header.inherited.kept);
+                if reach == 0 || !seen.insert(child) {
+                    continue;
+                }
+                if self.is_readable(header) {
+                    found.push((header, reach));
+                }
+                open.push((child, reach));
+            }
+        }
+        found
+    }
+}
+
+/// A header for a parent of which only a child is known, and a session that can be read with so
+/// many events of what that child inherits.
+fn guess(
+    from: &Engine,
+    child: &Header,
+    id: &SessionId,
+    witness: Option<(&SessionId, u64)>,
+) -> Result<Header> {
+    let mut header = Header {
+        id: id.clone(),
+        title: None,
+        metadata: None,
+        config: None,
+        lease: None,
+        leaf: None,
+        source: None,
+        copy_of: None,
+        deleted: None,
+        detached: false,
+        usage: Default::default(),
+        ..child.clone()
+    };
+    if *id == child.root_id {
+        header.parent_id = None;
+        header.kind = SessionKind::Root;
+        header.label = Label::main();
+        (header.cut, header.strategy, header.tool_calls) = (None, None, None);
+        (header.inherited, header.depth) = (Counts::default(), 0);
+        return Ok(header);
+    }
+    // It began where the first event of its own stands in what the child inherits, and its parent
+    // is whoever wrote the event before.
+    let mut before: Option<Stored> = None;
+    let mut reached = false;
+    if let Some((witness, reach)) = witness {
+        slots(from.store(), witness, 1, reach + 1, &mut |_, slot| {
+            match slot {
+                Slot::Whole(stored) if stored.origin.session_id == *id => reached = true,
+                Slot::Whole(stored) if !reached => before = Some(stored),
+                _ => {}
+            }
+            Ok(())
+        })?;
+    }
+    let before = before.as_ref();
+    header.parent_id =
+        Some(before.map_or(&child.root_id, |stored| &stored.origin.session_id).clone());
+    header.kind = SessionKind::Branch;
+    header.label = Label::of_fork(id, 0);
+    header.inherited = before.map(|stored| stored.counts).unwrap_or_default();
+    header.cut = Some(cut_at(header.inherited, before));
+    (header.strategy, header.tool_calls) =
+        (Some(Strategy::ShareV1), Some(ToolCallPolicy::Verbatim));
+    header.depth = child.depth.saturating_sub(1);
+    Ok(header)
+}
+
+fn cut_at(counts: Counts, last: Option<&Stored>) -> Cut {
+    Cut {
+        seq: last.map(|stored| stored.origin.seq),
+        index: counts.index,
+        message: None,
+        turn: None,
+        event_id: last.map(|stored| stored.event.id.clone()),
+        kept: counts.kept,
+    }
+}

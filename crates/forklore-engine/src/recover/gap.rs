@@ -1,0 +1,97 @@
+//! Markers in the place of events that cannot be read.
+
+use forklore_core::{Class, Counts, Data, Effect, Event, EventId, EventType, SessionId};
+use jiff::Timestamp;
+use serde_json::json;
+
+use crate::{Error, Result};
+
+/// The type of a marker.
+const LOST: &str = "x.lost";
+
+/// How many events of each sort stand in a gap, as the counts around it tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Missing {
+    kept: u64,
+    index: u64,
+    turns: u64,
+}
+
+impl Missing {
+    /// What lies between two counts.
+    pub(super) fn between(before: Counts, behind: Counts) -> Self {
+        Self {
+            kept: behind.kept.saturating_sub(before.kept),
+            index: behind.index.saturating_sub(before.index),
+            turns: behind.turns.saturating_sub(before.turns),
+        }
+    }
+
+    /// Whether only events that no fork inherits are missing.
+    pub(super) fn is_only_own(self) -> bool {
+        self == Self::default()
+    }
+
+    /// The class of the next marker, and whether it begins a turn. In which order they stood is
+    /// not known; behind the gap all numbers are right again.
+    pub(super) fn next(&mut self) -> (Class, bool) {
+        let turn = self.turns > 0;
+        self.turns = self.turns.saturating_sub(1);
+        let class = if self.index > 0 || turn && self.kept > 0 {
+            Class::Conversation
+        } else if self.kept > 0 {
+            Class::Evidence
+        } else {
+            Class::Audit
+        };
+        self.index = self.index.saturating_sub(1);
+        self.kept = self.kept.saturating_sub(1);
+        (class, turn)
+    }
+}
+
+/// The counts before an event, but for bytes and open calls.
+pub(super) fn before(counts: Counts, event: &Event) -> Counts {
+    Counts {
+        kept: counts.kept.saturating_sub(u64::from(event.class.is_inherited())),
+        index: counts.index.saturating_sub(u64::from(event.class.is_conversation())),
+        turns: counts.turns.saturating_sub(u64::from(event.effect.starts_turn)),
+        ..counts
+    }
+}
+
+/// A marker for an event of which nothing is known but its class.
+pub(super) fn marker(
+    session: &SessionId,
+    seq: u64,
+    ts: Timestamp,
+    (class, starts_turn): (Class, bool),
+) -> Result<Event> {
+    Ok(Event {
+        id: EventId::derived(session, seq),
+        ts,
+        kind: kind()?,
+        class,
+        dialect: None,
+        effect: Effect { starts_turn, calls: Vec::new() },
+        data: data(&json!({"seq": seq, "what": "event"}))?,
+    })
+}
+
+/// The event with a marker for its `data`.
+pub(super) fn without_data(event: Event, seq: u64) -> Result<Event> {
+    let mut lost = json!({"seq": seq, "what": "data", "type": event.kind.as_str()});
+    if let (Some(dialect), Some(lost)) = (&event.dialect, lost.as_object_mut()) {
+        lost.insert("dialect".into(), json!(**dialect));
+    }
+    Ok(Event { kind: kind()?, dialect: None, data: data(&lost)?, ..event })
+}
+
+fn kind() -> Result<EventType> {
+    LOST.parse().map_err(|error| Error::io("making a marker", std::io::Error::other(error)))
+}
+
+fn data(lost: &serde_json::Value) -> Result<Data> {
+    let data = Data::of(&json!({"lost": lost}));
+    data.map_err(|error| Error::io("making a marker", std::io::Error::other(error)))
+}

@@ -1,0 +1,119 @@
+//! `salvage`: what can still be read of a damaged store, saved into a new one (SPEC 9).
+//!
+//! Sessions are made anew in lineage order, with their ids, lineage, labels, titles and times. An
+//! event that cannot be read leaves a marker in its place, of a class that keeps every number
+//! behind it, so that seqs, indexes and the cuts of forks stay what they were.
+
+mod attachments;
+mod copies;
+mod family;
+mod gap;
+mod make;
+mod read;
+mod report;
+mod source;
+mod tail;
+
+use std::collections::HashSet;
+
+use forklore_core::SessionId;
+use forklore_store::port::{Change, Children, Filter};
+
+use self::family::Family;
+use self::source::FileSources;
+use crate::{Engine, Error, Result};
+
+pub use self::report::{Lost, Piece, Salvage};
+
+impl Engine {
+    /// Saves everything that can be read here into the store of `into`, which must be empty.
+    /// Nothing is written here.
+    ///
+    /// # Errors
+    /// `already_exists` when `into` holds a session, and failures of a store that are no damage.
+    /// Damage is in the report.
+    pub fn salvage(&self, into: &Engine) -> Result<Salvage> {
+        let all = Filter { deleted: true, ..Filter::default() };
+        let held = into.store.sessions(&all, None, 1)?;
+        if !held.sound.is_empty() || !held.damaged.is_empty() {
+            return Err(Error::NotEmpty);
+        }
+        let mut report = Salvage::default();
+        self.salvage_attachments(into, &mut report)?;
+        let mut family = Family::of(self, &mut report)?;
+        family.guess_missing(self, &mut report)?;
+        let sources = FileSources::of(self, into, &family, &mut report)?;
+        let mut salvaging =
+            Salvaging { from: self, into, family, sources, made: HashSet::new(), report };
+        salvaging.make_all()?;
+        salvaging.finish()?;
+        Ok(salvaging.report)
+    }
+}
+
+struct Salvaging<'a> {
+    from: &'a Engine,
+    into: &'a Engine,
+    family: Family,
+    sources: FileSources,
+    /// Sessions that are in the new store, as far as they will be.
+    made: HashSet<SessionId>,
+    report: Salvage,
+}
+
+impl Salvaging<'_> {
+    /// Makes every session behind those it needs, without recursion.
+    fn make_all(&mut self) -> Result<()> {
+        let (mut met, mut done) = (HashSet::new(), HashSet::new());
+        for id in self.family.ids() {
+            let mut stack = vec![id];
+            while let Some(id) = stack.last().cloned() {
+                // What is met a second time waits for nothing more, or runs in a circle.
+                let needs = if met.insert(id.clone()) { self.needs(&id) } else { Vec::new() };
+                let open: Vec<_> = needs.into_iter().filter(|id| !met.contains(id)).collect();
+                if open.is_empty() {
+                    stack.pop();
+                    if done.insert(id.clone()) {
+                        self.make(&id)?;
+                    }
+                } else {
+                    stack.extend(open);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The parent, and the sessions begun before it in its file.
+    fn needs(&self, id: &SessionId) -> Vec<SessionId> {
+        let parent = self.family.get(id).and_then(|header| header.parent_id.clone());
+        self.sources.before(id).into_iter().chain(parent).collect()
+    }
+
+    /// What is said about sessions once all are there.
+    fn finish(&mut self) -> Result<()> {
+        for header in self.family.headers().filter(|header| self.made.contains(&header.id)) {
+            let store = self.into.store();
+            if header.detached && header.deleted.is_none() {
+                store.change(&header.id, &Change::Detach)?;
+            }
+            if let Some(leaf) = &header.leaf {
+                store.change(&header.id, &Change::Leaf(Some(leaf.clone())))?;
+            }
+        }
+        self.sources.finish(self.from, self.into, &mut self.report)?;
+        for header in self.family.headers().filter(|header| self.made.contains(&header.id)) {
+            if let Some(tombstone) = &header.deleted {
+                let id = std::slice::from_ref(&header.id);
+                self.into.store().remove(id, Children::Keep, tombstone.deleted)?;
+                continue;
+            }
+            self.report.sessions += 1;
+            if !self.family.is_guessed(&header.id) {
+                let saved = self.into.store().header(&header.id)?;
+                self.report.compare(header, &saved);
+            }
+        }
+        Ok(())
+    }
+}

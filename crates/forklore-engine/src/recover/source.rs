@@ -1,0 +1,297 @@
+//! Files that sessions were read from: saved where every byte of them can still be restored.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io;
+
+use forklore_core::{ErrorKind, SessionId};
+use forklore_store::port::{Append, NewSession};
+use forklore_store::sources::{
+    FindSource, Place, Range, RecordKey, SeenFile, Source, SourceId, Sources, Step, Target, Write,
+    beside_name,
+};
+
+use super::family::Family;
+use super::read::{Slot, is_damage, own_seqs, slots};
+use super::report::{Piece, Salvage};
+use crate::import::is_erased;
+use crate::{Engine, Error, Result};
+
+/// The files that can be saved, and which session is of which.
+#[derive(Default)]
+pub(super) struct FileSources {
+    files: Vec<File>,
+    of: HashMap<SessionId, usize>,
+}
+
+struct File {
+    source: Source,
+    ranges: Vec<Vec<Range>>,
+    places: Vec<(RecordKey, Place)>,
+    /// Its number in the new store, once its first session is made.
+    made: Option<SourceId>,
+    /// The session file that it lies beside.
+    beside: Option<String>,
+    /// How many events of each session were written so far.
+    written: HashMap<SessionId, u64>,
+}
+
+impl FileSources {
+    /// Finds the files whose every byte is there.
+    pub(super) fn of(
+        from: &Engine,
+        into: &Engine,
+        family: &Family,
+        report: &mut Salvage,
+    ) -> Result<Self> {
+        let mut found = Self::default();
+        let (Some(sources), true) = (&from.sources, into.sources.is_some()) else {
+            return Ok(found);
+        };
+        let mut known = BTreeMap::new();
+        for id in family.ids() {
+            match sources.sources(&FindSource::Session(id.clone())) {
+                Ok(of) => known.extend(of.into_iter().map(|source| (source.id, source))),
+                Err(error) if is_damage(&error) => {
+                    report.lose(Piece::Source, Some(&id), None, &error);
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        for source in known.into_values() {
+            let first = source.sessions.first().map(|session| session.id.clone());
+            match File::of(from, &**sources, family, source) {
+                Ok(file) => found.add(file),
+                Err(error) if is_no_reason_to_stop(error.kind()) => {
+                    report.lose(Piece::Source, first.as_ref(), None, &error);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(found)
+    }
+
+    fn add(&mut self, file: File) {
+        let at = self.files.len();
+        self.of.extend(file.source.sessions.iter().map(|session| (session.id.clone(), at)));
+        self.files.push(file);
+    }
+
+    /// The session of the same file that was begun right before this one.
+    pub(super) fn before(&self, id: &SessionId) -> Option<SessionId> {
+        let sessions = &self.files.get(*self.of.get(id)?)?.source.sessions;
+        let at = sessions.iter().position(|session| session.id == *id)?;
+        Some(sessions.get(at.checked_sub(1)?)?.id.clone())
+    }
+
+    /// Makes a session that was read from a file; of another one nothing is done.
+    pub(super) fn create(&mut self, into: &Engine, new: &NewSession) -> Option<Result<()>> {
+        let file = self.files.get_mut(*self.of.get(&new.id)?)?;
+        let write = Write::Create(Box::new(new.clone()));
+        let done = file.step(into, vec![write], Vec::new(), Vec::new(), None);
+        if done.is_ok() {
+            file.written.insert(new.id.clone(), new.events.len() as u64);
+        }
+        Some(done)
+    }
+
+    /// Adds those events that came from the file; what is left was written behind them here.
+    pub(super) fn append(
+        &mut self,
+        into: &Engine,
+        id: &SessionId,
+        mut append: Append,
+    ) -> Result<Option<Append>> {
+        let Some(file) = self.of.get(id).and_then(|at| self.files.get_mut(*at)) else {
+            return Ok(Some(append));
+        };
+        let told = file.source.sessions.iter().find(|session| session.id == *id);
+        let written = file.written.entry(id.clone()).or_default();
+        let left = told.map_or(0, |session| session.events.saturating_sub(*written));
+        let cut = append.events.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        let rest = append.events.split_off(cut);
+        let later = Append { events: rest, ..append.clone() };
+        if !append.events.is_empty() {
+            *written += append.events.len() as u64;
+            let write = Write::Append { session: id.clone(), append };
+            file.step(into, vec![write], Vec::new(), Vec::new(), None)?;
+        }
+        Ok((!later.events.is_empty()).then_some(later))
+    }
+
+    /// Writes what the bytes of the files are, once all sessions are there.
+    pub(super) fn finish(
+        &mut self,
+        from: &Engine,
+        into: &Engine,
+        report: &mut Salvage,
+    ) -> Result<()> {
+        for file in &mut self.files {
+            for ranges in std::mem::take(&mut file.ranges) {
+                file.step(into, Vec::new(), ranges, Vec::new(), None)?;
+            }
+            for places in std::mem::take(&mut file.places).chunks(4_000) {
+                file.step(into, Vec::new(), Vec::new(), places.to_vec(), None)?;
+            }
+            for seen in file.source.paths.clone() {
+                file.step(into, Vec::new(), Vec::new(), Vec::new(), Some(seen))?;
+            }
+            let Some(first) = file.source.sessions.first() else { continue };
+            // As it can be restored there, so it can be here, a deleted session of it or not.
+            let was = from.restore(&first.id, &mut io::sink());
+            let is = into.restore(&first.id, &mut io::sink());
+            match (was, is) {
+                (Ok(_), Err(error)) => {
+                    report.lose(Piece::Source, Some(&first.id), None, &error);
+                }
+                _ => report.sources += 1,
+            }
+        }
+        self.finish_beside(from, into, report)
+    }
+
+    /// Saves the files beside, which hold no session.
+    fn finish_beside(&self, from: &Engine, into: &Engine, report: &mut Salvage) -> Result<()> {
+        let mut done = HashSet::new();
+        for file in self.files.iter().filter(|file| file.made.is_some()) {
+            let session = file.source.sessions.first().map(|first| &first.id);
+            let mut lose = |error: Error| match error {
+                error if is_no_reason_to_stop(error.kind()) => {
+                    report.lose(Piece::Source, session, None, &error);
+                    Ok(())
+                }
+                error => Err(error),
+            };
+            let beside = match from.beside(&file.source) {
+                Ok(beside) => beside,
+                Err(error) => {
+                    lose(error)?;
+                    continue;
+                }
+            };
+            let mut saved = 0;
+            // Earlier revisions first.
+            for source in beside.into_iter().rev().filter(|source| done.insert(source.id)) {
+                match File::save_beside(from, into, &file.source, source) {
+                    Ok(whole) => saved += u64::from(whole),
+                    Err(error) => lose(error)?,
+                }
+            }
+            report.sources += saved;
+        }
+        Ok(())
+    }
+}
+
+impl File {
+    /// Reads everything of the file.
+    ///
+    /// # Errors
+    /// The first damage.
+    fn of(from: &Engine, sources: &dyn Sources, family: &Family, source: Source) -> Result<Self> {
+        let mut ranges = Vec::new();
+        while let Some(step) = sources.ranges(source.id, ranges.len() as u64)? {
+            ranges.push(step);
+        }
+        let Some(places) = sources.places(source.id)? else {
+            let message = "the store does not tell where the records of a file stand";
+            return Err(Error::Unsupported(message.into()));
+        };
+        for session in &source.sessions {
+            read_whole(from, family, &session.id)?;
+        }
+        let sessions = source.sessions.iter();
+        let deleted = |id| family.get(id).is_some_and(|header| header.deleted.is_some());
+        if let Some(first) = source.sessions.first()
+            && !sessions.map(|session| &session.id).any(deleted)
+        {
+            from.restore(&first.id, &mut io::sink())?;
+        }
+        Ok(Self { source, ranges, places, made: None, beside: None, written: HashMap::new() })
+    }
+
+    /// Saves a file that lies beside `own`, unless its bytes were erased.
+    fn save_beside(from: &Engine, into: &Engine, own: &Source, source: Source) -> Result<bool> {
+        let sources = from.sources()?;
+        if is_erased(sources, &source)? {
+            return Ok(false);
+        }
+        from.restore_source(source.clone(), &mut io::sink())?;
+        let beside = own.paths.iter().map(|seen| seen.path.clone());
+        let beside = beside.into_iter().find(|path| source.names.contains(&beside_name(path)));
+        let (made, written, id) = (None, HashMap::new(), source.id);
+        let mut file =
+            Self { source, ranges: Vec::new(), places: Vec::new(), made, beside, written };
+        file.step(into, Vec::new(), Vec::new(), Vec::new(), None)?;
+        let mut step = 0;
+        while let Some(ranges) = sources.ranges(id, step)? {
+            file.step(into, Vec::new(), ranges, Vec::new(), None)?;
+            step += 1;
+        }
+        Ok(true)
+    }
+
+    fn step(
+        &mut self,
+        into: &Engine,
+        writes: Vec<Write>,
+        ranges: Vec<Range>,
+        places: Vec<(RecordKey, Place)>,
+        seen: Option<SeenFile>,
+    ) -> Result<()> {
+        let Source { dialect, native_id, revision, first_line, names, paths, read, .. } =
+            &self.source;
+        let seen = seen.or_else(|| paths.first().cloned());
+        let seen = seen.unwrap_or(SeenFile { path: String::new(), size: 0, modified: 0 });
+        let sources = into.sources()?;
+        let target = match self.made {
+            Some(id) => Target::Known { id, offset: read.offset },
+            None => {
+                let by_path = FindSource::Latest(seen.path.clone());
+                Target::New {
+                    dialect: dialect.clone(),
+                    revision: *revision,
+                    first_line: *first_line,
+                    latest: sources.sources(&by_path)?.first().map(|source| source.id),
+                }
+            }
+        };
+        let (native_id, read) = (native_id.clone(), read.clone());
+        let names = if self.made.is_none() { names.clone() } else { Vec::new() };
+        let last = true;
+        let beside = self.beside.clone();
+        let step =
+            Step { target, native_id, seen, writes, ranges, places, names, beside, read, last };
+        self.made = Some(sources.import(step)?);
+        Ok(())
+    }
+}
+
+/// Whether the file cannot be saved, and all else can.
+fn is_no_reason_to_stop(kind: ErrorKind) -> bool {
+    use ErrorKind::{Conflict, Corrupt, MissingAncestor, NotFound, Unsupported};
+    matches!(kind, Corrupt | MissingAncestor | NotFound | Unsupported | Conflict)
+}
+
+/// Reads all own events of a session that was not deleted.
+fn read_whole(from: &Engine, family: &Family, id: &SessionId) -> Result<()> {
+    let header = from.store().header(id)?;
+    if family.get(id).is_none() {
+        let missing = "a header of the file's sessions".to_owned();
+        let session = id.clone();
+        return Err(forklore_store::Error::MissingAncestor { session, missing }.into());
+    }
+    if header.deleted.is_some() {
+        return Ok(());
+    }
+    let (first, end) = own_seqs(&header);
+    let mut lost = None;
+    slots(from.store(), id, first, end, &mut |seq, slot| {
+        if let Slot::Bare(_, reason) | Slot::Lost(reason) = slot {
+            lost.get_or_insert((seq, reason));
+        }
+        Ok(())
+    })?;
+    let Some((seq, message)) = lost else { return Ok(()) };
+    let (session, place) = (Some(id.clone()), "the file's events".to_owned());
+    Err(forklore_store::Error::Corrupt { session, seq: Some(seq), place, message }.into())
+}

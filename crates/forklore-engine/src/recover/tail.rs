@@ -1,0 +1,123 @@
+//! Writing a session's own events into the new store, with markers where some are lost.
+
+use forklore_core::header::Usage;
+use forklore_core::{Class, Counts, Event, Header, SessionId};
+use forklore_store::port::{Append, Stored};
+use jiff::Timestamp;
+
+use super::gap::{Missing, before, marker, without_data};
+use super::read::Slot;
+use super::report::{Piece, Salvage};
+use crate::Result;
+
+/// Events written in one step.
+const EVENTS: usize = 500;
+/// Bytes of `data` after which a step ends.
+const BYTES: usize = 8 << 20;
+
+/// The end of a session in the making.
+pub(super) struct Tail<'t, W> {
+    header: &'t Header,
+    report: &'t mut Salvage,
+    write: W,
+    batch: Vec<Event>,
+    bytes: usize,
+    /// Positions that could not be read, behind everything that could.
+    gap: Vec<(u64, String)>,
+    /// Behind the last event that could be read.
+    counts: Counts,
+    ts: Timestamp,
+}
+
+impl<'t, W: FnMut(&SessionId, Append) -> Result<()>> Tail<'t, W> {
+    /// `write` takes the events, in order.
+    pub(super) fn new(header: &'t Header, report: &'t mut Salvage, write: W) -> Self {
+        let (counts, ts) = (header.inherited, header.created);
+        Self { header, report, write, batch: Vec::new(), bytes: 0, gap: Vec::new(), counts, ts }
+    }
+
+    /// Adds what was found at the next position.
+    pub(super) fn put(&mut self, seq: u64, slot: Slot) -> Result<()> {
+        let (stored, lost) = match slot {
+            Slot::Whole(stored) => (stored, None),
+            Slot::Bare(stored, reason) => (stored, Some(reason)),
+            Slot::Lost(reason) => {
+                self.gap.push((seq, reason));
+                return Ok(());
+            }
+        };
+        let Stored { counts, event, .. } = stored;
+        self.close(Some(before(counts, &event)), true)?;
+        (self.counts, self.ts) = (counts, event.ts);
+        match lost {
+            None => {
+                self.report.events += 1;
+                self.push(event)
+            }
+            Some(reason) => {
+                self.report.lose(Piece::Data, Some(&self.header.id), Some(seq), &reason);
+                self.push(without_data(event, seq)?)
+            }
+        }
+    }
+
+    /// Puts markers in the place of what is missing before `behind`; what nobody inherits of a
+    /// deleted session is no loss.
+    fn close(&mut self, behind: Option<Counts>, lost: bool) -> Result<()> {
+        let gap = std::mem::take(&mut self.gap);
+        let behind = behind.unwrap_or(self.counts);
+        let mut missing = Missing::between(self.counts, behind);
+        let deleted = self.header.deleted.is_some() && missing.is_only_own();
+        for (seq, reason) in gap {
+            if lost && !deleted {
+                self.report.lose(Piece::Event, Some(&self.header.id), Some(seq), &reason);
+            }
+            let event = marker(&self.header.id, seq, self.ts, missing.next())?;
+            self.push(event)?;
+        }
+        Ok(())
+    }
+
+    /// Ends a session of which nothing is known behind `next`, but that it went on to here.
+    pub(super) fn fill(mut self, next: u64, to: Counts) -> Result<()> {
+        let behind = Counts {
+            kept: self.counts.kept.max(to.kept),
+            index: self.counts.index.max(to.index),
+            ..self.counts
+        };
+        // What stood there in a deleted session is gone because it was deleted.
+        let lost = self.header.deleted.is_none();
+        for number in 0..behind.kept - self.counts.kept {
+            self.gap.push((next + number, "no descendant has it".into()));
+        }
+        self.close(Some(behind), lost)?;
+        self.flush()
+    }
+
+    /// Writes what is left, where the session ends with these counts.
+    pub(super) fn end(mut self, counts: Option<Counts>) -> Result<()> {
+        self.close(counts, true)?;
+        self.flush()
+    }
+
+    fn push(&mut self, event: Event) -> Result<()> {
+        self.bytes += event.data.get().len();
+        self.batch.push(event);
+        if self.batch.len() >= EVENTS || self.bytes >= BYTES { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.bytes = 0;
+        let events = std::mem::take(&mut self.batch);
+        if events.is_empty() {
+            return Ok(());
+        }
+        let (now, usage) = (self.header.updated, Usage::default());
+        (self.write)(&self.header.id, Append { events, expect: None, owner: None, usage, now })
+    }
+}
+
+/// A child's first event, where its `session_fork` is lost.
+pub(super) fn first_marker(header: &Header) -> Result<Event> {
+    marker(&header.id, 0, header.created, (Class::Lineage, false))
+}

@@ -1,0 +1,282 @@
+//! What calls of models cost, by model and by session, read from the records that tell it.
+//!
+//! A session's header has the sum of its `provider_usage` events. Many agents write the cost into
+//! their messages instead, several times for one call, and again in each copy of a session. So it
+//! is read when somebody asks: of each call the last word counts, once.
+
+mod inherited;
+
+use std::collections::hash_map::{DefaultHasher, Entry};
+use std::collections::{HashMap, HashSet};
+use std::hash::{Hash, Hasher};
+
+use forklore_core::header::Usage;
+use forklore_core::{CallUsage, EventType, Header, Label, SessionId};
+use forklore_store::port::{At, Filter, Problem, Stored};
+use serde::{Deserialize, Serialize};
+
+use crate::{Engine, Result};
+
+/// Whose cost is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Spender {
+    /// What one session wrote itself.
+    Session(SessionId),
+    /// Every session of the family that this one is of.
+    Family(SessionId),
+    /// Every session of the store.
+    Everybody,
+}
+
+/// What calls of models cost. Deleted sessions are no part of it: nothing of them can be read.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Spending {
+    /// All of it.
+    pub usage: Usage,
+    /// By model, the dearest first.
+    pub models: Vec<ModelUsage>,
+    /// By session, the oldest first; those that cost nothing are left out.
+    pub by_session: Vec<SessionUsage>,
+    /// Sessions that cannot be read to their end.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<Problem>,
+}
+
+/// The cost of one model.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ModelUsage {
+    /// The model, where the records name it.
+    pub model: Option<String>,
+    /// Calls of it.
+    pub calls: u64,
+    /// Their cost.
+    #[serde(flatten)]
+    pub usage: Usage,
+}
+
+/// The cost of one session.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SessionUsage {
+    /// The session.
+    pub session_id: SessionId,
+    /// Its label.
+    pub label: Label,
+    /// What people call it.
+    pub title: Option<String>,
+    /// The cost.
+    #[serde(flatten)]
+    pub usage: Usage,
+}
+
+impl Engine {
+    /// What calls of models cost, read from the events that sessions wrote themselves, a page at
+    /// a time.
+    ///
+    /// # Errors
+    /// `not_found`. What cannot be read is under `problems`.
+    pub fn spending(&self, spender: &Spender) -> Result<Spending> {
+        let (mut sessions, mut problems) = self.spenders(spender)?;
+        // The original bears the cost, not its copy, which may say that it is as old.
+        let order = |header: &Header| (header.copy_of.is_some(), header.created);
+        sessions.sort_by(|a, b| order(a).cmp(&order(b)).then_with(|| a.id.cmp(&b.id)));
+        let mut ledger = Ledger::default();
+        let there: HashSet<_> = sessions.iter().map(|header| &header.id).collect();
+        for (at, session) in sessions.iter().enumerate() {
+            let original = session.copy_of.as_ref().map(|copy_of| &copy_of.session_id);
+            let is_copy = original.is_some_and(|original| there.contains(original));
+            if let Err(error) = self.enter(session, at, is_copy, &mut ledger) {
+                match error {
+                    crate::Error::Store(error) => {
+                        problems.push(Problem::of(&error, Some(&session.id)));
+                    }
+                    error => return Err(error),
+                }
+            }
+        }
+        Ok(ledger.into_spending(&sessions, problems))
+    }
+
+    fn spenders(&self, spender: &Spender) -> Result<(Vec<Header>, Vec<Problem>)> {
+        let family = match spender {
+            Spender::Session(id) => return Ok((vec![self.show(id)?], Vec::new())),
+            Spender::Family(id) => Some(self.show(id)?.root_id),
+            Spender::Everybody => None,
+        };
+        let found = self.store.sessions(&Filter { family, ..Filter::default() }, None, 0)?;
+        Ok((found.sound, crate::list::problems(&found.damaged)))
+    }
+
+    /// Enters what a session's own events tell, of a copy what its original does not.
+    fn enter(&self, session: &Header, at: usize, is_copy: bool, ledger: &mut Ledger) -> Result<()> {
+        let (mut told, mut untold, mut model) = (Usage::default(), 0, Asked::Nobody);
+        let copied = if is_copy { self.repeated(session)? } else { None };
+        let is_copied = |stored: &Stored| copied.is_some_and(|copied| copied.holds(stored));
+        let tells = session.dialect.is_some() || session.usage != Usage::default();
+        let first = session.seq_of_own(u64::from(session.parent_id.is_some()));
+        let events = self.events(&session.id, At::Seq(first));
+        let mut read = Ok(());
+        for stored in events.take_while(|_| tells) {
+            match stored {
+                Ok(stored) => {
+                    if let Some(name) = self.asks(&stored) {
+                        model.ask(name);
+                    }
+                    let spent = self.spent(&stored);
+                    if spent.is_none() && stored.event.kind == EventType::PROVIDER_USAGE {
+                        untold += u64::from(!is_copied(&stored));
+                    }
+                    if let Some(spent) = spent {
+                        if stored.event.kind == EventType::PROVIDER_USAGE {
+                            told += spent.usage;
+                        }
+                        if spent.call.is_some() || !is_copied(&stored) {
+                            let dialect = stored.event.dialect.as_deref();
+                            ledger.add(at, &session.root_id, spent, dialect);
+                        }
+                    }
+                }
+                Err(error) => {
+                    read = Err(error);
+                    break;
+                }
+            }
+        }
+        // What the header counted when it was read, and no event tells of by itself.
+        let counted = less(session.usage, copied.unwrap_or_default().usage);
+        let rest = less(counted, told);
+        if rest != Usage::default() {
+            ledger.enter(at, model.only(), rest, untold.max(1));
+        }
+        read
+    }
+
+    /// The model that a record says is asked from then on.
+    fn asks(&self, stored: &Stored) -> Option<String> {
+        let dialect = self.dialects().named(stored.event.dialect.as_deref()?)?;
+        dialect.asks(&stored.event.kind, &stored.event.data)
+    }
+
+    /// What one event tells that a call of a model cost.
+    #[must_use]
+    pub fn spent(&self, stored: &Stored) -> Option<CallUsage> {
+        let event = &stored.event;
+        match &event.dialect {
+            Some(name) => self.dialects().named(name)?.spent(&event.kind, &event.data),
+            None if event.kind == EventType::PROVIDER_USAGE => {
+                #[derive(Default, Deserialize)]
+                #[serde(default)]
+                struct Named {
+                    model: Option<String>,
+                }
+                let named: Named = event.data.read().unwrap_or_default();
+                let usage = forklore_core::payload::usage(&event.data);
+                CallUsage { call: None, model: named.model, usage }.some()
+            }
+            None => None,
+        }
+    }
+}
+
+/// Which models a session says that it asks, where its calls do not name theirs.
+enum Asked {
+    Nobody,
+    One(String),
+    Several,
+}
+
+impl Asked {
+    fn ask(&mut self, name: String) {
+        *self = match std::mem::replace(self, Self::Several) {
+            Self::Nobody => Self::One(name),
+            Self::One(before) if before == name => Self::One(before),
+            _ => Self::Several,
+        };
+    }
+
+    /// The only one.
+    fn only(self) -> Option<String> {
+        if let Self::One(name) = self { Some(name) } else { None }
+    }
+}
+
+/// What was told so far.
+#[derive(Default)]
+struct Ledger {
+    /// The calls that have an id, with the last word about each.
+    calls: HashMap<u64, Call>,
+    models: HashMap<Option<String>, ModelUsage>,
+    sessions: HashMap<usize, Usage>,
+}
+
+/// The last word about a call, and the session that bears its cost.
+struct Call {
+    session: usize,
+    root: u64,
+    model: Option<String>,
+    usage: Usage,
+}
+
+impl Ledger {
+    fn add(&mut self, session: usize, root: &SessionId, spent: CallUsage, dialect: Option<&str>) {
+        let CallUsage { call, model, usage } = spent;
+        let Some(call) = call else { return self.enter(session, model, usage, 1) };
+        let root = key(root);
+        match self.calls.entry(key(&(dialect, call))) {
+            Entry::Vacant(entry) => {
+                entry.insert(Call { session, root, model, usage });
+            }
+            // A family does not repeat its events, so this is a later word; a copy's is none.
+            Entry::Occupied(mut entry) if entry.get().root == root => entry.get_mut().usage = usage,
+            Entry::Occupied(_) => {}
+        }
+    }
+
+    fn enter(&mut self, session: usize, model: Option<String>, usage: Usage, calls: u64) {
+        *self.sessions.entry(session).or_default() += usage;
+        let known = self.models.entry(model).or_default();
+        known.usage += usage;
+        known.calls += calls;
+    }
+
+    fn into_spending(mut self, sessions: &[Header], problems: Vec<Problem>) -> Spending {
+        for (_, call) in std::mem::take(&mut self.calls) {
+            self.enter(call.session, call.model, call.usage, 1);
+        }
+        let mut spending = Spending { problems, ..Spending::default() };
+        for (model, known) in self.models {
+            spending.models.push(ModelUsage { model, ..known });
+        }
+        let weight = |known: &ModelUsage| known.usage.input.saturating_add(known.usage.output);
+        spending.models.sort_by(|a, b| {
+            let cost = b.usage.cost.total_cmp(&a.usage.cost);
+            cost.then_with(|| weight(b).cmp(&weight(a))).then_with(|| a.model.cmp(&b.model))
+        });
+        for (at, header) in sessions.iter().enumerate() {
+            let Some(usage) = self.sessions.get(&at).copied() else { continue };
+            spending.usage += usage;
+            spending.by_session.push(SessionUsage {
+                session_id: header.id.clone(),
+                label: header.label.clone(),
+                title: header.title.clone(),
+                usage,
+            });
+        }
+        spending
+    }
+}
+
+fn key(what: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    what.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// How much more the one is than the other.
+pub(crate) fn less(all: Usage, part: Usage) -> Usage {
+    Usage {
+        input: all.input.saturating_sub(part.input),
+        output: all.output.saturating_sub(part.output),
+        cached: all.cached.saturating_sub(part.cached),
+        cost: (all.cost - part.cost).max(0.0),
+    }
+}

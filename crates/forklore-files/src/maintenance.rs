@@ -1,0 +1,181 @@
+//! Giving space back, so that no file holds what was deleted.
+
+use forklore_core::Header;
+use forklore_store::disk::os;
+use forklore_store::port::Collected;
+use forklore_store::{Error, Result};
+
+use crate::commit::sealed;
+use crate::folder::{Folder, Mark};
+use crate::fs::Open;
+use crate::layout::{Segment, UNFINISHED};
+use crate::line;
+use crate::log::{Log, Next};
+use crate::record::{Commit, PrefixLine, SessionLine, State, Writer, write_event};
+use crate::session::Session;
+use crate::sources::Index;
+
+impl Folder {
+    /// Erases what nobody needs.
+    ///
+    /// # Errors
+    /// `Corrupt` of a session of which nobody can say what it needs: then no event is erased. Or,
+    /// when all others are done, of a deleted one that cannot be cut back.
+    pub(crate) fn collect(&self, index: &Index) -> Result<Collected> {
+        let before = self.bytes_of_files()?;
+        let mut collected = Collected::default();
+        self.erase_forgotten(index)?;
+        self.remove_unfinished()?;
+        let mut found = self.survey()?;
+        if let Some(at) = found.damaged.iter().position(|damaged| damaged.line.is_none()) {
+            return Err(found.damaged.swap_remove(at).error);
+        }
+        let needs = self.needs(&found)?;
+        let mut damaged = None;
+        for session in found.sessions.iter().filter(|session| session.header.deleted.is_some()) {
+            let need = needs.of(&session.segment);
+            if session.line.trimmed.is_none_or(|trimmed| need < trimmed) {
+                collected.segments += u64::from(need == 0);
+                let erased = self
+                    .session_in(&session.segment)
+                    .and_then(|session| session.map_or(Ok(0), |session| self.trim(&session, need)));
+                match erased {
+                    Ok(erased) => collected.events += erased,
+                    Err(error @ Error::Corrupt { .. }) => damaged = Some(error),
+                    Err(error) => return Err(error),
+                }
+            }
+            self.remove_aside(session.segment.name())?;
+        }
+        for segment in self.segments()?.iter().filter(|segment| segment.is_prefix()) {
+            collected.segments += u64::from(needs.of(segment) == 0);
+            match self.trim_copy(segment, needs.of(segment)) {
+                Ok(erased) => collected.events += erased,
+                Err(error @ Error::Corrupt { .. }) => damaged = Some(error),
+                Err(error) => return Err(error),
+            }
+        }
+        collected.freed_bytes = before.saturating_sub(self.bytes_of_files()?);
+        damaged.map_or(Ok(collected), Err)
+    }
+
+    /// Leaves of a deleted session its tombstone and the events that others need; how many went.
+    fn trim(&self, session: &Session, need: u64) -> Result<u64> {
+        let Session { segment, header, line, log, .. } = session;
+        let line: SessionLine = line.clone().trimmed_to(need);
+        let mut whole = sealed(&line)?;
+        let from = whole.len() as u64;
+        let erased = match need {
+            // Its events are not looked at: damage among them keeps nothing from being erased.
+            0 => header.own_events,
+            _ => keep_needed(log, header.into(), need, false, &mut whole)?,
+        };
+        let lines = whole.get(usize::try_from(from).unwrap_or_default()..).unwrap_or_default();
+        let step = line::sum(lines.as_bytes());
+        whole.push_str(&sealed(&Commit { state: State::of(header), from, step })?);
+        self.replace(header, segment, &whole)?;
+        Ok(erased)
+    }
+
+    /// Puts a shorter file in the place of a session's, of which then nothing is promised before
+    /// it is durable.
+    fn replace(&self, header: &Header, segment: &Segment, whole: &str) -> Result<()> {
+        self.unmark(&header.id, segment)?;
+        self.put(&self.layout.segment(segment), whole.as_bytes())?;
+        self.mark(Mark::Session(header.id.clone(), segment.clone(), whole.len() as u64));
+        Ok(())
+    }
+
+    /// Cuts a copy back to what is needed of it; how many events went.
+    fn trim_copy(&self, segment: &Segment, need: u64) -> Result<u64> {
+        let path = self.layout.segment(segment);
+        if need == 0 {
+            let kept = self.copied(segment).map_or(0, |line| line.kept);
+            self.remove(&path)?;
+            self.sync_name(&path)?;
+            return Ok(kept);
+        }
+        let Some(log) = self.log(segment)? else {
+            return Ok(0);
+        };
+        let first = self.copied(segment)?;
+        if need >= first.kept {
+            return Ok(0);
+        }
+        let owner = self.session_line(&segment.owner())?;
+        let header = owner.session.writer();
+        let mut whole = sealed(&PrefixLine::new(&first.prefix_of, need))?;
+        let erased = keep_needed(&log, header, need, true, &mut whole)?;
+        self.put(&path, whole.as_bytes())?;
+        Ok(erased)
+    }
+
+    /// Torn tails of a session that is no more.
+    fn remove_aside(&self, name: &str) -> Result<()> {
+        let folder = self.layout.aside();
+        for file in self.names(&folder)? {
+            if file.split('.').next() == Some(name) {
+                self.remove(&folder.join(file))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Files that somebody who was killed was still writing.
+    fn remove_unfinished(&self) -> Result<()> {
+        let layout = &self.layout;
+        let mut folders = vec![layout.root().to_owned(), layout.ids(), layout.aside()];
+        for above in [self.layout.workspaces(), self.layout.labels()] {
+            folders.extend(self.names(&above)?.into_iter().map(|name| above.join(name)));
+        }
+        for folder in folders {
+            for name in self.names(&folder)?.iter().filter(|name| name.ends_with(UNFINISHED)) {
+                self.remove(&folder.join(name))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The size of all files of the store.
+    pub(crate) fn bytes_of_files(&self) -> Result<u64> {
+        let layout = &self.layout;
+        let mut folders = vec![layout.ids(), layout.aside(), layout.root().to_owned()];
+        for above in [layout.workspaces(), layout.labels()] {
+            folders.extend(self.names(&above)?.into_iter().map(|name| above.join(name)));
+        }
+        let mut bytes = 0;
+        for folder in folders {
+            for name in self.names(&folder)? {
+                let path = folder.join(name);
+                // Folders are no files, and some go while they are counted.
+                if let Ok(file) = self.fs.open(&path, Open::Read) {
+                    bytes += file.len().map_err(os("measuring", &path))?;
+                }
+            }
+        }
+        Ok(bytes)
+    }
+}
+
+/// Adds the lines of the events up to the inheritable one number `need`; how many were left out.
+fn keep_needed(
+    log: &Log,
+    writer: Writer<'_>,
+    need: u64,
+    copied: bool,
+    out: &mut String,
+) -> Result<u64> {
+    let mut erased = 0;
+    log.forward(log.start, false, |_, line| {
+        let event = &line.event;
+        if !event.class.is_inherited() || line.counts.kept > need {
+            erased += 1;
+            return Ok(Next::Go);
+        }
+        let origin = copied.then_some(&line.origin);
+        write_event(out, writer, line.seq, origin, line.counts, event)
+            .map_err(|error| forklore_store::Error::io("keeping an event", error))?;
+        Ok(Next::Go)
+    })?;
+    Ok(erased)
+}

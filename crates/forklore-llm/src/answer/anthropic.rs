@@ -1,0 +1,282 @@
+//! Events of Anthropic's messages.
+
+use std::borrow::Cow;
+
+use forklore_agent::bounds::{THINKING_BYTES, TooMuch};
+use forklore_agent::model::{End, EndReason, Piece, TokenUsage};
+use forklore_core::Data;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::{Broken, Pending, has_room, hold};
+
+/// What came so far.
+#[derive(Default)]
+pub(crate) struct Reader {
+    id: Option<String>,
+    block: Option<Block>,
+    /// A call whose block ended, and that may have been cut off by the end of the answer.
+    calls: Vec<Pending>,
+    /// The bytes of the arguments of all calls.
+    held: usize,
+    reason: Option<String>,
+    usage: Usage,
+    is_over: bool,
+}
+
+/// The block that is being written.
+enum Block {
+    Text,
+    Thinking { text: String, signature: String },
+    Redacted(Data),
+    Call(Pending),
+    Other,
+}
+
+/// An event of any kind; nothing is expected of one whose kind is not known.
+#[derive(Deserialize)]
+struct Event<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Cow<'a, str>,
+    #[serde(default)]
+    message: Option<Message>,
+    #[serde(default, borrow)]
+    content_block: Option<&'a RawValue>,
+    #[serde(default, borrow)]
+    delta: Option<&'a RawValue>,
+    #[serde(default)]
+    usage: Option<Usage>,
+    #[serde(default, borrow)]
+    error: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    #[serde(default)]
+    id: Option<String>,
+    #[serde(default)]
+    usage: Option<Usage>,
+}
+
+#[derive(Deserialize)]
+struct Start<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Cow<'a, str>,
+    #[serde(default)]
+    text: Option<String>,
+    #[serde(default)]
+    thinking: Option<String>,
+    #[serde(default)]
+    signature: Option<String>,
+    #[serde(default)]
+    id: Option<String>,
+    #[serde(default)]
+    name: Option<String>,
+    #[serde(default, borrow)]
+    input: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type")]
+enum Delta {
+    #[serde(rename = "text_delta")]
+    Text { text: String },
+    #[serde(rename = "thinking_delta")]
+    Thinking { thinking: String },
+    #[serde(rename = "signature_delta")]
+    Signature { signature: String },
+    #[serde(rename = "input_json_delta")]
+    Input { partial_json: String },
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Deserialize)]
+struct Ended {
+    #[serde(default)]
+    stop_reason: Option<String>,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+struct Usage {
+    #[serde(default)]
+    input_tokens: Option<u64>,
+    #[serde(default)]
+    output_tokens: Option<u64>,
+    #[serde(default)]
+    cache_read_input_tokens: Option<u64>,
+    #[serde(default)]
+    cache_creation_input_tokens: Option<u64>,
+}
+
+/// A block of thinking as it has to come back.
+#[derive(Serialize)]
+struct Thinking<'a> {
+    r#type: &'static str,
+    thinking: &'a str,
+    signature: &'a str,
+}
+
+impl Reader {
+    pub(super) fn read(&mut self, event: &str, pieces: &mut Vec<Piece>) -> Result<bool, Broken> {
+        let event: Event<'_> = serde_json::from_str(event)?;
+        match &*event.kind {
+            "message_start" => {
+                if let Some(message) = event.message {
+                    self.id = message.id;
+                    self.usage = message.usage.unwrap_or_default();
+                    self.tell_usage(pieces);
+                }
+            }
+            "content_block_start" => {
+                if let Some(block) = event.content_block {
+                    self.start(block, pieces)?;
+                }
+            }
+            "content_block_delta" => {
+                if let Some(delta) = event.delta {
+                    self.add(serde_json::from_str(delta.get())?, pieces)?;
+                }
+            }
+            "content_block_stop" => self.stop(pieces)?,
+            "message_delta" => {
+                let ended: Option<Ended> =
+                    event.delta.map(|delta| serde_json::from_str(delta.get())).transpose()?;
+                self.reason = ended.and_then(|it| it.stop_reason).or(self.reason.take());
+                self.usage.update(event.usage.unwrap_or_default());
+                self.tell_usage(pieces);
+                self.end_calls(pieces)?;
+            }
+            "message_stop" => {
+                self.is_over = true;
+                return Ok(true);
+            }
+            "error" => {
+                let error = event.error.map_or("no reason given", RawValue::get);
+                return Err(Broken::Reported(error.to_owned()));
+            }
+            _ => {}
+        }
+        Ok(false)
+    }
+
+    fn tell_usage(&self, pieces: &mut Vec<Piece>) {
+        let (usage, request_id) = (self.usage.into(), self.id.clone());
+        pieces.push(Piece::Usage { usage, request_id });
+    }
+
+    fn start(&mut self, block: &RawValue, pieces: &mut Vec<Piece>) -> Result<(), Broken> {
+        let start: Start<'_> = serde_json::from_str(block.get())?;
+        self.block = Some(match &*start.kind {
+            "text" => {
+                pieces.extend(start.text.filter(|text| !text.is_empty()).map(Piece::Text));
+                Block::Text
+            }
+            "thinking" => Block::Thinking {
+                text: start.thinking.unwrap_or_default(),
+                signature: start.signature.unwrap_or_default(),
+            },
+            "redacted_thinking" => Block::Redacted(Data::from_checked(block.get())),
+            "tool_use" => {
+                has_room(self.calls.len())?;
+                let id = start.id.unwrap_or_default();
+                let mut call = Pending { id, ..Pending::default() };
+                call.add_name(&start.name.unwrap_or_default())?;
+                let input = start.input.map(RawValue::get);
+                if let Some(input) = input.filter(|input| !matches!(*input, "{}" | "null")) {
+                    call.add_arguments(input, &mut self.held)?;
+                }
+                Block::Call(call)
+            }
+            _ => Block::Other,
+        });
+        Ok(())
+    }
+
+    fn add(&mut self, delta: Delta, pieces: &mut Vec<Piece>) -> Result<(), Broken> {
+        match (delta, &mut self.block) {
+            (Delta::Text { text }, _) => pieces.push(Piece::Text(text)),
+            (Delta::Thinking { thinking }, Some(Block::Thinking { text, .. })) => {
+                hold(text, &thinking, THINKING_BYTES, TooMuch::Thinking)?;
+                pieces.push(Piece::Thinking(thinking));
+            }
+            (Delta::Signature { signature: more }, Some(Block::Thinking { signature, .. })) => {
+                hold(signature, &more, THINKING_BYTES, TooMuch::Thinking)?;
+            }
+            (Delta::Input { partial_json }, Some(Block::Call(call))) => {
+                call.add_arguments(&partial_json, &mut self.held)?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn stop(&mut self, pieces: &mut Vec<Piece>) -> Result<(), Broken> {
+        match self.block.take() {
+            Some(Block::Thinking { text, signature }) => {
+                let block = Thinking { r#type: "thinking", thinking: &text, signature: &signature };
+                let opaque = Data::from_checked(serde_json::to_string(&block)?);
+                pieces.push(Piece::Thought { text, opaque: Some(opaque) });
+            }
+            Some(Block::Redacted(block)) => {
+                pieces.push(Piece::Thought { text: String::new(), opaque: Some(block) });
+            }
+            Some(Block::Call(call)) => self.calls.push(call),
+            Some(Block::Text | Block::Other) | None => {}
+        }
+        Ok(())
+    }
+
+    fn end_calls(&mut self, pieces: &mut Vec<Piece>) -> Result<(), Broken> {
+        let is_cut_off = self.reason.as_deref() == Some("max_tokens");
+        for call in std::mem::take(&mut self.calls) {
+            if !(is_cut_off && call.is_half()) {
+                pieces.push(Piece::Call(call.whole()?));
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn end(&mut self) -> Result<End, Broken> {
+        if !self.is_over {
+            return Err(Broken::Off);
+        }
+        let reason = match self.reason.as_deref() {
+            Some("end_turn" | "stop_sequence") | None => EndReason::Done,
+            Some("tool_use") => EndReason::Calls,
+            Some("max_tokens" | "model_context_window_exceeded") => EndReason::Length,
+            Some("refusal") => EndReason::Refused,
+            Some(other) => EndReason::Other(other.to_owned()),
+        };
+        Ok(End { reason, usage: self.usage.into(), request_id: self.id.take() })
+    }
+}
+
+impl Usage {
+    /// Takes over what the later word says.
+    fn update(&mut self, later: Self) {
+        self.input_tokens = later.input_tokens.or(self.input_tokens);
+        self.output_tokens = later.output_tokens.or(self.output_tokens);
+        self.cache_read_input_tokens =
+            later.cache_read_input_tokens.or(self.cache_read_input_tokens);
+        self.cache_creation_input_tokens =
+            later.cache_creation_input_tokens.or(self.cache_creation_input_tokens);
+    }
+}
+
+impl From<Usage> for TokenUsage {
+    /// Anthropic counts as input only what was neither read from a cache nor written to one.
+    fn from(usage: Usage) -> Self {
+        let cached = usage.cache_read_input_tokens;
+        let cache_written = usage.cache_creation_input_tokens;
+        Self {
+            input: usage.input_tokens.map(|input| {
+                let beside = [cached, cache_written].into_iter().flatten();
+                beside.fold(input, u64::saturating_add)
+            }),
+            output: usage.output_tokens,
+            cached,
+            cache_written,
+        }
+    }
+}

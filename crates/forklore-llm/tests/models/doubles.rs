@@ -1,0 +1,227 @@
+//! Endpoints that cannot run here, played by doubles that send what their documentation shows:
+//! Anthropic's messages with thinking and cached tokens, Gemini's stream, OpenAI's newer fields.
+
+use forklore_agent::model::{End, EndReason, Model as _, Piece, Request, TokenUsage};
+use forklore_agent::tool::ToolCall;
+use forklore_llm::Provider;
+
+use crate::asking::{ask, call, data, model, request, user, weather};
+use crate::endpoint::{Endpoint, Then, ok};
+
+async fn all(provider: Provider, events: &[&str]) -> Vec<Piece> {
+    let endpoint = Endpoint::streaming(events, Then::Close);
+    let model = model(provider, &endpoint.url());
+    ask(&model, &request(vec![user("Hello")])).await.unwrap()
+}
+
+/// What is said, without what it takes so far.
+async fn pieces(provider: Provider, events: &[&str]) -> Vec<Piece> {
+    let mut said = all(provider, events).await;
+    said.retain(|piece| !matches!(piece, Piece::Usage { .. }));
+    said
+}
+
+/// What it takes so far: input and output.
+async fn so_far(provider: Provider, events: &[&str]) -> Vec<(Option<u64>, Option<u64>, String)> {
+    let usages = all(provider, events).await.into_iter().filter_map(|piece| match piece {
+        Piece::Usage { usage, request_id } => Some((usage.input, usage.output, request_id?)),
+        _ => None,
+    });
+    usages.collect()
+}
+
+#[tokio::test]
+async fn what_an_answer_takes_is_told_as_soon_as_it_is_known() {
+    let anthropic = [
+        r#"data: {"type":"message_start","message":{"id":"msg_1","usage":{"input_tokens":25,"cache_read_input_tokens":75,"output_tokens":1}}}"#,
+        r#"data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hi"}}"#,
+        r#"data: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":9}}"#,
+        r#"data: {"type":"message_stop"}"#,
+    ];
+    let told = |input, output, id: &str| (Some(input), output, id.to_owned());
+    let expected = [told(100, Some(1), "msg_1"), told(100, Some(9), "msg_1")];
+    assert_eq!(so_far(Provider::Anthropic, &anthropic).await, expected);
+    let gemini = [
+        r#"data: {"candidates":[{"content":{"parts":[{"text":"Hi"}]}}],"usageMetadata":{"promptTokenCount":50},"responseId":"r1"}"#,
+        r#"data: {"candidates":[{"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":50,"candidatesTokenCount":2},"responseId":"r1"}"#,
+    ];
+    let expected = [told(50, None, "r1"), told(50, Some(2), "r1")];
+    assert_eq!(so_far(Provider::Gemini, &gemini).await, expected);
+    let openai = [
+        r#"data: {"id":"c1","choices":[{"delta":{"content":"Hi"},"finish_reason":"stop"}]}"#,
+        r#"data: {"id":"c1","choices":[],"usage":{"prompt_tokens":7,"completion_tokens":1}}"#,
+        "data: [DONE]",
+    ];
+    assert_eq!(so_far(Provider::OpenAi, &openai).await, [told(7, Some(1), "c1")]);
+}
+
+fn text(text: &str) -> Piece {
+    Piece::Text(text.into())
+}
+
+fn thinking(text: &str) -> Piece {
+    Piece::Thinking(text.into())
+}
+
+fn called(id: &str, name: &str, arguments: &str) -> Piece {
+    let arguments = data(arguments);
+    Piece::Call(ToolCall { id: id.into(), name: name.into(), arguments })
+}
+
+fn thought(text: &str, opaque: Option<&str>) -> Piece {
+    Piece::Thought { text: text.into(), opaque: opaque.map(data) }
+}
+
+fn end(reason: EndReason, usage: [Option<u64>; 4], id: &str) -> Piece {
+    let [input, output, cached, cache_written] = usage;
+    let usage = TokenUsage { input, output, cached, cache_written };
+    Piece::End(End { reason, usage, request_id: Some(id.into()) })
+}
+
+#[tokio::test]
+async fn anthropic_thinks_speaks_and_calls() {
+    let events = [
+        "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"msg_1\",\"type\":\"message\",\"role\":\"assistant\",\"content\":[],\"model\":\"claude\",\"stop_reason\":null,\"usage\":{\"input_tokens\":25,\"cache_creation_input_tokens\":100,\"cache_read_input_tokens\":2000,\"output_tokens\":1}}}",
+        "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"thinking\",\"thinking\":\"\",\"signature\":\"\"}}",
+        "event: ping\ndata: {\"type\": \"ping\"}",
+        "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"thinking_delta\",\"thinking\":\"Let me \"}}",
+        "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"thinking_delta\",\"thinking\":\"see.\"}}",
+        "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"signature_delta\",\"signature\":\"EqQB\"}}",
+        "event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":0}",
+        "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":1,\"content_block\":{\"type\":\"redacted_thinking\",\"data\":\"Emwx\"}}",
+        "event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":1}",
+        "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":2,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}",
+        "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":2,\"delta\":{\"type\":\"text_delta\",\"text\":\"Okay\"}}",
+        "event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":2}",
+        "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":3,\"content_block\":{\"type\":\"tool_use\",\"id\":\"toolu_1\",\"name\":\"weather\",\"input\":{}}}",
+        "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":3,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"\"}}",
+        "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":3,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"{\\\"city\\\": \\\"San\"}}",
+        "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":3,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\" Francisco\\\"}\"}}",
+        "event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":3}",
+        "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"tool_use\",\"stop_sequence\":null},\"usage\":{\"output_tokens\":89}}",
+        "event: some_new_event\ndata: {\"type\":\"some_new_event\",\"delta\":7}",
+        "event: message_stop\ndata: {\"type\":\"message_stop\"}",
+    ];
+    let signed = r#"{"type":"thinking","thinking":"Let me see.","signature":"EqQB"}"#;
+    let redacted = r#"{"type":"redacted_thinking","data":"Emwx"}"#;
+    let usage = [Some(2125), Some(89), Some(2000), Some(100)];
+    assert_eq!(
+        pieces(Provider::Anthropic, &events).await,
+        [
+            thinking("Let me "),
+            thinking("see."),
+            thought("Let me see.", Some(signed)),
+            thought("", Some(redacted)),
+            text("Okay"),
+            called("toolu_1", "weather", r#"{"city": "San Francisco"}"#),
+            end(EndReason::Calls, usage, "msg_1"),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn gemini_thinks_speaks_and_calls() {
+    let events = [
+        r#"data: {"candidates":[{"content":{"parts":[{"text":"Looking","thought":true}],"role":"model"},"index":0}],"usageMetadata":{"promptTokenCount":50},"modelVersion":"gemini","responseId":"r1"}"#,
+        r#"data: {"candidates":[{"content":{"parts":[{"text":"I will "}],"role":"model"}}],"responseId":"r1"}"#,
+        r#"data: {"candidates":[{"content":{"parts":[{"functionCall":{"name":"weather","args":{"city":"Paris"}},"thoughtSignature":"CtQ="}],"role":"model"},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":50,"cachedContentTokenCount":40,"candidatesTokenCount":12,"thoughtsTokenCount":5,"totalTokenCount":67},"responseId":"r1"}"#,
+    ];
+    assert_eq!(
+        pieces(Provider::Gemini, &events).await,
+        [
+            thinking("Looking"),
+            thought("Looking", None),
+            text("I will "),
+            thought("", Some(r#"{"thoughtSignature":"CtQ="}"#)),
+            called("", "weather", r#"{"city":"Paris"}"#),
+            end(EndReason::Calls, [Some(50), Some(17), Some(40), None], "r1"),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn gemini_holds_a_prompt_back() {
+    let event = r#"data: {"promptFeedback":{"blockReason":"SAFETY"},"usageMetadata":{"promptTokenCount":8},"responseId":"r2"}"#;
+    let expected = [end(EndReason::Refused, [Some(8), None, None, None], "r2")];
+    assert_eq!(pieces(Provider::Gemini, &[event]).await, expected);
+}
+
+#[tokio::test]
+async fn openai_calls_twice_at_a_time() {
+    let events = [
+        r#"data: {"id":"chatcmpl-1","choices":[{"index":0,"delta":{"role":"assistant","content":null,"refusal":null},"finish_reason":null}],"usage":null}"#,
+        r#"data: {"id":"chatcmpl-1","choices":[{"index":0,"delta":{"reasoning_content":"Both."}}]}"#,
+        r#"data: {"id":"chatcmpl-1","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_a","type":"function","function":{"name":"weather","arguments":""}}]}}]}"#,
+        r#"data: {"id":"chatcmpl-1","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\"city\":"}}]}}]}"#,
+        r#"data: {"id":"chatcmpl-1","choices":[{"index":0,"delta":{"tool_calls":[{"index":1,"id":"call_b","type":"function","function":{"name":"time","arguments":""}},{"index":0,"function":{"arguments":"\"Rome\"}"}}]}}]}"#,
+        r#"data: {"id":"chatcmpl-1","choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}"#,
+        r#"data: {"id":"chatcmpl-1","choices":[],"usage":{"prompt_tokens":90,"completion_tokens":20,"prompt_tokens_details":{"cached_tokens":64}}}"#,
+        "data: [DONE]",
+    ];
+    assert_eq!(
+        pieces(Provider::OpenAi, &events).await,
+        [
+            thinking("Both."),
+            thought("Both.", Some(r#"{"field":"reasoning_content"}"#)),
+            called("call_a", "weather", r#"{"city":"Rome"}"#),
+            called("call_b", "time", "{}"),
+            end(EndReason::Calls, [Some(90), Some(20), Some(64), None], "chatcmpl-1"),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn arguments_that_are_no_json_are_kept_as_text_unless_they_were_cut_off() {
+    let said = |finish: &str| {
+        [
+            r#"data: {"id":"c","choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"weather","arguments":"{\"city\": Pa"}}]}}]}"#.to_owned(),
+            format!(r#"data: {{"id":"c","choices":[{{"delta":{{}},"finish_reason":"{finish}"}}]}}"#),
+        ]
+    };
+    let none = [None; 4];
+    let [first, last] = said("tool_calls");
+    assert_eq!(
+        pieces(Provider::OpenAi, &[&first, &last]).await,
+        [called("a", "weather", r#""{\"city\": Pa""#), end(EndReason::Calls, none, "c")]
+    );
+    let [first, last] = said("length");
+    let cut_off = [end(EndReason::Length, none, "c")];
+    assert_eq!(pieces(Provider::OpenAi, &[&first, &last]).await, cut_off);
+}
+
+#[tokio::test]
+async fn what_a_model_answered_goes_back_to_it_as_it_came() {
+    // The signature of Gemini's call stands on the call again.
+    let endpoint = Endpoint::answering(ok("text/event-stream", ""), Then::Close);
+    let model = model(Provider::Gemini, &endpoint.url());
+    let name = model.name().clone();
+    let thought = forklore_core::Part::Reasoning {
+        text: String::new(),
+        provider: Some(name.provider),
+        model: Some(name.model),
+        opaque: Some(data(r#"{"content":"","opaque":{"thoughtSignature":"CtQ="}}"#)),
+    };
+    let thought = forklore_core::Message::parts(forklore_core::Role::Assistant, vec![thought]);
+    let history = vec![user("Hello"), thought, call("a", "weather", r#"{"city":"Paris"}"#)];
+    let asked = Request { tools: vec![weather()], ..request(history) };
+    let _ = ask(&model, &asked).await;
+    let sent = endpoint.asked();
+    let line = sent.head.lines().next().unwrap();
+    assert_eq!(line, "POST /v1/models/smollm2:streamGenerateContent?alt=sse HTTP/1.1");
+    assert_eq!(sent.body, model.body(&asked).unwrap(), "what is shown is what is sent");
+    let body = String::from_utf8(sent.body).unwrap();
+    let part =
+        r#"{"functionCall":{"name":"weather","args":{"city":"Paris"}},"thoughtSignature":"CtQ="}"#;
+    assert!(body.contains(part), "{body}");
+}
+
+#[tokio::test]
+async fn what_is_shown_is_what_is_sent() {
+    for provider in [Provider::OpenAi, Provider::Anthropic, Provider::Gemini, Provider::Ollama] {
+        let endpoint = Endpoint::answering(ok("text/event-stream", ""), Then::Close);
+        let model = model(provider, &endpoint.url());
+        let asked = Request { tools: vec![weather()], shared: 1, ..request(vec![user("Hello")]) };
+        assert!(ask(&model, &asked).await.is_err());
+        assert_eq!(endpoint.asked().body, model.body(&asked).unwrap());
+    }
+}

@@ -1,0 +1,110 @@
+//! Answers that do not end: they are cut off early, whatever is endless in them.
+
+use forklore_agent::model::{Model as _, ModelErrorKind, Piece};
+use forklore_llm::Provider;
+use futures_util::StreamExt as _;
+
+use crate::asking::{model, request, user};
+use crate::endpoint::Endpoint;
+
+/// What the sockets between the two hold beyond what was read.
+const BETWEEN: usize = 16 << 20;
+
+/// How an answer fails that goes on and on with `more`, and how many bytes were taken of it.
+async fn cut(provider: Provider, beginning: &str, more: &str) -> (String, usize) {
+    let (url, taken) = Endpoint::endless(beginning, more);
+    let model = model(provider, &url);
+    let asked = request(vec![user("Hello")]);
+    let mut pieces = model.stream(&asked).await.unwrap();
+    let error = loop {
+        match pieces.next().await.unwrap() {
+            Ok(Piece::Call(call)) => panic!("{call:?}"),
+            Ok(_) => {}
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(error.kind, ModelErrorKind::Malformed, "{error}");
+    assert!(pieces.next().await.is_none());
+    drop(pieces);
+    let taken = tokio::task::spawn_blocking(move || taken.recv().unwrap()).await.unwrap();
+    (error.message, taken)
+}
+
+fn event(data: &str) -> String {
+    format!("data: {data}\n\n")
+}
+
+#[tokio::test]
+async fn a_line_and_an_event_without_end() {
+    for (beginning, more) in [("data: ", "x"), ("", "data: x\n"), ("", "data: x\r\n")] {
+        let (why, taken) = cut(Provider::OpenAi, beginning, more).await;
+        assert_eq!(why, "an event of the answer is longer than 8 MiB");
+        assert!(taken < (8 << 20) + BETWEEN, "{taken}");
+    }
+}
+
+#[tokio::test]
+async fn arguments_without_end() {
+    let piece = "x".repeat(8_000);
+    let why = "the answer is longer than any should be: it has more than 2 MiB of arguments";
+    let openai = |index: &str| {
+        event(&format!(
+            r#"{{"choices":[{{"delta":{{"tool_calls":[{{"index":{index},"function":{{"name":"","arguments":"{piece}"}}}}]}}}}]}}"#
+        ))
+    };
+    let input = event(&format!(
+        r#"{{"type":"content_block_delta","index":0,"delta":{{"type":"input_json_delta","partial_json":"{piece}"}}}}"#
+    ));
+    let tool = event(
+        r#"{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t","name":"n","input":{}}}"#,
+    );
+    let two = openai("0") + &openai("1");
+    for (provider, beginning, more) in
+        [(Provider::OpenAi, "", &two), (Provider::Anthropic, &*tool, &input)]
+    {
+        let (said, taken) = cut(provider, beginning, more).await;
+        assert_eq!(said, why);
+        assert!(taken < (3 << 20) + BETWEEN, "{taken}");
+    }
+}
+
+#[tokio::test]
+async fn calls_names_and_thinking_without_end() {
+    let called =
+        r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"n"}}]}}]}"#;
+    let (why, _) = cut(Provider::OpenAi, "", &event(called)).await;
+    assert_eq!(
+        why,
+        "the answer is longer than any should be: it has more than 1024 bytes in a call's name"
+    );
+    let block = r#"{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t","name":"n"}}"#;
+    let stop = r#"{"type":"content_block_stop","index":0}"#;
+    let (why, _) = cut(Provider::Anthropic, "", &(event(block) + &event(stop))).await;
+    assert_eq!(why, "the answer is longer than any should be: it has more than 128 calls");
+
+    let thought = "x".repeat(4_000);
+    let many = "the answer is longer than any should be: it has more than 1 MiB of thinking";
+    let openai = format!(r#"{{"choices":[{{"delta":{{"reasoning_content":"{thought}"}}}}]}}"#);
+    let begins = event(
+        r#"{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":""}}"#,
+    );
+    let delta = |kind: &str, field: &str| {
+        let data = format!(
+            r#"{{"type":"content_block_delta","index":0,"delta":{{"type":"{kind}","{field}":"{thought}"}}}}"#
+        );
+        event(&data)
+    };
+    let gemini = format!(
+        r#"{{"candidates":[{{"content":{{"parts":[{{"text":"{thought}","thought":true}}]}}}}]}}"#
+    );
+    for (provider, beginning, more) in [
+        (Provider::OpenAi, "", event(&openai)),
+        (Provider::Anthropic, &*begins, delta("thinking_delta", "thinking")),
+        (Provider::Anthropic, &*begins, delta("signature_delta", "signature")),
+        (Provider::Gemini, "", event(&gemini)),
+    ] {
+        let (why, taken) = cut(provider, beginning, &more).await;
+        assert_eq!(why, many);
+        assert!(taken < (2 << 20) + BETWEEN, "{taken}");
+    }
+}

@@ -1,0 +1,164 @@
+//! A key goes out in its header and is to be found nowhere else.
+//!
+//! Each test is a process of its own, so that the environment is its own too.
+
+use std::process::Command;
+
+use forklore_agent::model::Model as _;
+use forklore_llm::{HttpModel, ModelConfig, Provider};
+use futures_util::StreamExt as _;
+
+use crate::asking::{ask, calls, config, request, texts, user};
+use crate::endpoint::{Endpoint, Then, refusal};
+
+/// What the environment holds in the process that asks.
+const KEY: &str = "sk-forklore-0123456789";
+const VARIABLE: &str = "FORKLORE_TEST_KEY";
+
+/// Runs the test of this name again with the key in its environment; whether this is that process.
+fn has_key(test: &str) -> bool {
+    if std::env::var_os(VARIABLE).is_some() {
+        return true;
+    }
+    let again = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--nocapture"])
+        .env(VARIABLE, KEY)
+        .env("RUST_BACKTRACE", "0")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&again.stdout) + String::from_utf8_lossy(&again.stderr);
+    assert!(again.status.success() && said.contains("1 passed"), "{said}");
+    assert!(!said.contains(KEY), "the key was printed");
+    false
+}
+
+fn keyed(provider: Provider, base_url: &str) -> HttpModel {
+    let config =
+        ModelConfig { key_env: Some(VARIABLE.parse().unwrap()), ..config(provider, base_url) };
+    HttpModel::new(config).unwrap()
+}
+
+#[tokio::test]
+async fn a_key_stands_in_its_header_and_nowhere_else() {
+    if !has_key("keys::a_key_stands_in_its_header_and_nowhere_else") {
+        return;
+    }
+    // A server that says what it was sent, as some do.
+    let echo = format!("{{\"error\":{{\"message\":\"no such key: {KEY}\"}}}}");
+    let forms = [
+        (Provider::OpenAi, "authorization", format!("Bearer {KEY}")),
+        (Provider::Ollama, "authorization", format!("Bearer {KEY}")),
+        (Provider::Anthropic, "x-api-key", KEY.to_owned()),
+        (Provider::Gemini, "x-goog-api-key", KEY.to_owned()),
+    ];
+    for (provider, header, value) in forms {
+        let endpoint = Endpoint::answering(refusal("401 Unauthorized", "", &echo), Then::Close);
+        let model = keyed(provider, &endpoint.url());
+        let error = ask(&model, &request(vec![user("Hello")])).await.unwrap_err();
+
+        let asked = endpoint.asked();
+        assert_eq!(asked.header(header), Some(&*value));
+        assert_eq!(asked.head.matches(KEY).count(), 1, "{}", asked.head);
+        assert!(!String::from_utf8(asked.body).unwrap().contains(KEY));
+        let body = model.body(&request(vec![user("Hello")])).unwrap();
+        let shown = format!("{error} {error:?} {model:?} {:?} {body:?}", model.config());
+        assert!(shown.contains("no such key: [key]"), "{shown}");
+        assert!(!shown.contains(KEY), "{shown}");
+    }
+}
+
+#[tokio::test]
+async fn a_part_of_a_key_is_in_no_error() {
+    if !has_key("keys::a_part_of_a_key_is_in_no_error") {
+        return;
+    }
+    // As providers mask it, and as other programs on the way write it.
+    let coded: String = KEY.chars().map(|char| format!("%{:02X}", u32::from(char))).collect();
+    let escaped: String = KEY.chars().map(|char| format!("\\u{:04x}", u32::from(char))).collect();
+    let masked = "no such key: sk-forkl***********6789";
+    for (kind, body, expected) in [
+        (
+            "application/json",
+            format!("{{\"error\":{{\"message\":\"{masked}\"}}}}"),
+            "no such key: [key]",
+        ),
+        (
+            "application/json",
+            format!("{{\"error\":\"no such key: {escaped}\"}}"),
+            "no such key: [key]",
+        ),
+        ("application/json", format!("{{\"error: {escaped}"), "{\"error: [key]"),
+        ("text/plain", format!("/v1?key={coded}&x"), "/v1?key=[key]&x"),
+        (
+            "text/html",
+            "<title>sk-forklore-0... &#115;</title>".into(),
+            "an HTML page: [key]... &#115;",
+        ),
+    ] {
+        let head = format!("content-type: {kind}\r\n");
+        let refused = refusal("401 Unauthorized", &head, &body);
+        let endpoint = Endpoint::answering(refused, Then::Close);
+        let model = keyed(Provider::OpenAi, &endpoint.url());
+        let error = ask(&model, &request(vec![user("Hello")])).await.unwrap_err();
+        assert_eq!(error.message, format!("401 Unauthorized: {expected}"));
+    }
+    // What lies behind an error repeats values too.
+    let event = format!("data: {{\"choices\":\"{KEY}\"}}");
+    let endpoint = Endpoint::streaming(&[&event], Then::Close);
+    let model = keyed(Provider::OpenAi, &endpoint.url());
+    let error = ask(&model, &request(vec![user("Hello")])).await.unwrap_err();
+    let source = std::error::Error::source(&error).unwrap();
+    assert!(source.to_string().contains("[key]"), "{source}");
+    assert!(!format!("{error} {error:?} {source}").contains("0123456"), "{error:?}");
+}
+
+#[tokio::test]
+async fn an_answer_that_repeats_the_key_is_given_without_it() {
+    if !has_key("keys::an_answer_that_repeats_the_key_is_given_without_it") {
+        return;
+    }
+    let (a, b) = KEY.split_at(7);
+    let text = |text: &str| format!(r#"data: {{"choices":[{{"delta":{{"content":"{text}"}}}}]}}"#);
+    let called = format!(
+        r#"data: {{"choices":[{{"delta":{{"tool_calls":[{{"index":0,"id":"c","function":{{"name":"echo","arguments":"{{\"a\":\"{KEY}\"}}"}}}}]}},"finish_reason":"tool_calls"}}]}}"#
+    );
+    let said = [text("it is "), text(a), text(b), text("!"), called];
+    let said: Vec<&str> = said.iter().map(String::as_str).collect();
+    let endpoint = Endpoint::streaming(&said, Then::Close);
+    let model = keyed(Provider::OpenAi, &endpoint.url());
+    let pieces = ask(&model, &request(vec![user("Hello")])).await.unwrap();
+    assert_eq!(texts(&pieces).concat(), "it is [key]!");
+    assert_eq!(calls(&pieces)[0].arguments.get(), r#"{"a":"[key]"}"#);
+    assert!(!format!("{pieces:?}").contains(KEY), "{pieces:?}");
+    // Also where it breaks off in the middle of the key.
+    let endpoint = Endpoint::streaming(&said[..2], Then::Close);
+    let model = keyed(Provider::OpenAi, &endpoint.url());
+    let asked = request(vec![user("Hello")]);
+    let pieces: Vec<_> = model.stream(&asked).await.unwrap().collect().await;
+    let said: Vec<_> = pieces.iter().flatten().cloned().collect();
+    assert_eq!(texts(&said).concat(), format!("it is {a}"));
+    assert!(pieces.last().unwrap().is_err());
+}
+
+#[tokio::test]
+async fn a_key_is_in_no_error_of_the_connection() {
+    if !has_key("keys::a_key_is_in_no_error_of_the_connection") {
+        return;
+    }
+    for address in ["http://127.0.0.1:1/v1", "https://127.0.0.1:1/v1"] {
+        for provider in [Provider::OpenAi, Provider::Anthropic, Provider::Gemini] {
+            let model = keyed(provider, address);
+            let error = ask(&model, &request(vec![user("Hello")])).await.unwrap_err();
+            assert!(!format!("{error} {error:?}").contains(KEY), "{error:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn no_key_goes_where_none_was_named() {
+    let endpoint = Endpoint::answering(refusal("401 Unauthorized", "", ""), Then::Close);
+    let model = HttpModel::new(config(Provider::OpenAi, &endpoint.url())).unwrap();
+    assert!(ask(&model, &request(vec![user("Hello")])).await.is_err());
+    let asked = endpoint.asked();
+    assert_eq!(asked.header("authorization"), None);
+}

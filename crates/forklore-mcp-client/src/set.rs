@@ -1,0 +1,122 @@
+//! All servers of a configuration, as the kernel sees them.
+
+use std::collections::BTreeMap;
+
+use forklore_agent::tool::{CallContext, ToolCall, ToolOutcome, ToolSpec, Tools};
+use forklore_core::Data;
+use futures_util::future::{BoxFuture, join_all};
+
+use crate::config::{ConfigError, ServerConfig};
+use crate::name::{Qualified, ServerName};
+use crate::outcome;
+use crate::server::{Server, StartError};
+
+/// The tools of MCP servers. What is dropped ends its servers; [`end`](Self::end) waits for that.
+pub struct McpTools {
+    servers: BTreeMap<ServerName, Server>,
+}
+
+/// A tool of a server that runs or ran.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// The name by which it is called.
+    pub called: String,
+    /// Its server and its name there. What the server says may hold anything: escape it where it
+    /// is shown.
+    pub tool: Qualified,
+    /// What the server says of it.
+    pub description: String,
+}
+
+/// A server that did not start, so that its tools are missing.
+#[derive(Debug, thiserror::Error)]
+#[error("the tool server `{server}` does not start: {source}")]
+pub struct Problem {
+    /// The server.
+    pub server: ServerName,
+    /// Why.
+    pub source: StartError,
+}
+
+impl McpTools {
+    /// The servers of a configuration. None is started yet, and none has tools before it is.
+    ///
+    /// # Errors
+    /// When the configuration of a server makes no sense.
+    pub fn new(servers: &BTreeMap<ServerName, ServerConfig>) -> Result<Self, ConfigError> {
+        let servers = servers.iter().map(|(name, config)| {
+            Ok((name.clone(), Server::new(name.clone(), config.check(name)?)))
+        });
+        Ok(Self { servers: servers.collect::<Result<_, _>>()? })
+    }
+
+    /// Starts the servers that do not run, all at once, and says which of them failed to. The
+    /// others can be used; one that ends later is started again by the next call of its tools.
+    pub async fn start(&self) -> Vec<Problem> {
+        let started = self.servers.values().map(|server| async move {
+            let source = server.ready().await.err()?;
+            Some(Problem { server: server.name.clone(), source })
+        });
+        join_all(started).await.into_iter().flatten().collect()
+    }
+
+    /// Ends all servers.
+    pub async fn end(&self) {
+        join_all(self.servers.values().map(Server::end)).await;
+    }
+
+    /// The tools there are, by server and name.
+    #[must_use]
+    pub fn listed(&self) -> Vec<Listed> {
+        let mut listed = Vec::new();
+        for (server, tool) in self.all() {
+            let tool_name = Qualified { server: server.name.clone(), tool: tool.name.to_string() };
+            let description = tool.description.as_deref().unwrap_or_default().to_owned();
+            listed.push(Listed { called: tool_name.called(), tool: tool_name, description });
+        }
+        listed
+    }
+
+    /// Which tool is called by this name.
+    #[must_use]
+    pub fn find(&self, called: &str) -> Option<Qualified> {
+        self.listed().into_iter().find(|tool| tool.called == called).map(|tool| tool.tool)
+    }
+
+    fn all(&self) -> impl Iterator<Item = (&Server, rmcp::model::Tool)> {
+        self.servers.values().flat_map(|server| {
+            let tools: Vec<_> = server.tools().iter().cloned().collect();
+            tools.into_iter().map(move |tool| (server, tool))
+        })
+    }
+}
+
+impl Tools for McpTools {
+    fn specs(&self) -> Vec<ToolSpec> {
+        let specs = self.all().map(|(server, tool)| {
+            let name = Qualified { server: server.name.clone(), tool: tool.name.to_string() };
+            ToolSpec {
+                name: name.called(),
+                description: tool.description.as_deref().unwrap_or_default().to_owned(),
+                parameters: Data::of(&*tool.input_schema).unwrap_or_else(|_| Data::null()),
+            }
+        });
+        specs.collect()
+    }
+
+    fn call<'a>(
+        &'a self,
+        call: &'a ToolCall,
+        context: &'a CallContext,
+    ) -> BoxFuture<'a, ToolOutcome> {
+        Box::pin(async move {
+            let Some(tool) = self.find(&call.name) else {
+                return outcome::failed(&format!("there is no tool `{}`", call.name));
+            };
+            match self.servers.get(&tool.server) {
+                Some(server) => server.call(&tool.tool, call, context).await,
+                None => outcome::failed(&format!("there is no server `{}`", tool.server)),
+            }
+        })
+    }
+}

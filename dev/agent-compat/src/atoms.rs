@@ -1,0 +1,111 @@
+//! What a model receives, in pieces that can be compared whoever wrote them down.
+
+use std::fmt;
+
+use forklore::core::{Data, Message, Part, Role};
+use serde_json::Value;
+
+/// One piece. Reasoning goes to the model that wrote it only: it is never compared as such, but
+/// some agents tell another model of it in plain words.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Atom {
+    User(String),
+    Assistant(String),
+    Call { name: String, arguments: Value },
+    Result(String),
+    Reasoning(String),
+}
+
+impl fmt::Display for Atom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let short = |text: &str| text.chars().take(160).collect::<String>();
+        match self {
+            Self::User(text) => write!(f, "user       {}", short(text)),
+            Self::Assistant(text) => write!(f, "assistant  {}", short(text)),
+            Self::Call { name, arguments } => {
+                write!(f, "call       {name} {}", short(&arguments.to_string()))
+            }
+            Self::Result(text) => write!(f, "result     {}", short(text)),
+            Self::Reasoning(text) => write!(f, "reasoning  {}", short(text)),
+        }
+    }
+}
+
+/// What forklore says that the model receives. System messages are the agent's own affair: each
+/// writes them anew.
+pub(crate) fn of_messages(messages: &[Message]) -> Vec<Atom> {
+    let mut atoms = Vec::new();
+    for message in messages.iter().filter(|message| message.role != Role::System) {
+        for part in message.to_parts() {
+            atoms.extend(of_part(message.role, part));
+        }
+    }
+    atoms
+}
+
+fn of_part(role: Role, part: Part) -> Option<Atom> {
+    match part {
+        Part::Text { text } => Some(of_text(role == Role::Assistant, text)),
+        Part::ToolCall { name, arguments, .. } => {
+            let arguments = serde_json::from_str(arguments.get()).unwrap_or_default();
+            Some(Atom::Call { name, arguments })
+        }
+        Part::ToolResult { content, .. } => Some(Atom::Result(result(&content))),
+        Part::Reasoning { text, .. } => Some(Atom::Reasoning(text)),
+        Part::Attachment { .. } | Part::Other { .. } => None,
+    }
+}
+
+pub(crate) fn of_text(by_model: bool, text: String) -> Atom {
+    if by_model { Atom::Assistant(text) } else { Atom::User(text) }
+}
+
+fn result(content: &Data) -> String {
+    let value: Value = serde_json::from_str(content.get()).unwrap_or_default();
+    text_of(&value)
+}
+
+/// The text in a content, in whichever form it is written down.
+pub(crate) fn text_of(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(blocks) => blocks.iter().map(text_of).collect::<Vec<_>>().join("\n"),
+        Value::Object(fields) => {
+            match ["text", "output", "content", "error"].iter().find_map(|k| fields.get(*k)) {
+                Some(inside) => text_of(inside),
+                None => String::new(),
+            }
+        }
+        _ => String::new(),
+    }
+}
+
+/// Pieces as they are compared: white space counts as one blank, empty texts are left out, and
+/// texts of one speaker in a row are one, because some agents join them.
+pub(crate) fn settled(atoms: Vec<Atom>, keep: impl Fn(&str) -> bool) -> Vec<Atom> {
+    let mut settled: Vec<Atom> = Vec::new();
+    for atom in atoms {
+        let atom = match atom {
+            Atom::Reasoning(_) => continue,
+            Atom::User(text) | Atom::Assistant(text) if text.trim().is_empty() => continue,
+            Atom::User(text) if !keep(&text) => continue,
+            Atom::User(text) => Atom::User(collapsed(&text)),
+            Atom::Assistant(text) => Atom::Assistant(collapsed(&text)),
+            Atom::Result(text) => Atom::Result(collapsed(&text)),
+            call @ Atom::Call { .. } => call,
+        };
+        match (settled.last_mut(), atom) {
+            (Some(Atom::User(before)), Atom::User(text))
+            | (Some(Atom::Assistant(before)), Atom::Assistant(text)) => {
+                before.push(' ');
+                before.push_str(&text);
+            }
+            (_, atom) => settled.push(atom),
+        }
+    }
+    settled
+}
+
+fn collapsed(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

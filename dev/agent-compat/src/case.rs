@@ -1,0 +1,105 @@
+//! What is tried: forks of the sessions that real agents wrote, one behind each record.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use forklore::Engine;
+use forklore::core::workspace::Workspace;
+use forklore::core::{Message, Selector, SessionId};
+use forklore::engine::{Fork, ImportOptions};
+
+use crate::error::{Error, Result};
+
+/// Forks that a quick run tries.
+const QUICK: usize = 4;
+
+/// A fork, and what a model has to receive in it.
+pub(crate) struct Case {
+    pub(crate) parent: SessionId,
+    pub(crate) at: u64,
+    pub(crate) fork: SessionId,
+    pub(crate) messages: Vec<Message>,
+}
+
+/// The folders with the agent's sessions, whatever version wrote them.
+pub(crate) fn folders(sessions: &[PathBuf], agent: &str) -> Result<Vec<PathBuf>> {
+    let mut folders = Vec::new();
+    for folder in sessions {
+        let own = folder.join(agent).join("genuine");
+        if own.is_dir() {
+            folders.push(own);
+        }
+        if agent == "claude" {
+            // Its sessions cannot be written here: those of people, and those made by its rules.
+            folders.extend(
+                ["claude", "claude/projects"]
+                    .map(|name| folder.join(name))
+                    .into_iter()
+                    .find(|path| path.is_dir()),
+            );
+        }
+        if agent == "pi" {
+            // What its first versions wrote, which nobody can start any more.
+            let old = ["pi/v1", "pi/v2"].map(|name| folder.join(name));
+            folders.extend(old.into_iter().filter(|path| path.is_dir()));
+        }
+        let genuine = folder.join("_genuine");
+        if !genuine.is_dir() {
+            continue;
+        }
+        for entry in fs::read_dir(&genuine).map_err(Error::file(&genuine))? {
+            let path = entry.map_err(Error::file(&genuine))?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if name.starts_with(&format!("{agent}-")) {
+                folders.push(path);
+            }
+        }
+    }
+    Ok(folders)
+}
+
+/// Reads the sessions in; gives them in the order of their ids.
+pub(crate) fn import(engine: &Engine, folders: &[PathBuf], home: &Path) -> Result<Vec<SessionId>> {
+    let workspace = Workspace::new(&home.to_string_lossy());
+    let options = ImportOptions::in_workspace(workspace);
+    let report = engine.import(folders, &options, &mut |_| {})?;
+    let mut sessions: Vec<_> = report.sessions.into_iter().map(|s| s.session_id).collect();
+    sessions.sort();
+    sessions.dedup();
+    Ok(sessions)
+}
+
+/// Where the sessions can be forked: behind each record that a fork inherits.
+pub(crate) fn places(
+    engine: &Engine,
+    sessions: &[SessionId],
+    quick: bool,
+) -> Result<Vec<(SessionId, u64)>> {
+    let mut places = Vec::new();
+    for session in sessions {
+        let header = engine.show(session)?;
+        let mut last = None;
+        for seq in 0..=header.head_seq() {
+            let Ok(cut) = engine.cut(&header, &Selector::Seq(seq)) else { continue };
+            // What is not inherited moves no cut, and before the first message nothing is asked.
+            if cut.index > 0 && cut.seq > last {
+                last = cut.seq;
+                places.extend(cut.seq.map(|seq| (session.clone(), seq)));
+            }
+        }
+    }
+    if quick {
+        let step = places.len().div_ceil(QUICK).max(1);
+        // Each from the end of its stretch: the last one has everything before it.
+        places = places.into_iter().rev().step_by(step).collect();
+    }
+    Ok(places)
+}
+
+/// The fork at a place, and what its model has to receive.
+pub(crate) fn fork(engine: &Engine, (parent, at): (SessionId, u64)) -> Result<Case> {
+    let selector = Selector::Seq(i64::try_from(at).unwrap_or(i64::MAX));
+    let fork = engine.fork(&Fork::of(parent.clone()).at(selector))?.child_session_id;
+    let messages = engine.inspect(&fork)?.messages;
+    Ok(Case { parent, at, fork, messages })
+}

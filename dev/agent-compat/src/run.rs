@@ -1,0 +1,220 @@
+//! One agent after the other fork: hand it over, start it, compare.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use clap::Parser;
+use forklore::blocking;
+use serde::Deserialize;
+
+use crate::agent::{Agent, Site};
+use crate::atoms::{self, Atom};
+use crate::case::{self, Case};
+use crate::error::{Error, Result};
+use crate::mock::{Asked, Mock};
+use crate::{output, request};
+
+/// What is said to the agent.
+pub(crate) const PROMPT: &str = "Please go on here.";
+
+/// What everything runs with.
+#[derive(Debug, Parser)]
+#[command(name = "forklore-agent-compat")]
+pub(crate) struct Setting {
+    /// The program forklore
+    #[arg(long, value_name = "PROGRAM")]
+    pub(crate) forklore: PathBuf,
+    /// The folder that the agents are installed in
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) agents: PathBuf,
+    /// The node that runs them
+    #[arg(long, value_name = "PROGRAM")]
+    pub(crate) node: PathBuf,
+    /// The Python that the SDK of Claude Code was installed with
+    #[arg(long, value_name = "PROGRAM")]
+    pub(crate) python: PathBuf,
+    /// A folder of sessions; may be repeated
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) sessions: Vec<PathBuf>,
+    /// A few forks of each agent only
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// The agents to try [default: all]
+    #[arg(value_name = "AGENT")]
+    pub(crate) names: Vec<String>,
+}
+
+/// An agent, and whose sessions it is tried on.
+#[derive(Clone, Copy)]
+pub(crate) struct Tried {
+    pub(crate) agent: &'static str,
+    pub(crate) from: &'static str,
+}
+
+/// What came of it.
+pub(crate) struct Outcome {
+    pub(crate) tried: Tried,
+    pub(crate) sessions: usize,
+    pub(crate) forks: usize,
+    pub(crate) different: usize,
+    /// Forks in which nobody has said anything yet.
+    pub(crate) left_out: usize,
+    pub(crate) seconds: f64,
+}
+
+/// A fork in which the model received something else.
+pub(crate) struct Different {
+    case: String,
+    why: String,
+}
+
+impl fmt::Display for Different {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}\n{}", self.case, self.why)
+    }
+}
+
+/// What `forklore resume-in --json` answers.
+#[derive(Deserialize)]
+struct Resumed {
+    path: PathBuf,
+    start: Vec<String>,
+}
+
+/// Every place in the agent's own sessions, and a few in those of another agent.
+pub(crate) fn all(agent: &'static Agent, setting: &Setting) -> Result<Vec<Outcome>> {
+    let mock = Mock::start()?;
+    let folder = tempfile::tempdir().map_err(Error::file(std::env::temp_dir()))?;
+    let site = Site::new(folder.path(), setting, mock.port)?;
+    (agent.prepare)(&site)?;
+    let rounds = [(agent.name, setting.quick), (agent.other, true)];
+    let tried = rounds.map(|(from, quick)| {
+        let url = format!("sqlite:{}", folder.path().join(format!("{from}.db")).display());
+        round(&Round { agent, site: &site, setting, url, mock: &mock }, from, quick)
+    });
+    tried.into_iter().collect()
+}
+
+/// What one round has in common.
+struct Round<'a> {
+    agent: &'static Agent,
+    site: &'a Site,
+    setting: &'a Setting,
+    url: String,
+    mock: &'a Mock,
+}
+
+fn round(round: &Round<'_>, from: &'static str, quick: bool) -> Result<Outcome> {
+    let begun = Instant::now();
+    let engine = blocking::open(&round.url)?;
+    let folders = case::folders(&round.setting.sessions, from)?;
+    let sessions = case::import(&engine, &folders, &round.site.home)?;
+    let tried = Tried { agent: round.agent.name, from };
+    let places = case::places(&engine, &sessions, quick)?;
+    output::begun(tried, sessions.len(), places.len());
+    let (mut forks, mut different, mut left_out) = (0, 0, 0);
+    for place in places {
+        let case = case::fork(&engine, place)?;
+        let mut told = atoms::of_messages(&case.messages);
+        if from != round.agent.name {
+            // It stays with the agent whose model had it.
+            told.retain(|atom| !matches!(atom, Atom::Reasoning(_)));
+        }
+        let want = (round.agent.expected)(told);
+        let want = atoms::settled(want, round.agent.keep);
+        if want.is_empty() {
+            // Nothing was said yet but what the agent says of itself.
+            left_out += 1;
+            continue;
+        }
+        forks += 1;
+        if let Err(why) = one(round, &case, &want)? {
+            let case = format!("{} at seq:{}, fork {}", case.parent, case.at, case.fork);
+            output::different(tried, &Different { case, why });
+            different += 1;
+        }
+    }
+    let seconds = begun.elapsed().as_secs_f64();
+    let sessions = sessions.len();
+    let outcome = Outcome { tried, sessions, forks, different, left_out, seconds };
+    output::outcome(&outcome);
+    Ok(outcome)
+}
+
+/// Hands one fork over. The inner error says in what the request differs.
+fn one(round: &Round<'_>, case: &Case, want: &[Atom]) -> Result<Result<(), String>> {
+    let Round { agent, site, mock, .. } = round;
+    let resumed = match resume_in(round, case)? {
+        Ok(resumed) => resumed,
+        Err(said) => return Ok(Err(format!("  `forklore resume-in` said:\n{said}"))),
+    };
+    mock.take();
+    let mut said = String::new();
+    let commands = (agent.commands)(site, &resumed.path, &last_word(&resumed.start));
+    let last = commands.len().saturating_sub(1);
+    for (at, mut command) in commands.into_iter().enumerate() {
+        let program = PathBuf::from(command.get_program());
+        let ended = command.stdin(Stdio::null()).output();
+        let ended = ended.map_err(|source| Error::NotStarted { program, source })?;
+        said = String::from_utf8_lossy(&[ended.stdout, ended.stderr].concat()).into_owned();
+        if at < last && !ended.status.success() {
+            // It would not take the file; what it says in the session is then another's.
+            return Ok(Err(format!("  the file was refused ({}):\n{said}", ended.status)));
+        }
+    }
+    let mut asked = mock.take();
+    // What only reads the file prints what it would ask.
+    asked.extend(serde_json::from_str::<Asked>(&said));
+    Ok(compare(agent, want, &asked, &said))
+}
+
+/// Writes the agent's file. The inner error is what forklore said instead.
+fn resume_in(round: &Round<'_>, case: &Case) -> Result<Result<Resumed, String>> {
+    let Round { agent, site, setting, url, .. } = round;
+    let mut command = Command::new(&setting.forklore);
+    command.env_clear().env("HOME", &site.home).current_dir(&site.project);
+    command.args(["--store", url, "--json", "resume-in", agent.name, case.fork.as_str()]);
+    command.arg("--into-workspace").arg(&site.project).stdin(Stdio::null());
+    let source = |source| Error::NotStarted { program: setting.forklore.clone(), source };
+    let answer = command.output().map_err(source)?;
+    Ok(serde_json::from_slice(&answer.stdout).map_err(|_| {
+        String::from_utf8_lossy(&[answer.stdout, answer.stderr].concat()).into_owned()
+    }))
+}
+
+/// The agent's own name of the session is the last word of the command that starts it.
+fn last_word(start: &[String]) -> String {
+    let last = start.last().and_then(|command| command.split(' ').next_back());
+    last.unwrap_or_default().to_owned()
+}
+
+fn compare(agent: &Agent, want: &[Atom], asked: &[Asked], said: &str) -> Result<(), String> {
+    let requests = asked.iter().filter_map(|asked| request::atoms(&asked.path, &asked.body));
+    // Agents ask for titles too; the conversation is what ends with the prompt.
+    let Some(got) = requests.filter_map(before_prompt).max_by_key(Vec::len) else {
+        return Err(format!("the model was not asked; the agent said:\n{said}"));
+    };
+    let got = atoms::settled((agent.received)(got), agent.keep);
+    let first = got.iter().zip(want).take_while(|(got, want)| got == want).count();
+    if first == got.len() && first == want.len() {
+        return Ok(());
+    }
+    let show = |atoms: &[Atom]| {
+        let lines = atoms.iter().skip(first).take(3).map(|atom| format!("    {atom}\n"));
+        lines.collect::<String>()
+    };
+    let counts = format!("{} pieces alike, then of {} and {}", first, want.len(), got.len());
+    Err(format!("  {counts}\n  should be:\n{}  was:\n{}", show(want), show(&got)))
+}
+
+/// What stands before the prompt, which may have been joined to what was said before.
+fn before_prompt(mut atoms: Vec<Atom>) -> Option<Vec<Atom>> {
+    let Some(Atom::User(text)) = atoms.pop() else { return None };
+    let before = text.trim().trim_matches('"').strip_suffix(PROMPT)?.trim_matches('"').trim();
+    if !before.is_empty() {
+        atoms.push(Atom::User(before.to_owned()));
+    }
+    Some(atoms)
+}

@@ -1,0 +1,37 @@
+//! Why a measurement was not taken.
+
+use std::io;
+use std::path::Path;
+use std::process::ExitStatus;
+
+/// The result of a step of the run.
+pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What went wrong, and with what.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    #[error(transparent)]
+    Verb(#[from] forklore::Error),
+    #[error(transparent)]
+    Store(#[from] forklore::store::Error),
+    #[error(transparent)]
+    Model(#[from] forklore::core::id::IdError),
+    #[error("{doing}: {source}")]
+    Io { doing: String, source: io::Error },
+    #[error("`{command}` failed: {status}\n{said}")]
+    Program { command: String, status: ExitStatus, said: String },
+    #[error("{0}")]
+    Wrong(String),
+}
+
+/// Names what was being done when the system refused.
+pub(crate) trait Doing<T> {
+    /// `doing` is a verb and `path` what it was done to.
+    fn doing(self, doing: &str, path: &Path) -> Result<T>;
+}
+
+impl<T> Doing<T> for io::Result<T> {
+    fn doing(self, doing: &str, path: &Path) -> Result<T> {
+        self.map_err(|source| Error::Io { doing: format!("{doing} {}", path.display()), source })
+    }
+}

@@ -1,0 +1,277 @@
+//! The stores and sessions that measurements work on.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use forklore::core::limits::BATCH_EVENTS;
+use forklore::core::workspace::Workspace;
+use forklore::prelude::*;
+use forklore_sqlite::{Options, SqliteStore};
+use tempfile::TempDir;
+
+use crate::error::{Doing, Error, Result};
+
+/// How much of everything.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sizes {
+    /// Events of a short and a long session.
+    pub(crate) events: [usize; 2],
+    /// Messages of the sessions that the peers keep too, the last the one that is judged.
+    pub(crate) messages: [usize; 3],
+    /// Events of sessions that the peers are spared.
+    pub(crate) beyond: [usize; 2],
+    /// How deep families are, from flat to steep.
+    pub(crate) depths: [usize; 4],
+    /// The deepest family that the peers are asked for.
+    pub(crate) patience: usize,
+    /// Events of the sessions that are loaded whole; the fourth and the last are judged.
+    pub(crate) loads: [usize; 6],
+    /// Events that are spread over chains of forks.
+    pub(crate) spanned: usize,
+    /// Events of the session whose space is counted.
+    pub(crate) stored: usize,
+    pub(crate) depth: usize,
+    pub(crate) siblings: usize,
+    pub(crate) sessions: usize,
+    /// Bytes of a small and a large file to import.
+    pub(crate) imports: [u64; 2],
+    /// How often two writes are compared.
+    pub(crate) rounds: usize,
+    /// How often two program starts are compared.
+    pub(crate) starts: usize,
+    /// How long several processes write, in milliseconds.
+    pub(crate) millis: u64,
+}
+
+impl Sizes {
+    /// Those of the promises.
+    pub(crate) const FULL: Self = Self {
+        events: [10, 1_000_000],
+        messages: [10, 1_000, 10_000],
+        beyond: [100_000, 1_000_000],
+        depths: [1, 10, 100, 1_000],
+        patience: 100,
+        loads: [10, 100, 1_000, 5_000, 20_000, 100_000],
+        spanned: 5_000,
+        stored: 100_000,
+        depth: 1_000,
+        siblings: 10_000,
+        sessions: 100_000,
+        imports: [100_000_000, 1_000_000_000],
+        rounds: 400,
+        starts: 60,
+        millis: 1_500,
+    };
+
+    /// Just enough that every line of code runs.
+    pub(crate) const QUICK: Self = Self {
+        events: [10, 1_000],
+        messages: [10, 50, 100],
+        beyond: [500, 1_000],
+        depths: [1, 3, 10, 20],
+        patience: 10,
+        loads: [10, 20, 50, 100, 500, 1_000],
+        spanned: 200,
+        stored: 500,
+        depth: 20,
+        siblings: 50,
+        sessions: 100,
+        imports: [200_000, 1_000_000],
+        rounds: 20,
+        starts: 5,
+        millis: 200,
+    };
+}
+
+/// A folder that goes away with the run, and the sizes of things in it.
+pub(crate) struct Scene {
+    /// Sessions that several measurements use, by their length.
+    sessions: RefCell<BTreeMap<usize, Rc<(Bed, SessionId)>>>,
+    dir: TempDir,
+    pub(crate) sizes: Sizes,
+    /// The Python in which the peers are installed.
+    python: Option<PathBuf>,
+}
+
+impl Scene {
+    pub(crate) fn below(dir: &Path, sizes: Sizes) -> Result<Self> {
+        let made = tempfile::Builder::new().prefix("run-").tempdir_in(dir);
+        let dir = made.doing("cannot make a folder in", dir)?;
+        Ok(Self { sessions: RefCell::default(), dir, sizes, python: None })
+    }
+
+    /// The same with peers.
+    pub(crate) fn with_peers(mut self, python: Option<PathBuf>) -> Self {
+        self.python = python;
+        self
+    }
+
+    /// The Python in which the peers are installed.
+    pub(crate) fn python(&self) -> Result<&Path> {
+        let hint =
+            "the peers need --peers PYTHON; `cargo xtask bench` installs them and says where";
+        self.python.as_deref().ok_or_else(|| Error::Wrong(hint.into()))
+    }
+
+    /// How often something is done that a whole run does `most` times.
+    pub(crate) fn rounds(&self, most: usize) -> usize {
+        most.min(self.sizes.rounds)
+    }
+
+    pub(crate) fn dir(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// A folder of its own for one store, gone when the guard is dropped.
+    pub(crate) fn folder(&self) -> Result<TempDir> {
+        TempDir::new_in(self.dir()).doing("cannot make a folder in", self.dir())
+    }
+
+    /// A store filled by `fill`, then closed, synced and opened again, so that no work left over
+    /// from filling it is done while something is measured.
+    pub(crate) fn store<T>(&self, fill: impl FnOnce(&Engine) -> Result<T>) -> Result<(Bed, T)> {
+        let dir = self.folder()?;
+        let file = dir.path().join("store.db");
+        let filled = fill(&Bed::open(&file)?.0)?;
+        File::open(&file).and_then(|file| file.sync_all()).doing("cannot sync", &file)?;
+        let (engine, store) = Bed::open(&file)?;
+        Ok((Bed { engine, store, files: Files { file, dir } }, filled))
+    }
+
+    /// A session of that many events in a store of its own, which lasts as long as the run: a long
+    /// one takes a while to write. Others may have forked it or appended to it.
+    pub(crate) fn session(&self, events: usize) -> Result<Rc<(Bed, SessionId)>> {
+        if let Some(made) = self.sessions.borrow().get(&events) {
+            return Ok(made.clone());
+        }
+        let made = Rc::new(self.store(|engine| session(engine, events))?);
+        self.sessions.borrow_mut().insert(events, made.clone());
+        Ok(made)
+    }
+}
+
+/// A store to measure on.
+pub(crate) struct Bed {
+    pub(crate) engine: Engine,
+    store: Arc<SqliteStore>,
+    files: Files,
+}
+
+/// The files of a store, gone when this is dropped.
+pub(crate) struct Files {
+    file: PathBuf,
+    dir: TempDir,
+}
+
+impl Files {
+    /// The file of the store.
+    pub(crate) fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// The bytes of its files, but for the index of the log, which is no data.
+    pub(crate) fn size(&self) -> Result<u64> {
+        let mut size = 0;
+        for file in fs::read_dir(self.dir.path()).doing("cannot list", self.dir.path())? {
+            let file = file.doing("cannot list", self.dir.path())?.path();
+            if !file.to_string_lossy().ends_with("-shm") {
+                size += fs::metadata(&file).doing("cannot see", &file)?.len();
+            }
+        }
+        Ok(size)
+    }
+
+    /// The URL of the store.
+    pub(crate) fn url(&self) -> String {
+        format!("sqlite:{}", self.file.display())
+    }
+}
+
+impl Bed {
+    fn open(file: &Path) -> Result<(Engine, Arc<SqliteStore>)> {
+        let store = Arc::new(SqliteStore::open(file, Options::default())?);
+        Ok((Engine::over(store.clone()), store))
+    }
+
+    /// Closes the store; its files stay for other programs.
+    pub(crate) fn close(self) -> Files {
+        self.files
+    }
+
+    /// The files of the store.
+    pub(crate) fn files(&self) -> &Files {
+        &self.files
+    }
+
+    /// The bytes bound to statements since the store was opened.
+    pub(crate) fn bound_bytes(&self) -> u64 {
+        self.store.bound_bytes()
+    }
+
+    /// The pages in the write-ahead log, from the header of its index; none before the first
+    /// write and where the index is not a file.
+    pub(crate) fn log_pages(&self) -> Option<u32> {
+        let mut name = self.files.file.clone().into_os_string();
+        name.push("-shm");
+        let index = std::fs::read(name).ok()?;
+        let frames = index.get(16..20)?.try_into().ok()?;
+        Some(u32::from_ne_bytes(frames))
+    }
+}
+
+/// The folder that sessions belong to where it does not matter.
+pub(crate) fn workspace() -> Workspace {
+    Workspace::new("/home/dev/demo")
+}
+
+/// Message number `n` of a session: user and assistant in turns, 1 KB of JSON each.
+pub(crate) fn message(n: usize) -> Result<NewEvent> {
+    let filler = "It depends on what the caller has seen so far. ";
+    let mut text = format!("{n:>8} {}", filler.repeat(22));
+    text.truncate(1_024 - r#"{"content":""}"#.len());
+    Ok(if n.is_multiple_of(2) { NewEvent::user(&text)? } else { NewEvent::assistant(&text)? })
+}
+
+/// A root with that many messages.
+pub(crate) fn session(engine: &Engine, events: usize) -> Result<SessionId> {
+    let id = engine.create(&Create::in_workspace(workspace()))?.id;
+    extend(engine, &id, 0..events)?;
+    Ok(id)
+}
+
+/// Appends the messages of these numbers, in batches as large as allowed.
+pub(crate) fn extend(
+    engine: &Engine,
+    session: &SessionId,
+    numbers: std::ops::Range<usize>,
+) -> Result<()> {
+    let mut from = numbers.start;
+    while from < numbers.end {
+        let to = numbers.end.min(from + BATCH_EVENTS);
+        let events = (from..to).map(message).collect::<Result<Vec<_>>>()?;
+        engine.append(session, &events.into())?;
+        from = to;
+    }
+    Ok(())
+}
+
+/// A chain of `depth` forks below `root`, each with a turn of its own; the last of them.
+pub(crate) fn chain(engine: &Engine, root: SessionId, depth: usize) -> Result<SessionId> {
+    let mut last = root;
+    for _ in 0..depth {
+        last = engine.fork(&Fork::of(last))?.child_session_id;
+        extend(engine, &last, 0..2)?;
+    }
+    Ok(last)
+}
+
+/// The turn in the middle of a session.
+pub(crate) fn middle(engine: &Engine, session: &SessionId) -> Result<Selector> {
+    let turns = engine.show(session)?.counts.turns;
+    let middle = i64::try_from(turns.div_ceil(2));
+    middle.map(Selector::Turn).map_err(|_| Error::Wrong(format!("{turns} turns")))
+}

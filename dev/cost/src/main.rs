@@ -1,0 +1,67 @@
+//! Does each counted thing on fixed input, so that `cargo xtask cost` can count its instructions.
+//!
+//! Time and chance stand still, one thread works, and the store is a new one in the folder that the
+//! argument names: two runs of one build take the same way.
+
+mod counted;
+mod still;
+
+use std::error::Error;
+use std::path::Path;
+use std::sync::Arc;
+
+use forklore::Engine;
+use forklore::core::limits::BATCH_EVENTS;
+use forklore::prelude::*;
+
+use still::Still;
+
+/// Events of the session that is opened, forked, loaded and replayed.
+const EVENTS: usize = 2_000;
+
+/// How often what takes little is done.
+const TIMES: usize = 50;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let folder = std::env::args_os().nth(1).ok_or("usage: forklore-cost FOLDER")?;
+    work(Path::new(&folder))
+}
+
+/// Fills a store, and then does on it what is counted.
+fn work(folder: &Path) -> Result<(), Box<dyn Error>> {
+    let url = format!("sqlite:{}", folder.join("store.db").display());
+    let clock = Arc::new(Still::default());
+    let engine = forklore::blocking::open(&url)?.with_clock(clock.clone());
+    let id = fill(&engine)?;
+    drop(engine);
+    expect("openings", counted::counted_open(&url, &id, TIMES)?, TIMES)?;
+    let engine = forklore::blocking::open(&url)?.with_clock(clock);
+    expect("events loaded", counted::counted_load(&engine, &id)?, EVENTS)?;
+    expect("records replayed", counted::counted_replay(&engine, &id)?, EVENTS)?;
+    let turns = Selector::Turn(i64::try_from(EVENTS / 4)?);
+    expect("forks", counted::counted_fork(&engine, &id, &turns, TIMES)?, TIMES)?;
+    let messages = (0..TIMES).map(message).collect::<Result<Vec<_>, _>>()?;
+    expect("appends", counted::counted_append(&engine, &id, messages)?, TIMES)
+}
+
+/// Nothing is cheap that was not done.
+fn expect(what: &str, done: usize, wanted: usize) -> Result<(), Box<dyn Error>> {
+    if done == wanted { Ok(()) } else { Err(format!("{done} {what}, not {wanted}").into()) }
+}
+
+fn fill(engine: &Engine) -> Result<SessionId, Box<dyn Error>> {
+    let id = engine.create(&Create::in_workspace(Workspace::new("/home/dev/demo")))?.id;
+    for start in (0..EVENTS).step_by(BATCH_EVENTS) {
+        let batch = start..EVENTS.min(start + BATCH_EVENTS);
+        let batch = batch.map(message).collect::<Result<Vec<_>, _>>()?;
+        engine.append(&id, &batch.into())?;
+    }
+    Ok(id)
+}
+
+/// Message number `n`: user and assistant in turns, 1 KB of JSON each.
+fn message(n: usize) -> Result<NewEvent, forklore::Error> {
+    let mut text = format!("{n:>8} {}", "It depends on what the caller has seen. ".repeat(26));
+    text.truncate(1_010);
+    if n.is_multiple_of(2) { NewEvent::user(&text) } else { NewEvent::assistant(&text) }
+}

@@ -1,0 +1,222 @@
+//! Damaged copies of a file, and what has to be true of whoever reads them.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+use forklore::Engine;
+use forklore::core::{ErrorKind, SessionId};
+use forklore::engine::{Error, ListRequest, TreeRequest};
+use forklore::store::port::Problem;
+
+use crate::golden::{self, Answers};
+use crate::soak::Chance;
+
+/// How long reading one damaged copy may take before it counts as hanging.
+const HANGS: Duration = Duration::from_secs(40);
+
+/// One way to damage a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Damage {
+    /// Only so many bytes are left.
+    Cut(usize),
+    /// The byte at this place is another: these bits of it are turned.
+    Flip(usize, u8),
+}
+
+impl Damage {
+    /// A way to damage these bytes: every fifth a truncation, the flips mostly of bytes that are
+    /// no zero, because much of a database is room.
+    pub fn of(bytes: &[u8], chance: &mut Chance) -> Self {
+        let mut place = || usize::try_from(chance.below(bytes.len() as u64)).unwrap_or(0);
+        let mut at = place();
+        for _ in 0..8 {
+            if bytes.get(at).is_some_and(|byte| *byte != 0) {
+                break;
+            }
+            at = place();
+        }
+        if chance.below(5) == 0 {
+            return Self::Cut(at);
+        }
+        let bits = if chance.below(2) == 0 { 1 << chance.below(8) } else { 1 + chance.below(255) };
+        Self::Flip(at, u8::try_from(bits).unwrap_or(1))
+    }
+
+    /// The damaged copy.
+    #[must_use]
+    pub fn apply(self, bytes: &[u8]) -> Vec<u8> {
+        match self {
+            Self::Cut(len) => bytes.get(..len).unwrap_or(bytes).to_vec(),
+            Self::Flip(at, bits) => {
+                let mut copy = bytes.to_vec();
+                if let Some(byte) = copy.get_mut(at) {
+                    *byte ^= bits;
+                }
+                copy
+            }
+        }
+    }
+}
+
+/// Runs cases one by one; a case that panics or hangs is named.
+///
+/// # Panics
+/// When a case fails, panics, or takes too long.
+pub fn run_all<C: Clone + std::fmt::Debug + Send + 'static>(
+    cases: Vec<C>,
+    case: impl Fn(&C) -> Result<(), String> + Send + 'static,
+) {
+    let (tell, told) = channel();
+    let worker = std::thread::spawn(move || {
+        for one in cases {
+            let done = catch_unwind(AssertUnwindSafe(|| case(&one)));
+            let done = done.unwrap_or_else(|_| Err("it panicked".into()));
+            let failed = done.is_err();
+            if tell.send((one, done)).is_err() || failed {
+                return;
+            }
+        }
+    });
+    let mut last = None;
+    loop {
+        match told.recv_timeout(HANGS) {
+            Ok((one, Ok(()))) => last = Some(one),
+            Ok((one, Err(failure))) => panic!("{one:?}: {failure}"),
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => panic!("the case behind {last:?} hangs"),
+        }
+    }
+    worker.join().expect("the worker ends with its cases");
+}
+
+/// How the readings of a damaged store went, for the line of figures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// The store was refused as a whole.
+    pub refused: u64,
+    /// At least one answer was an error.
+    pub damaged: u64,
+    /// Every answer was as before.
+    pub unharmed: u64,
+}
+
+/// Reads a damaged store that opened, and compares it with what it answered before.
+///
+/// # Errors
+/// What is lost without a word, in words.
+pub fn read(engine: &Engine, expected: &Answers, file: &Path) -> Result<bool, String> {
+    let mut missed = Vec::new();
+    let listed = list(engine, &mut missed)?;
+    for id in expected.headers.keys() {
+        let session: SessionId = id.parse().map_err(|_| "a bad id")?;
+        compare(id, "header", golden::shown(engine, &session), &expected.headers[id], &mut missed)?;
+        if let Some(log) = expected.logs.get(id) {
+            compare(id, "log", golden::log(engine, &session), log, &mut missed)?;
+            if listed.as_ref().is_some_and(|listed| !listed.contains(&session)) {
+                missed.push(format!("{id} is not listed"));
+            }
+        }
+        if let Some(file) = expected.restored.get(id) {
+            compare(id, "restore", golden::restored(engine, &session), file, &mut missed)?;
+        }
+    }
+    let problems = match engine.verify(None) {
+        Ok(report) => report.problems,
+        Err(error) => vec![named(&error, "verify")?],
+    };
+    if missed.is_empty() {
+        return Ok(false);
+    }
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let names =
+        |problem: &Problem| problem.session_id.is_some() || problem.message.contains(&*name);
+    if problems.iter().any(names) {
+        return Ok(true);
+    }
+    Err(format!("verify finds nothing, or names nothing, but: {missed:?}; it says {problems:?}"))
+}
+
+/// The sessions that `list` and `tree` show, unless one of them is refused.
+fn list(engine: &Engine, missed: &mut Vec<String>) -> Result<Option<Vec<SessionId>>, String> {
+    let request = |kind| ListRequest { kind, ..ListRequest::default() };
+    let mut listed = Vec::new();
+    let mut all_told = true;
+    for kind in [None, Some(forklore::core::SessionKind::Delegate)] {
+        match engine.list(&request(kind)) {
+            Ok(listing) => {
+                missed.extend(listing.problems.iter().map(|problem| problem.message.clone()));
+                all_told &= listing.problems.is_empty();
+                listed.extend(listing.sessions.into_iter().map(|header| header.id));
+            }
+            Err(error) => {
+                missed.push(named(&error, "list")?.message);
+                all_told = false;
+            }
+        }
+    }
+    match engine.tree(&TreeRequest::default()) {
+        Ok(trees) => missed.extend(trees.problems.into_iter().map(|problem| problem.message)),
+        Err(error) => missed.push(named(&error, "tree")?.message),
+    }
+    match engine.stats(None) {
+        Ok(stats) => missed.extend(stats.problems.into_iter().map(|problem| problem.message)),
+        Err(error) => missed.push(named(&error, "stats")?.message),
+    }
+    // What a listing tells beside the sessions is noted above.
+    Ok(all_told.then_some(listed))
+}
+
+fn compare<T: PartialEq + std::fmt::Debug>(
+    id: &str,
+    what: &str,
+    answer: Result<T, Error>,
+    expected: &T,
+    missed: &mut Vec<String>,
+) -> Result<(), String> {
+    match answer {
+        Ok(answer) if answer == *expected => Ok(()),
+        Ok(answer) => {
+            let (is, was) = (format!("{answer:?}"), format!("{expected:?}"));
+            let at = is.bytes().zip(was.bytes()).take_while(|(is, was)| is == was).count();
+            let around = |text: &str| {
+                let from = at.saturating_sub(60);
+                text.chars().skip(from).take(160).collect::<String>()
+            };
+            Err(format!(
+                "the {what} of {id} changed without a word: ...{}... was ...{}...",
+                around(&is),
+                around(&was)
+            ))
+        }
+        Err(error) => {
+            missed.push(named(&error, what)?.message);
+            Ok(())
+        }
+    }
+}
+
+/// An error that is a clear word about damage.
+fn named(error: &Error, what: &str) -> Result<Problem, String> {
+    let kind = error.kind();
+    let clear = matches!(
+        kind,
+        ErrorKind::Corrupt
+            | ErrorKind::MissingAncestor
+            | ErrorKind::LineageCycle
+            | ErrorKind::NotFound
+            | ErrorKind::Conflict
+            | ErrorKind::Unsupported
+    );
+    if !clear {
+        return Err(format!("{what} failed in an unclear way: {kind} {error}"));
+    }
+    Ok(Problem {
+        session_id: None,
+        seq: None,
+        attachment: None,
+        kind,
+        message: format!("{what}: {error}"),
+    })
+}

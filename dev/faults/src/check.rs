@@ -1,0 +1,132 @@
+//! Whether a store holds what the histories of its users say that it must.
+
+mod answers;
+mod appends;
+mod free;
+mod imports;
+mod labels;
+mod sessions;
+mod unowned;
+
+pub use free::{claim_open, remains};
+pub use imports::compare_import;
+pub use unowned::unowned;
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use forklore_core::Header;
+use forklore_store::conformance::scene::{forward, id, text};
+use forklore_store::port::{At, Filter, Headers, Stored};
+
+use crate::caller::content;
+use crate::history::{Call, Entry};
+use crate::kind::Opened;
+
+/// A store as it is found, and the calls that made it so.
+pub struct Check<'a> {
+    entries: &'a [Entry],
+    headers: BTreeMap<String, Header>,
+    logs: BTreeMap<String, Vec<Stored>>,
+    problems: RefCell<Vec<String>>,
+    limited: bool,
+}
+
+impl<'a> Check<'a> {
+    /// Reads everything that is in the store.
+    #[must_use]
+    pub fn new(opened: &Opened, entries: &'a [Entry]) -> Self {
+        let mut check = Self {
+            entries,
+            headers: BTreeMap::new(),
+            logs: BTreeMap::new(),
+            problems: RefCell::default(),
+            limited: false,
+        };
+        check.read(opened);
+        check
+    }
+
+    /// The same where the machine ran out of something, which explains a refusal that says so.
+    #[must_use]
+    pub fn limited(mut self) -> Self {
+        self.limited = true;
+        self
+    }
+
+    /// Everything that is not as it must be; empty when all is well.
+    #[must_use]
+    pub fn problems(self) -> Vec<String> {
+        self.answers();
+        self.appends();
+        self.sessions();
+        self.labels();
+        self.problems.into_inner()
+    }
+
+    fn read(&mut self, opened: &Opened) {
+        let store = opened.store();
+        match store.verify(None) {
+            Ok(found) => {
+                let problems = found.problems.iter();
+                problems.for_each(|problem| self.wrong(format!("verify: {problem:?}")));
+            }
+            Err(error) => self.wrong(format!("verify fails: {error}")),
+        }
+        let all = Filter { deleted: true, ..Filter::default() };
+        match store.sessions(&all, None, 0).and_then(Headers::all) {
+            Ok(found) => {
+                self.headers = found.into_iter().map(|it| (it.id.to_string(), it)).collect();
+            }
+            Err(error) => self.wrong(format!("listing fails: {error}")),
+        }
+        for (name, header) in &self.headers {
+            match log(opened, name) {
+                Ok(log) => {
+                    self.logs.insert(name.clone(), log);
+                }
+                Err(_) if header.deleted.is_some() => {}
+                Err(error) => self.wrong(format!("{name} does not load: {error}")),
+            }
+        }
+    }
+
+    fn wrong(&self, problem: String) {
+        self.problems.borrow_mut().push(problem);
+    }
+
+    /// The calls about a session, in the order in which they were noted.
+    fn about(&self, session: &str) -> impl Iterator<Item = &'a Entry> {
+        self.entries.iter().filter(move |entry| entry.call.session() == Some(session))
+    }
+
+    /// Whether somebody may have deleted the session before `time`.
+    fn deleted_before(&self, session: &str, time: u64) -> bool {
+        self.about(session).any(|entry| {
+            matches!(entry.call, Call::Delete { .. })
+                && (entry.is_done() || entry.is_open())
+                && entry.invoked < time
+        })
+    }
+}
+
+/// Everything that a session shows.
+///
+/// # Errors
+/// Those of the store.
+pub fn log(opened: &Opened, session: &str) -> forklore_store::Result<Vec<Stored>> {
+    let mut log: Vec<Stored> = Vec::new();
+    loop {
+        let from = At::Seq(log.len() as u64);
+        let page = opened.store().read(&id(session), &forward(from, 500, false))?;
+        log.extend(page.events);
+        if !page.more {
+            return Ok(log);
+        }
+    }
+}
+
+/// Whether an event says what its id promises.
+fn is_whole(stored: &Stored) -> bool {
+    text(&stored.event) == content(stored.event.id.as_str())
+}

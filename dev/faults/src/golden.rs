@@ -1,0 +1,345 @@
+//! The golden stores: one of each format version, which must open for ever, and what each answers.
+//!
+//! [`write()`] makes such a store through the verbs alone, with everything that a store can hold.
+//! [`Answers`] is what the store gave when it was made; every later program must give the same.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{Duration, SystemTime};
+
+use forklore::Engine;
+use forklore::core::workspace::Workspace;
+use forklore::core::{Class, Data, Selector, SessionId, SessionKind, Strategy};
+use forklore::engine::{
+    AppendRequest, Clock, Create, Delete, DeleteMode, Error, Fork, ImportOptions, LogRange,
+    NewEvent, Result,
+};
+use forklore::store::port::{Change, Filter};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// When the golden stores are read: 2027-01-15T09:00:00Z.
+const NOW: i64 = 1_800_003_600;
+
+/// A clock that moves a second with each look, and counts in place of chance.
+#[derive(Debug)]
+struct Ticking(AtomicI64);
+
+impl Clock for Ticking {
+    fn now(&self) -> Timestamp {
+        let second = self.0.fetch_add(1, Ordering::Relaxed);
+        Timestamp::from_second(second).unwrap_or_default()
+    }
+
+    fn random(&self) -> [u8; 10] {
+        let mut random = [0; 10];
+        random[2..].copy_from_slice(&self.0.fetch_add(1, Ordering::Relaxed).to_be_bytes());
+        random
+    }
+}
+
+/// Everything that a store answers about its sessions.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Answers {
+    /// Each session's header, deleted ones too, as far as answers show it.
+    pub headers: BTreeMap<String, Value>,
+    /// Each living session's log, as printed.
+    pub logs: BTreeMap<String, Vec<String>>,
+    /// The files that imported sessions restore, by session.
+    pub restored: BTreeMap<String, String>,
+}
+
+impl Answers {
+    /// What this store answers.
+    ///
+    /// # Errors
+    /// The first error of the store.
+    pub fn of(engine: &Engine) -> Result<Self> {
+        let mut answers = Self::default();
+        let all = Filter { deleted: true, ..Filter::default() };
+        for header in engine.store().sessions(&all, None, 0)?.all()? {
+            let id = header.id.to_string();
+            answers.headers.insert(id.clone(), shown(engine, &header.id)?);
+            if header.deleted.is_some() {
+                continue;
+            }
+            answers.logs.insert(id.clone(), log(engine, &header.id)?);
+            if header.dialect.is_some() && header.source.is_some() {
+                answers.restored.insert(id, restored(engine, &header.id)?);
+            }
+        }
+        Ok(answers)
+    }
+}
+
+/// A session's header as answers show it, and what else they use of it.
+///
+/// # Errors
+/// Those of the store.
+pub fn shown(engine: &Engine, id: &SessionId) -> Result<Value> {
+    let header = engine.store().header(id)?;
+    let view = header.view(Timestamp::from_second(NOW).unwrap_or_default());
+    let lease = header.lease.as_ref().map(|lease| json!([lease.owner, lease.began_at]));
+    Ok(json!({
+        "session": serde_json::to_value(&view).unwrap_or_default(),
+        "counts": header.counts, "inherited": header.inherited, "own_bytes": header.own_bytes,
+        "usage": header.usage, "config": header.config, "tool_calls": header.tool_calls,
+        "lease": lease,
+    }))
+}
+
+/// A session's log, line by line.
+///
+/// # Errors
+/// Those of the store.
+pub fn log(engine: &Engine, id: &SessionId) -> Result<Vec<String>> {
+    let mut out = Vec::new();
+    engine.log(id, LogRange::default(), &mut out)?;
+    Ok(String::from_utf8_lossy(&out).lines().map(str::to_owned).collect())
+}
+
+/// The file that a session was imported from.
+///
+/// # Errors
+/// Those of the store.
+pub fn restored(engine: &Engine, id: &SessionId) -> Result<String> {
+    let mut out = Vec::new();
+    engine.restore(id, &mut out)?;
+    // Bytes as characters, so that what is no UTF-8 can be compared too.
+    Ok(out.into_iter().map(char::from).collect())
+}
+
+/// The folder of the golden stores.
+#[must_use]
+pub fn folder() -> PathBuf {
+    testdata().join("stores")
+}
+
+/// The session files and stores that tests read.
+#[must_use]
+pub fn testdata() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata")
+}
+
+/// Fills an empty store with one of everything.
+///
+/// # Errors
+/// The first refusal.
+pub fn write(engine: &Engine) -> Result<()> {
+    let clock = Arc::new(Ticking(AtomicI64::new(NOW - 3_600)));
+    let scene = Scene { engine: engine.clone().with_clock(clock) };
+    scene.family()?;
+    scene.depth()?;
+    scene.deletions()?;
+    scene.imports()?;
+    scene.pack()
+}
+
+struct Scene {
+    engine: Engine,
+}
+
+impl Scene {
+    /// A root with every sort of event, a fork that shares, one that copies, one that is detached,
+    /// and a delegate.
+    fn family(&self) -> Result<()> {
+        let root = id("golden-main")?;
+        self.engine.create(&Create {
+            id: Some(root.clone()),
+            title: Some("the \u{202e}golden\u{1b}[31m one".into()),
+            principal: Some("did:example:ada".into()),
+            permissions: Some(["read", "write"].map(str::to_owned).into()),
+            metadata: Some(data(&json!({"colour": "gold", "n": 1.50}))?),
+            config: Some(data(&json!({"model": "none"}))?),
+            ..Create::in_workspace(Workspace::new("/golden"))
+        })?;
+        self.write(&root, &every_sort_of_event()?)?;
+        let share = self.fork("golden-main", "golden-share", "turn:1", |fork| {
+            fork.title = Some("shared".into());
+            fork.label = "plan-a".parse().ok();
+            fork.permissions = Some(BTreeSet::from(["read".to_owned()]));
+        })?;
+        self.say(&share, 2)?;
+        let copy = self.fork("golden-main", "golden-copy", "turn:2", |fork| {
+            fork.strategy = Strategy::ReplayV1;
+        })?;
+        self.say(&copy, 1)?;
+        self.engine.label(&copy, &"plan-b".parse().map_err(|_| word("a label"))?)?;
+        let detached = self.fork("golden-main", "golden-detached", "turn:2", |_| {})?;
+        self.engine.detach(&detached)?;
+        self.say(&detached, 1)?;
+        let (now, owner) = (self.engine.now(), "runtime-1".to_owned());
+        let expires = Timestamp::from_second(NOW + 86_400).unwrap_or_default();
+        self.engine.store().change(&detached, &Change::Hold { owner, expires, now })?;
+        let delegate = self.fork("golden-main", "golden-delegate", "turn:1", |fork| {
+            fork.kind = SessionKind::Delegate;
+        })?;
+        self.say(&delegate, 1)?;
+        let title = Change::Title(Some("named later".into()));
+        self.engine.store().change(&delegate, &title)?;
+        Ok(())
+    }
+
+    /// A chain of forks, deeper than two pages of spans.
+    fn depth(&self) -> Result<()> {
+        let mut parent = "golden-share".to_owned();
+        for depth in 1..=35 {
+            let child = format!("golden-deep-{depth}");
+            let made = self.fork(&parent, &child, "end", |_| {})?;
+            self.say(&made, 1)?;
+            parent = child;
+        }
+        Ok(())
+    }
+
+    /// Deleted sessions: with and without what living ones need.
+    fn deletions(&self) -> Result<()> {
+        for (root, heir) in [("golden-gone", Some("golden-heir")), ("golden-dust", None)] {
+            let gone = id(root)?;
+            let workspace = Workspace::new("/golden");
+            let create = Create { id: Some(gone.clone()), ..Create::in_workspace(workspace) };
+            self.engine.create(&create)?;
+            self.write(&gone, &every_sort_of_event()?)?;
+            if let Some(heir) = heir {
+                let heir = self.fork(root, heir, "turn:2", |_| {})?;
+                self.say(&heir, 1)?;
+                let between = self.fork("golden-heir", "golden-between", "end", |_| {})?;
+                self.say(&between, 2)?;
+                let last = self.fork("golden-between", "golden-last", "end", |_| {})?;
+                self.say(&last, 1)?;
+                self.delete(&between)?;
+            }
+            self.delete(&gone)?;
+        }
+        Ok(())
+    }
+
+    /// Files of each agent: with branches, with damage, continued here.
+    fn imports(&self) -> Result<()> {
+        let folder = std::env::temp_dir().join("forklore-golden");
+        let files =
+            ["pi/demo.jsonl", "claude/malformed/interior-garbage.jsonl", "plain/tools.jsonl"];
+        for (number, file) in (0_u64..).zip(files) {
+            let from = testdata().join(file);
+            let to = folder.join(file.replace('/', "-"));
+            copy(&from, &to, number).map_err(|error| io(&to, error))?;
+            let options = ImportOptions::in_workspace(Workspace::new("/golden"));
+            let report = self.engine.import(std::slice::from_ref(&to), &options, &mut |_| {})?;
+            std::fs::remove_file(&to).map_err(|error| io(&to, error))?;
+            if let Some(last) = report.sessions.last().filter(|_| number == 0) {
+                self.say(&last.session_id, 1)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What is packed, and what is written behind it: enough to be sealed, and some that is not.
+    fn pack(&self) -> Result<()> {
+        let long = id("golden-long")?;
+        let workspace = Workspace::new("/golden");
+        let create = Create { id: Some(long.clone()), ..Create::in_workspace(workspace) };
+        self.engine.create(&create)?;
+        self.say(&long, 40)?;
+        self.engine.pack(Duration::ZERO)?;
+        self.say(&long, 40)?;
+        let heir = self.fork("golden-long", "golden-long-heir", "turn:35", |_| {})?;
+        self.say(&heir, 1)
+    }
+
+    fn fork(
+        &self,
+        parent: &str,
+        child: &str,
+        at: &str,
+        more: impl FnOnce(&mut Fork),
+    ) -> Result<SessionId> {
+        let at: Selector = at.parse().map_err(|_| word("a selector"))?;
+        let mut fork = Fork { id: Some(id(child)?), ..Fork::of(id(parent)?).at(at) };
+        more(&mut fork);
+        Ok(self.engine.fork(&fork)?.child_session_id)
+    }
+
+    fn write(&self, session: &SessionId, events: &[NewEvent]) -> Result<()> {
+        self.engine.append(session, &AppendRequest::from(events.to_vec()))?;
+        Ok(())
+    }
+
+    /// Adds turns, each in an append of its own.
+    fn say(&self, session: &SessionId, turns: u64) -> Result<()> {
+        for turn in 1..=turns {
+            let asked = NewEvent::user(&format!("question {turn} to {session}, \u{e9}\u{1f600}"))?;
+            let answered = NewEvent::assistant(&format!("answer {turn}"))?;
+            self.write(session, &[asked, answered])?;
+        }
+        Ok(())
+    }
+
+    fn delete(&self, session: &SessionId) -> Result<()> {
+        let (session, mode) = (session.clone(), DeleteMode::DetachChildren);
+        self.engine.delete(&Delete { session, mode, dry_run: false })?;
+        Ok(())
+    }
+}
+
+/// Three turns with an event of every type; the last leaves a call open.
+fn every_sort_of_event() -> Result<Vec<NewEvent>> {
+    let events = [
+        ("system_message", json!({"content": "be brief"})),
+        ("user_message", json!({"content": "what is in a.txt?"})),
+        ("reasoning", json!({"content": "look first", "model": "none"})),
+        ("tool_call", json!({"id": "c1", "name": "read", "arguments": {"path": "a.txt"}})),
+        ("permission_decision", json!({"call_id": "c1", "decision": "allow"})),
+        ("tool_result", json!({"call_id": "c1", "content": "gold"})),
+        ("assistant_message", json!({"content": [{"type": "text", "text": "gold"}]})),
+        ("provider_usage", json!({"input": 12, "output": 3, "cached": 4, "cost": 0.25})),
+        ("user_message", json!({"content": "a reminder", "injected": true})),
+        ("user_message", json!({"content": "and in b.txt?"})),
+        ("workflow_event", json!({"name": "step"})),
+        ("skill_activation", json!({"name": "reader"})),
+        ("assistant_message", json!({"content": "I do not know", "partial": true})),
+        ("turn_failed", json!({"error": "overloaded"})),
+        ("history_compaction", json!({"from_index": 0, "to_index": 2, "content": "short"})),
+        ("subagent_event", json!({"session_id": "golden-delegate", "status": "finished"})),
+        ("x.audit", json!({"any": [1.0, 1e2, null]})),
+        ("user_message", json!({"content": "go on"})),
+        ("tool_call", json!({"id": "c2", "name": "write", "arguments": {}})),
+    ];
+    let mut made = Vec::new();
+    for (kind, payload) in events {
+        let kind = kind.parse().map_err(|_| word("a type"))?;
+        made.push(NewEvent::new(kind, data(&payload)?));
+    }
+    let kind = "x.context".parse().map_err(|_| word("a type"))?;
+    let own = NewEvent::new(kind, data(&json!({"own": true}))?);
+    made.push(NewEvent { class: Some(Class::Context), ..own });
+    Ok(made)
+}
+
+/// Copies a file and gives it a time of its own.
+fn copy(from: &Path, to: &Path, number: u64) -> std::io::Result<()> {
+    if let Some(folder) = to.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    std::fs::write(to, std::fs::read(from)?)?;
+    let time = SystemTime::UNIX_EPOCH + Duration::from_secs(NOW.unsigned_abs() - 7_200 + number);
+    std::fs::File::options().write(true).open(to)?.set_modified(time)
+}
+
+fn id(text: &str) -> Result<SessionId> {
+    text.parse().map_err(|source| Error::Name { what: "session id", source })
+}
+
+fn data(value: &Value) -> Result<Data> {
+    Data::of(value).map_err(|_| word("a payload"))
+}
+
+fn word(what: &'static str) -> Error {
+    io(Path::new(what), std::io::ErrorKind::InvalidInput.into())
+}
+
+fn io(path: &Path, source: std::io::Error) -> Error {
+    Error::Io { doing: format!("making a golden store: {}", path.display()), source }
+}

@@ -1,0 +1,117 @@
+//! Everything that a store shows, to be compared whole.
+
+use std::collections::BTreeMap;
+
+use forklore_core::{AttachmentId, Header, SessionId};
+use forklore_store::attachments::check;
+use forklore_store::conformance::scene::forward;
+use forklore_store::port::{At, Filter, Query, Stored};
+use forklore_store::sources::{FindSource, Range, Source, SourceId};
+use forklore_store::{Error, Result, Store};
+
+use crate::subject::Whole;
+
+/// What a store holds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Picture {
+    /// Every session there is or was, and the history of those that are.
+    pub sessions: BTreeMap<SessionId, (Header, Option<Vec<Stored>>)>,
+    /// The file that was imported, and what its bytes are; sources have no numbers here, because
+    /// each store gives its own.
+    pub sources: Vec<(Source, Vec<Range>)>,
+    /// Every attachment that is there, with its length; none where its bytes are not its own.
+    pub attachments: BTreeMap<AttachmentId, Option<u64>>,
+}
+
+impl Picture {
+    /// Looks at everything in the store that was read from `path` or written otherwise.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn of(store: &dyn Whole, path: &str) -> Result<Self> {
+        let everything = Filter { deleted: true, ..Filter::default() };
+        let mut sessions = BTreeMap::new();
+        for listed in store.sessions(&everything, None, 0)?.all()? {
+            let header = store.header(&listed.id)?;
+            let log = match log(store, &listed.id) {
+                Ok(log) => Some(log),
+                Err(Error::Deleted(_)) => None,
+                Err(error) => return Err(error),
+            };
+            sessions.insert(listed.id, (header, log));
+        }
+        let mut sources = Vec::new();
+        for source in store.sources(&FindSource::Path(path.into()))? {
+            let mut ranges = Vec::new();
+            let mut step = 0;
+            while let Some(more) = store.ranges(source.id, step)? {
+                ranges.extend(more);
+                step += 1;
+            }
+            sources.push((Source { id: SourceId(0), ..source }, ranges));
+        }
+        let mut attachments = BTreeMap::new();
+        for listed in store.kept().list()? {
+            let sound = match check(&*store.kept(), &listed.id) {
+                Err(Error::Corrupt { .. }) => None,
+                sound => sound?,
+            };
+            attachments.insert(listed.id, sound);
+        }
+        Ok(Self { sessions, sources, attachments })
+    }
+
+    /// Whether all of another is there and nothing else, but for attachments that nobody was told
+    /// of: those do no harm when they are whole.
+    #[must_use]
+    pub fn fits(&self, other: &Self) -> bool {
+        let kept = other.attachments.iter().all(|(id, len)| self.attachments.get(id) == Some(len));
+        let whole = self.attachments.values().all(Option::is_some);
+        kept && whole && (&self.sessions, &self.sources) == (&other.sessions, &other.sources)
+    }
+
+    /// Where it differs from another, in short.
+    #[must_use]
+    pub fn difference(&self, other: &Self) -> String {
+        let mut said = Vec::new();
+        for id in self.sessions.keys().chain(other.sessions.keys()) {
+            let (mine, theirs) = (self.sessions.get(id), other.sessions.get(id));
+            if mine != theirs {
+                said.push(format!("{id}: {} instead of {}", brief(mine), brief(theirs)));
+            }
+        }
+        if self.sources != other.sources {
+            said.push(format!("sources: {:?} instead of {:?}", self.sources, other.sources));
+        }
+        if self.attachments != other.attachments {
+            let (mine, theirs) = (&self.attachments, &other.attachments);
+            said.push(format!("attachments: {mine:?} instead of {theirs:?}"));
+        }
+        said.dedup();
+        said.join("; ")
+    }
+}
+
+fn brief(session: Option<&(Header, Option<Vec<Stored>>)>) -> String {
+    match session {
+        None => "nothing".into(),
+        Some((header, None)) => format!("a tombstone {header:?}"),
+        Some((header, Some(log))) => format!("{} events below {header:?}", log.len()),
+    }
+}
+
+/// The whole history of a session.
+///
+/// # Errors
+/// Those of the store.
+pub fn log<S: Store + ?Sized>(store: &S, id: &SessionId) -> Result<Vec<Stored>> {
+    let mut all: Vec<Stored> = Vec::new();
+    loop {
+        let from = all.last().map_or(0, |last| last.seq + 1);
+        let page = store.read(id, &Query { ..forward(At::Seq(from), 1000, false) })?;
+        all.extend(page.events);
+        if !page.more {
+            return Ok(all);
+        }
+    }
+}

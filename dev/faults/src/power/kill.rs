@@ -1,0 +1,118 @@
+//! Kills the process that works, goes on in another one, and then cuts the power.
+//!
+//! What a killed process wrote is there for the next one to see, but nothing of what it had not
+//! synced is durable. The next process must not build on it before it is.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use forklore_core::SessionId;
+use forklore_store::conformance::events::user;
+use forklore_store::conformance::{Handle, Scene};
+use forklore_store::memory::MemoryStore;
+use forklore_store::port::Append;
+
+use super::{Cut, PowerCut};
+use crate::drive::Drive;
+use crate::image::{Disk, Loss};
+use crate::picture::Picture;
+use crate::soak::Chance;
+use crate::subject::Whole;
+use crate::sweep::{folder, sound};
+use crate::workload::{FILE, Step};
+
+impl PowerCut<'_> {
+    /// Kills at each of these moments, which are in order, takes a step and cuts the power with
+    /// the loss of the moment; how often by loss.
+    ///
+    /// # Panics
+    /// When something acknowledged is lost, or anything else is not as it must be.
+    #[must_use]
+    pub fn run_after_kills(&self, cuts: &[Cut], chance: &mut Chance) -> super::Tally {
+        let mut tally = BTreeMap::new();
+        let mut disk = Disk::default();
+        let mut followed = 0;
+        for cut in cuts {
+            self.journal[followed..cut.at].iter().for_each(|entry| disk.follow(entry));
+            followed = cut.at;
+            if let Err(wrong) = self.kill(&disk, *cut, chance) {
+                panic!("killed, then {cut:?}: {wrong}{}", self.around(cut.at));
+            }
+            *tally.entry(cut.loss).or_default() += 1;
+        }
+        tally
+    }
+
+    fn kill(&self, disk: &Disk, cut: Cut, chance: &mut Chance) -> Result<(), String> {
+        let killed = folder();
+        let restored = disk.restore(self.dir.path(), killed.path(), Loss::Nothing, chance);
+        restored.map_err(|error| format!("making an image: {error}"))?;
+        let mut disk = disk.moved(self.dir.path(), killed.path());
+        let drive = Drive::noting_on(disk.names());
+        let store = self.open(killed.path(), &drive)?;
+        let taken = sound(&self.work, &*store, self.allowed(cut.at))?;
+        let last = taken.checked_sub(1).and_then(|last| self.work.steps.get(last));
+        let expected = match last {
+            // Nobody was told that it was taken, so it is taken again.
+            Some(step @ Step::Append(..)) if chance.below(2) == 0 => {
+                step.take(&*store).map_err(|error| format!("again, the step fails: {error}"))?;
+                self.work.pictures[taken].clone()
+            }
+            Some(step) => match step.session() {
+                Some(session) => self.add(&*store, session, taken)?,
+                None => self.next(&*store, taken)?,
+            },
+            None => self.next(&*store, taken)?,
+        };
+        drive.journal().iter().for_each(|entry| disk.follow(entry));
+        let cut_off = folder();
+        let restored = disk.restore(killed.path(), cut_off.path(), cut.loss, chance);
+        restored.map_err(|error| format!("making an image: {error}"))?;
+        drop(store);
+        self.holds(cut_off.path(), &expected)
+    }
+
+    /// Takes the next step; what is there then.
+    fn next(&self, store: &dyn Whole, taken: usize) -> Result<Picture, String> {
+        let Some(step) = self.work.steps.get(taken) else {
+            return Ok(self.work.pictures[taken].clone());
+        };
+        step.take(store).map_err(|error| format!("step {taken} now fails: {error}"))?;
+        let durable = step.writes() && step.is_durable();
+        let there = if durable { taken + 1 } else { taken };
+        Ok(self.work.pictures[there].clone())
+    }
+
+    /// Adds an event to a session; what is there then.
+    fn add(&self, store: &dyn Whole, id: &SessionId, taken: usize) -> Result<Picture, String> {
+        let memory = || Handle::new(MemoryStore::default());
+        let event = Scene::new(&memory).appending(vec![user("behind a kill")]);
+        let header = store.header(id).map_err(|error| format!("reading {id}: {error}"))?;
+        let owner = header.lease.map(|lease| lease.owner);
+        let append = Append { now: self.late(), owner, ..event };
+        let added = store.append(id, append);
+        added.map_err(|error| format!("the next append to {id} fails: {error}"))?;
+        Picture::of(store, FILE).map_err(|error| format!("reading: {error}")).inspect(|now| {
+            assert_ne!(*now, self.work.pictures[taken], "the append is not there");
+        })
+    }
+
+    /// A time behind all steps.
+    fn late(&self) -> jiff::Timestamp {
+        let last = self.work.pictures.iter().flat_map(|picture| picture.sessions.values());
+        last.map(|(header, _)| header.updated).max().unwrap_or_default()
+    }
+
+    fn holds(&self, dir: &Path, expected: &Picture) -> Result<(), String> {
+        let store = self.open(dir, &Drive::sound())?;
+        let found = store.verify(None).map_err(|error| format!("verify: {error}"))?;
+        if !found.problems.is_empty() {
+            return Err(format!("verify finds {:?}", found.problems));
+        }
+        let there = Picture::of(&*store, FILE).map_err(|error| format!("reading: {error}"))?;
+        match there.fits(expected) {
+            true => Ok(()),
+            false => Err(format!("not as it was acknowledged: {}", there.difference(expected))),
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! The steps on attachments: bytes that are kept, named, read and removed.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use forklore_core::attachment::{Mention, mentions};
+use forklore_core::{AttachmentId, Event};
+use forklore_store::attachments::{BUFFER, Held, check};
+use forklore_store::conformance::events::{Draft, turns, user};
+use forklore_store::conformance::scene::id;
+use forklore_store::conformance::{Handle, Scene};
+use forklore_store::memory::MemoryStore;
+use forklore_store::port::{Append, Filter};
+use forklore_store::{Error, Result};
+
+use super::Step;
+use crate::picture;
+use crate::soak::{Chance, seed};
+use crate::subject::Whole;
+
+/// The steps of a round.
+pub(super) fn steps(reference: &Arc<MemoryStore>, round: u64) -> Vec<Step> {
+    let factory = || Handle {
+        store: reference.clone(),
+        maintenance: Some(reference.clone()),
+        attachments: None,
+    };
+    let chance = Chance::new(seed(), round);
+    let mut plan = Plan { scene: Scene::new(&factory), reference, steps: Vec::new(), chance };
+    let (short, long) = (plan.bytes(700), plan.bytes(2 * BUFFER + 100));
+    let first = plan.put(&short);
+    plan.root("alpha", vec![user("one"), naming(&first)]);
+    plan.put(&short);
+    plan.add(Step::Get(first));
+    let second = plan.put(&long);
+    plan.append("alpha", vec![naming(&second)]);
+    plan.add(Step::Sweep);
+    let third = plan.put(&[]);
+    plan.root("omega", vec![naming(&third), naming(&first)]);
+    let nobody = plan.bytes(2_000);
+    plan.put(&nobody);
+    plan.add(Step::Sweep);
+    plan.append("omega", turns(1));
+    // What others name as well stays.
+    plan.add(Step::Remove(vec![id("omega")], plan.scene.clock.now()));
+    plan.add(Step::Collect(plan.scene.clock.now()));
+    plan.add(Step::Sweep);
+    plan.put(&[]);
+    plan.append("alpha", vec![naming(&third), naming(&first)]);
+    plan.add(Step::Get(second));
+    plan.put(&nobody);
+    plan.add(Step::Sweep);
+    let fourth = plan.put(&nobody);
+    plan.append("alpha", vec![naming(&fourth)]);
+    plan.steps
+}
+
+/// A message that names an attachment.
+fn naming(id: &AttachmentId) -> Draft {
+    let part = format!(r#"{{"type":"attachment","ref":"{id}","media_type":"x/y"}}"#);
+    Draft::new("user_message", format!(r#"{{"content":[{part}]}}"#))
+}
+
+struct Plan<'a> {
+    scene: Scene<'a>,
+    reference: &'a Arc<MemoryStore>,
+    steps: Vec<Step>,
+    chance: Chance,
+}
+
+impl Plan<'_> {
+    fn add(&mut self, step: Step) {
+        let taken = step.take(&**self.reference);
+        taken.unwrap_or_else(|error| panic!("{step:?}: {error}"));
+        self.steps.push(step);
+    }
+
+    /// So many bytes.
+    fn bytes(&mut self, len: usize) -> Vec<u8> {
+        (0..len).map(|_| u8::try_from(self.chance.below(256)).unwrap_or(0)).collect()
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> AttachmentId {
+        self.add(Step::Put(bytes.to_vec()));
+        let held = self.reference.kept().put(&mut &*bytes, u64::MAX);
+        held.expect("memory keeps bytes").id
+    }
+
+    fn root(&mut self, name: &str, events: Vec<Draft>) {
+        let new = self.scene.draft(name, events);
+        self.add(Step::Create(Box::new(new)));
+    }
+
+    fn append(&mut self, name: &str, drafts: Vec<Draft>) {
+        let expect = Some(self.scene.header(name).head_seq());
+        let append = Append { expect, ..self.scene.appending(drafts) };
+        self.add(Step::Append(id(name), append));
+    }
+}
+
+/// Writes events, while what they name is held, as whoever writes them must; it must be there.
+pub(super) fn naming_held<T>(
+    store: &dyn Whole,
+    events: &[Event],
+    write: impl FnOnce() -> Result<T>,
+) -> Result<T> {
+    let named: Vec<_> = events.iter().flat_map(|event| mentions(&event.data)).collect();
+    let held = named.iter().map(|Mention { id, .. }| store.kept().hold(id));
+    let held = held.collect::<Result<Vec<Option<Held>>>>()?;
+    let written = write()?;
+    match named.iter().zip(&held).find(|(_, held)| held.is_none()) {
+        Some((Mention { id, .. }, _)) => Err(Error::Invalid(format!("{id} was not there"))),
+        None => Ok(written),
+    }
+}
+
+/// Reads kept bytes, which must be there and whole.
+pub(super) fn get(store: &dyn Whole, id: &AttachmentId) -> Result<()> {
+    match check(&*store.kept(), id)? {
+        Some(_) => Ok(()),
+        None => Err(Error::Invalid(format!("{id} is not there to be read"))),
+    }
+}
+
+/// Removes what no event names; then nothing of it is left.
+pub(super) fn sweep(store: &dyn Whole) -> Result<()> {
+    let mut unneeded = store.kept().list()?;
+    let mut named = BTreeSet::new();
+    for header in store.sessions(&Filter::default(), None, 0)?.all()? {
+        for stored in picture::log(store, &header.id)? {
+            named.extend(mentions(&stored.event.data).iter().map(|mention| mention.id));
+        }
+    }
+    unneeded.retain(|attachment| !named.contains(&attachment.id));
+    store.kept().sweep(&unneeded)?;
+    match store.kept().list()?.iter().find(|left| !named.contains(&left.id)) {
+        Some(left) => Err(Error::Invalid(format!("{} is left, although nobody names it", left.id))),
+        None => Ok(()),
+    }
+}

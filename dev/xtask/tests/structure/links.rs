@@ -1,0 +1,47 @@
+//! What the documentation points at is there.
+
+use crate::assert_none;
+use crate::tree::{self, File, files};
+
+/// The places that a page links to, without those on the web and within the page.
+fn linked(text: &str) -> impl Iterator<Item = &str> {
+    let targets = text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
+    targets.filter(|target| !target.is_empty() && !target.contains("://"))
+}
+
+/// The files and folders of a crate that a page names, like `forklore-core/src/cut.rs`.
+fn named(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2).filter(|word| {
+        let is_path = word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./".contains(c));
+        is_path && word.starts_with("forklore") && word.contains('/')
+    })
+}
+
+/// The places that lead nowhere, from the folder of the page.
+fn dead(page: &File, exists: impl Fn(&str) -> bool) -> Vec<String> {
+    let folder = page.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let links = linked(&page.text).map(|target| format!("{folder}/{target}"));
+    let places = links.chain(named(&page.text).map(|word| format!("crates/{word}")));
+    let lost = places.filter(|place| !exists(place.trim_start_matches('/')));
+    lost.map(|place| format!("{}: {place} is not there", page.path)).collect()
+}
+
+#[test]
+fn no_page_points_at_nothing() {
+    let mut pages = files();
+    pages.retain(|file| file.path.ends_with(".md") && !file.path.contains("testdata/"));
+    assert!(!pages.is_empty());
+    let dead = pages.iter().flat_map(|page| dead(page, |place| tree::root().join(place).exists()));
+    assert_none(&dead.collect::<Vec<_>>());
+}
+
+#[test]
+fn a_dead_link_is_named() {
+    let text = "[a](here.md#part) [b](gone.md) [c](https://x.org/y) [d](#part) \
+                `forklore-core/src` `forklore-core/src/gone.rs` `forklore append S`";
+    let page = File::new("docs/page.md", text);
+    let there = ["docs/here.md", "crates/forklore-core/src"];
+    let lost = ["docs/gone.md", "crates/forklore-core/src/gone.rs"];
+    let lost = lost.map(|place| format!("docs/page.md: {place} is not there"));
+    assert_eq!(dead(&page, |place| there.contains(&place)), lost);
+}

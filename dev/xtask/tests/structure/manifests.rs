@@ -1,0 +1,107 @@
+//! What every crate's Cargo.toml takes from the workspace.
+
+use toml::{Table, Value};
+
+use crate::assert_none;
+use crate::tree::{File, files};
+
+/// A crate's Cargo.toml.
+pub(crate) struct Manifest {
+    /// From the root of the workspace, with `/`.
+    pub(crate) path: String,
+    table: Table,
+}
+
+impl Manifest {
+    fn read(file: &File) -> Self {
+        let table = file.text.parse().unwrap_or_else(|error| panic!("{}: {error}", file.path));
+        Self { path: file.path.clone(), table }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        self.table["package"]["name"].as_str().unwrap()
+    }
+
+    /// The dependencies of one kind (`dev-dependencies`), those of single platforms too.
+    pub(crate) fn dependencies(&self, kind: &str) -> Vec<(String, Value)> {
+        let platforms = self.table.get("target").and_then(Value::as_table);
+        let platforms = platforms.into_iter().flat_map(Table::values).filter_map(Value::as_table);
+        let tables = std::iter::once(&self.table).chain(platforms);
+        let found = tables.filter_map(|table| table.get(kind)?.as_table()).flatten();
+        found.map(|(name, value)| (name.clone(), value.clone())).collect()
+    }
+}
+
+/// The crates' manifests, without the workspace's own and that of `fuzz`, a workspace of its own.
+pub(crate) fn all() -> Vec<Manifest> {
+    let is_crate = |path: &str| path.ends_with("/Cargo.toml") && !path.starts_with("fuzz/");
+    let manifests = files().into_iter().filter(|file| is_crate(&file.path));
+    manifests.map(|file| Manifest::read(&file)).collect()
+}
+
+fn is_inherited(value: Option<&Value>) -> bool {
+    value.and_then(|value| value.get("workspace")).and_then(Value::as_bool) == Some(true)
+}
+
+/// The leaves that speak C to SQLite and that map a file into memory: what the others must not do,
+/// they have to allow where they do.
+const UNSAFE: [&str; 3] =
+    ["dev/bench/Cargo.toml", "dev/faults/Cargo.toml", "crates/forklore-wal/Cargo.toml"];
+
+fn may_be_unsafe(manifest: &Manifest, lints: Option<&Value>) -> bool {
+    let lint = lints.and_then(|lints| lints.get("rust")?.get("unsafe_code")?.as_str());
+    UNSAFE.contains(&&*manifest.path) && lint == Some("deny")
+}
+
+/// What a manifest says for itself though the workspace says it for all.
+fn own_settings(manifest: &Manifest) -> Vec<String> {
+    let package = &manifest.table["package"];
+    let mut wrong = Vec::new();
+    let mut check = |field: String, inherited: bool| {
+        if !inherited {
+            wrong.push(format!("{}: {field} is not taken from the workspace", manifest.path));
+        }
+    };
+    for field in ["version", "edition", "rust-version", "license"] {
+        check(format!("package.{field}"), is_inherited(package.get(field)));
+    }
+    let lints = manifest.table.get("lints");
+    check("lints".to_owned(), is_inherited(lints) || may_be_unsafe(manifest, lints));
+    for kind in ["dependencies", "dev-dependencies", "build-dependencies"] {
+        for (name, value) in manifest.dependencies(kind) {
+            check(format!("{kind}.{name}"), is_inherited(Some(&value)));
+        }
+    }
+    wrong
+}
+
+#[test]
+fn every_crate_inherits_from_the_workspace() {
+    let manifests = all();
+    assert!(manifests.iter().any(|manifest| manifest.name() == "xtask"));
+    assert_none(&manifests.iter().flat_map(own_settings).collect::<Vec<_>>());
+}
+
+#[test]
+fn every_crate_says_what_it_is() {
+    let silent = all().into_iter().filter(|manifest| {
+        let text = manifest.table["package"].get("description").and_then(Value::as_str);
+        text.is_none_or(|text| text.trim().is_empty())
+    });
+    assert_none(&silent.map(|it| format!("{}: no description", it.path)).collect::<Vec<_>>());
+}
+
+#[test]
+fn an_own_version_is_named() {
+    let manifest = Manifest::read(&File::new(
+        "a/Cargo.toml",
+        "package = { name = 'a', version = '1', edition.workspace = true, \
+         rust-version.workspace = true, license.workspace = true }\n\
+         lints.workspace = true\n\
+         [dependencies]\nb.workspace = true\nc = { version = '2' }\n\
+         [target.'cfg(unix)'.dev-dependencies]\nd = '3'\n",
+    ));
+    let wrong = ["package.version", "dependencies.c", "dev-dependencies.d"]
+        .map(|field| format!("a/Cargo.toml: {field} is not taken from the workspace"));
+    assert_eq!(own_settings(&manifest), wrong);
+}

@@ -1,0 +1,155 @@
+//! What a file may not hold: too much, a name that says nothing, something left behind.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::assert_none;
+use crate::tree::{self, File, files, sources};
+
+const MOST_LINES: usize = 500;
+
+const EMPTY_NAMES: [&str; 7] = ["util", "utils", "helper", "helpers", "common", "misc", "manager"];
+
+/// Spelled in two parts, because this file is looked through as well.
+const LEFT_BEHIND: [&str; 5] = [
+    concat!("#[ig", "nore"),
+    concat!("to", "do!("),
+    concat!("unimple", "mented!("),
+    concat!("FIX", "ME"),
+    concat!("db", "g!("),
+];
+
+/// What writes to standard output or error, and where alone it stands.
+const PRINTS: [&str; 4] = ["println!(", "print!(", "stdout()", "stderr()"];
+const OUTPUT: [&str; 6] = [
+    "dev/agent-compat/src/output.rs",
+    "crates/forklore-chat/src/input/terminal.rs",
+    "dev/faults/src/process.rs",
+    "crates/forklore-cli/src/output",
+    "dev/bench/src/output.rs",
+    "crates/forklore-store/src/conformance/",
+];
+
+/// What reaches outside: a pure crate has none of it.
+const REACHES_OUT: [&str; 11] = [
+    "std::fs",
+    "std::net",
+    "std::env",
+    "std::process",
+    "std::thread",
+    "File::",
+    "SystemTime::now",
+    "Instant::now",
+    "Timestamp::now",
+    "Zoned::now",
+    "now_v7",
+];
+
+/// Folders that every machine has, so that naming one gives nothing away.
+const EVERYWHERE: [&str; 8] = ["/", "/home", "/media", "/mnt", "/opt", "/tmp", "/usr", "/var"];
+
+/// Each line of the files that holds one of the words.
+fn lines_with(files: &[File], words: &[&str]) -> Vec<String> {
+    let hits = files.iter().flat_map(|file| {
+        file.text.lines().enumerate().filter_map(|(number, line)| {
+            let word = words.iter().find(|word| line.contains(**word))?;
+            Some(format!("{}:{}: {word}", file.path, number + 1))
+        })
+    });
+    hits.collect()
+}
+
+/// The code of the crates whose path begins so: neither their tests nor comments.
+fn code_of(crates: &str) -> Vec<File> {
+    let mut code = sources();
+    code.retain(|file| file.path.starts_with(crates) && file.path.contains("/src/"));
+    assert!(!code.is_empty(), "no code in {crates}");
+    for file in &mut code {
+        let lines = file.text.lines().map(|line| line.split("//").next().unwrap_or_default());
+        file.text = lines.collect::<Vec<_>>().join("\n");
+    }
+    code
+}
+
+fn has_empty_name(path: &str) -> bool {
+    path.split('/').any(|part| EMPTY_NAMES.contains(&part.trim_end_matches(".rs")))
+}
+
+#[test]
+fn a_file_is_one_idea() {
+    let long = sources().into_iter().filter_map(|file| {
+        let lines = file.text.lines().count();
+        (lines > MOST_LINES).then(|| format!("{}: {lines} lines, {MOST_LINES} at most", file.path))
+    });
+    assert_none(&long.collect::<Vec<_>>());
+}
+
+#[test]
+fn a_name_says_what_a_file_is() {
+    let empty = sources().into_iter().filter(|file| has_empty_name(&file.path));
+    assert_none(&empty.map(|file| format!("{}: says nothing", file.path)).collect::<Vec<_>>());
+}
+
+#[test]
+fn nothing_is_left_behind() {
+    assert_none(&lines_with(&sources(), &LEFT_BEHIND));
+}
+
+#[test]
+fn only_the_output_prints() {
+    let mut code = code_of("crates/");
+    code.retain(|file| !OUTPUT.iter().any(|output| file.path.starts_with(output)));
+    assert_none(&lines_with(&code, &PRINTS));
+}
+
+#[test]
+fn the_model_reaches_nowhere() {
+    assert_none(&lines_with(&code_of("crates/forklore-core/"), &REACHES_OUT));
+}
+
+/// A path of the machine it was written on: a home, this checkout, what lies beside it.
+#[test]
+fn no_file_names_a_path_of_this_machine() {
+    let mut places = vec![PathBuf::from(std::env::var_os("HOME").unwrap_or_default())];
+    let parent = tree::root().parent().unwrap();
+    if is_particular(parent) {
+        places.extend(fs::read_dir(parent).unwrap().map(|entry| entry.unwrap().path()));
+    }
+    places.retain(|place| is_particular(place));
+    let mut written = files();
+    written.retain(|file| !file.path.contains("testdata/"));
+    let found = written.iter().filter_map(|file| {
+        let place = places.iter().find(|place| names(&file.text, place.to_str().unwrap()))?;
+        Some(format!("{}: names {}", file.path, place.display()))
+    });
+    assert_none(&found.collect::<Vec<_>>());
+}
+
+/// Whether a text names a path, and not one that merely contains its letters.
+fn names(text: &str, path: &str) -> bool {
+    let goes_on = |c: char| c.is_alphanumeric() || "._-".contains(c);
+    text.match_indices(path).any(|(at, _)| {
+        let (before, after) = (&text[..at], &text[at + path.len()..]);
+        !before.ends_with(goes_on) && !after.starts_with(goes_on)
+    })
+}
+
+/// Whether a path gives away something of its machine.
+fn is_particular(path: &Path) -> bool {
+    let everywhere = EVERYWHERE.iter().any(|place| path == Path::new(place));
+    path.is_absolute() && !everywhere && path != std::env::temp_dir()
+}
+
+#[test]
+fn a_bad_line_is_named() {
+    let text = format!("fn a() {{\n    {}\"b\")\n}} // {}\n", LEFT_BEHIND[1], LEFT_BEHIND[3]);
+    let found = lines_with(&[File::new("src/a.rs", &text)], &LEFT_BEHIND);
+    assert_eq!(
+        found,
+        [(2, 1), (3, 3)].map(|(line, n)| format!("src/a.rs:{line}: {}", LEFT_BEHIND[n]))
+    );
+    assert!(has_empty_name("src/utils/a.rs") && has_empty_name("src/misc.rs"));
+    assert!(!has_empty_name("src/miscount.rs"));
+    assert!(names("cd /ada/a", "/ada") && names("(/ada)", "/ada"));
+    assert!(!names("parent/ada", "/ada") && !names("/ada-1", "/ada"));
+}
