@@ -3,9 +3,9 @@
 use std::fs::File;
 use std::path::Path;
 
+use crate::sync::File as Synced;
 use forklore_store::disk::{self, Gate, Turn, beside, os};
 use forklore_store::{Error, Result};
-use forklore_wal::File as Synced;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
@@ -62,7 +62,7 @@ pub(crate) fn upgrade(path: &Path, gate: &Gate, options: Options) -> Result<()> 
     if version < VERSION {
         migrate::migrate(&mut conn, version).map_err(failed)?;
     }
-    forklore_wal::sync(&conn, Synced::Wal).map_err(Fault::Sql).map_err(failed)
+    crate::sync::sync(&conn, Synced::Wal).map_err(Fault::Sql).map_err(failed)
 }
 
 /// Lets commits go to a WAL.

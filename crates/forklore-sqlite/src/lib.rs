@@ -37,6 +37,7 @@ mod segment;
 mod session;
 mod sources;
 mod store;
+mod sync;
 mod trim;
 mod verify;
 mod write;

@@ -49,10 +49,10 @@ impl Remembered {
 mod tests {
     use std::sync::Arc;
 
+    use forklore_conformance::events::turns;
+    use forklore_conformance::{Handle, Scene};
     use forklore_core::SessionId;
     use forklore_store::Store;
-    use forklore_store::conformance::events::turns;
-    use forklore_store::conformance::{Handle, Scene};
     use forklore_store::port::{At, Direction, Query};
 
     use crate::{Options, SqliteStore};

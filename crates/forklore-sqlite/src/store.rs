@@ -17,11 +17,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::sync::File;
 use forklore_store::Result;
 use forklore_store::attachments::AttachmentFolder;
 use forklore_store::disk::fs::Fs;
 use forklore_store::disk::{Gate, Turn, beside, os};
-use forklore_wal::File;
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::connect::{self, Access};
@@ -259,7 +259,7 @@ impl SqliteStore {
         let may = || self.failed.check(&self.path);
         self.tickets.wait(ticket, may, || {
             let reader = self.readers.take(&self.path, self.options)?;
-            forklore_wal::sync(&reader.conn, File::Wal).map_err(Fault::Sql).map_err(|fault| {
+            crate::sync::sync(&reader.conn, File::Wal).map_err(Fault::Sql).map_err(|fault| {
                 self.failed.note(&fault);
                 fault.about(doing, &self.path)
             })?;

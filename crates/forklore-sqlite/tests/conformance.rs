@@ -1,8 +1,8 @@
 //! The store keeps the contract, with every capability there is.
 #![allow(clippy::unwrap_used, reason = "a store that cannot be opened ends the test")]
 
+use forklore_conformance::{Directory, Handle, suite};
 use forklore_sqlite::{Options, SqliteStore};
-use forklore_store::conformance::{Directory, Handle, suite};
 
 suite!(
     Directory::new(|path| {

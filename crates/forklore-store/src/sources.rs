@@ -5,8 +5,6 @@
 //! sessions, events and all of this together, or nothing.
 
 mod beside;
-#[cfg(feature = "conformance")]
-pub mod cases;
 mod ranges;
 
 use forklore_core::SessionId;

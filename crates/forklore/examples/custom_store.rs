@@ -20,12 +20,12 @@ use std::sync::Arc;
 
 use forklore::core::Header;
 use forklore::prelude::*;
-use forklore::store::conformance::{CASES, Capability, Directory, Factory, Handle, run};
 use forklore::store::port::{
     Append, Appended, Change, Changed, Children, Collected, Cursor, Filter, Headers, Maintenance,
     NewSession, Page, Query, Removed, Store, Verification,
 };
 use forklore::store::{Error as StoreError, Result};
+use forklore_conformance::{CASES, Capability, Directory, Factory, Handle, run};
 use forklore_sqlite::{Options, SqliteStore};
 use jiff::Timestamp;
 

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use forklore::engine::{ImportOptions, ProblemKind};
 use forklore::{Engine, Error as EngineError};
+use forklore_conformance::events::{Clock, Draft, session_fork, user};
+use forklore_conformance::scene::{forward, id};
 use forklore_core::header::{Strategy, ToolCallPolicy};
 use forklore_core::workspace::Workspace;
 use forklore_core::{Cut, Event, Label, SessionId, SessionKind};
 use forklore_store::Error;
-use forklore_store::conformance::events::{Clock, Draft, session_fork, user};
-use forklore_store::conformance::scene::{forward, id};
 use forklore_store::port::{Append, At, Beginning, Change, Children, NewSession};
 use jiff::Timestamp;
 

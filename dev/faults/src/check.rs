@@ -15,8 +15,8 @@ pub use unowned::unowned;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use forklore_conformance::scene::{forward, id, text};
 use forklore_core::Header;
-use forklore_store::conformance::scene::{forward, id, text};
 use forklore_store::port::{At, Filter, Headers, Stored};
 
 use crate::caller::content;

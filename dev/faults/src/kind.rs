@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use forklore::Engine;
+use forklore_conformance::Handle;
 use forklore_files::FilesStore;
 use forklore_sqlite::SqliteStore;
-use forklore_store::conformance::Handle;
 use forklore_store::{Result, Store};
 use serde::{Deserialize, Serialize};
 

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use forklore_conformance::scene::forward;
 use forklore_core::{AttachmentId, Header, SessionId};
 use forklore_store::attachments::check;
-use forklore_store::conformance::scene::forward;
 use forklore_store::port::{At, Filter, Query, Stored};
 use forklore_store::sources::{FindSource, Range, Source, SourceId};
 use forklore_store::{Error, Result, Store};

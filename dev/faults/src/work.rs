@@ -1,7 +1,7 @@
 //! What the processes of a crowd do: anything, to whatever is there.
 
+use forklore_conformance::scene::id;
 use forklore_core::Header;
-use forklore_store::conformance::scene::id;
 use forklore_store::port::{Filter, Headers};
 
 use crate::caller::Caller;

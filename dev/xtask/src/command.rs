@@ -61,7 +61,7 @@ impl Error for Failure {
 /// The root of the workspace.
 pub(crate) fn root() -> &'static Path {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.parent().unwrap_or(here)
+    here.ancestors().nth(2).unwrap_or(here)
 }
 
 /// A program that will run in the root of the workspace, with nothing to read.

@@ -1,9 +1,9 @@
 //! Every store keeps the contract of sources.
 
+use forklore_conformance::sources::cases;
 use forklore_files::FilesStore;
 use forklore_sqlite::{Options, SqliteStore};
 use forklore_store::memory::MemoryStore;
-use forklore_store::sources::cases::cases;
 
 #[test]
 fn the_memory_store_keeps_sources() {

@@ -5,11 +5,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
+use forklore_conformance::Scene;
+use forklore_conformance::events::turns;
 use forklore_core::ErrorKind;
 use forklore_files::{FilesStore, Options};
 use forklore_store::Error;
-use forklore_store::conformance::Scene;
-use forklore_store::conformance::events::turns;
 
 use crate::place::{Place, handle};
 

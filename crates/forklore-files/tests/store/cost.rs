@@ -5,10 +5,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use forklore_conformance::Scene;
+use forklore_conformance::events::{turns, user};
 use forklore_files::fs::{Disk, File, Fs, Open};
 use forklore_files::{FilesStore, Options};
-use forklore_store::conformance::Scene;
-use forklore_store::conformance::events::{turns, user};
 
 use crate::place::{Place, handle};
 

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use forklore_store::conformance::Scene;
-use forklore_store::conformance::events::{turns, user};
+use forklore_conformance::Scene;
+use forklore_conformance::events::{turns, user};
 use serde_json::Value;
 
 use crate::place::{Place, handle};

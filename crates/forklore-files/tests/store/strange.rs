@@ -2,11 +2,11 @@
 
 use std::fs;
 
+use forklore_conformance::Scene;
+use forklore_conformance::events::{turns, user};
+use forklore_conformance::scene::{id, label};
 use forklore_core::ErrorKind;
 use forklore_store::Error;
-use forklore_store::conformance::Scene;
-use forklore_store::conformance::events::{turns, user};
-use forklore_store::conformance::scene::{id, label};
 use forklore_store::port::{Change, Filter, Maintenance};
 
 use crate::place::{Place, handle};
@@ -125,7 +125,7 @@ fn lines_that_changed_their_place_are_missed() {
         fs::write(&a, swap(&first, &second)).unwrap();
         fs::write(&c, swap(&second, &first)).unwrap();
         let query =
-            forklore_store::conformance::scene::forward(forklore_store::port::At::Seq(0), 9, false);
+            forklore_conformance::scene::forward(forklore_store::port::At::Seq(0), 9, false);
         for session in ["a", "c"] {
             scene.store().read(&id(session), &query).unwrap_err();
         }

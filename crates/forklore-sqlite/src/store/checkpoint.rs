@@ -170,7 +170,7 @@ impl Work {
                 return Ok(());
             }
             // Else the few pages behind the gate would be synced together with all of these.
-            forklore_wal::sync(conn, forklore_wal::File::Database)?;
+            crate::sync::sync(conn, crate::sync::File::Database)?;
             if back.pages - back.written > few {
                 // Somebody reads an older state, which the rest would overwrite.
                 return Ok(());

@@ -3,8 +3,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use forklore_store::conformance::events::turns;
-use forklore_store::conformance::{Handle, Scene};
+use forklore_conformance::events::turns;
+use forklore_conformance::{Handle, Scene};
 use forklore_store::port::{Cursor, Filter, Store};
 use rusqlite::StatementStatus;
 use rusqlite::trace::{StmtRef, TraceEvent, TraceEventCodes};

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use forklore_conformance::events::{turns, user};
+use forklore_conformance::scene::id;
+use forklore_conformance::{Handle, Scene};
 use forklore_core::ErrorKind;
-use forklore_store::conformance::events::{turns, user};
-use forklore_store::conformance::scene::id;
-use forklore_store::conformance::{Handle, Scene};
 
 use super::{Options, SqliteStore, lock};
 use crate::fault::Fault;

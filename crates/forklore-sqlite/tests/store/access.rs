@@ -3,11 +3,11 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 
+use forklore_conformance::Scene;
+use forklore_conformance::events::turns;
 use forklore_core::ErrorKind;
 use forklore_sqlite::{Options, SqliteStore};
 use forklore_store::Error;
-use forklore_store::conformance::Scene;
-use forklore_store::conformance::events::turns;
 
 use crate::place::{Place, handle};
 

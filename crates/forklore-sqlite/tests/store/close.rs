@@ -1,7 +1,7 @@
 //! What a closed store leaves to those who open it next.
 
-use forklore_store::conformance::Scene;
-use forklore_store::conformance::events::turns;
+use forklore_conformance::Scene;
+use forklore_conformance::events::turns;
 
 use crate::place::{Place, handle};
 

@@ -1,8 +1,8 @@
 //! Threads that append at once are written together, and each is told what became of its own.
 
+use forklore_conformance::Scene;
+use forklore_conformance::events::user;
 use forklore_core::{ErrorKind, SessionId};
-use forklore_store::conformance::Scene;
-use forklore_store::conformance::events::user;
 use forklore_store::port::Append;
 
 use crate::place::{Place, handle};

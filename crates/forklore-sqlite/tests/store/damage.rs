@@ -1,9 +1,9 @@
 //! Damage is noticed, its place is named, and whoever does not need the bytes still works.
 
+use forklore_conformance::Scene;
+use forklore_conformance::events::turns;
 use forklore_core::{ErrorKind, SessionId};
 use forklore_store::Error;
-use forklore_store::conformance::Scene;
-use forklore_store::conformance::events::turns;
 use forklore_store::port::{At, Children, Direction, Filter, Query, Store};
 
 use crate::place::{Place, handle};

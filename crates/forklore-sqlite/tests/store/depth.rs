@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use forklore_conformance::Scene;
+use forklore_conformance::events::{asks, result, turns, usage, user};
 use forklore_core::{Origin, Strategy};
 use forklore_sqlite::{Checkpoints, Options, SqliteStore};
-use forklore_store::conformance::Scene;
-use forklore_store::conformance::events::{asks, result, turns, usage, user};
 use forklore_store::port::{At, Children, Direction, Query, Stored};
 use jiff::SignedDuration;
 

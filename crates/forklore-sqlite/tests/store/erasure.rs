@@ -2,9 +2,9 @@
 
 use std::fs;
 
+use forklore_conformance::Scene;
+use forklore_conformance::events::{turns, user};
 use forklore_core::Strategy;
-use forklore_store::conformance::Scene;
-use forklore_store::conformance::events::{turns, user};
 use forklore_store::port::Maintenance;
 
 use crate::place::{Place, handle};

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use forklore_conformance::Scene;
+use forklore_conformance::events::turns;
 use forklore_core::{ErrorKind, SessionId};
 use forklore_sqlite::{Checkpoints, Options, SqliteStore};
-use forklore_store::conformance::Scene;
-use forklore_store::conformance::events::turns;
 use forklore_store::port::{At, Children, Direction, Maintenance, Query, Store};
 
 use crate::place::{Place, handle};

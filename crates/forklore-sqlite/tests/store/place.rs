@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use forklore_conformance::Handle;
 use forklore_sqlite::{Options, SqliteStore};
-use forklore_store::conformance::Handle;
 use tempfile::TempDir;
 
 pub(crate) struct Place {

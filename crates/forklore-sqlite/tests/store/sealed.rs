@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use forklore_conformance::Scene;
+use forklore_conformance::events::{turns, user};
 use forklore_core::{ErrorKind, SessionId, Strategy};
 use forklore_sqlite::{Checkpoints, Options, SqliteStore};
 use forklore_store::Error;
-use forklore_store::conformance::Scene;
-use forklore_store::conformance::events::{turns, user};
 use forklore_store::port::{At, Children, Direction, Filter, Maintenance, Query, Store, Stored};
 use rusqlite::params;
 

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use forklore_conformance::Scene;
+use forklore_conformance::events::turns;
 use forklore_sqlite::{Checkpoints, Options};
-use forklore_store::conformance::Scene;
-use forklore_store::conformance::events::turns;
 use rusqlite::Connection;
 
 use crate::place::{Place, handle};

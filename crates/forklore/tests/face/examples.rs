@@ -91,7 +91,7 @@ fn crowd_a_store_of_ones_own_passes_the_suite() {
     assert!(checked.is_ok(), "{report}");
     let count =
         |word| report.lines().filter(|line| line.split_whitespace().nth(1) == Some(word)).count();
-    let cases = forklore::store::conformance::CASES.len();
+    let cases = forklore_conformance::CASES.len();
     assert_eq!((count("pass"), count("FAIL"), count("not")), (cases, 0, 0), "{report}");
     assert!(report.ends_with("the trail of a fork has 3 lines\n"), "{report}");
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use forklore_conformance::scene::id;
 use forklore_core::ErrorKind;
-use forklore_store::conformance::scene::id;
 use forklore_store::port::{Filter, Headers};
 
 use super::unowned::files;

@@ -3,9 +3,9 @@
 use forklore::Engine;
 use forklore::engine::error::Result;
 use forklore::engine::{AppendRequest, Create, Delete, DeleteMode, Fork, ImportOptions, NewEvent};
+use forklore_conformance::scene::id;
 use forklore_core::ErrorKind;
 use forklore_core::workspace::Workspace;
-use forklore_store::conformance::scene::id;
 use forklore_store::port::{At, Filter, Headers};
 
 use crate::history::word;

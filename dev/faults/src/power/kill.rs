@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use forklore_conformance::events::user;
+use forklore_conformance::{Handle, Scene};
 use forklore_core::SessionId;
-use forklore_store::conformance::events::user;
-use forklore_store::conformance::{Handle, Scene};
 use forklore_store::memory::MemoryStore;
 use forklore_store::port::Append;
 

@@ -8,9 +8,9 @@ use std::ops::Range;
 use std::path::Path;
 use std::time::Duration;
 
-use forklore_store::conformance::events::user;
-use forklore_store::conformance::scene::id;
-use forklore_store::conformance::{Handle, Scene};
+use forklore_conformance::events::user;
+use forklore_conformance::scene::id;
+use forklore_conformance::{Handle, Scene};
 use forklore_store::memory::MemoryStore;
 use tempfile::TempDir;
 

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use forklore_conformance::events::{Draft, turns, user};
+use forklore_conformance::scene::id;
+use forklore_conformance::{Handle, Scene};
 use forklore_core::attachment::{Mention, mentions};
 use forklore_core::{AttachmentId, Event};
 use forklore_store::attachments::{BUFFER, Held, check};
-use forklore_store::conformance::events::{Draft, turns, user};
-use forklore_store::conformance::scene::id;
-use forklore_store::conformance::{Handle, Scene};
 use forklore_store::memory::MemoryStore;
 use forklore_store::port::{Append, Filter};
 use forklore_store::{Error, Result};

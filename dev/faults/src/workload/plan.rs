@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
+use forklore_conformance::events::{
+    Draft, asks, assistant, compaction, permission, result, rich, system, turns, usage, user,
+};
+use forklore_conformance::scene::{id, label};
+use forklore_conformance::{Handle, Scene};
 use forklore_core::header::Strategy;
 use forklore_core::workspace::Workspace;
 use forklore_core::{Label, SessionId};
-use forklore_store::conformance::events::{
-    Draft, asks, assistant, compaction, permission, result, rich, system, turns, usage, user,
-};
-use forklore_store::conformance::scene::{id, label};
-use forklore_store::conformance::{Handle, Scene};
 use forklore_store::memory::MemoryStore;
 use forklore_store::port::{Append, Change, NewSession};
 use forklore_store::sources::{

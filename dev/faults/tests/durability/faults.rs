@@ -6,6 +6,9 @@
 
 use std::time::Duration;
 
+use forklore_conformance::Scene;
+use forklore_conformance::events::user;
+use forklore_conformance::scene::id;
 use forklore_faults::drive::{Drive, Fault, Mode, Shape};
 use forklore_faults::picture::log;
 use forklore_faults::soak::{Chance, seed, times};
@@ -13,9 +16,6 @@ use forklore_faults::subject::{Files, Sqlite, Subject};
 use forklore_faults::sweep::{Sweep, Tally, folder};
 use forklore_faults::workload::Workload;
 use forklore_store::Error;
-use forklore_store::conformance::Scene;
-use forklore_store::conformance::events::user;
-use forklore_store::conformance::scene::id;
 use forklore_store::memory::MemoryStore;
 
 /// Fails so many operations in this mode: the first so many of all, or the next ones in another
@@ -67,7 +67,7 @@ fn sqlite_survives_writes_that_are_cut_short_by_the_end_2() {
 #[test]
 fn sqlite_writes_nothing_after_a_failed_sync_of_what_a_checkpoint_wrote() {
     let sqlite = Sqlite::over_vfs("checkpoint");
-    let memory = || forklore_store::conformance::Handle::new(MemoryStore::default());
+    let memory = || forklore_conformance::Handle::new(MemoryStore::default());
     // Appends so often; the operations of the last time, and how often there was one.
     let run = |appends: u64, nth: Option<usize>| {
         let (dir, drive) = (folder(), Drive::sound());
@@ -123,7 +123,7 @@ fn sqlite_tells_no_thread_of_a_step_behind_a_failed_sync() {
     for round in 0..times(10) {
         let (dir, drive) = (folder(), Drive::noting_slowly(Duration::from_micros(300)));
         let store = sqlite.open(dir.path(), &drive).unwrap();
-        let memory = || forklore_store::conformance::Handle::new(MemoryStore::default());
+        let memory = || forklore_conformance::Handle::new(MemoryStore::default());
         for thread in 0..THREADS {
             store.create(Scene::new(&memory).draft(&format!("s{thread}"), Vec::new())).unwrap();
         }

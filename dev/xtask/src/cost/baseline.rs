@@ -120,7 +120,7 @@ impl std::fmt::Display for Baseline {
 }
 
 fn path() -> PathBuf {
-    root().join("crates").join("forklore-cost").join("baseline.txt")
+    root().join("dev/cost/baseline.txt")
 }
 
 #[cfg(test)]

@@ -46,7 +46,7 @@ fn is_inherited(value: Option<&Value>) -> bool {
 /// The leaves that speak C to SQLite and that map a file into memory: what the others must not do,
 /// they have to allow where they do.
 const UNSAFE: [&str; 3] =
-    ["dev/bench/Cargo.toml", "dev/faults/Cargo.toml", "crates/forklore-wal/Cargo.toml"];
+    ["dev/bench/Cargo.toml", "dev/faults/Cargo.toml", "crates/forklore-sqlite/Cargo.toml"];
 
 fn may_be_unsafe(manifest: &Manifest, lints: Option<&Value>) -> bool {
     let lint = lints.and_then(|lints| lints.get("rust")?.get("unsafe_code")?.as_str());

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A file of the checkout.
+#[derive(Clone)]
 pub(crate) struct File {
     /// From the root of the workspace, with `/`.
     pub(crate) path: String,
@@ -23,7 +24,7 @@ impl File {
 
 /// The root of the workspace.
 pub(crate) fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap()
 }
 
 /// Every text file, sorted by path.

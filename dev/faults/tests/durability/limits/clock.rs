@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use forklore::Engine;
 use forklore::engine::SystemClock;
 use forklore::engine::{AppendRequest, Clock, Create, Fork, ListRequest, NewEvent};
+use forklore_conformance::scene::text;
 use forklore_core::workspace::Workspace;
 use forklore_core::{ErrorKind, SessionId};
 use forklore_faults::kind::Kind;
 use forklore_faults::place::Place;
-use forklore_store::conformance::scene::text;
 use forklore_store::port::At;
 use jiff::Timestamp;
 

@@ -1,0 +1,138 @@
+//! A page is found by seq, kept, index, turn or id, and read in both directions.
+
+use forklore_core::Data;
+
+use crate::events::{assistant, rich, user};
+use crate::scene::{Scene, backward, counts_of, forward, id};
+use forklore_store::port::{At, Direction, Page, Query, Stored};
+
+/// A fork of a fork with something of every class in each of the three.
+pub(super) fn three_generations(scene: &Scene<'_>) {
+    scene.root("a", rich());
+    scene.fork("a", "b", 9, rich());
+    scene.fork("b", "c", 17, rich());
+}
+
+fn each_place(log: &[Stored]) -> Vec<At> {
+    let counts = counts_of(log);
+    let mut places: Vec<_> = (0..=log.len() as u64 + 1).map(At::Seq).collect();
+    places.extend((0..=counts.kept + 1).map(At::Kept));
+    places.extend((0..=counts.index + 1).map(At::Index));
+    places.extend((0..=counts.turns + 1).map(At::Turn));
+    places.extend(log.iter().map(|stored| At::Id(stored.event.id.clone())));
+    places
+}
+
+/// What a query must give, worked out from the whole log.
+fn expected(log: &[Stored], query: &Query) -> Vec<Stored> {
+    let at = |found: &dyn Fn(&Stored) -> bool| log.iter().position(found);
+    let class = |stored: &Stored| stored.event.class;
+    let start = match &query.at {
+        At::Id(id) => {
+            return log.iter().filter(|stored| stored.event.id == *id).cloned().collect();
+        }
+        At::Seq(seq) if query.direction == Direction::Backward => {
+            Some((*seq).min(log.len() as u64 - 1) as usize)
+        }
+        At::Seq(seq) => at(&|stored| stored.seq == *seq),
+        At::Kept(n) => at(&|stored| class(stored).is_inherited() && stored.counts.kept == *n),
+        At::Index(n) => {
+            at(&|stored| class(stored).is_conversation() && stored.counts.index == n + 1)
+        }
+        At::Turn(n) => at(&|stored| stored.event.effect.starts_turn && stored.counts.turns == *n),
+    };
+    match (start, query.direction) {
+        (None, _) => Vec::new(),
+        (Some(start), Direction::Forward) => log[start..].to_vec(),
+        (Some(start), Direction::Backward) => log[..=start].iter().rev().cloned().collect(),
+    }
+}
+
+pub(super) fn a09_a19_every_query_agrees_with_the_whole_log(scene: &Scene<'_>) {
+    three_generations(scene);
+    for session in ["a", "b", "c"] {
+        let log = scene.log(session);
+        for at in each_place(&log) {
+            for limit in [1, 3, 1000] {
+                for query in [forward(at.clone(), limit, false), backward(at.clone(), limit, false)]
+                {
+                    let mut want = expected(&log, &query);
+                    if matches!(at, At::Id(_)) {
+                        want.truncate(limit);
+                        let page = scene.store().read(&id(session), &query).unwrap();
+                        assert_eq!(page.events, want, "{session} {query:?}");
+                    } else {
+                        assert_eq!(scene.pages(session, &query), want, "{session} {query:?}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+pub(super) fn a_page_says_whether_more_follow(scene: &Scene<'_>) {
+    scene.root("a", rich());
+    let more = |query: Query| {
+        let page = scene.store().read(&id("a"), &query).unwrap();
+        (page.events.len(), page.more)
+    };
+    assert_eq!(more(forward(At::Seq(14), 1, false)), (1, false));
+    assert_eq!(more(forward(At::Seq(13), 1, false)), (1, true));
+    assert_eq!(more(backward(At::Seq(0), 1, false)), (1, false));
+    assert_eq!(more(backward(At::Seq(1), 1, false)), (1, true));
+    assert_eq!(more(forward(At::Seq(15), 1, false)), (0, false));
+}
+
+pub(super) fn a_bare_page_leaves_out_only_data(scene: &Scene<'_>) {
+    three_generations(scene);
+    for at in [At::Seq(0), At::Kept(2), At::Index(1), At::Turn(2)] {
+        let mut want = scene.pages("c", &forward(at.clone(), 1000, false));
+        want.iter_mut().for_each(|stored| stored.event.data = Data::parse("null").unwrap());
+        assert_eq!(scene.pages("c", &forward(at, 1000, true)), want);
+    }
+}
+
+pub(super) fn a10_nothing_stands_at_a_place_that_is_not_there(scene: &Scene<'_>) {
+    scene.root("a", rich());
+    let nobody = "nobody".parse().unwrap();
+    for at in [At::Kept(0), At::Kept(13), At::Index(9), At::Turn(0), At::Turn(3), At::Id(nobody)] {
+        for query in [forward(at.clone(), 5, false), backward(at, 5, false)] {
+            let page = scene.store().read(&id("a"), &query).unwrap();
+            assert_eq!(page, Page::default(), "{query:?}");
+        }
+    }
+}
+
+pub(super) fn a_seq_behind_the_head_begins_at_the_head_backward(scene: &Scene<'_>) {
+    scene.root("a", vec![user("one"), assistant("two")]);
+    for seq in [2, 99, u64::MAX] {
+        assert_eq!(scene.page("a", At::Seq(seq), 5), Page::default());
+        let back = scene.pages("a", &backward(At::Seq(seq), 5, false));
+        assert_eq!(back.iter().map(|stored| stored.seq).collect::<Vec<_>>(), [1, 0]);
+    }
+}
+
+pub(super) fn an_id_that_recurs_is_found_each_time(scene: &Scene<'_>) {
+    scene
+        .root("a", vec![user("one").id("same"), user("two").id("other"), user("three").id("same")]);
+    scene.fork("a", "b", 3, vec![user("four").id("same")]);
+    let same = At::Id("same".parse().unwrap());
+    for (session, seqs) in [("a", vec![0, 2]), ("b", vec![1, 3, 4])] {
+        for query in [forward(same.clone(), 9, false), backward(same.clone(), 9, true)] {
+            let page = scene.store().read(&id(session), &query).unwrap();
+            let found: Vec<_> = page.events.iter().map(|stored| stored.seq).collect();
+            assert_eq!((found, page.more), (seqs.clone(), false));
+        }
+    }
+}
+
+pub(super) fn a47_counts_are_those_of_the_history_so_far(scene: &Scene<'_>) {
+    three_generations(scene);
+    for session in ["a", "b", "c"] {
+        let log = scene.log(session);
+        for (at, stored) in log.iter().enumerate() {
+            assert_eq!(stored.counts, counts_of(&log[..=at]), "{session} {at}");
+        }
+        assert_eq!(scene.header(session).counts, counts_of(&log));
+    }
+}

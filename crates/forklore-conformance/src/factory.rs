@@ -1,0 +1,114 @@
+//! How a test gets a store: fresh, opened again, or joined from another process.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use forklore_store::attachments::Attachments;
+use forklore_store::port::{Maintenance, Store};
+
+/// Makes the stores that tests try. A closure that gives a [`Handle`] is one, for stores that are
+/// gone with their last handle; [`Directory`] is one for stores that live in a directory.
+pub trait Factory: Sync {
+    /// A place with an empty store that nobody else uses.
+    fn fresh(&self) -> Box<dyn Place>;
+
+    /// Opens the store at a [`Place::address`] that another process has told. Only asked of
+    /// stores that offer `processes`.
+    fn join(&self, address: &str) -> Handle {
+        panic!("this factory makes no stores that processes share: {address}")
+    }
+}
+
+/// Where one store lives. Dropping it removes the store.
+pub trait Place: Send + Sync {
+    /// Opens the store. While another handle is open it is a second one on the same store; after
+    /// the last is dropped, a `durable` store still has everything.
+    fn open(&self) -> Handle;
+
+    /// Where another process finds the store.
+    fn address(&self) -> String {
+        String::new()
+    }
+}
+
+/// An open store, and what it can do beside the port.
+#[derive(Clone)]
+pub struct Handle {
+    /// The store.
+    pub store: Arc<dyn Store>,
+    /// Its maintenance, where it has any.
+    pub maintenance: Option<Arc<dyn Maintenance + Send + Sync>>,
+    /// Its attachments, where it keeps any.
+    pub attachments: Option<Arc<dyn Attachments>>,
+}
+
+impl Handle {
+    /// A store and nothing beside the port.
+    pub fn new(store: impl Store + 'static) -> Self {
+        Self { store: Arc::new(store), maintenance: None, attachments: None }
+    }
+
+    /// A store that also keeps its own space in order.
+    pub fn with_maintenance(store: impl Store + Maintenance + 'static) -> Self {
+        let store = Arc::new(store);
+        Self { store: store.clone(), maintenance: Some(store), attachments: None }
+    }
+
+    /// The same store, which also keeps attachments.
+    #[must_use]
+    pub fn and_attachments(self, attachments: Arc<dyn Attachments>) -> Self {
+        Self { attachments: Some(attachments), ..self }
+    }
+}
+
+impl<F: Fn() -> Handle + Sync> Factory for F {
+    fn fresh(&self) -> Box<dyn Place> {
+        Box::new(self())
+    }
+}
+
+/// A store in memory is where its handles are.
+impl Place for Handle {
+    fn open(&self) -> Handle {
+        self.clone()
+    }
+}
+
+/// A factory of stores that live in a directory.
+pub struct Directory<F>(F);
+
+impl<F: Fn(&Path) -> Handle> Directory<F> {
+    /// Stores that `open` opens in the directory of a path, or makes there when it is empty.
+    pub fn new(open: F) -> Self {
+        Self(open)
+    }
+}
+
+impl<F> Factory for Directory<F>
+where
+    F: Fn(&Path) -> Handle + Clone + Send + Sync + 'static,
+{
+    fn fresh(&self) -> Box<dyn Place> {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        Box::new(InDirectory { dir, open: self.0.clone() })
+    }
+
+    fn join(&self, address: &str) -> Handle {
+        self.0(Path::new(address))
+    }
+}
+
+struct InDirectory<F> {
+    dir: tempfile::TempDir,
+    open: F,
+}
+
+impl<F: Fn(&Path) -> Handle + Send + Sync> Place for InDirectory<F> {
+    fn open(&self) -> Handle {
+        (self.open)(self.dir.path())
+    }
+
+    fn address(&self) -> String {
+        self.dir.path().to_str().expect("a UTF-8 path").to_owned()
+    }
+}

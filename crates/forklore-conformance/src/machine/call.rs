@@ -1,0 +1,72 @@
+//! A call of the port, to be made to the store and told to the model, and what it is answered.
+
+use forklore_core::{Header, SessionId};
+use jiff::Timestamp;
+
+use super::compare::Logs;
+use forklore_store::error::{Error, Result};
+use forklore_store::port::{
+    Append, Appended, Change, Changed, Children, NewSession, Removed, Store,
+};
+
+#[derive(Clone, Debug)]
+pub(super) enum Call {
+    Create(Box<NewSession>),
+    Append(SessionId, Append),
+    Change(SessionId, Change),
+    Remove(Vec<SessionId>, Children, Timestamp),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Answer {
+    Created(Box<Header>),
+    Appended(Appended),
+    Changed(Box<Changed>),
+    Removed(Removed),
+    Refused(String),
+}
+
+impl Call {
+    /// Whose logs the call may have touched.
+    pub(super) fn touched(&self) -> Logs<'_> {
+        match self {
+            Self::Create(new) => Logs::Of(&new.id),
+            Self::Append(session, _) => Logs::Of(session),
+            Self::Change(_, Change::Detach) | Self::Remove(..) => Logs::All,
+            Self::Change(session, _) => Logs::Of(session),
+        }
+    }
+
+    pub(super) fn make(&self, store: &dyn Store) -> Answer {
+        match self {
+            Self::Create(new) => {
+                answer(store.create((**new).clone()), |header| Answer::Created(Box::new(header)))
+            }
+            Self::Append(session, append) => {
+                answer(store.append(session, append.clone()), Answer::Appended)
+            }
+            Self::Change(session, change) => {
+                answer(store.change(session, change), |changed| Answer::Changed(Box::new(changed)))
+            }
+            Self::Remove(sessions, children, now) => {
+                answer(store.remove(sessions, *children, *now), Answer::Removed)
+            }
+        }
+    }
+}
+
+pub(super) fn answer<T>(result: Result<T>, said: impl FnOnce(T) -> Answer) -> Answer {
+    result.map_or_else(|error| Answer::Refused(refusal(error)), said)
+}
+
+/// An error as the model can tell it: every field, but no words that are a store's own.
+fn refusal(error: Error) -> String {
+    match error {
+        Error::Invalid(_) => "Invalid".into(),
+        Error::HasChildren { session, mut children, count } => {
+            children.sort();
+            format!("HasChildren {session} {count} {children:?}")
+        }
+        other => format!("{other:?}"),
+    }
+}

@@ -1,0 +1,79 @@
+//! Whether a store shows what the model says.
+
+use forklore_core::{Header, SessionId};
+
+use super::model::{Model, Told};
+use crate::scene::{Scene, forward};
+use forklore_store::port::{At, Filter, Headers, Stored};
+
+/// How much of what the store shows is compared: headers always all.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Logs<'a> {
+    All,
+    Of(&'a SessionId),
+}
+
+/// The first difference between the store and the model.
+///
+/// # Errors
+/// The difference, in words.
+pub(super) fn compare(scene: &Scene<'_>, model: &Model, logs: Logs<'_>) -> Result<(), String> {
+    let all = Filter { deleted: true, ..Filter::default() };
+    let listed = scene
+        .store()
+        .sessions(&all, None, 0)
+        .and_then(Headers::all)
+        .map_err(|error| error.to_string())?;
+    let (mut dead, listed): (Vec<_>, Vec<_>) =
+        listed.into_iter().partition(|header| header.deleted.is_some());
+    let (buried, living): (Vec<_>, Vec<_>) =
+        model.sessions.iter().partition(|told| told.is_deleted());
+    let mut want: Vec<_> = living.iter().map(|told| told.header()).collect();
+    want.sort_by(|a, b| b.updated.cmp(&a.updated).then_with(|| a.id.cmp(&b.id)));
+    same("the list", &listed, &want)?;
+    let mut buried: Vec<_> = buried.into_iter().map(Told::header).collect();
+    dead.sort_by(|a, b| a.id.cmp(&b.id));
+    buried.sort_by(|a, b| a.id.cmp(&b.id));
+    let places = |headers: Vec<Header>| headers.into_iter().map(place).collect::<Vec<_>>();
+    same("the list of the dead", &places(dead), &places(buried))?;
+    for told in living {
+        if logs == Logs::All || logs == Logs::Of(told.id()) {
+            let header = scene.store().header(told.id()).map_err(|error| error.to_string())?;
+            same("the header", &header, &told.header())?;
+            same("the log", &log(scene, told)?, &told.log())?;
+        }
+    }
+    Ok(())
+}
+
+fn log(scene: &Scene<'_>, told: &Told) -> Result<Vec<Stored>, String> {
+    let mut all = Vec::new();
+    loop {
+        let query = forward(At::Seq(all.len() as u64), 1000, false);
+        let page = scene.store().read(told.id(), &query);
+        let page = page.map_err(|error| format!("{}: {error}", told.id()))?;
+        all.extend(page.events);
+        if !page.more {
+            return Ok(all);
+        }
+    }
+}
+
+/// What a tombstone must still say.
+fn place(header: Header) -> impl PartialEq + std::fmt::Debug {
+    let Header {
+        id, root_id, parent_id, kind, label, cut, usage, depth, deleted, inherited, ..
+    } = header;
+    ((id, root_id, parent_id, kind, label), (cut, usage, depth, deleted, inherited.kept))
+}
+
+pub(super) fn same<T: PartialEq + std::fmt::Debug>(
+    what: &str,
+    got: &T,
+    want: &T,
+) -> Result<(), String> {
+    if got == want {
+        return Ok(());
+    }
+    Err(format!("{what} is\n{got:#?}\nbut should be\n{want:#?}"))
+}

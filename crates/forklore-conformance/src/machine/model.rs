@@ -1,0 +1,329 @@
+//! The plain model: whole logs in lists, everything else worked out from them when asked.
+
+use std::collections::BTreeMap;
+
+use forklore_core::header::Usage;
+use forklore_core::{
+    Counts, Event, Header, Lease, OpenCalls, Origin, SessionId, SessionKind, Strategy, Tombstone,
+};
+use jiff::Timestamp;
+
+use super::call::{Answer, Call, answer};
+use forklore_store::error::{Error, Result};
+use forklore_store::port::{
+    Append, Appended, Change, Changed, Children, NewSession, Removed, Stored,
+};
+
+/// All sessions ever made, in the order they were made.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Model {
+    pub(super) sessions: Vec<Told>,
+}
+
+/// What was said about one session.
+#[derive(Clone, Debug)]
+pub(super) struct Told {
+    /// The header as it was said; what can be counted is not kept up.
+    said: Header,
+    prefix: Vec<Line>,
+    own: Vec<Line>,
+}
+
+#[derive(Clone, Debug)]
+struct Line {
+    origin: Origin,
+    event: Event,
+    /// Whose stored events a sharing store would refer to.
+    kept_by: SessionId,
+}
+
+impl Model {
+    /// Whose stored events the prefix of each session refers to in a sharing store.
+    pub(super) fn references(&self) -> BTreeMap<&SessionId, Vec<&SessionId>> {
+        let all = self.sessions.iter();
+        all.map(|told| (told.id(), told.prefix.iter().map(|line| &line.kept_by).collect()))
+            .collect()
+    }
+}
+
+/// The counts behind each line.
+fn running<'a>(lines: impl Iterator<Item = &'a Line>) -> impl Iterator<Item = Counts> {
+    let mut open = OpenCalls::default();
+    let mut sum = Counts::default();
+    lines.map(move |Line { event, .. }| {
+        if event.class.is_inherited() {
+            open.step(&event.effect);
+            sum = sum.after(event, &open);
+        }
+        sum
+    })
+}
+
+fn counts<'a>(lines: impl Iterator<Item = &'a Line>) -> Counts {
+    running(lines).last().unwrap_or_default()
+}
+
+impl Told {
+    pub(super) fn id(&self) -> &SessionId {
+        &self.said.id
+    }
+
+    pub(super) fn is_deleted(&self) -> bool {
+        self.said.deleted.is_some()
+    }
+
+    fn lines(&self) -> impl Iterator<Item = &Line> {
+        let first = usize::from(self.said.parent_id.is_some()).min(self.own.len());
+        let (fork, tail) = self.own.split_at(first);
+        fork.iter().chain(&self.prefix).chain(tail)
+    }
+
+    fn inheritable(&self) -> impl Iterator<Item = &Line> {
+        self.lines().filter(|line| line.event.class.is_inherited())
+    }
+
+    /// How many events a fork may keep.
+    pub(super) fn kept(&self) -> u64 {
+        self.inheritable().count() as u64
+    }
+
+    pub(super) fn head(&self) -> i64 {
+        self.lines().count() as i64 - 1
+    }
+
+    pub(super) fn header(&self) -> Header {
+        let bytes = |line: &Line| line.event.data.get().len() as u64;
+        Header {
+            inherited: counts(self.prefix.iter()),
+            counts: counts(self.lines()),
+            own_events: self.own.len() as u64,
+            own_bytes: self.own.iter().map(bytes).sum(),
+            ..self.said.clone()
+        }
+    }
+
+    pub(super) fn log(&self) -> Vec<Stored> {
+        let counts = running(self.lines());
+        let stored = |(seq, (line, counts)): (u64, (&Line, Counts))| Stored {
+            seq,
+            origin: line.origin.clone(),
+            counts,
+            event: line.event.clone(),
+        };
+        (0..).zip(self.lines().zip(counts)).map(stored).collect()
+    }
+
+    fn write(&mut self, events: &[Event]) {
+        for event in events {
+            let origin = Origin { session_id: self.id().clone(), seq: (self.head() + 1) as u64 };
+            let line = Line { origin, event: event.clone(), kept_by: self.id().clone() };
+            self.own.push(line);
+        }
+    }
+
+    fn holder(&self, now: Timestamp) -> Option<&str> {
+        let lease = self.said.lease.as_ref().filter(|lease| lease.expires > now);
+        lease.map(|lease| lease.owner.as_str())
+    }
+}
+
+impl Model {
+    pub(super) fn tell(&mut self, call: &Call) -> Answer {
+        match call {
+            Call::Create(new) => {
+                answer(self.create(new), |header| Answer::Created(Box::new(header)))
+            }
+            Call::Append(session, append) => answer(self.append(session, append), Answer::Appended),
+            Call::Change(session, change) => {
+                answer(self.change(session, change), |changed| Answer::Changed(Box::new(changed)))
+            }
+            Call::Remove(sessions, children, now) => {
+                answer(self.remove(sessions, *children, *now), Answer::Removed)
+            }
+        }
+    }
+
+    fn find(&self, id: &SessionId) -> Result<usize> {
+        let found = self.sessions.iter().position(|told| told.id() == id);
+        found.ok_or_else(|| Error::NotFound(id.clone()))
+    }
+
+    fn living(&self, id: &SessionId) -> Result<usize> {
+        let at = self.find(id)?;
+        if self.sessions[at].is_deleted() { Err(Error::Deleted(id.clone())) } else { Ok(at) }
+    }
+
+    fn living_sessions(&self) -> impl Iterator<Item = &Told> {
+        self.sessions.iter().filter(|told| !told.is_deleted())
+    }
+
+    fn label_is_free(&self, root: &SessionId, header: &Header) -> Result<()> {
+        let same = self.living_sessions().find(|told| {
+            told.said.root_id == *root && told.said.label == header.label && told.id() != &header.id
+        });
+        same.map_or(Ok(()), |told| {
+            Err(Error::LabelTaken { label: header.label.clone(), by: told.id().clone() })
+        })
+    }
+
+    fn create(&mut self, new: &NewSession) -> Result<Header> {
+        if self.sessions.iter().any(|told| told.id().fold() == new.id.fold()) {
+            return Err(Error::IdTaken(new.id.clone()));
+        }
+        let mut said = new.header(None, Counts::default());
+        let mut prefix = Vec::new();
+        if let Some(from) = &new.from {
+            let parent = &self.sessions[self.living(&from.parent)?];
+            if from.cut.kept > parent.kept() {
+                return Err(Error::Invalid("the cut lies behind the end".into()));
+            }
+            said.root_id = parent.said.root_id.clone();
+            said.depth = parent.said.depth + 1;
+            if new.kind == SessionKind::Branch {
+                prefix = parent.inheritable().take(from.cut.kept as usize).cloned().collect();
+            }
+            if from.strategy == Strategy::ReplayV1 {
+                prefix.iter_mut().for_each(|line| line.kept_by = new.id.clone());
+            }
+        }
+        self.label_is_free(&said.root_id, &said)?;
+        let mut told = Told { said, prefix, own: Vec::new() };
+        // The session_fork stands first; the prefix comes between it and the tail.
+        let prefix = std::mem::take(&mut told.prefix);
+        let (fork, tail) = new.events.split_at(usize::from(new.from.is_some()));
+        told.write(fork);
+        told.prefix = prefix;
+        told.write(tail);
+        let header = told.header();
+        self.sessions.push(told);
+        Ok(header)
+    }
+
+    fn append(&mut self, session: &SessionId, append: &Append) -> Result<Appended> {
+        let at = self.living(session)?;
+        let told = &mut self.sessions[at];
+        let (head, count) = (told.head(), append.events.len() as i64);
+        if count == 0 {
+            return Err(Error::Invalid("no events".into()));
+        }
+        let answer = |from: i64, head_seq: i64, repeated: bool| Appended {
+            from_seq: from as u64,
+            to_seq: (from + count - 1) as u64,
+            head_seq,
+            repeated,
+        };
+        if let Some(expected) = append.expect.filter(|expected| (-1..head).contains(expected)) {
+            let behind: Vec<_> = told
+                .lines()
+                .skip((expected + 1) as usize)
+                .take(count as usize)
+                .map(|line| &line.event.id)
+                .collect();
+            if behind == append.events.iter().map(|event| &event.id).collect::<Vec<_>>() {
+                return Ok(answer(expected + 1, head, true));
+            }
+        }
+        match (told.holder(append.now), append.owner.as_deref()) {
+            (Some(holder), None) => {
+                return Err(Error::Held { session: session.clone(), owner: holder.into() });
+            }
+            (holder, Some(owner)) if holder != Some(owner) => {
+                return Err(Error::LeaseLost { session: session.clone(), owner: owner.into() });
+            }
+            _ => {}
+        }
+        match append.expect {
+            Some(expected) if expected != head => {
+                return Err(Error::Conflict { session: session.clone(), expected, head });
+            }
+            _ => {}
+        }
+        told.write(&append.events);
+        let Usage { input, output, cached, cost } = append.usage;
+        told.said.usage.input += input;
+        told.said.usage.output += output;
+        told.said.usage.cached += cached;
+        told.said.usage.cost += cost;
+        told.said.updated = append.now;
+        Ok(answer(head + 1, head + count, false))
+    }
+
+    fn change(&mut self, session: &SessionId, change: &Change) -> Result<Changed> {
+        let at = self.living(session)?;
+        let mut copied_events = 0;
+        if let Change::Label(label) = change {
+            let header = Header { label: label.clone(), ..self.sessions[at].said.clone() };
+            self.label_is_free(&header.root_id, &header)?;
+        }
+        let head = self.sessions[at].head();
+        let told = &mut self.sessions[at];
+        match change {
+            Change::Label(label) => told.said.label = label.clone(),
+            Change::Title(title) => told.said.title = title.clone(),
+            Change::Leaf(leaf) => told.said.leaf = leaf.clone(),
+            Change::CopyOf(copy_of) => told.said.copy_of = copy_of.clone(),
+            Change::Hold { owner, expires, now } => {
+                let holder = told.holder(*now);
+                if let Some(other) = holder.filter(|holder| holder != owner) {
+                    return Err(Error::Held { session: session.clone(), owner: other.into() });
+                }
+                let began = told.said.lease.as_ref().map(|lease| lease.began_at);
+                let began_at = began.filter(|_| holder.is_some()).unwrap_or(head);
+                told.said.lease = Some(Lease { owner: owner.clone(), expires: *expires, began_at });
+            }
+            Change::Release { owner } => {
+                if told.said.lease.as_ref().is_none_or(|lease| lease.owner != *owner) {
+                    let owner = owner.clone();
+                    return Err(Error::LeaseLost { session: session.clone(), owner });
+                }
+                told.said.lease = None;
+            }
+            Change::Detach => {
+                told.said.detached = true;
+                for line in told.prefix.iter_mut().filter(|line| line.kept_by != *session) {
+                    line.kept_by = session.clone();
+                    copied_events += 1;
+                }
+            }
+        }
+        Ok(Changed { header: told.header(), copied_events })
+    }
+
+    fn remove(&mut self, ids: &[SessionId], children: Children, now: Timestamp) -> Result<Removed> {
+        for id in ids {
+            let told = &self.sessions[self.find(id)?];
+            if let Some(owner) = told.holder(now) {
+                return Err(Error::Held { session: id.clone(), owner: owner.into() });
+            }
+            let builds_on = |child: &&Told| {
+                let Header { parent_id, kind, detached, .. } = &child.said;
+                parent_id.as_ref() == Some(id)
+                    && *kind == SessionKind::Branch
+                    && !detached
+                    && !ids.contains(child.id())
+            };
+            let left: Vec<_> =
+                self.living_sessions().filter(builds_on).map(|child| child.id().clone()).collect();
+            if children == Children::Refuse && !told.is_deleted() && !left.is_empty() {
+                return Err(Error::HasChildren {
+                    session: id.clone(),
+                    count: left.len(),
+                    children: left,
+                });
+            }
+        }
+        let mut deleted = Vec::new();
+        for id in ids {
+            let Ok(at) = self.living(id) else { continue };
+            let said = &mut self.sessions[at].said;
+            said.deleted = Some(Tombstone { deleted: now });
+            said.lease = None;
+            deleted.push(id.clone());
+        }
+        let needed = |id: &&SessionId| {
+            self.living_sessions().any(|told| told.prefix.iter().any(|line| line.kept_by == **id))
+        };
+        let kept_segments = deleted.iter().filter(needed).count() as u64;
+        Ok(Removed { deleted, kept_segments })
+    }
+}

@@ -1,0 +1,53 @@
+//! `suite!`: a test for each case.
+
+/// Makes a test of each case, in a module for each group: `suite!(factory)` of the base cases,
+/// `suite!(factory; durable, maintenance)` of those of these capabilities too.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __forklore_suite {
+    ($factory:expr $(; $($offered:ident),+ $(,)?)?) => {
+        fn forklore_factory() -> impl $crate::Factory {
+            $factory
+        }
+        $crate::__forklore_cases! { __forklore_tests [$($($offered)+)?] }
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __forklore_tests {
+    ($offered:tt $($need:ident $group:ident $cases:tt)*) => {
+        $($crate::__forklore_offered! { $need $offered $group $cases })*
+    };
+}
+
+/// Passes a group on when its capability is base or among those offered.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __forklore_offered {
+    (base $offered:tt $($group:tt)*) => { $crate::__forklore_group! { $($group)* } };
+    (durable [durable $($rest:ident)*] $($group:tt)*) => { $crate::__forklore_group! { $($group)* } };
+    (processes [processes $($rest:ident)*] $($group:tt)*) => { $crate::__forklore_group! { $($group)* } };
+    (maintenance [maintenance $($rest:ident)*] $($group:tt)*) => { $crate::__forklore_group! { $($group)* } };
+    (attachments [attachments $($rest:ident)*] $($group:tt)*) => { $crate::__forklore_group! { $($group)* } };
+    (shared_attachments [shared_attachments $($rest:ident)*] $($group:tt)*) => { $crate::__forklore_group! { $($group)* } };
+    ($need:ident [$other:ident $($rest:ident)*] $($group:tt)*) => {
+        $crate::__forklore_offered! { $need [$($rest)*] $($group)* }
+    };
+    ($need:ident [] $($group:tt)*) => {};
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __forklore_group {
+    ($group:ident { $($number:literal $name:ident)* }) => {
+        mod $group {
+            $(
+                #[test]
+                fn $name() {
+                    $crate::run_one(&super::forklore_factory(), $number);
+                }
+            )*
+        }
+    };
+}

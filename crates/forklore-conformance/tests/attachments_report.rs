@@ -1,0 +1,133 @@
+//! The suite tells good attachments from broken ones.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
+
+use std::io::{self, Read};
+use std::sync::Arc;
+
+use forklore_conformance::{CASES, Capability, Handle, run};
+use forklore_core::AttachmentId;
+use forklore_store::Result;
+use forklore_store::attachments::{Attachment, Attachments, Held, Swept};
+use forklore_store::memory::{MemoryAttachments, MemoryStore};
+
+/// What attachments get wrong.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Flaw {
+    CutsTheLastByte,
+    RefusesNothing,
+    SaysAllAreNew,
+    KeepsWhatFailed,
+    IgnoresLimits,
+    InventsBytes,
+    ListsBackward,
+    SweepsNothing,
+    SweepsEverything,
+    ForgetsWhoHolds,
+    KeepsTheOldVersion,
+}
+
+const CAUGHT_BY: &[(Flaw, &str)] = &[
+    (Flaw::CutsTheLastByte, "bytes_come_back"),
+    (Flaw::CutsTheLastByte, "a_long_one_comes_back_whole"),
+    (Flaw::RefusesNothing, "no_bytes_are_an_attachment_too"),
+    (Flaw::SaysAllAreNew, "the_same_bytes_are_kept_once"),
+    (Flaw::KeepsWhatFailed, "a_reader_that_fails_leaves_nothing"),
+    (Flaw::IgnoresLimits, "one_byte_too_many_is_refused_and_leaves_nothing"),
+    (Flaw::InventsBytes, "what_was_never_put_is_not_there"),
+    (Flaw::ListsBackward, "a_list_tells_all_of_them_in_order"),
+    (Flaw::SweepsNothing, "a_sweep_removes_what_was_listed_and_nothing_else"),
+    (Flaw::SweepsEverything, "a_sweep_removes_what_was_listed_and_nothing_else"),
+    (Flaw::ForgetsWhoHolds, "a_sweep_spares_what_is_held"),
+    (Flaw::ForgetsWhoHolds, "threads_that_put_the_same_bytes_keep_them_once"),
+    (Flaw::KeepsTheOldVersion, "a_sweep_spares_what_was_put_again_since"),
+    (Flaw::KeepsTheOldVersion, "a_sweep_spares_what_was_held_since"),
+];
+
+struct Broken {
+    inner: Arc<MemoryAttachments>,
+    flaw: Flaw,
+}
+
+impl Broken {
+    fn flawed(&self, held: Held) -> Held {
+        match self.flaw {
+            Flaw::ForgetsWhoHolds => Held::new(held.id, held.bytes, held.new, ()),
+            Flaw::SaysAllAreNew => Held::new(held.id, held.bytes, true, held),
+            _ => held,
+        }
+    }
+
+    /// The same attachment as it is now, whatever it was when it was listed.
+    fn now(&self, listed: &Attachment) -> Attachment {
+        self.inner.find(&listed.id).unwrap().unwrap_or_else(|| listed.clone())
+    }
+}
+
+impl Attachments for Broken {
+    fn put(&self, bytes: &mut dyn Read, limit: u64) -> Result<Held> {
+        let limit = if self.flaw == Flaw::IgnoresLimits { u64::MAX } else { limit };
+        let mut all = Vec::new();
+        let read = bytes.take(limit.saturating_add(1)).read_to_end(&mut all);
+        if self.flaw != Flaw::KeepsWhatFailed {
+            read.map_err(|error| forklore_store::Error::io("reading what to attach", error))?;
+        }
+        if self.flaw == Flaw::RefusesNothing && all.is_empty() {
+            return Err(forklore_store::Error::Invalid("there is nothing to attach".into()));
+        }
+        Ok(self.flawed(self.inner.put(&mut &all[..], limit)?))
+    }
+
+    fn hold(&self, id: &AttachmentId) -> Result<Option<Held>> {
+        Ok(self.inner.hold(id)?.map(|held| self.flawed(held)))
+    }
+
+    fn open(&self, id: &AttachmentId) -> Result<Option<Box<dyn Read + Send>>> {
+        let Some(found) = self.inner.find(id)? else {
+            let invents = self.flaw == Flaw::InventsBytes;
+            return Ok(invents.then(|| Box::new(io::empty()) as Box<dyn Read + Send>));
+        };
+        let cut = u64::from(self.flaw == Flaw::CutsTheLastByte);
+        let bytes = self.inner.open(id)?.expect("it was found");
+        Ok(Some(Box::new(bytes.take(found.bytes.saturating_sub(cut)))))
+    }
+
+    fn find(&self, id: &AttachmentId) -> Result<Option<Attachment>> {
+        self.inner.find(id)
+    }
+
+    fn list(&self) -> Result<Vec<Attachment>> {
+        let mut list = self.inner.list()?;
+        if self.flaw == Flaw::ListsBackward {
+            list.reverse();
+        }
+        Ok(list)
+    }
+
+    fn sweep(&self, unneeded: &[Attachment]) -> Result<Swept> {
+        match self.flaw {
+            Flaw::SweepsNothing => Ok(Swept::default()),
+            Flaw::SweepsEverything => self.inner.sweep(&self.inner.list()?),
+            Flaw::KeepsTheOldVersion => {
+                let now: Vec<_> = unneeded.iter().map(|listed| self.now(listed)).collect();
+                self.inner.sweep(&now)
+            }
+            _ => self.inner.sweep(unneeded),
+        }
+    }
+}
+
+#[test]
+fn every_flaw_is_caught() {
+    let is_caught = |flaw: Flaw, by: &str| {
+        let factory = move || {
+            let store = MemoryStore::default();
+            let inner = store.attachments();
+            Handle::new(store).and_attachments(Arc::new(Broken { inner, flaw }))
+        };
+        let case = CASES.iter().find(|case| case.name == by).expect("a case of this name");
+        let report = run(&factory, std::slice::from_ref(case), &[Capability::Attachments]);
+        report.failures().count() == 1
+    };
+    let missed: Vec<_> = CAUGHT_BY.iter().filter(|(flaw, by)| !is_caught(*flaw, by)).collect();
+    assert!(missed.is_empty(), "{missed:?}");
+}

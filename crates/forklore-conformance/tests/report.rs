@@ -1,0 +1,211 @@
+//! The suite tells good stores from broken ones, and says so in a table.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
+
+use forklore_conformance::{CASES, Capability, Handle, Outcome, run};
+use forklore_core::{Counts, Data, Header, SessionId};
+use forklore_store::memory::MemoryStore;
+use forklore_store::port::{
+    Append, Appended, Change, Changed, Children, Cursor, Filter, Headers, NewSession, Page, Query,
+    Removed, Store, Verification,
+};
+use forklore_store::{Error, Result};
+use jiff::Timestamp;
+
+/// What a store gets wrong.
+#[derive(Clone, Copy, Debug)]
+enum Flaw {
+    IgnoresExpectedHead,
+    ForgetsRepetitions,
+    WritesBeforeItChecks,
+    RespellsNumbers,
+    CutsMomentsToMillis,
+    LosesTheLastEventOfAPage,
+    MiscountsOpenCalls,
+    IgnoresCursors,
+    DeletesDespiteChildren,
+    CountsNoSegments,
+    NeverDetaches,
+    KeepsTitlesOfTheDead,
+    VerifiesNothing,
+    TakesAnyCut,
+}
+
+const CAUGHT_BY: &[(Flaw, &str)] = &[
+    (Flaw::IgnoresExpectedHead, "a55_a_wrong_head_is_refused_with_the_real_one"),
+    (Flaw::ForgetsRepetitions, "a65_a_repeated_append_is_harmless"),
+    (Flaw::WritesBeforeItChecks, "a55_a_refused_batch_leaves_nothing"),
+    (Flaw::RespellsNumbers, "numbers_keep_their_spelling"),
+    (Flaw::CutsMomentsToMillis, "moments_come_back_to_the_microsecond"),
+    (Flaw::LosesTheLastEventOfAPage, "a13_events_come_back_in_order_with_their_origin"),
+    (Flaw::MiscountsOpenCalls, "a21_open_calls_are_counted"),
+    (Flaw::IgnoresCursors, "a_cursor_outlives_its_session"),
+    (Flaw::DeletesDespiteChildren, "a52_branch_children_refuse_it"),
+    (Flaw::CountsNoSegments, "a52_segments_that_others_need_are_counted"),
+    (Flaw::NeverDetaches, "a52_a_detached_child_does_not_refuse_a_delete"),
+    (Flaw::KeepsTitlesOfTheDead, "a52_a_tombstone_keeps_the_place_and_the_cost"),
+    (Flaw::VerifiesNothing, "shared_events_count_once"),
+    (Flaw::TakesAnyCut, "a03_a10_a_cut_behind_the_end_is_refused"),
+];
+
+struct Broken {
+    inner: MemoryStore,
+    flaw: Flaw,
+}
+
+impl Store for Broken {
+    fn create(&self, mut new: NewSession) -> Result<Header> {
+        if matches!(self.flaw, Flaw::TakesAnyCut)
+            && let Some(from) = &mut new.from
+        {
+            from.cut.kept = from.cut.kept.min(self.inner.header(&from.parent)?.counts.kept);
+        }
+        self.inner.create(new)
+    }
+
+    fn append(&self, session: &SessionId, mut append: Append) -> Result<Appended> {
+        match self.flaw {
+            Flaw::IgnoresExpectedHead => append.expect = None,
+            Flaw::WritesBeforeItChecks => {
+                let head = self.inner.header(session)?.head_seq();
+                let first = append.events.iter().take(1).cloned().collect();
+                if append.expect.is_some_and(|expected| expected != head) {
+                    self.inner.append(
+                        session,
+                        Append { events: first, expect: None, ..append.clone() },
+                    )?;
+                }
+            }
+            _ => {}
+        }
+        let expected = append.expect.unwrap_or_default();
+        match self.inner.append(session, append)? {
+            Appended { repeated: true, head_seq: head, .. }
+                if matches!(self.flaw, Flaw::ForgetsRepetitions) =>
+            {
+                Err(Error::Conflict { session: session.clone(), expected, head })
+            }
+            appended => Ok(appended),
+        }
+    }
+
+    fn header(&self, session: &SessionId) -> Result<Header> {
+        let mut header = self.inner.header(session)?;
+        if header.deleted.is_some() && matches!(self.flaw, Flaw::KeepsTitlesOfTheDead) {
+            header.title = Some("still here".into());
+        }
+        Ok(header)
+    }
+
+    fn read(&self, session: &SessionId, query: &Query) -> Result<Page> {
+        let mut page = self.inner.read(session, query)?;
+        if matches!(self.flaw, Flaw::LosesTheLastEventOfAPage) && page.events.len() > 1 {
+            page.events.pop();
+        }
+        for stored in &mut page.events {
+            let event = &mut stored.event;
+            match self.flaw {
+                Flaw::RespellsNumbers => {
+                    let value: serde_json::Value = event.data.read().unwrap_or_default();
+                    event.data = Data::of(&value).unwrap();
+                }
+                Flaw::CutsMomentsToMillis => {
+                    event.ts = Timestamp::from_millisecond(event.ts.as_millisecond()).unwrap();
+                }
+                Flaw::MiscountsOpenCalls => stored.counts = Counts { open: 0, ..stored.counts },
+                _ => {}
+            }
+        }
+        Ok(page)
+    }
+
+    fn sessions(&self, filter: &Filter, after: Option<&Cursor>, limit: usize) -> Result<Headers> {
+        let after = after.filter(|_| !matches!(self.flaw, Flaw::IgnoresCursors));
+        self.inner.sessions(filter, after, limit)
+    }
+
+    fn change(&self, session: &SessionId, change: &Change) -> Result<Changed> {
+        if matches!((self.flaw, change), (Flaw::NeverDetaches, Change::Detach)) {
+            return Ok(Changed { header: self.inner.header(session)?, copied_events: 0 });
+        }
+        self.inner.change(session, change)
+    }
+
+    fn remove(
+        &self,
+        sessions: &[SessionId],
+        children: Children,
+        now: Timestamp,
+    ) -> Result<Removed> {
+        let ignores = matches!(self.flaw, Flaw::DeletesDespiteChildren);
+        let children = if ignores { Children::Keep } else { children };
+        let removed = self.inner.remove(sessions, children, now)?;
+        if matches!(self.flaw, Flaw::CountsNoSegments) {
+            return Ok(Removed { kept_segments: 0, ..removed });
+        }
+        Ok(removed)
+    }
+
+    fn verify(&self, session: Option<&SessionId>) -> Result<Verification> {
+        if matches!(self.flaw, Flaw::VerifiesNothing) {
+            return Ok(Verification::default());
+        }
+        self.inner.verify(session)
+    }
+}
+
+/// Whether a case of the suite finds the flaw.
+fn is_caught(flaw: Flaw, by: &str) -> bool {
+    let factory = move || Handle::new(Broken { inner: MemoryStore::default(), flaw });
+    let case = CASES.iter().find(|case| case.name == by).expect("a case of this name");
+    let only = std::slice::from_ref(case);
+    run(&factory, only, &[]).failures().count() == 1
+}
+
+#[test]
+fn every_flaw_is_caught() {
+    let missed: Vec<_> = CAUGHT_BY.iter().filter(|(flaw, by)| !is_caught(*flaw, by)).collect();
+    assert!(missed.is_empty(), "{missed:?}");
+}
+
+#[test]
+fn random_histories_find_flaws_too() {
+    for flaw in [
+        Flaw::ForgetsRepetitions,
+        Flaw::MiscountsOpenCalls,
+        Flaw::DeletesDespiteChildren,
+        Flaw::CountsNoSegments,
+        Flaw::NeverDetaches,
+        Flaw::TakesAnyCut,
+    ] {
+        assert!(is_caught(flaw, "histories_agree_with_a_plain_model"), "{flaw:?}");
+    }
+}
+
+#[test]
+fn the_table_names_every_case() {
+    let factory = || {
+        let store = MemoryStore::default();
+        let attachments = store.attachments();
+        Handle::with_maintenance(store).and_attachments(attachments)
+    };
+    let capabilities = [Capability::Maintenance, Capability::Attachments];
+    let report = run(&factory, CASES, &capabilities);
+    report.expect_pass();
+    let table = report.to_string();
+    assert_eq!(table.lines().count(), CASES.len() + 1);
+    for (case, outcome) in &report.outcomes {
+        let offered = case.needs == Capability::Base || capabilities.contains(&case.needs);
+        assert_eq!(*outcome, if offered { Outcome::Pass } else { Outcome::NotOffered });
+        assert!(table.contains(&format!("{case}\n")), "{case}");
+    }
+}
+
+#[test]
+fn numbers_and_names_are_unique() {
+    assert!(CASES.is_sorted_by(|a, b| a.number < b.number));
+    let mut names: Vec<_> = CASES.iter().map(|case| case.name).collect();
+    names.sort_unstable();
+    assert!(names.is_sorted_by(|a, b| a < b), "two cases of one name");
+    let base = CASES.iter().filter(|case| case.needs == Capability::Base);
+    assert!(base.count() >= 80);
+}
