@@ -59,8 +59,8 @@ pub(crate) fn import(app: &App, path: &Path, output: &mut Output) -> Result<Head
     let paths = [path.to_owned()];
     let report = engine.import(&paths, &options, &mut |progressed| bar.show(&progressed))?;
     drop(bar);
-    let Some((meant, others)) = report.sources.first().and_then(ImportedFile::meant) else {
-        let problem = report.problems.first().map(|problem| problem.message.as_str());
+    let Some((meant, others)) = report.first_named().and_then(ImportedFile::meant) else {
+        let problem = report.problems.last().map(|problem| problem.message.as_str());
         return Err(Failure::invalid(problem.unwrap_or("the file holds no session")));
     };
     output.also(others.into_iter().cloned().collect());

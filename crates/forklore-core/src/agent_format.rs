@@ -108,6 +108,19 @@ pub trait AgentFormat: Send + Sync {
         self.view(kind, a) == self.view(kind, b)
     }
 
+    /// Folders outside its own with session files that the file at `path` may continue
+    /// ([`FileFacts::base`]).
+    fn base_folders(&self, path: &Path) -> Vec<PathBuf> {
+        let _ = path;
+        Vec::new()
+    }
+
+    /// The native id that the name of a session file in such a folder gives.
+    fn id_in_name<'p>(&self, path: &'p Path) -> Option<&'p str> {
+        let _ = path;
+        None
+    }
+
     /// A document in which the agent tells of the session in the file at `path`, apart from it.
     fn beside(&self, path: &Path) -> Option<PathBuf> {
         let _ = path;

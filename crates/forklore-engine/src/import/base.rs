@@ -9,8 +9,7 @@ use forklore_store::sources::{FindSource, Place, Source};
 use super::begin::Behind;
 use super::opened::record_key;
 use super::reading::Reading;
-use super::report::ProblemKind;
-use crate::Result;
+use crate::{Error, Result};
 
 /// How many numbers without a record may stand before the end of a beginning.
 const GAP: u64 = 1_000;
@@ -19,28 +18,48 @@ const SESSIONS: usize = 1_000;
 /// How much of an id is told.
 const SHOWN: usize = 60;
 
+/// Whether a source holds the beginning that a file continues.
+enum Within {
+    /// It ends in this session, here.
+    At(Box<Header>, Cut),
+    /// The source does not go so far.
+    TooShort,
+    /// The session that holds it was deleted.
+    Deleted,
+}
+
+/// That a file's session continues one that is not there.
+pub(super) const MISSING_BASE: &str = "missing_base";
+
+fn missing(message: String) -> Error {
+    Error::Invalid { reason: MISSING_BASE, message }
+}
+
 impl Reading<'_> {
-    /// The session that the file's begins in, and where. None, with a problem, when it is not
-    /// there: then the file's is a root.
-    pub(super) fn base(&mut self) -> Result<Option<(Header, Cut)>> {
+    /// The session that the file's session continues, and where; none where it continues none.
+    ///
+    /// # Errors
+    /// [`MISSING_BASE`] when that session is not there: without it the file holds only the end of
+    /// a conversation, so nothing of the file is imported.
+    pub(super) fn base(&self) -> Result<Option<(Header, Cut)>> {
         let Some(base) = self.state.facts.base.clone() else { return Ok(None) };
         let shown: String = base.native_id.chars().take(SHOWN).collect();
         if base.native_id == self.native_id() {
-            self.problem(ProblemKind::MissingBase, "the session begins inside itself");
-            return Ok(None);
+            return Err(missing("the session begins inside itself".to_owned()));
         }
-        let found = self.sources_of(&base.native_id)?;
-        for source in &found {
-            if let Some(within) = self.within(source, &base)? {
-                return Ok(Some(within));
+        let (mut found, mut deleted) = (false, false);
+        for source in self.sources_of(&base.native_id)? {
+            match self.within(&source, &base)? {
+                Within::At(header, cut) => return Ok(Some((*header, cut))),
+                Within::Deleted => deleted = true,
+                Within::TooShort => found = true,
             }
         }
-        let message = match found.is_empty() {
-            true => format!("the session begins in {shown}, which was not imported before it"),
-            false => format!("the session begins behind the end of {shown}"),
-        };
-        self.problem(ProblemKind::MissingBase, &message);
-        Ok(None)
+        Err(missing(match (deleted, found) {
+            (true, _) => format!("the session begins in {shown}, which was deleted"),
+            (_, true) => format!("the session begins behind the end of {shown}"),
+            _ => format!("the session begins in {shown}, which is neither imported nor found"),
+        }))
     }
 
     /// The sources of a native id, the one made last first. Their sessions' ids are made of it,
@@ -63,27 +82,27 @@ impl Reading<'_> {
     }
 
     /// The session of the source that holds the end of the beginning, and where that is.
-    fn within(&self, source: &Source, base: &Base) -> Result<Option<(Header, Cut)>> {
+    fn within(&self, source: &Source, base: &Base) -> Result<Within> {
         if base.bytes.is_some_and(|bytes| bytes > source.read.offset) {
-            return Ok(None);
+            return Ok(Within::TooShort);
         }
         let last = self.last_before(source, base.end)?;
         // Without a place in bytes nothing says that the file goes so far.
         if last.is_none() && base.bytes.is_none() {
-            return Ok(None);
+            return Ok(Within::TooShort);
         }
         let number = last.map_or(0, |place| place.session);
         let session = usize::try_from(number).ok().and_then(|at| source.sessions.get(at));
-        let Some(session) = session else { return Ok(None) };
+        let Some(session) = session else { return Ok(Within::TooShort) };
         let header = self.engine.store().header(&session.id)?;
         if header.deleted.is_some() {
-            return Ok(None);
+            return Ok(Within::Deleted);
         }
         let cut = match last {
             Some(place) => self.cut(&header, Behind::of(place))?,
             None => self.cut_before_own(&header)?,
         };
-        Ok(Some((header, cut)))
+        Ok(Within::At(Box::new(header), cut))
     }
 
     /// Where the last record stands whose number is below `end`.

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use forklore_core::agent_format::{AgentFormat, FileFacts};
 use forklore_core::session_container::SessionContainer;
-use forklore_store::sources::Sources;
+use forklore_store::sources::{Source, Sources};
 use jiff::Timestamp;
 
+use super::base_files::BaseFiles;
 use super::beside::{Beside, Besides};
 use super::expanded::{self, Expanded};
 use super::names::{self, Names};
@@ -32,6 +33,10 @@ pub(super) struct Candidate {
     /// That of the file whose session its own begins in, was called by or was copied from, or the
     /// path of it.
     base: Option<String>,
+    /// Whether its own session begins in that file, and cannot be read without it.
+    continues: bool,
+    /// Whether it is read only because another file continues it.
+    pub(super) brought: bool,
     /// What the agent calls its session, where it says so in a list of its own.
     pub(super) title: Option<String>,
     /// What the agent tells of its session in a document beside the file.
@@ -53,11 +58,24 @@ impl Candidate {
         let (begun, told) = file.begun(dialect);
         facts.learn(told);
         let base = facts.base.map(|base| base.native_id);
+        let continues = base.is_some();
         let base = base.or(facts.caller).or(facts.copied_from);
         let stem = || path.file_stem().map(|it| it.to_string_lossy().into_owned());
         let native_id = facts.native_id.or_else(stem);
         let size = file.seen.size;
-        Self { path, dialect, size, begun, native_id, base, title, beside, expanded: None }
+        Self {
+            path,
+            dialect,
+            size,
+            begun,
+            native_id,
+            base,
+            continues,
+            brought: false,
+            title,
+            beside,
+            expanded: None,
+        }
     }
 }
 
@@ -100,9 +118,7 @@ impl Engine {
                 continue;
             }
             if !options.again
-                && let Some(source) = known::unchanged(sources, &path)?
-                && let Some(dialect) = self.dialects().named(&source.dialect)
-                && known::is_called(&source, names.of(dialect, &path).as_deref())
+                && let Some(source) = self.unchanged(sources, &path, &mut names)?
             {
                 unchanged::report(self, &path, &source, report)?;
                 continue;
@@ -131,12 +147,60 @@ impl Engine {
                 report.problems.push(Problem::of_file(&path, problem.0, problem.1));
             }
         }
+        self.bring_bases(sources, options, &mut found, &mut names)?;
         found.sort_by(|a, b| (a.begun, &a.path).cmp(&(b.begun, &b.path)));
         Ok((parents_first(found), kept.found))
     }
 }
 
 impl Engine {
+    /// The source of a file of which nothing needs to be read.
+    fn unchanged(
+        &self,
+        sources: &dyn Sources,
+        path: &Path,
+        names: &mut Names,
+    ) -> Result<Option<Source>> {
+        let Some(source) = known::unchanged(sources, path)? else { return Ok(None) };
+        let Some(dialect) = self.dialects().named(&source.dialect) else { return Ok(None) };
+        let same = known::is_called(&source, names.of(dialect, path).as_deref())
+            && !known::lacks_base(self, &source)?;
+        Ok(same.then_some(source))
+    }
+
+    /// Adds the files that those found continue, and that were not found themselves.
+    fn bring_bases(
+        &self,
+        sources: &dyn Sources,
+        options: &ImportOptions,
+        found: &mut Vec<Candidate>,
+        names: &mut Names,
+    ) -> Result<()> {
+        let of = |file: &Candidate| Some((file.dialect.name(), file.native_id.clone()?));
+        let mut there: HashSet<_> = found.iter().filter_map(of).collect();
+        let mut files = BaseFiles::default();
+        let mut at = 0;
+        while let Some(file) = found.get(at) {
+            at += 1;
+            let Some(base) = file.base.clone().filter(|_| file.continues) else { continue };
+            if !there.insert((file.dialect.name(), base.clone())) {
+                continue;
+            }
+            let dialect = file.dialect;
+            let Some(path) = files.find(dialect, &file.path, &base) else { continue };
+            if !options.again && self.unchanged(sources, &path, names)?.is_some() {
+                continue;
+            }
+            let Ok(opened) = Opened::open(&path) else { continue };
+            if dialect.detect(&path, &opened.head) {
+                let title = names.of(dialect, &path);
+                let file = Candidate::opened(path, dialect, &opened, title);
+                found.push(Candidate { brought: true, ..file });
+            }
+        }
+        Ok(())
+    }
+
     /// The dialect that was asked for.
     fn asked(&self, name: &str) -> Result<&'static dyn AgentFormat> {
         self.dialects().named(name).ok_or_else(|| {
@@ -178,6 +242,8 @@ impl Engine {
                 begun: expanded.found().created.unwrap_or(Timestamp::UNIX_EPOCH),
                 native_id: Some(expanded.found().id.clone()),
                 base: expanded.found().caller.clone(),
+                continues: false,
+                brought: false,
                 title: None,
                 beside: FileFacts::default(),
                 expanded: Some(expanded),
@@ -265,6 +331,8 @@ mod tests {
             begun: Timestamp::UNIX_EPOCH,
             native_id: some(id),
             base: some(base),
+            continues: false,
+            brought: false,
             title: None,
             beside: FileFacts::default(),
             expanded: None,

@@ -10,7 +10,7 @@ use super::opened::{Opened, record_key};
 use super::seen;
 use super::spelled::path_of;
 use super::state::State;
-use crate::{Error, Result};
+use crate::{Engine, Error, Result};
 
 /// What a look at a file and at the sources says.
 pub(super) enum Known {
@@ -84,6 +84,17 @@ pub(super) fn called(known: Known, file: &Opened, title: Option<&str>) -> Result
 pub(super) fn is_called(source: &Source, title: Option<&str>) -> bool {
     let Some(title) = title else { return true };
     State::read(&source.read.state).told.title_key == Some(record_key(title.as_bytes()))
+}
+
+/// Whether an earlier version made a root of the source's session, although its file continues
+/// another one that was not there.
+pub(super) fn lacks_base(engine: &Engine, source: &Source) -> Result<bool> {
+    let Some(first) = source.sessions.first() else { return Ok(false) };
+    if State::read(&source.read.state).facts.base.is_none() {
+        return Ok(false);
+    }
+    let header = engine.store().header(&first.id)?;
+    Ok(header.parent_id.is_none() && header.deleted.is_none())
 }
 
 fn prefix(file: &Opened, source: &Source) -> Result<Option<Sha256>> {

@@ -5,6 +5,7 @@
 //! where it was, and growth of the file is read like the rest of it.
 
 mod base;
+mod base_files;
 mod batch;
 mod begin;
 mod beside;
@@ -190,6 +191,12 @@ impl Engine {
                     report.skipped += 1;
                     return Ok(());
                 }
+                Err(Error::Invalid { reason: base::MISSING_BASE, message }) => {
+                    let kind = ProblemKind::MissingBase;
+                    report.problems.push(Problem::of_file(&candidate.path, kind, message));
+                    report.skipped += 1;
+                    return Ok(());
+                }
                 done => return done,
             }
             attempt += 1;
@@ -226,6 +233,11 @@ impl Engine {
             {
                 Known::New { revision: source.revision + 1, latest: Some(source.id) }
             }
+            Known::Unchanged(source) | Known::Grown(source, _)
+                if known::lacks_base(self, &source)? =>
+            {
+                Known::New { revision: source.revision + 1, latest: Some(source.id) }
+            }
             known => known::called(known, &file, candidate.title.as_deref())?,
         };
         let unchanged = matches!(known, Known::Unchanged(_));
@@ -239,7 +251,7 @@ impl Engine {
         if !unchanged {
             reading.run(&file, progress)?;
         }
-        reading.into_report(before, report)?;
+        reading.into_report(candidate.brought, before, report)?;
         report.problems.append(&mut problems);
         Ok(())
     }

@@ -71,6 +71,16 @@ pub struct ImportedFile {
     pub sessions: Vec<SessionId>,
     /// Bytes read this time.
     pub bytes: u64,
+    /// Whether it was read only because another file continues it.
+    pub brought: bool,
+}
+
+impl ImportReport {
+    /// The first file that was named, or found in a folder that was.
+    #[must_use]
+    pub fn first_named(&self) -> Option<&ImportedFile> {
+        self.sources.iter().find(|file| !file.brought)
+    }
 }
 
 impl ImportedFile {
@@ -173,7 +183,8 @@ pub enum ProblemKind {
     LineTooLong,
     /// A record whose parent is nowhere before it; it begins a branch at the start.
     MissingParent,
-    /// The session begins inside another one that is not there; it begins at the start.
+    /// The session continues another one that is not there, and was not imported; or that of its
+    /// caller is not there, and it is a root.
     MissingBase,
     /// Something is not as the agent writes it, or of a kind that this version does not know;
     /// what can be read was read.

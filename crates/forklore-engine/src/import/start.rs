@@ -123,7 +123,12 @@ impl<'a> Start<'a> {
 
 impl Reading<'_> {
     /// Adds what the reading came to; it began at byte `before`.
-    pub(super) fn into_report(mut self, before: u64, report: &mut ImportReport) -> Result<()> {
+    pub(super) fn into_report(
+        mut self,
+        brought: bool,
+        before: u64,
+        report: &mut ImportReport,
+    ) -> Result<()> {
         if self.sessions.is_empty() {
             report.skipped += 1;
             report.problems.extend(self.problems.into_list());
@@ -140,6 +145,7 @@ impl Reading<'_> {
             leaf: self.leaf(),
             sessions: Vec::new(),
             bytes: self.offset - before,
+            brought,
         };
         for session in self.sessions.iter().filter(|s| s.standing != Standing::Deleted) {
             let header = self.engine.store().header(&session.id)?;

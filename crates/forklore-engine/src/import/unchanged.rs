@@ -19,8 +19,14 @@ pub(super) fn report(
 ) -> Result<()> {
     let leaf = State::read(&source.read.state).leaf.and_then(|at| usize::try_from(at).ok());
     let leaf = leaf.and_then(|at| source.sessions.get(at)).map(|leaf| leaf.id.clone());
-    let mut file =
-        ImportedFile { path: spelled(path), first: None, leaf, sessions: Vec::new(), bytes: 0 };
+    let mut file = ImportedFile {
+        path: spelled(path),
+        first: None,
+        leaf,
+        sessions: Vec::new(),
+        bytes: 0,
+        brought: false,
+    };
     let mut deleted = 0;
     for session in &source.sessions {
         let header = engine.store().header(&session.id)?;

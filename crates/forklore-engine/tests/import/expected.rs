@@ -199,7 +199,13 @@ fn codex(path: &std::path::Path, theirs: &Value) -> Answer {
         scene.import(&home);
     }
     let report = scene.import_as(path, "codex");
-    let meant = report.sources.first().and_then(|file| file.meant()).unwrap().0.clone();
+    let Some((meant, _)) = report.sources.first().and_then(|file| file.meant()) else {
+        // A file that continues one that is not there: Codex refuses it, too.
+        let mut answer = Answer::default();
+        answer.0.insert("error", "it is refused".into());
+        return answer;
+    };
+    let meant = meant.clone();
     let turns = scene.events(&meant).into_iter().filter(|s| s.event.effect.starts_turn);
     let turns: Vec<u64> = turns.map(|stored| stored.seq).collect();
     let first = report.sources[0].first.as_ref().unwrap();

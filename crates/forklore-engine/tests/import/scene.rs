@@ -12,7 +12,9 @@ use forklore_sqlite::{Options, SqliteStore};
 use forklore_store::Store;
 use forklore_store::memory::MemoryStore;
 use forklore_store::port::{At, Filter, Maintenance, Stored};
-use forklore_store::sources::{FindSource, LineEnd, Range, Source, Sources};
+use forklore_store::sources::{
+    FindSource, LineEnd, Progress, Range, SeenFile, Source, Sources, Step, Target,
+};
 
 /// An engine over a store of its own, and a folder of its own.
 pub(crate) struct Scene {
@@ -109,6 +111,38 @@ impl Scene {
 
     pub(crate) fn import_with(&self, path: &Path, options: &ImportOptions) -> ImportReport {
         self.engine.import(&[path.to_owned()], options, &mut |_| {}).unwrap()
+    }
+
+    /// Imports a file with another first line in place of its own, and then says that the source
+    /// is the file as it is: what a version left that read no `history_base`.
+    pub(crate) fn import_as_root(&self, path: &Path, first_line: &str, dialect: &str) {
+        let real = std::fs::read(path).unwrap();
+        let rest = real.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+        std::fs::write(path, [first_line.as_bytes(), &real[rest..]].concat()).unwrap();
+        let report = self.import_as(path, dialect);
+        let source = self.source(&report.sessions[0].session_id);
+        std::fs::write(path, &real).unwrap();
+        let first: serde_json::Value =
+            serde_json::from_slice(real.split(|byte| *byte == b'\n').next().unwrap()).unwrap();
+        let base = &first["payload"]["history_base"];
+        let mut state: serde_json::Value = serde_json::from_str(&source.read.state).unwrap();
+        state["facts"]["base"] = serde_json::json!({
+            "native_id": base["thread_id"], "end": base["end_ordinal_exclusive"], "bytes": null
+        });
+        let read = Progress { state: state.to_string(), ..source.read.clone() };
+        let step = Step {
+            target: Target::Known { id: source.id, offset: source.read.offset },
+            native_id: source.native_id.clone(),
+            seen: SeenFile { path: source.paths[0].path.clone(), size: 0, modified: 0 },
+            writes: Vec::new(),
+            ranges: Vec::new(),
+            places: Vec::new(),
+            names: Vec::new(),
+            beside: None,
+            read,
+            last: true,
+        };
+        self.sources.import(step).unwrap();
     }
 
     /// Writes a file in the scene's folder.

@@ -74,6 +74,15 @@ impl AgentFormat for Codex {
         Some((home.join("session_index.jsonl"), name::rollout(path)?.thread.to_owned()))
     }
 
+    fn base_folders(&self, path: &Path) -> Vec<PathBuf> {
+        let home = name::home(path);
+        home.iter().flat_map(|home| name::FOLDERS.map(|name| home.join(name))).collect()
+    }
+
+    fn id_in_name<'p>(&self, path: &'p Path) -> Option<&'p str> {
+        Some(name::rollout(path)?.file)
+    }
+
     fn named(&self, line: &str) -> Option<(String, String)> {
         name::given(line)
     }

@@ -9,6 +9,9 @@ use crate::lenient::Text;
 /// How long the time in a file's name is, with the hyphen behind it.
 const TIME: usize = "2026-01-01T00-00-00-".len();
 
+/// The folders of Codex in which session files lie.
+pub(super) const FOLDERS: [&str; 2] = ["sessions", "archived_sessions"];
+
 /// The ids in the name of a session file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rollout<'a> {
@@ -39,7 +42,7 @@ fn is_uuid(text: &str) -> bool {
 pub(super) fn home(path: &Path) -> Option<&Path> {
     let holds = |folder: &&Path| {
         let name = folder.file_name().and_then(std::ffi::OsStr::to_str);
-        matches!(name, Some("sessions" | "archived_sessions"))
+        name.is_some_and(|name| FOLDERS.contains(&name))
     };
     path.ancestors().skip(1).take(4).find(holds)?.parent()
 }
