@@ -239,6 +239,7 @@ macro_rules! __forklore_cases {
                 1113 a52_segments_that_others_need_are_counted
                 1114 a52_a_copys_prefix_is_a_segment_of_its_own
                 1115 a52_a_chain_can_go_root_first
+                1116 one_held_session_keeps_all_of_the_set
             }
             base detach {
                 1201 a19_a52_every_read_stays_the_same

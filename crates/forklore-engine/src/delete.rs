@@ -2,11 +2,16 @@
 
 use std::collections::{HashMap, HashSet};
 
-use forklore_core::{Header, SessionId, SessionKind};
-use forklore_store::port::{Children, Filter};
+use forklore_core::{Header, Lease, SessionId, SessionKind};
+use forklore_store::Error as StoreError;
+use forklore_store::port::{Children, Filter, Removed};
+use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::{Engine, Result};
+
+/// How often a cascade begins again because a branch was made below it meanwhile.
+const TRIES: usize = 8;
 
 /// What a delete does about descendants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,7 +19,7 @@ pub enum DeleteMode {
     /// Branch children that were not detached refuse it.
     #[default]
     Refuse,
-    /// They are deleted too, leaves first.
+    /// They are deleted too, all in one step.
     Cascade,
     /// They keep what they need; nothing is copied.
     DetachChildren,
@@ -46,49 +51,71 @@ impl Engine {
     /// Deletes a session, with its delegates unless they have branch children (SPEC 10).
     ///
     /// # Errors
-    /// `has_children`, `busy`, `not_found`. A cascade that was cut short can be repeated.
+    /// `has_children`, `busy`, `not_found`. Then nothing was deleted.
     pub fn delete(&self, request: &Delete) -> Result<Deleted> {
+        let now = self.now();
+        let mut tries = TRIES;
+        loop {
+            let set = self.closed_set(request)?;
+            let Set { sessions, family } = &set;
+            if request.dry_run {
+                family.refuse_leased(sessions, now)?;
+                if request.mode != DeleteMode::DetachChildren {
+                    family.refuse_branches(sessions)?;
+                }
+                return Ok(Deleted { deleted: set.sessions, kept_segments: 0, dry_run: true });
+            }
+            let children = match request.mode {
+                DeleteMode::DetachChildren => Children::Keep,
+                DeleteMode::Refuse | DeleteMode::Cascade => Children::Refuse,
+            };
+            tries -= 1;
+            match self.store.remove(sessions, children, now) {
+                Ok(Removed { deleted, kept_segments }) => {
+                    return Ok(Deleted { deleted, kept_segments, dry_run: false });
+                }
+                // A branch was made since the family was read: it belongs to the set.
+                Err(StoreError::HasChildren { .. })
+                    if request.mode == DeleteMode::Cascade && tries > 0 => {}
+                Err(refused) => return Err(refused.into()),
+            }
+        }
+    }
+
+    /// The sessions that the request deletes, as the store has them now.
+    fn closed_set(&self, request: &Delete) -> Result<Set> {
         let header = self.show(&request.session)?;
         let filter = Filter { family: Some(header.root_id.clone()), ..Filter::default() };
         // Who builds on whom must be known of each: a damaged header may be a descendant's.
         let family = Family::of(self.store.sessions(&filter, None, 0)?.all()?);
-        let cascade = request.mode == DeleteMode::Cascade;
-        let set = family.closed_set(&header, cascade);
-        if request.dry_run {
-            if request.mode == DeleteMode::Refuse {
-                family.refuse_branches(&set)?;
-            }
-            return Ok(Deleted { deleted: set, kept_segments: 0, dry_run: true });
-        }
-        let children = match request.mode {
-            DeleteMode::DetachChildren => Children::Keep,
-            DeleteMode::Refuse | DeleteMode::Cascade => Children::Refuse,
-        };
-        let mut deleted = Deleted { deleted: Vec::new(), kept_segments: 0, dry_run: false };
-        // A cascade goes one session at a time: whatever stops it, all that remains loads.
-        for step in set.chunks(if cascade { 1 } else { set.len().max(1) }) {
-            let removed = self.store.remove(step, children, self.now())?;
-            deleted.deleted.extend(removed.deleted);
-            deleted.kept_segments += removed.kept_segments;
-        }
-        Ok(deleted)
+        let sessions = family.closed_set(&header, request.mode == DeleteMode::Cascade);
+        Ok(Set { sessions, family })
     }
+}
+
+/// The sessions that go together, and the family that they are of.
+struct Set {
+    sessions: Vec<SessionId>,
+    family: Family,
 }
 
 /// The living sessions of a family by parent.
 struct Family {
     children: HashMap<SessionId, Vec<Header>>,
+    leases: HashMap<SessionId, Lease>,
 }
 
 impl Family {
     fn of(sessions: Vec<Header>) -> Self {
         let mut children: HashMap<SessionId, Vec<Header>> = HashMap::new();
+        let mut leases = HashMap::new();
         for header in sessions {
+            leases.extend(header.lease.clone().map(|lease| (header.id.clone(), lease)));
             if let Some(parent) = header.parent_id.clone() {
                 children.entry(parent).or_default().push(header);
             }
         }
-        Self { children }
+        Self { children, leases }
     }
 
     fn children(&self, id: &SessionId) -> &[Header] {
@@ -123,13 +150,25 @@ impl Family {
         set
     }
 
+    /// Refuses while one of the sessions runs a turn.
+    fn refuse_leased(&self, set: &[SessionId], now: Timestamp) -> Result<()> {
+        for session in set {
+            if let Some(lease) = self.leases.get(session).filter(|lease| lease.expires > now) {
+                let (session, owner) = (session.clone(), lease.owner.clone());
+                return Err(StoreError::Held { session, owner }.into());
+            }
+        }
+        Ok(())
+    }
+
     fn refuse_branches(&self, set: &[SessionId]) -> Result<()> {
+        let members: HashSet<_> = set.iter().collect();
         for session in set {
             let outside =
-                |child: &&Header| Self::builds_on_parent(child) && !set.contains(&child.id);
+                |child: &&Header| Self::builds_on_parent(child) && !members.contains(&child.id);
             let children: Vec<_> = self.children(session).iter().filter(outside).collect();
             if !children.is_empty() {
-                return Err(forklore_store::Error::HasChildren {
+                return Err(StoreError::HasChildren {
                     session: session.clone(),
                     count: children.len(),
                     children: children.into_iter().take(20).map(|c| c.id.clone()).collect(),

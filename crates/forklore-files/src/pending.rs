@@ -209,11 +209,13 @@ impl Folder {
 
     /// Removes what goes, and the step itself. From here on it is not taken back.
     fn remove_all(&self, pending: &Pending) -> Result<()> {
+        let mut folders = BTreeSet::new();
         for write in pending.pending.iter().filter(|write| write.tail.is_none()) {
             let path = self.place(write)?;
             self.remove(&path)?;
-            self.sync_name(&path)?;
+            folders.insert(folder_of(&path).to_owned());
         }
+        folders.iter().try_for_each(|folder| self.sync_folder(folder))?;
         self.forget_pending()
     }
 

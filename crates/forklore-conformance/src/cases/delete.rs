@@ -2,7 +2,7 @@
 
 use forklore_core::{Data, Tombstone};
 
-use crate::events::{rich, turns, usage, user};
+use crate::events::{at_tick, rich, turns, usage, user};
 use crate::scene::{Scene, forward, id, label, refused};
 use forklore_store::error::Error;
 use forklore_store::port::{At, Change, Children, Filter, NewSession, Removed};
@@ -163,6 +163,24 @@ pub(super) fn a52_one_refusal_leaves_all_of_them(scene: &Scene<'_>) {
     refused(scene.remove(&["z", "nobody"], Children::Keep), &Error::NotFound(id("nobody")));
     assert_eq!(scene.texts("z"), ["q1", "a1"]);
     assert_eq!(scene.header("z").deleted, None);
+}
+
+pub(super) fn one_held_session_keeps_all_of_the_set(scene: &Scene<'_>) {
+    scene.root("a", turns(1));
+    scene.fork("a", "b", 2, turns(1));
+    scene.fork("b", "c", 4, vec![]);
+    let all = ["c", "b", "a"];
+    for held in all {
+        scene.hold(held, "run1", at_tick(1_000_000)).unwrap();
+        let before = all.map(|session| (scene.header(session), scene.log(session)));
+        let error = Error::Held { session: id(held), owner: "run1".into() };
+        refused(scene.remove(&all, Children::Refuse), &error);
+        refused(scene.remove(&all, Children::Keep), &error);
+        assert_eq!(all.map(|session| (scene.header(session), scene.log(session))), before);
+        scene.change(held, &Change::Release { owner: "run1".into() });
+    }
+    let removed = scene.remove(&all, Children::Refuse).unwrap();
+    assert_eq!(removed, Removed { deleted: all.map(id).to_vec(), kept_segments: 0 });
 }
 
 pub(super) fn a52_segments_that_others_need_are_counted(scene: &Scene<'_>) {

@@ -9,7 +9,8 @@ on_every_store!(
     a52_delete_refuses_with_children,
     a52_delete_with_detach_children_copies_nothing,
     a52_detach_in_the_middle_then_delete_the_root,
-    a52_a_cascade_goes_leaves_first_and_can_be_repeated,
+    a_cascade_lists_leaves_first_and_takes_what_an_earlier_one_left,
+    a_cascade_deletes_nothing_while_one_of_its_sessions_runs_a_turn,
     a52_a_delegate_with_branch_children_survives,
     a52_tombstones_free_labels_and_keep_ids,
     a52_usage_of_deleted_sessions_still_counts,
@@ -69,7 +70,7 @@ fn a52_detach_in_the_middle_then_delete_the_root(world: &World) {
     assert_eq!(world.shape("e"), "F u1");
 }
 
-fn a52_a_cascade_goes_leaves_first_and_can_be_repeated(world: &World) {
+fn a_cascade_lists_leaves_first_and_takes_what_an_earlier_one_left(world: &World) {
     family(world);
     world.fork("a", "", "d");
     let ask = |dry_run| Delete { session: id("a"), mode: DeleteMode::Cascade, dry_run };
@@ -77,7 +78,7 @@ fn a52_a_cascade_goes_leaves_first_and_can_be_repeated(world: &World) {
     assert_eq!(plan.deleted.len(), 4);
     let at = |name: &str| plan.deleted.iter().position(|gone| *gone == id(name)).unwrap();
     assert!(at("c") < at("b") && at("b") < at("a") && at("d") < at("a"));
-    // A run cut short after its first step.
+    // One of them went by itself.
     world
         .engine
         .store()
@@ -86,6 +87,28 @@ fn a52_a_cascade_goes_leaves_first_and_can_be_repeated(world: &World) {
     let rest = world.engine.delete(&ask(false)).unwrap();
     assert_eq!(rest.deleted, plan.deleted[1..]);
     assert_eq!((rest.kept_segments, world.engine.stats(None).unwrap().sessions), (0, 0));
+}
+
+fn a_cascade_deletes_nothing_while_one_of_its_sessions_runs_a_turn(world: &World) {
+    family(world);
+    world.fork("a", "", "d");
+    let all = || ["a", "b", "c", "d"].map(|name| (world.header(name), world.printed(name)));
+    for running in ["a", "b", "c", "d"] {
+        world.engine.hold(&id(running), "run1").unwrap();
+        let before = all();
+        for dry_run in [true, false] {
+            let delete = Delete { session: id("a"), mode: DeleteMode::Cascade, dry_run };
+            let error = world.engine.delete(&delete).unwrap_err();
+            assert_eq!(
+                (error.kind(), error.details()["session_id"].as_str()),
+                (ErrorKind::Busy, Some(running))
+            );
+            assert_eq!(all(), before);
+        }
+        world.engine.release(&id(running), "run1").unwrap();
+    }
+    let gone = delete(world, "a", DeleteMode::Cascade).unwrap();
+    assert_eq!((gone.deleted.len(), gone.kept_segments), (4, 0));
 }
 
 fn a52_a_delegate_with_branch_children_survives(world: &World) {
