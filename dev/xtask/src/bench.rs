@@ -6,12 +6,13 @@ use crate::command::{Failure, cargo, program, root, run};
 use crate::peers;
 use crate::tools::target;
 
-/// Builds for release and measures. Only a whole run in the usual place is worth keeping: it
+/// Builds what is shipped and measures it. Only a whole run in the usual place is worth keeping: it
 /// replaces the figures in `docs/benchmarks.md`.
 pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
-    run(cargo().args(["build", "--release"]).args(["-p", "forklore-bench", "-p", "forklore-cli"]))?;
+    let crates = ["-p", "forklore-bench", "-p", "forklore-cli"];
+    run(cargo().args(["build", "--profile", "dist"]).args(crates))?;
     let name = format!("forklore-bench{}", env::consts::EXE_SUFFIX);
-    let mut bench = program(target().join("release").join(name));
+    let mut bench = program(target().join("dist").join(name));
     if needs_peers(args) {
         bench.arg("--peers").arg(peers::python()?);
     }
