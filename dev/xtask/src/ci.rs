@@ -6,18 +6,20 @@ use crate::agents;
 use crate::command::{Failure, cargo, run};
 use crate::cost;
 use crate::test::{self, EVERYTHING};
-use crate::tools::DENY;
+use crate::tools::{DENY, HACK, SHEAR};
 
 type Check = fn() -> Result<(), Failure>;
 
-const CHECKS: [(&str, Check); 8] = [
+const CHECKS: [(&str, Check); 10] = [
     ("format", format),
     ("test", || test::nextest(&[])),
     ("examples", test::examples),
     ("agents", agents),
     ("lint", lint),
     ("documentation", documentation),
+    ("features", features),
     ("cost", || cost::run_all(&[])),
+    ("unused", unused),
     ("dependencies", dependencies),
 ];
 
@@ -55,6 +57,17 @@ fn lint() -> Result<(), Failure> {
 
 fn documentation() -> Result<(), Failure> {
     run(cargo().args(["doc", "--no-deps"]).args(EVERYTHING).env("RUSTDOCFLAGS", "-D warnings"))
+}
+
+/// Each crate that is published compiles alone, with none, the default and all of its features:
+/// a build of the whole workspace lends a crate the features that its neighbours ask for.
+fn features() -> Result<(), Failure> {
+    run(HACK.command()?.args(["check", "--workspace", "--each-feature", "--ignore-private"]))
+}
+
+/// Dependencies that no code uses.
+fn unused() -> Result<(), Failure> {
+    run(&mut SHEAR.command()?)
 }
 
 /// Advisories are left out: their database is not always within reach, and a check that depends

