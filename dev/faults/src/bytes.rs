@@ -14,7 +14,7 @@ use crate::golden::{self, Answers};
 use crate::soak::Chance;
 
 /// How long reading one damaged copy may take before it counts as hanging.
-const HANGS: Duration = Duration::from_secs(40);
+const HANGS: Duration = Duration::from_secs(500);
 
 /// One way to damage a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,14 +3,12 @@
 
 use std::path::Path;
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 
 use crate::place::{Place, WORKSPACE};
 
-/// How long anything on the screen may take.
-const PATIENCE: Duration = Duration::from_secs(40);
 const CONFIG: &str = "[models.small]\nprovider = \"openai\"\nmodel = \"smollm2\"\n\
     context_window = 4096\nmax_output_tokens = 32\n";
 
@@ -73,13 +71,17 @@ impl<'a> Terminal<'a> {
 
     /// Waits until the screen shows something.
     pub(crate) fn until(&self, what: &str, shown: impl Fn(&str) -> bool) -> String {
-        let began = Instant::now();
+        eprintln!("waiting for {what}");
+        let mut last = String::new();
         loop {
             let screen = self.screen();
             if shown(&screen) {
                 return screen;
             }
-            assert!(began.elapsed() < PATIENCE, "no {what}:\n{screen}");
+            if screen != last {
+                eprintln!("{screen}\n--");
+                last = screen;
+            }
             std::thread::sleep(Duration::from_millis(50));
         }
     }

@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 use crate::place::{Place, WORKSPACE, ran};
 
 /// Longer than any change takes to be told, also on a busy machine.
-const LONG: Duration = Duration::from_secs(30);
 
 /// A watch, and the lines that it says.
 struct Watch {
@@ -44,7 +43,7 @@ impl Watch {
 
     /// The next line of this sort; no other may come before it.
     fn next(&self, event: &str) -> Value {
-        let line = self.lines.recv_timeout(LONG).unwrap();
+        let line = self.lines.recv().unwrap();
         assert_eq!(line["event"], event, "{line}");
         line
     }
@@ -177,9 +176,7 @@ fn kill_in_the_middle_of_a_file_loses_nothing_and_repeats_nothing() {
     // Behind the first steps of the import and long before its last.
     for most in [2 << 20, 8 << 20, 14 << 20] {
         let mut watch = Watch::start(&place, &["sessions"]);
-        let deadline = std::time::Instant::now() + LONG;
         while written(&place) < most {
-            assert!(std::time::Instant::now() < deadline, "nothing was written");
             std::thread::sleep(Duration::from_millis(1));
         }
         watch.child.kill().unwrap();
@@ -268,16 +265,14 @@ fn two_watches_of_one_store_do_not_hurt_each_other() {
         std::thread::sleep(Duration::from_millis(25));
     }
     let whole = session("one", 40);
-    let deadline = std::time::Instant::now() + LONG;
     while place.run(&["restore", "one"]).out != whole {
-        assert!(std::time::Instant::now() < deadline, "not all was imported");
         std::thread::sleep(Duration::from_millis(100));
     }
     let mut told = 0;
     for watch in watches {
         let mut command = Command::new("kill");
         assert!(command.args(["-TERM", &watch.child.id().to_string()]).status().unwrap().success());
-        while let Ok(line) = watch.lines.recv_timeout(LONG) {
+        while let Ok(line) = watch.lines.recv() {
             match line["event"].as_str() {
                 Some("imported") => told += line["events"].as_u64().unwrap(),
                 Some("stopped") => break,

@@ -16,7 +16,7 @@ const STEP: usize = 56;
 const LANE: usize = 52;
 
 fn rows(graph: &Graph, text: &str) -> Vec<Vec<String>> {
-    let timeout = Duration::from_secs(30);
+    let timeout = Duration::from_secs(3_600);
     let query = Query { text, parameters: Vec::new(), limit: 1_000, timeout };
     let Answer::Rows { rows, .. } = graph.answer(&query).unwrap() else { panic!("it selects") };
     let cell = |cell: &Option<Term>| match cell {

@@ -11,7 +11,7 @@ use crate::family::{graph, grown};
 fn ask(text: &str, parameters: &[(&str, &str)]) -> Result<Answer, QueryError> {
     let parameters =
         parameters.iter().map(|(name, value)| ((*name).to_owned(), term(value).unwrap())).collect();
-    let timeout = Duration::from_secs(30);
+    let timeout = Duration::from_secs(3_600);
     graph(&grown()).answer(&Query { text, parameters, limit: 3, timeout })
 }
 

@@ -216,7 +216,7 @@ fn a_circle_of_parents_made_by_hand_ends_and_is_told() {
         text: "SELECT ?session { ?session fl:parentSession+ ?session } ORDER BY ?session",
         parameters: Vec::new(),
         limit: 10,
-        timeout: std::time::Duration::from_secs(30),
+        timeout: std::time::Duration::from_secs(3_600),
     };
     let forklore_graph::Answer::Rows { rows, .. } = graph.answer(&circle).unwrap() else {
         panic!("it selects")

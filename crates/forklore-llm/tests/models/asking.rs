@@ -42,7 +42,7 @@ pub(crate) async fn failure(model: &HttpModel, request: &Request) -> (ModelError
 pub(crate) fn request(messages: Vec<Message>) -> Request {
     let options = Options {
         max_output_tokens: Some(8),
-        patience: Some(Duration::from_secs(50)),
+        patience: Some(Duration::from_secs(3_600)),
         ..Options::default()
     };
     Request {

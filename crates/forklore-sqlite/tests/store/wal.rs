@@ -1,7 +1,5 @@
 //! The WAL is written back beside the steps, and begun anew.
 
-use std::time::{Duration, Instant};
-
 use forklore_conformance::Scene;
 use forklore_conformance::events::turns;
 use forklore_sqlite::{Checkpoints, Options};
@@ -56,15 +54,10 @@ fn a_long_reader_keeps_it_and_only_for_as_long() {
     assert!(kept > 2 * u64::from(PAGES) * PAGE, "{kept}");
     reader.execute_batch("COMMIT").unwrap();
     // Within few steps it is begun anew, and what follows fits into it.
-    let begun = Instant::now();
-    while begun.elapsed() < Duration::from_secs(5) {
+    while pages(&place) >= PAGES {
         scene.append("a", turns(1));
-        if pages(&place) < PAGES {
-            scene.assert_sound();
-            return;
-        }
     }
-    panic!("{} pages are left", pages(&place));
+    scene.assert_sound();
 }
 
 /// Pages in the WAL that count, as another program finds them.
