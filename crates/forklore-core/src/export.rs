@@ -115,7 +115,9 @@ pub trait FileWriter {
     /// When `out` cannot be written.
     fn record(&mut self, event: &Event, out: &mut dyn Write) -> io::Result<bool>;
 
-    /// Writes a message that is no record of the agent's.
+    /// Writes a message that is no record of the agent's. What the model says in one go comes as
+    /// one message; the results of its calls follow it, each in a message of its own, in the
+    /// order of the calls and with the names of their tools.
     ///
     /// # Errors
     /// When `out` cannot be written.

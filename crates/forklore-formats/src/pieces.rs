@@ -87,6 +87,9 @@ fn of_content(content: &Data, losses: &mut Losses) -> Vec<Piece> {
     if let Ok(text) = content.read::<String>() {
         return vec![Piece::Text(text)];
     }
+    if let Some(text) = function_response(content) {
+        return vec![Piece::Text(text)];
+    }
     let Ok(blocks) = content.read::<Vec<Data>>() else {
         return vec![Piece::Text(content.get().to_owned())];
     };
@@ -99,6 +102,18 @@ fn of_content(content: &Data, losses: &mut Losses) -> Vec<Piece> {
         }
     }
     pieces
+}
+
+/// The text in a response of Gemini's API, `{"output": "..."}` or `{"error": "..."}`.
+fn function_response(content: &Data) -> Option<String> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    enum Response {
+        Output(String),
+        Error(String),
+    }
+    let (Response::Output(text) | Response::Error(text)) = content.read().ok()?;
+    Some(text)
 }
 
 #[derive(Deserialize)]
@@ -144,6 +159,16 @@ mod tests {
         let form = r#"{"type":"document","source":{"media_type":"application/pdf","data":"AA=="}}"#;
         assert_eq!(foreign(&data(form)), None);
         assert_eq!(foreign(&data(r#"{"text":"a"}"#)), Some(Piece::Text("a".into())));
+    }
+
+    #[test]
+    fn a_response_of_gemini_is_the_text_in_it() {
+        let text = |json: &str| of_content(&data(json), &mut Losses::new());
+        assert_eq!(text(r#"{"output":"a"}"#), [Piece::Text("a".into())]);
+        assert_eq!(text(r#"{"error":"b"}"#), [Piece::Text("b".into())]);
+        for other in [r#"{"output":1}"#, r#"{"output":"a","exit":0}"#, "{}"] {
+            assert_eq!(text(other), [Piece::Text(other.into())]);
+        }
     }
 
     #[test]

@@ -10,6 +10,7 @@ use forklore_core::{
 use forklore_store::port::{At, Direction, Query, Stored};
 use forklore_store::sources::{FindSource, Range, Source, SourceId};
 
+use super::exchange::Exchanges;
 use super::{Exported, Losses, listed};
 use crate::inspect::{Sent, messages, no_result};
 use crate::{Engine, Error, Result};
@@ -172,6 +173,7 @@ impl Outgoing {
         let mut writing = Writing {
             writer: self.export.writer(&self.file),
             out,
+            exchanges: Exchanges::default(),
             exported: Exported::default(),
             losses: Losses::new(),
         };
@@ -181,6 +183,7 @@ impl Outgoing {
         } else {
             self.write_view(&mut writing)?;
         }
+        writing.finish_exchanges()?;
         for (kind, count) in writing.writer.finish(writing.out).map_err(failed)? {
             *writing.losses.entry(kind).or_default() += count;
         }
@@ -207,15 +210,16 @@ impl Outgoing {
             if messages.is_empty() {
                 writing.lose(event.kind.as_str());
             }
-            for message in &messages {
+            for message in messages {
                 let starts_turn = event.effect.starts_turn;
-                writing.message(&Said { message, ts: event.ts, starts_turn })?;
+                writing.message(Sent { message, ts: event.ts, starts_turn })?;
             }
         }
         for call in self.open_calls(end)?.calls() {
             let message = no_result(&call.id, &call.name);
-            writing.message(&Said { message: &message, ts: self.file.now, starts_turn: false })?;
+            writing.message(Sent { message, ts: self.file.now, starts_turn: false })?;
         }
+        writing.finish_exchanges()?;
         self.write_sides(writing)
     }
 
@@ -255,8 +259,7 @@ impl Outgoing {
         }
         let mut messages = inspection.messages;
         while let Some(sent) = messages.next_sent() {
-            let Sent { message, ts, starts_turn } = sent?;
-            writing.message(&Said { message: &message, ts, starts_turn })?;
+            writing.message(sent?)?;
         }
         Ok(())
     }
@@ -265,12 +268,15 @@ impl Outgoing {
 struct Writing<'a> {
     writer: Box<dyn FileWriter>,
     out: &'a mut dyn Write,
+    exchanges: Exchanges,
     exported: Exported,
     losses: Losses,
 }
 
 impl Writing<'_> {
     fn record(&mut self, event: &Event) -> Result<()> {
+        self.finish_exchanges()?;
+        self.exchanges.pass(&event.effect.calls);
         if self.writer.record(event, self.out).map_err(failed)? {
             self.exported.events += 1;
         } else {
@@ -279,9 +285,23 @@ impl Writing<'_> {
         Ok(())
     }
 
-    fn message(&mut self, said: &Said<'_>) -> Result<()> {
-        self.writer.message(said, self.out).map_err(failed)?;
+    fn message(&mut self, sent: Sent) -> Result<()> {
         self.exported.events += 1;
+        let ready = self.exchanges.push(sent);
+        self.write_messages(&ready)
+    }
+
+    /// Writes the messages that still wait for a result.
+    fn finish_exchanges(&mut self) -> Result<()> {
+        let ready = self.exchanges.finish();
+        self.write_messages(&ready)
+    }
+
+    fn write_messages(&mut self, ready: &[Sent]) -> Result<()> {
+        for Sent { message, ts, starts_turn } in ready {
+            let said = Said { message, ts: *ts, starts_turn: *starts_turn };
+            self.writer.message(&said, self.out).map_err(failed)?;
+        }
         Ok(())
     }
 

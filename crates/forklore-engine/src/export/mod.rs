@@ -1,5 +1,6 @@
 //! `export`: a session in another form, plain or an agent's own.
 
+mod exchange;
 mod file;
 mod plain;
 

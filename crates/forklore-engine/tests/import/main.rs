@@ -18,6 +18,7 @@ mod growth;
 mod known;
 mod many;
 mod opencode;
+mod parallel;
 mod pixir;
 mod restored;
 mod routes;

@@ -250,23 +250,21 @@ impl FileWriter for Writer {
     }
 }
 
-/// A message as items: what is said, then each call and each result.
+/// A message as items: texts and pictures that stand together in one, each call and each result in
+/// its own.
 fn items(role: Role, pieces: &[Piece]) -> Vec<Value> {
     let (author, text_kind) = match role {
         Role::Assistant => ("assistant", "output_text"),
         _ => ("user", "input_text"),
     };
-    let said: Vec<_> = pieces.iter().filter_map(|piece| part(piece, text_kind)).collect();
-    let mut items = Vec::new();
-    if !said.is_empty() {
-        items.push(json!({"type": "message", "role": author, "content": said}));
-    }
-    items.extend(pieces.iter().filter_map(|piece| match piece {
-        Piece::Call { id, name, arguments } => Some(json!({
+    let is_content = |piece: &Piece| matches!(piece, Piece::Text(_) | Piece::Image { .. });
+    let together = pieces.chunk_by(|a, b| is_content(a) && is_content(b));
+    let items = together.filter_map(|pieces| match pieces {
+        [Piece::Call { id, name, arguments }] => Some(json!({
             "type": "function_call", "name": name, "call_id": pieces::plain_id(id),
             "arguments": arguments.get(),
         })),
-        Piece::Result { call_id, content, .. } => {
+        [Piece::Result { call_id, content, .. }] => {
             let output = match content.as_slice() {
                 [] => json!(""),
                 [Piece::Text(text)] => json!(text),
@@ -275,9 +273,14 @@ fn items(role: Role, pieces: &[Piece]) -> Vec<Value> {
             let call_id = pieces::plain_id(call_id);
             Some(json!({"type": "function_call_output", "call_id": call_id, "output": output}))
         }
-        Piece::Text(_) | Piece::Image { .. } => None,
-    }));
-    items
+        pieces => {
+            let content: Vec<_> =
+                pieces.iter().filter_map(|piece| part(piece, text_kind)).collect();
+            (!content.is_empty())
+                .then(|| json!({"type": "message", "role": author, "content": content}))
+        }
+    });
+    items.collect()
 }
 
 fn part(piece: &Piece, text_kind: &str) -> Option<Value> {

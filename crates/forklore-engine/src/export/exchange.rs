@@ -1,0 +1,254 @@
+//! Calls with their results, in the order that session files want: what the model says in one go
+//! is one message, and the result of each of its calls follows it, in the order of the calls.
+//!
+//! Some agents write a record for each call and each result, so a history may have two calls in
+//! two messages before the first result, or the results in another order than the calls.
+
+use std::collections::{HashMap, VecDeque};
+
+use forklore_core::call::{CallStep, OpenCall};
+use forklore_core::{Content, Message, Part, Role};
+use jiff::Timestamp;
+
+use crate::inspect::Sent;
+
+/// Orders the messages of a history. It holds a message back until the results of its calls are
+/// there, at most to the end of its turn.
+#[derive(Debug, Default)]
+pub(super) struct Exchanges {
+    waiting: VecDeque<Exchange>,
+    /// The tools of calls that were written as records of the agent's own and are still open.
+    open: HashMap<String, String>,
+}
+
+/// A message with the results of its calls.
+#[derive(Debug)]
+struct Exchange {
+    message: Message,
+    ts: Timestamp,
+    starts_turn: bool,
+    calls: Vec<Call>,
+}
+
+#[derive(Debug)]
+struct Call {
+    id: String,
+    name: String,
+    result: Option<(Part, Timestamp)>,
+}
+
+impl Exchanges {
+    /// Adds the next message of the history. Returns what can be written now.
+    pub(super) fn push(&mut self, sent: Sent) -> Vec<Sent> {
+        let Sent { mut message, ts, starts_turn } = sent;
+        let results = take_results(&mut message);
+        let ready = if message.role == Role::Assistant {
+            self.speak(message, ts, starts_turn);
+            for result in results {
+                self.answer(result, ts);
+            }
+            Vec::new()
+        } else {
+            let is_all = !results.is_empty() && message.to_parts().is_empty();
+            for result in results {
+                self.answer(result, ts);
+            }
+            // No result of an earlier turn comes after this.
+            let ready = if starts_turn { self.finish() } else { Vec::new() };
+            if !is_all {
+                self.speak(message, ts, starts_turn);
+            }
+            ready
+        };
+        ready.into_iter().chain(self.settled()).collect()
+    }
+
+    /// Notes the calls and results of a record that is written as it is.
+    pub(super) fn pass(&mut self, steps: &[CallStep]) {
+        for step in steps {
+            match step {
+                CallStep::Open(OpenCall { id, name }) => {
+                    self.open.insert(id.clone(), name.clone());
+                }
+                CallStep::Close(id) => {
+                    self.open.remove(id);
+                }
+            }
+        }
+    }
+
+    /// Returns all that is left, whether its calls have results or not.
+    pub(super) fn finish(&mut self) -> Vec<Sent> {
+        self.waiting.drain(..).flat_map(Exchange::in_order).collect()
+    }
+
+    /// Adds a message, to the one before it if the model goes on there.
+    fn speak(&mut self, message: Message, ts: Timestamp, starts_turn: bool) {
+        let calls = calls_of(&message);
+        if message.role == Role::Assistant
+            && let Some(last) = self.waiting.back_mut().filter(|last| last.goes_on())
+        {
+            let mut parts = last.message.to_parts();
+            parts.extend(message.to_parts());
+            last.message.content = Content::Parts(parts);
+            last.calls.extend(calls);
+            return;
+        }
+        self.waiting.push_back(Exchange { message, ts, starts_turn, calls });
+    }
+
+    /// Puts a result beside its call, or in its own place if the call is not waiting.
+    fn answer(&mut self, mut result: Part, ts: Timestamp) {
+        let Part::ToolResult { call_id, name, .. } = &mut result else { return };
+        let mut calls = self.waiting.iter_mut().rev().flat_map(|it| it.calls.iter_mut().rev());
+        match calls.find(|call| call.result.is_none() && call.id == *call_id) {
+            Some(call) => {
+                name.get_or_insert_with(|| call.name.clone());
+                call.result = Some((result, ts));
+            }
+            None => {
+                let tool = self.open.remove(call_id);
+                *name = name.take().or(tool);
+                let message = Message::parts(Role::Tool, vec![result]);
+                self.waiting.push_back(Exchange {
+                    message,
+                    ts,
+                    starts_turn: false,
+                    calls: Vec::new(),
+                });
+            }
+        }
+    }
+
+    /// Takes the messages from the front that nothing can be added to any more.
+    fn settled(&mut self) -> Vec<Sent> {
+        let mut settled = Vec::new();
+        while let Some(first) = self.waiting.front() {
+            let may_go_on = self.waiting.len() == 1 && first.goes_on();
+            if may_go_on || first.calls.iter().any(|call| call.result.is_none()) {
+                break;
+            }
+            settled.extend(self.waiting.pop_front().into_iter().flat_map(Exchange::in_order));
+        }
+        settled
+    }
+}
+
+impl Exchange {
+    /// Whether the model's next words belong to this message.
+    fn goes_on(&self) -> bool {
+        self.message.role == Role::Assistant && self.calls.iter().all(|call| call.result.is_none())
+    }
+
+    /// The message, then the results.
+    fn in_order(self) -> Vec<Sent> {
+        let Self { message, ts, starts_turn, calls } = self;
+        let results = calls.into_iter().filter_map(|call| call.result).map(|(part, ts)| Sent {
+            message: Message::parts(Role::Tool, vec![part]),
+            ts,
+            starts_turn: false,
+        });
+        std::iter::once(Sent { message, ts, starts_turn }).chain(results).collect()
+    }
+}
+
+fn calls_of(message: &Message) -> Vec<Call> {
+    let Content::Parts(parts) = &message.content else { return Vec::new() };
+    let calls = parts.iter().filter_map(|part| match part {
+        Part::ToolCall { id, name, .. } => {
+            Some(Call { id: id.clone(), name: name.clone(), result: None })
+        }
+        _ => None,
+    });
+    calls.collect()
+}
+
+/// Takes the results out of a message.
+fn take_results(message: &mut Message) -> Vec<Part> {
+    let Content::Parts(parts) = &mut message.content else { return Vec::new() };
+    parts.extract_if(.., |part| matches!(part, Part::ToolResult { .. })).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use forklore_core::Data;
+
+    use super::*;
+
+    fn part(role: Role, part: Part, starts_turn: bool) -> Sent {
+        let message = Message::parts(role, vec![part]);
+        Sent { message, ts: Timestamp::UNIX_EPOCH, starts_turn }
+    }
+
+    /// A message in one letter and a name: `u` of a person, `i` injected, `t` a text of the model,
+    /// `c` a call, `r` a result.
+    fn message(word: &str) -> Sent {
+        let (letter, name) = word.split_at(1);
+        let text = || Part::Text { text: name.into() };
+        let data = || Data::parse("{}").unwrap();
+        match letter {
+            "u" => part(Role::User, text(), true),
+            "i" => part(Role::User, text(), false),
+            "t" => part(Role::Assistant, text(), false),
+            "c" => {
+                let (id, name, arguments) = (name.into(), format!("tool-{name}"), data());
+                part(Role::Assistant, Part::ToolCall { id, name, arguments }, false)
+            }
+            _ => {
+                let (call_id, name, content) = (name.into(), None, data());
+                let (is_error, synthetic) = (false, false);
+                let result = Part::ToolResult { call_id, name, content, is_error, synthetic };
+                part(Role::Tool, result, false)
+            }
+        }
+    }
+
+    fn words(sent: &Sent) -> String {
+        let words = sent.message.to_parts().into_iter().map(|part| match part {
+            Part::Text { text } => text,
+            Part::ToolCall { id, .. } => format!("c{id}"),
+            Part::ToolResult { name, .. } => format!("r-{}", name.unwrap_or_default()),
+            _ => "?".into(),
+        });
+        words.collect::<Vec<_>>().join("+")
+    }
+
+    fn ordered(history: &str) -> String {
+        let mut exchanges = Exchanges::default();
+        let mut ready: Vec<_> =
+            history.split(' ').flat_map(|word| exchanges.push(message(word))).collect();
+        ready.extend(exchanges.finish());
+        ready.iter().map(words).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn calls_of_one_message_are_joined_and_results_follow_in_their_order() {
+        assert_eq!(ordered("uQ tA c1 c2 r2 r1 tB"), "Q A+c1+c2 r-tool-1 r-tool-2 B");
+        assert_eq!(ordered("uQ c1 r1 c2 r2"), "Q c1 r-tool-1 c2 r-tool-2");
+    }
+
+    #[test]
+    fn what_stands_between_a_call_and_its_result_comes_behind_the_result() {
+        assert_eq!(ordered("uQ c1 iN r1 tA"), "Q c1 r-tool-1 N A");
+        assert_eq!(ordered("uQ c1 c2 r1 tA r2"), "Q c1+c2 r-tool-1 r-tool-2 A");
+    }
+
+    #[test]
+    fn a_call_without_a_result_holds_nothing_back_longer_than_its_turn() {
+        assert_eq!(ordered("uQ c1 iN uR tA"), "Q c1 N R A");
+        let mut exchanges = Exchanges::default();
+        let history = ["uQ", "c1", "iN", "uR"];
+        let ready: Vec<_> =
+            history.into_iter().flat_map(|word| exchanges.push(message(word))).collect();
+        assert_eq!(ready.len(), 4);
+    }
+
+    #[test]
+    fn a_result_of_a_call_that_was_written_before_has_its_tool() {
+        let mut exchanges = Exchanges::default();
+        let call = OpenCall { id: "1".into(), name: "ls".into() };
+        exchanges.pass(&[CallStep::Open(call)]);
+        assert_eq!(exchanges.push(message("r1")).iter().map(words).collect::<Vec<_>>(), ["r-ls"]);
+        assert_eq!(ordered("r1"), "r-");
+    }
+}

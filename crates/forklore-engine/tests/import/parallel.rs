@@ -1,0 +1,162 @@
+//! Calls that a model made at the same time, exported to every agent that forklore writes for.
+
+use forklore_core::{Data, Message, Part, Role, SessionId};
+use forklore_engine::ExportTo;
+use serde_json::Value;
+
+use crate::files::{outside, testdata};
+use crate::scene::Scene;
+
+const AGENTS: [&str; 5] = ["claude", "codex", "gemini", "opencode", "pi"];
+
+/// What each of the sessions in `testdata/parallel` says.
+const CONVERSATION: [&str; 16] = [
+    "user: Compare the three files.",
+    "model: I read all of them.",
+    "call: Read {\"file_path\":\"a.txt\"}",
+    "call: Read {\"file_path\":\"b.txt\"}",
+    "call: Bash {\"command\":\"cat c.txt\"}",
+    "result of Read {\"file_path\":\"a.txt\"}: alpha",
+    "result of Read {\"file_path\":\"b.txt\"}: beta",
+    "result of Bash {\"command\":\"cat c.txt\"}: cat: c.txt: No such file",
+    "model: Two differ.",
+    "user: And which is the longest?",
+    "model: I count the lines.",
+    "call: Bash {\"command\":\"wc -l a.txt\"}",
+    "call: Bash {\"command\":\"wc -l b.txt\"}",
+    "result of Bash {\"command\":\"wc -l a.txt\"}: 1 a.txt",
+    "result of Bash {\"command\":\"wc -l b.txt\"}: 2 b.txt",
+    "model: The second one.",
+];
+
+/// The conversation, a line a part, each result with the call that it answers.
+fn conversation(messages: &[Message]) -> Vec<String> {
+    let mut calls: Vec<(String, String)> = Vec::new();
+    let mut lines = Vec::new();
+    for message in messages.iter().filter(|message| message.role != Role::System) {
+        let mut parts = message.to_parts();
+        // Some agents keep each result with its call.
+        parts.sort_by_key(|part| matches!(part, Part::ToolResult { .. }));
+        for part in parts {
+            lines.extend(match part {
+                Part::Text { text } if message.role == Role::Assistant => {
+                    Some(format!("model: {text}"))
+                }
+                Part::Text { text } => Some(format!("user: {text}")),
+                Part::ToolCall { id, name, arguments } => {
+                    let arguments: Value = serde_json::from_str(arguments.get()).unwrap();
+                    let call = format!("{name} {arguments}");
+                    calls.push((id, call.clone()));
+                    Some(format!("call: {call}"))
+                }
+                Part::ToolResult { call_id, content, .. } => {
+                    let at = calls.iter().position(|(id, _)| *id == call_id).unwrap();
+                    Some(format!("result of {}: {}", calls.remove(at).1, text_of(&content)))
+                }
+                _ => None,
+            });
+        }
+    }
+    assert_eq!(calls, [], "calls without a result");
+    lines
+}
+
+fn text_of(content: &Data) -> String {
+    fn text(value: &Value) -> String {
+        match value {
+            Value::String(text) => text.clone(),
+            Value::Array(parts) => parts.iter().map(text).collect(),
+            Value::Object(fields) => {
+                let names = ["text", "functionResponse", "response", "output", "error"];
+                names.iter().find_map(|name| fields.get(*name)).map(text).unwrap_or_default()
+            }
+            _ => String::new(),
+        }
+    }
+    text(&serde_json::from_str(content.get()).unwrap())
+}
+
+fn session_of(scene: &Scene, agent: &str) -> SessionId {
+    let report = scene.import(&testdata().join("parallel").join(agent));
+    assert_eq!(report.problems, []);
+    assert_eq!(report.sessions.len(), 1, "{agent}");
+    report.sessions[0].session_id.clone()
+}
+
+/// The session of one agent as a file of another.
+fn exported(from: &str, to: &str) -> String {
+    let scene = Scene::new();
+    let session = session_of(&scene, from);
+    let request = ExportTo { dialect: to.into(), at: None, cwd: None };
+    let mut bytes = Vec::new();
+    let outgoing = scene.engine.export_to(&session, &request).unwrap();
+    let exported = outgoing.write(&mut bytes).unwrap();
+    let lost: Vec<_> = exported.lossy.iter().filter(|lost| !lost.kind.starts_with("x.")).collect();
+    assert!(lost.is_empty(), "from {from} to {to}: {lost:?}");
+    String::from_utf8(bytes).unwrap()
+}
+
+#[test]
+fn every_result_of_parallel_calls_goes_along_to_every_agent() {
+    for from in AGENTS {
+        for to in AGENTS {
+            let file = exported(from, to);
+            let again = Scene::new();
+            let name = if to == "opencode" { "again.json" } else { "again.jsonl" };
+            let report = again.import(&again.file(name, file.as_bytes()));
+            assert_eq!(report.problems, [], "from {from} to {to}");
+            let view = again.engine.inspect(&report.sessions[0].session_id).unwrap();
+            assert_eq!(view.open_results, 0, "from {from} to {to}");
+            let (mut lines, mut want) = (conversation(&view.messages), CONVERSATION.to_vec());
+            if from == to {
+                // An agent's own records stay in their order.
+                lines.sort_unstable();
+                want.sort_unstable();
+            }
+            assert_eq!(lines, want, "from {from} to {to}");
+        }
+    }
+}
+
+#[test]
+fn pi_gets_the_calls_of_one_message_in_one_and_a_tool_name_with_each_result() {
+    for from in AGENTS {
+        let file = exported(from, "pi");
+        let lines = file.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let messages: Vec<Value> = lines
+            .filter(|line| line["type"] == "message")
+            .map(|line| line["message"].clone())
+            .collect();
+        let roles: Vec<_> =
+            messages.iter().map(|message| message["role"].as_str().unwrap()).collect();
+        let want = "user assistant toolResult toolResult toolResult assistant \
+                    user assistant toolResult toolResult assistant";
+        assert_eq!(roles.join(" "), want, "from {from}");
+        for result in messages.iter().filter(|message| message["role"] == "toolResult") {
+            assert!(["Read", "Bash"].contains(&result["toolName"].as_str().unwrap()), "{result}");
+        }
+    }
+}
+
+/// Sessions of people, in a folder outside the repository.
+#[test]
+fn no_agent_loses_a_result_of_a_real_session() {
+    let Some(outside) = outside() else { return };
+    for from in ["claude", "codex"] {
+        let scene = Scene::new();
+        for session in scene.import(&outside.join(from)).sessions {
+            for to in AGENTS {
+                let request = ExportTo { dialect: to.into(), at: None, cwd: None };
+                let outgoing = scene.engine.export_to(&session.session_id, &request).unwrap();
+                let exported = outgoing.write(&mut std::io::sink()).unwrap();
+                let lost = exported.lossy.iter().find(|lost| lost.kind == "tool_result");
+                let excluded = scene.engine.inspect(&session.session_id).unwrap().excluded;
+                let unpaired = excluded.get("tool_result").copied().unwrap_or(0);
+                assert_eq!(
+                    lost.map_or(0, |lost| lost.count),
+                    if from == to { 0 } else { unpaired }
+                );
+            }
+        }
+    }
+}
