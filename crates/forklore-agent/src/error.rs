@@ -63,6 +63,12 @@ pub enum Error {
     /// A session that is to be given more to do is no sub-agent of the one that asks.
     #[error("session {0} is no sub-agent of this one; name one that it made")]
     NotADelegate(SessionId),
+    /// A fork was to be only planned, and so has no child to go on with.
+    #[error("the fork of session {0} is a plan, which has no child to go on with")]
+    IsAPlan(SessionId),
+    /// The work was interrupted, and nothing of it was recorded.
+    #[error("the work on session {0} was interrupted; nothing of it was recorded")]
+    Interrupted(SessionId),
     /// There is no turn to go on with.
     #[error("session {0} has no turn that was interrupted or broken off; give it a prompt")]
     NothingToResume(SessionId),
@@ -100,9 +106,11 @@ impl Error {
             },
             Self::Denied { .. } => ErrorKind::PermissionDenied,
             Self::Running(_) => ErrorKind::Busy,
-            Self::Ended(_) | Self::NothingToResume(_) | Self::NotADelegate(_) => {
-                ErrorKind::InvalidArgs
-            }
+            Self::Ended(_)
+            | Self::NothingToResume(_)
+            | Self::NotADelegate(_)
+            | Self::IsAPlan(_) => ErrorKind::InvalidArgs,
+            Self::Interrupted(_) => ErrorKind::Interrupted,
             Self::Budget(_) => ErrorKind::Conflict,
             Self::Json(_) | Self::Work(_) | Self::Io { .. } => ErrorKind::Internal,
         }
@@ -122,6 +130,8 @@ impl Error {
             Self::Denied { what, by, reason } => json!({"what": what, "by": by, "reason": reason}),
             Self::Running(session)
             | Self::Ended(session)
+            | Self::Interrupted(session)
+            | Self::IsAPlan(session)
             | Self::NothingToResume(session)
             | Self::NotADelegate(session) => json!({"session_id": session}),
             _ => json!({}),

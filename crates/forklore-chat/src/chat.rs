@@ -315,12 +315,17 @@ impl<'a> Chat<'a> {
         }
     }
 
-    /// A summary of this session by the model that answers; where it cannot, why not.
-    pub(crate) fn summary(&mut self) -> Result<Summarize> {
+    /// A fork with a summary by the model that answers behind the history. An interruption makes
+    /// no fork.
+    pub(crate) fn fork_with_summary(
+        &mut self,
+        request: Fork,
+    ) -> Result<(Branched, Option<Summarize>)> {
         let waited = format!("{} sums up", self.model);
         let session = self.session.clone();
         let heard = session.subscribe(1);
-        self.watch(heard, &waited, async move { Ok(session.summarize().await?) })
+        let forking = async move { Ok(session.fork_with_summary(request).await?) };
+        self.watch(heard, &waited, forking)
     }
 
     fn leave(&mut self) {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use forklore_agent::approve::Nobody;
 use forklore_agent::notify::{Heard, Notification};
 use forklore_agent::{AgentSession, Equipment, NewSession, Prompt, Turn};
-use forklore_core::{Selector, SessionId};
-use forklore_engine::Summarize;
+use forklore_core::SessionId;
+use forklore_engine::{Fork, Forked, Summarize};
 use futures_util::{FutureExt, StreamExt};
 
 use crate::chat::Start;
@@ -41,24 +41,35 @@ impl Supplies {
         })
     }
 
-    /// What a model says of a session up to a place, or why it says nothing.
+    /// Forks a session with a summary by a model behind the history; where the model cannot be
+    /// asked, by forklore. The second value is the summary where this call made it.
     ///
     /// # Errors
-    /// When no model is configured, or the session is held by another program.
-    pub fn summary(
+    /// When the fork is refused.
+    pub fn fork_with_summary(
         &self,
         model: Option<&str>,
-        session: &SessionId,
-        up_to: &Selector,
-    ) -> Result<Summarize> {
-        let session = self.opened(model, session)?;
-        Ok(self.runtime().block_on(session.summarize_up_to(up_to))?)
+        request: Fork,
+    ) -> Result<(Forked, Option<Summarize>)> {
+        let session = match self.opened(model, &request.parent) {
+            Ok(session) => session,
+            Err(error) => {
+                let summary = Summarize::fallback(error.to_string());
+                let summarize = Some(summary.clone());
+                let forked = self.kernel().engine().fork(&Fork { summarize, ..request })?;
+                let made = forked.recorded;
+                return Ok((forked, made.then_some(summary)));
+            }
+        };
+        let forking = session.fork_with_summary(request);
+        let (branched, summary) = self.runtime().block_on(forking)?;
+        Ok((branched.forked, summary))
     }
 
-    /// The same of a part of a session, by the indexes of its messages.
+    /// Sums up a part of a session, by the indexes of its messages.
     ///
     /// # Errors
-    /// As [`summary`](Self::summary).
+    /// When no model is configured, or there is no such session or part.
     pub fn summary_of_part(
         &self,
         model: Option<&str>,

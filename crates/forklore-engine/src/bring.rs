@@ -161,13 +161,12 @@ impl Engine {
         summary.answer.clone_from(&brought.answer);
         let event = self.brought_event(&brought.event_id, &summary)?;
         let _held = self.hold_mentioned([&event.data]);
-        let append = Append {
-            events: vec![event],
-            expect: Some(into.head_seq()),
-            owner: request.owner.clone(),
-            usage: forklore_core::header::Usage::default(),
-            now: self.now(),
-        };
+        let now = event.ts;
+        let (mut events, usage) =
+            request.summarize.usage_events(now, |at| usage_id(&brought, at))?;
+        events.insert(0, event);
+        let (expect, owner) = (Some(into.head_seq()), request.owner.clone());
+        let append = Append { events, expect, owner, usage, now };
         let appended = self.store.append(&into.id, append)?;
         Ok(Brought { recorded: true, head_seq: appended.head_seq, ..brought })
     }
@@ -280,4 +279,10 @@ pub(crate) fn brought_by(data: &Data) -> Option<(String, SessionId)> {
 fn event_id(of: &Of, by: &Summarize) -> EventId {
     let what = format!("brought {} {} {}", by.strategy(), of.from_index, of.to_index);
     EventId::named(&of.session_id, &what)
+}
+
+/// The id of a record of what the summary cost. It follows from the summary's, so that a repeated
+/// append is recognised.
+fn usage_id(brought: &Brought, at: usize) -> EventId {
+    EventId::named(&brought.from_session_id, &format!("usage {at} of {}", brought.event_id))
 }

@@ -1,12 +1,14 @@
 //! Summaries: what is recorded behind a fork's prefix, or of a branch that is brought into another
 //! (SPEC 8).
 
+use forklore_core::header::Usage;
 use forklore_core::summary::{STRATEGY, Summarizer, Summary};
-use forklore_core::{Role, SessionId};
+use forklore_core::{Data, Event, EventId, EventType, Role, SessionId, payload};
 use forklore_store::port::At;
+use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::{Engine, Result};
+use crate::{Engine, Error, Result};
 
 /// The name of a summary that a model wrote.
 pub(crate) const MODEL_STRATEGY: &str = "model_summary_v1";
@@ -17,14 +19,21 @@ pub enum Summarize {
     /// forklore itself, from the log alone.
     Deterministic,
     /// A model, which the application has asked.
-    Told {
-        /// What it said.
+    ByModel {
+        /// The summary.
         text: String,
-        /// Which model.
+        /// The model that wrote it.
         model: String,
+        /// What asking cost: payloads of `provider_usage`, recorded behind the summary.
+        usage: Vec<Data>,
     },
-    /// forklore itself, in place of a model that told nothing: the summary says why.
-    Untold(String),
+    /// forklore itself, in place of a model that gave no summary.
+    Fallback {
+        /// Why the model gave none; the summary says so.
+        why: String,
+        /// What asking cost all the same.
+        usage: Vec<Data>,
+    },
 }
 
 impl Summarize {
@@ -32,9 +41,43 @@ impl Summarize {
     #[must_use]
     pub fn strategy(&self) -> &'static str {
         match self {
-            Self::Told { .. } => MODEL_STRATEGY,
-            Self::Deterministic | Self::Untold(_) => STRATEGY,
+            Self::ByModel { .. } => MODEL_STRATEGY,
+            Self::Deterministic | Self::Fallback { .. } => STRATEGY,
         }
+    }
+
+    /// A deterministic summary in place of one by a model that was not asked.
+    #[must_use]
+    pub fn fallback(why: impl Into<String>) -> Self {
+        Self::Fallback { why: why.into(), usage: Vec::new() }
+    }
+
+    /// What asking a model cost, as payloads of `provider_usage`.
+    #[must_use]
+    pub fn usage(&self) -> &[Data] {
+        match self {
+            Self::Deterministic => &[],
+            Self::ByModel { usage, .. } | Self::Fallback { usage, .. } => usage,
+        }
+    }
+
+    /// The events that record the cost, with ids from `id`, and their sum.
+    pub(crate) fn usage_events(
+        &self,
+        ts: Timestamp,
+        id: impl Fn(usize) -> EventId,
+    ) -> Result<(Vec<Event>, Usage)> {
+        let mut sum = Usage::default();
+        let mut events = Vec::with_capacity(self.usage().len());
+        for (at, data) in self.usage().iter().enumerate() {
+            let kind = EventType::PROVIDER_USAGE;
+            let (class, effect) = payload::check(&kind, None, data)
+                .map_err(|source| Error::Event { line: at + 1, source })?;
+            sum += payload::usage(data);
+            let (id, data) = (id(at), data.clone());
+            events.push(Event { id, ts, kind, class, dialect: None, effect, data });
+        }
+        Ok((events, sum))
     }
 }
 
@@ -116,9 +159,11 @@ impl Gathered {
         let mut limitations =
             vec!["interpretive context; it replaces nothing of the history".to_owned()];
         let (model, summary) = match by {
-            Summarize::Told { text, model } => (Some(model.clone()), Told::Text(text.clone())),
+            Summarize::ByModel { text, model, .. } => {
+                (Some(model.clone()), Told::Text(text.clone()))
+            }
             Summarize::Deterministic => (None, Told::Gathered(Box::new(self.summary))),
-            Summarize::Untold(why) => {
+            Summarize::Fallback { why, .. } => {
                 limitations.push(format!("{why}, so this is the deterministic summary"));
                 (None, Told::Gathered(Box::new(self.summary)))
             }

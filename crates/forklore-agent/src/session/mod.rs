@@ -9,6 +9,7 @@ mod fork;
 mod initialize;
 mod lease;
 mod prompt;
+mod summarize;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -1,8 +1,8 @@
 //! Compaction: a summary in place of the beginning of the history. Nothing is removed: the log
 //! keeps everything, and a fork before the compaction has it all.
 
-use forklore_core::EventType;
-use forklore_engine::Summarize;
+use forklore_core::{Data, EventType};
+use forklore_engine::{NewEvent, Summarize};
 use serde::Serialize;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -58,20 +58,20 @@ pub(crate) async fn compact(
     inner.announce(Name::ContextPreCompact, data);
     let said = summarize(&inner, equipment, &plan.messages, root_key, cancel).await?;
     if cancel.is_cancelled() {
-        log.append(said.usage).await?;
+        log.append(usage_events(said.usage())).await?;
         return Ok(None);
     }
-    let (text, by, why) = match &said.by {
-        Summarize::Told { text, model } => (text.clone(), Some(model.clone()), None),
+    let (text, by, why) = match &said {
+        Summarize::ByModel { text, model, .. } => (text.clone(), Some(model.clone()), None),
         Summarize::Deterministic => (summary_text(&plan.summary), None, None),
-        Summarize::Untold(why) => (summary_text(&plan.summary), None, Some(why.clone())),
+        Summarize::Fallback { why, .. } => (summary_text(&plan.summary), None, Some(why.clone())),
     };
-    let strategy = said.by.strategy();
+    let strategy = said.strategy();
     let content = format!("[Summary of the conversation so far]\n{text}");
     let data = json!({"from_index": from_index, "to_index": to_index, "content": content,
         "strategy": strategy, "model": by, "reason": reason, "limitations": why});
     let mut events = vec![event(EventType::HISTORY_COMPACTION, data)?];
-    events.extend(said.usage);
+    events.extend(usage_events(said.usage()));
     log.append(events).await?;
     log.look(model).await?;
     let made_room = log.view.bytes() < bytes_before;
@@ -80,6 +80,11 @@ pub(crate) async fn compact(
         "strategy": strategy, "tokens_before": tokens_before, "tokens_after": tokens_after});
     inner.announce(Name::ContextPostCompact, data);
     Ok(Some(Compacted { from_index, to_index, strategy, tokens_before, tokens_after, made_room }))
+}
+
+fn usage_events(usage: &[Data]) -> Vec<NewEvent> {
+    let event = |data: &Data| NewEvent::new(EventType::PROVIDER_USAGE, data.clone());
+    usage.iter().map(event).collect()
 }
 
 fn summary_text(summary: &impl Serialize) -> String {

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use forklore_core::{Message, Part, Role};
-use forklore_engine::{NewEvent, Summarize};
+use forklore_engine::Summarize;
 use tokio_util::sync::CancellationToken;
 
 use super::ask::ask_aside;
@@ -23,20 +23,14 @@ const RESULT_BYTES: usize = 4 << 10;
 /// The transcript where nobody says how much the model takes.
 const TRANSCRIPT_BYTES: usize = 200 << 10;
 
-/// What the model said, and what asking it took.
-pub(crate) struct Summarized {
-    pub(crate) by: Summarize,
-    pub(crate) usage: Vec<NewEvent>,
-}
-
-/// Asks the model for a summary. When it gives none, that is told instead.
+/// Asks the model for a summary. If it gives none, the result says why.
 pub(crate) async fn summarize(
     inner: &Inner,
     equipment: &Equipment,
     messages: &[Message],
     cache_key: String,
     cancel: &CancellationToken,
-) -> Result<Summarized> {
+) -> Result<Summarize> {
     let model = &*equipment.model;
     let room = model.context_window().and_then(|tokens| usize::try_from(tokens * 2).ok());
     let text = transcript(messages);
@@ -56,19 +50,19 @@ pub(crate) async fn summarize(
     let purpose = "summary";
     let asked = ask_aside(inner, model, &request, &equipment.settings, cancel, purpose).await;
     let calls = asked.lost(Some(purpose)).chain(asked.answered(Some(purpose)));
-    let usage = calls.map(|call| call.event(equipment)).collect::<Result<_>>()?;
+    let usage = calls.map(|call| Ok(call.event(equipment)?.data)).collect::<Result<_>>()?;
     let is_cut = asked.answer.end.as_ref().is_some_and(|end| end.reason == EndReason::Length);
     let text = if is_cut { whole_words(&asked.answer.text()) } else { asked.answer.text() };
-    let by = if let Some(failed) = asked.failed {
-        Summarize::Untold(Error::from(failed).to_string())
+    let why = if let Some(failed) = asked.failed {
+        Error::from(failed).to_string()
     } else if asked.answer.end.is_none() {
-        Summarize::Untold("the model was interrupted".into())
+        "the model was interrupted".into()
     } else if text.trim().is_empty() {
-        Summarize::Untold("the model gave no summary".into())
+        "the model gave no summary".into()
     } else {
-        Summarize::Told { text, model: model.name().model.clone() }
+        return Ok(Summarize::ByModel { text, model: model.name().model.clone(), usage });
     };
-    Ok(Summarized { by, usage })
+    Ok(Summarize::Fallback { why, usage })
 }
 
 /// What is whole of a text that reached the most tokens.

@@ -23,6 +23,7 @@ mod scripted;
 mod spent;
 mod streams;
 mod subagents;
+mod summaries;
 mod trouble;
 mod turns;
 mod vain;

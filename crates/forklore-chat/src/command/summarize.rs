@@ -25,17 +25,20 @@ pub(super) const COMMAND: Command = Command {
 
 fn run(chat: &mut Chat<'_>, rest: &str) -> Result<Next> {
     let parent = chat.header()?;
-    let by = match at_most_one(&COMMAND, words(rest)?)?.as_deref() {
-        None | Some("model") => chat.summary()?,
-        Some("deterministic") => Summarize::Deterministic,
+    let request = Fork::of(parent.id);
+    let (branched, summary) = match at_most_one(&COMMAND, words(rest)?)?.as_deref() {
+        None | Some("model") => chat.fork_with_summary(request)?,
+        Some("deterministic") => {
+            let summarize = Some(Summarize::Deterministic);
+            (chat.fork(Fork { summarize, ..request })?, None)
+        }
         Some(_) => return Err(Error::words("/summarize [model|deterministic]")),
     };
-    let (how, told) = match &by {
-        Summarize::Told { text, .. } => (format!("by {}", chat.model_named()), Some(text.clone())),
-        Summarize::Untold(why) => (format!("without a model: {why}"), None),
-        Summarize::Deterministic => ("without a model".to_owned(), None),
+    let (how, text) = match summary {
+        Some(Summarize::ByModel { text, .. }) => (format!("by {}", chat.model_named()), Some(text)),
+        Some(Summarize::Fallback { why, .. }) => (format!("without a model: {why}"), None),
+        Some(Summarize::Deterministic) | None => ("without a model".to_owned(), None),
     };
-    let branched = chat.fork(Fork { summarize: Some(by), ..Fork::of(parent.id) })?;
     let label = branched.forked.label.to_string();
     chat.go_to(branched.child)?;
     chat.screen.words(&[
@@ -45,8 +48,8 @@ fn run(chat: &mut Chat<'_>, rest: &str) -> Result<Next> {
         (Tone::Label, &label),
         (Tone::Dim, "; /inspect shows it, /back returns"),
     ]);
-    if let Some(told) = told {
-        chat.screen.excerpt(Tone::Dim, &told, "  ", LINES);
+    if let Some(text) = text {
+        chat.screen.excerpt(Tone::Dim, &text, "  ", LINES);
     }
     Ok(Next::Line)
 }

@@ -105,11 +105,11 @@ fn sessions_of_other_folders_are_not_resumed_here() {
 }
 
 #[test]
-fn a_summary_goes_with_a_fork_and_its_cost_stays_with_the_parent() {
+fn a_summary_and_its_cost_go_with_a_fork() {
     let mut world = World::new();
     let shown = world.talk(World::start(), &["hello", "/summarize", "/summarize deterministic"]);
     insta::assert_snapshot!(shown);
-    assert_eq!(only_root(&world).usage.input, 200);
+    assert_eq!(only_root(&world).usage.input, 100);
 }
 
 #[test]

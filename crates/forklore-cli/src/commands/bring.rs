@@ -1,13 +1,16 @@
 //! `bring`: what a branch came to, told to another session.
 
-use forklore::engine::{Bring, Brought};
-use forklore_chat::Supplies;
+use std::ops::Range;
 
-use super::fork::{SummarizeBy, summarized};
+use forklore::core::{ErrorKind, SessionId};
+use forklore::engine::{Bring, Brought, Summarize};
+
+use super::fork::{SummarizeBy, remark_fallback, why_no_model};
 use crate::app::App;
 use crate::failure::Result;
 use crate::output::{Output, Page, Tone, count};
 use crate::session_ref::SessionRef;
+use crate::supplies;
 
 /// Lines of the branch's last answer that are shown.
 const LINES: usize = 6;
@@ -51,8 +54,11 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let request = if planned.existing {
         plain
     } else {
-        let ask = |supplies: &Supplies| supplies.summary_of_part(None, &branch.id, part.clone());
-        let summarize = summarized(args.summarize, args.dry_run, app, output, ask);
+        let summarize = match args.summarize {
+            SummarizeBy::Deterministic => Summarize::Deterministic,
+            SummarizeBy::Model if args.dry_run => Summarize::fallback("nothing was asked"),
+            SummarizeBy::Model => summed_up(app, &branch.id, part.clone(), output)?,
+        };
         Bring { summarize, part: Some(part), ..plain }
     };
     let brought = app.engine()?.bring(&Bring { dry_run: args.dry_run, ..request })?;
@@ -66,6 +72,24 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         ]);
     }
     Ok(())
+}
+
+/// The configured model's summary of a part of the branch, or why there is none.
+fn summed_up(
+    app: &App,
+    branch: &SessionId,
+    part: Range<u64>,
+    output: &mut Output,
+) -> Result<Summarize> {
+    let asked = supplies::of(app, None, output)
+        .and_then(|supplies| Ok(supplies.summary_of_part(None, branch, part)?));
+    let summary = match asked {
+        Err(failure) if failure.kind() == ErrorKind::Interrupted => return Err(failure),
+        Err(failure) => Summarize::fallback(why_no_model(&failure)),
+        Ok(summary) => summary,
+    };
+    remark_fallback(&summary, output);
+    Ok(summary)
 }
 
 /// `into` is the label of the session that is told and its id, `from` the id of the branch.

@@ -9,7 +9,6 @@ use forklore::core::workspace::Workspace;
 use forklore::core::{Header, Label, Selector, SessionId, SessionKind, Strategy, ToolCallPolicy};
 use forklore::engine::{Fork, Forked, Summarize};
 use forklore::store::port::Filter;
-use forklore_chat::Supplies;
 
 use crate::app::App;
 use crate::args::choice;
@@ -102,34 +101,18 @@ pub(super) enum SummarizeBy {
     Model,
 }
 
-/// Who writes a summary; `ask` asks the configured model. A model that cannot be asked is no reason
-/// not to have one: then it says why.
-pub(super) fn summarized(
-    by: SummarizeBy,
-    dry_run: bool,
-    app: &App,
-    output: &mut Output,
-    ask: impl FnOnce(&Supplies) -> forklore_chat::Result<Summarize>,
-) -> Summarize {
-    match by {
-        SummarizeBy::Deterministic => Summarize::Deterministic,
-        SummarizeBy::Model if dry_run => Summarize::Untold("nothing was asked".into()),
-        SummarizeBy::Model => {
-            let told = supplies::of(app, None, output).and_then(|supplies| Ok(ask(&supplies)?));
-            let told = told.unwrap_or_else(|failure| Summarize::Untold(short(&failure)));
-            if let Summarize::Untold(why) = &told {
-                output.remark(&format!("summed up without a model: {why}"));
-            }
-            told
-        }
-    }
-}
-
 /// Why no model was asked, in a line.
-fn short(failure: &Failure) -> String {
+pub(super) fn why_no_model(failure: &Failure) -> String {
     match failure.lines_to_write() {
         Some(_) => "no model is configured".to_owned(),
         None => failure.to_string(),
+    }
+}
+
+/// Says that a summary was made without a model, and why.
+pub(super) fn remark_fallback(summary: &Summarize, output: &mut Output) {
+    if let Summarize::Fallback { why, .. } = summary {
+        output.remark(&format!("summed up without a model: {why}"));
     }
 }
 
@@ -159,12 +142,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         IdStyle::AkCoder => Some(ak_coder_id(engine, &parent)?),
         IdStyle::Uuid => asked.id,
     };
-    let summarize = args.summarize.map(|by| {
-        let cut = asked.at.clone().unwrap_or(Selector::End);
-        let ask = |supplies: &Supplies| supplies.summary(None, &parent.id, &cut);
-        summarized(by, args.dry_run, app, output, ask)
-    });
-    let forked = engine.fork(&Fork {
+    let by_model = matches!(args.summarize, Some(SummarizeBy::Model));
+    let request = Fork {
         parent: parent.id.clone(),
         at: asked.at,
         id,
@@ -173,15 +152,46 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         kind: args.kind,
         strategy: args.strategy,
         tool_calls: args.tool_calls,
-        summarize,
+        summarize: args.summarize.map(|by| match by {
+            SummarizeBy::Deterministic => Summarize::Deterministic,
+            SummarizeBy::Model => Summarize::fallback("nothing was asked"),
+        }),
         principal: args.principal.clone(),
         permissions: args.permissions.as_deref().map(permissions),
         workspace: asked.into,
         metadata,
         config: None,
         dry_run: args.dry_run,
-    })?;
+    };
+    let forked = if by_model && !args.dry_run {
+        fork_with_summary(request, app, output)?
+    } else {
+        engine.fork(&request)?
+    };
     answer(&forked, &parent, engine, output)
+}
+
+/// Forks with a summary by the configured model. Where none can be asked, forklore writes the
+/// summary and says why.
+fn fork_with_summary(request: Fork, app: &App, output: &mut Output) -> Result<Forked> {
+    match supplies::of(app, None, output) {
+        Ok(supplies) => {
+            let (forked, summary) = supplies.fork_with_summary(None, request)?;
+            if let Some(summary) = &summary {
+                remark_fallback(summary, output);
+            }
+            Ok(forked)
+        }
+        Err(failure) => {
+            let summary = Summarize::fallback(why_no_model(&failure));
+            let forked =
+                app.engine()?.fork(&Fork { summarize: Some(summary.clone()), ..request })?;
+            if forked.recorded {
+                remark_fallback(&summary, output);
+            }
+            Ok(forked)
+        }
+    }
 }
 
 /// `fork-<parent>-<ms>`, as ak-coder names its forks.

@@ -152,3 +152,27 @@ fn a_model_that_sums_a_branch_up_is_told_its_own_part() {
     let nothing = run(&place, &["bring", "empty", "--into", "plan-1", "--summarize=model"]);
     assert_eq!((nothing.code, endpoint.asked().len()), (2, 2), "{nothing:?}");
 }
+
+#[test]
+fn a_fork_with_a_models_summary_leaves_the_parent_as_it_is_and_is_asked_for_once() {
+    let endpoint = Endpoint::echo();
+    let place = Place::with_a_plan();
+    place.file("config.toml", &endpoint.model("one"));
+    let fork = |at: &'static str| {
+        let words = ["--json", "fork", "plan-1", "--at", at, "--id", "kid", "--summarize=model"];
+        run(&place, &words)
+    };
+    let parent = || (place.ok(&["--json", "log", "plan-1"]), place.json(&["show", "plan-1"]));
+    let before = parent();
+    assert_ne!(fork("turn:9").code, 0);
+    assert_eq!((endpoint.asked().len(), parent()), (0, before.clone()));
+    assert_eq!(fork("turn:1").code, 0);
+    let again = fork("turn:1");
+    let again: Value = serde_json::from_str(&again.out).unwrap();
+    assert_eq!((&again["existing"], endpoint.asked().len()), (&true.into(), 1));
+    assert_eq!(parent(), before);
+    let own = place.ok(&["--json", "log", "kid", "--own"]);
+    let kinds: Vec<Value> = own.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let kinds: Vec<_> = kinds.iter().map(|event| event["type"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["session_fork", "branch_summary", "provider_usage"]);
+}

@@ -308,6 +308,7 @@ impl Plan {
         label: Label,
     ) -> Result<NewSession> {
         let created = engine.now();
+        let (events, usage) = self.first_events(engine, parent, created)?;
         Ok(NewSession {
             id: self.child.clone(),
             kind: self.kind,
@@ -328,8 +329,8 @@ impl Plan {
                 strategy: self.strategy,
                 tool_calls: self.tool_calls,
             }),
-            events: self.first_events(engine, parent, created)?,
-            usage: forklore_core::header::Usage::default(),
+            events,
+            usage,
         })
     }
 }

@@ -126,7 +126,8 @@ impl Plan {
 
     /// The last log position of the child when it is new.
     pub(super) fn head_seq(&self) -> i64 {
-        let tail = self.synthetic.len() as u64 + u64::from(self.summarize.is_some());
+        let summary = self.summarize.as_ref().map_or(0, |by| 1 + by.usage().len() as u64);
+        let tail = self.synthetic.len() as u64 + summary;
         i64::try_from(self.inherited() + tail).unwrap_or(i64::MAX)
     }
 
@@ -162,7 +163,7 @@ impl Plan {
         }
         match &self.summarize {
             Some(Summarize::Deterministic) => words.push("--summarize=deterministic".into()),
-            Some(Summarize::Told { .. } | Summarize::Untold(_)) => {
+            Some(Summarize::ByModel { .. } | Summarize::Fallback { .. }) => {
                 words.push("--summarize=model".into());
             }
             None => {}

@@ -1,6 +1,7 @@
 //! The first events of a child: `session_fork`, synthetic results, a summary (SPEC 6.2, 6.3, 8).
 
 use forklore_core::call::OpenCall;
+use forklore_core::header::Usage;
 use forklore_core::workspace::Workspace;
 use forklore_core::{
     Class, Cut, Data, Effect, Event, EventId, EventType, Header, SessionId, SessionKind, Strategy,
@@ -80,7 +81,7 @@ impl Plan {
         engine: &Engine,
         parent: &Header,
         ts: Timestamp,
-    ) -> Result<Vec<Event>> {
+    ) -> Result<(Vec<Event>, Usage)> {
         let record = ForkRecord {
             kind: self.kind,
             parent_session_id: &parent.id,
@@ -101,6 +102,7 @@ impl Plan {
             let seq = self.inherited() + events.len() as u64;
             events.push(synthetic_result(&self.child, seq, call, ts)?);
         }
+        let mut cost = Usage::default();
         if let Some(by) = &self.summarize {
             let seq = self.inherited() + events.len() as u64;
             let of = Of { session_id: parent.id.clone(), from_index: 0, to_index: self.cut.index };
@@ -111,8 +113,12 @@ impl Plan {
                 data,
                 ts,
             )?);
+            let (usage, sum) =
+                by.usage_events(ts, |at| EventId::derived(&self.child, seq + 1 + at as u64))?;
+            events.extend(usage);
+            cost = sum;
         }
-        Ok(events)
+        Ok((events, cost))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Bringing what a branch came to into another one (SPEC 8).
 
-use forklore_core::{ErrorKind, EventType};
+use forklore_core::{Data, ErrorKind, EventType};
 use forklore_engine::{
     AppendRequest, Bring, Error, Fork, NewEvent, Summarize, ToldOf, TreeRequest,
 };
@@ -17,6 +17,7 @@ on_every_store!(
     a_running_session_is_busy_but_for_its_owner,
     of_two_at_once_one_is_recorded,
     a_model_may_tell_it,
+    what_a_models_summary_cost_stands_behind_it_in_the_session_that_is_told,
     the_part_that_was_summed_up_is_the_part_that_is_told,
     a_fork_of_the_told_session_knows_it_was_brought,
     a_dry_run_writes_nothing_and_agrees,
@@ -141,12 +142,12 @@ fn of_two_at_once_one_is_recorded(world: &World) {
 
 fn a_model_may_tell_it(world: &World) {
     family(world);
-    let told = Summarize::Told { text: "it took winnow".into(), model: "small".into() };
+    let told = by_model("it took winnow", &[]);
     let brought = world.engine.bring(&Bring { summarize: told, ..bring("a", "b") }).unwrap();
     assert_eq!(brought.strategy, "model_summary_v1");
     let data = last_data(world, "b");
     assert_eq!((&data["summary"], &data["model"]), (&json!("it took winnow"), &json!("small")));
-    let why = Summarize::Untold("the model cannot be reached".into());
+    let why = Summarize::fallback("the model cannot be reached");
     let brought = world.engine.bring(&Bring { summarize: why, ..bring("a", "m") }).unwrap();
     assert_eq!(brought.strategy, "deterministic_operational_summary_v2");
     let data = last_data(world, "m");
@@ -156,6 +157,29 @@ fn a_model_may_tell_it(world: &World) {
     );
     let log = world.log("m");
     assert_eq!(log.last().unwrap().event.kind, EventType::BRANCH_SUMMARY);
+}
+
+fn by_model(text: &str, usage: &[&str]) -> Summarize {
+    let usage = usage.iter().map(|data| Data::parse(data).unwrap()).collect();
+    Summarize::ByModel { text: text.into(), model: "small".into(), usage }
+}
+
+fn what_a_models_summary_cost_stands_behind_it_in_the_session_that_is_told(world: &World) {
+    family(world);
+    let branch = (world.printed("a"), world.engine.show(&id("a")).unwrap());
+    let summarize = by_model("it took winnow", &[r#"{"input":7}"#, r#"{"input":5,"output":2}"#]);
+    let request = Bring { summarize, ..bring("a", "b") };
+    let brought = world.engine.bring(&request).unwrap();
+    let log = world.log("b");
+    let kinds: Vec<_> = log.iter().rev().take(3).map(|it| it.event.kind.as_str()).collect();
+    assert_eq!(kinds, ["provider_usage", "provider_usage", "branch_summary"]);
+    assert_eq!(i64::try_from(brought.seq).unwrap() + 2, brought.head_seq);
+    let usage = world.engine.show(&id("b")).unwrap().usage;
+    assert_eq!((usage.input, usage.output), (12, 2));
+    assert_eq!((world.printed("a"), world.engine.show(&id("a")).unwrap()), branch);
+    let again = world.engine.bring(&request).unwrap();
+    assert!(again.existing && !again.recorded);
+    assert_eq!(world.log("b").len(), log.len());
 }
 
 fn a_fork_of_the_told_session_knows_it_was_brought(world: &World) {
@@ -183,10 +207,7 @@ fn a_dry_run_writes_nothing_and_agrees(world: &World) {
 fn the_part_that_was_summed_up_is_the_part_that_is_told(world: &World) {
     family(world);
     let part = |part| Bring { part: Some(part), ..bring("a", "b") };
-    let said = |request: Bring| Bring {
-        summarize: Summarize::Told { text: "it tried x".into(), model: "m".into() },
-        ..request
-    };
+    let said = |request: Bring| Bring { summarize: by_model("it tried x", &[]), ..request };
     // The branch has gone on since it was asked what is new.
     world.write("a", "u5 a5");
     let told = world.engine.bring(&said(part(2..6))).unwrap();

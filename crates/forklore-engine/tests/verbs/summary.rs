@@ -9,6 +9,7 @@ on_every_store!(
     a45_fields_place_counts_strategy_and_limitations,
     a46_the_same_history_gives_the_same_summary,
     a47_all_places_are_indexes,
+    what_a_models_summary_cost_belongs_to_the_child,
 );
 
 fn summarized(world: &World, at: &str, child: &str, by: Summarize) -> serde_json::Value {
@@ -49,8 +50,7 @@ fn a45_fields_place_counts_strategy_and_limitations(world: &World) {
     );
     assert!(!found["limitations"].as_array().unwrap().is_empty());
     // Asking for a model without one says so.
-    let by_model =
-        summarized(world, "end", "d", Summarize::Untold("no model is configured".into()));
+    let by_model = summarized(world, "end", "d", Summarize::fallback("no model is configured"));
     assert_eq!(by_model["summary"], *summary);
     assert!(by_model["limitations"].to_string().contains("no model is configured"));
 }
@@ -84,4 +84,24 @@ fn a47_all_places_are_indexes(world: &World) {
         .map(|fact| (fact["index"].as_u64().unwrap(), fact["text"].as_str().unwrap().to_owned()))
         .collect();
     assert_eq!(facts, [(0, "u1".to_owned()), (3, "a1".to_owned())]);
+}
+
+fn what_a_models_summary_cost_belongs_to_the_child(world: &World) {
+    world.session("p", "u1 a1");
+    let parent = (world.printed("p"), world.engine.show(&id("p")).unwrap());
+    let usage = vec![Data::parse(r#"{"input":7,"output":2,"purpose":"summary"}"#).unwrap()];
+    let by = Summarize::ByModel { text: "short".into(), model: "small".into(), usage };
+    let fork = Fork { summarize: Some(by), id: Some(id("c")), ..Fork::of(id("p")) };
+    let planned = world.engine.fork(&Fork { dry_run: true, ..fork.clone() }).unwrap();
+    let forked = world.engine.fork(&fork).unwrap();
+    assert_eq!(planned.head_seq, forked.head_seq);
+    let own: Vec<_> = world.log("c").into_iter().rev().take(2).map(|it| it.event).collect();
+    let kinds: Vec<_> = own.iter().map(|event| event.kind.as_str()).collect();
+    assert_eq!(kinds, ["provider_usage", "branch_summary"]);
+    let usage = world.engine.show(&id("c")).unwrap().usage;
+    assert_eq!((usage.input, usage.output), (7, 2));
+    assert_eq!((world.printed("p"), world.engine.show(&id("p")).unwrap()), parent);
+    // A fork of the child inherits the summary, and not what it cost.
+    world.fork("c", "", "d");
+    assert_eq!(world.engine.show(&id("d")).unwrap().usage.input, 0);
 }

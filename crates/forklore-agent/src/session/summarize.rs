@@ -1,0 +1,102 @@
+//! `summarize`: a model sums a session up, for a fork of it or for another session.
+//!
+//! Nothing is written into the session that is summed up: the summary carries what it cost, and
+//! whoever records the summary records the cost beside it.
+
+use std::ops::Range;
+
+use forklore_core::{Message, Selector, SessionId};
+use forklore_engine::{Engine, Record, Result as EngineResult, Summarize};
+use tokio_util::sync::CancellationToken;
+
+use super::execute::Running;
+use super::{AgentSession, Inner};
+use crate::turn::{cache_key, summarize};
+use crate::{Error, Result};
+
+/// What is summed up.
+pub(super) enum Part {
+    /// What the model receives.
+    All,
+    /// What stands before a cut.
+    Before(Selector),
+    /// Some messages, by their indexes.
+    Messages(Range<u64>),
+}
+
+impl AgentSession {
+    /// Asks the session's model to sum the session up (SPEC 8). The session itself stays as it is,
+    /// so another runtime may hold it meanwhile. [`interrupt`](Self::interrupt) ends it.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] when it was interrupted; `busy` while this runtime is in the middle
+    /// of a turn; `not_found`. That the model gives no summary is no error: then the summary says
+    /// why.
+    pub async fn summarize(&self) -> Result<Summarize> {
+        self.summarize_part_of(Part::All).await
+    }
+
+    /// Sums up what stands before a cut, for a fork there.
+    ///
+    /// # Errors
+    /// As [`summarize`](Self::summarize); `invalid_args` (the cut).
+    pub async fn summarize_up_to(&self, cut: &Selector) -> Result<Summarize> {
+        let part = match cut {
+            Selector::End => Part::All,
+            cut => Part::Before(cut.clone()),
+        };
+        self.summarize_part_of(part).await
+    }
+
+    /// Sums up some messages alone, by their indexes: what another session is to learn of this one.
+    ///
+    /// # Errors
+    /// As [`summarize`](Self::summarize).
+    pub async fn summarize_part(&self, part: Range<u64>) -> Result<Summarize> {
+        self.summarize_part_of(Part::Messages(part)).await
+    }
+
+    async fn summarize_part_of(&self, part: Part) -> Result<Summarize> {
+        let inner = &self.inner;
+        let _turn = inner.turn.try_lock().map_err(|_| Error::Running(self.id()))?;
+        let running = Running::begin(inner);
+        inner.make_ready().await?;
+        inner.summarize(part, &running.cancel).await
+    }
+}
+
+impl Inner {
+    /// Sums up a part of this session, for whoever holds the turn.
+    pub(super) async fn summarize(
+        &self,
+        part: Part,
+        cancel: &CancellationToken,
+    ) -> Result<Summarize> {
+        let (identity, equipment) = (self.identity(), self.equipment());
+        let (session, model) = (identity.session_id.clone(), equipment.model.name().model.clone());
+        let messages =
+            self.kernel.run(move |engine| messages(engine, &session, &model, &part)).await?;
+        let key = cache_key(&identity.root_id);
+        let summary = summarize(self, &equipment, &messages, key, cancel).await?;
+        if cancel.is_cancelled() {
+            return Err(Error::Interrupted(identity.session_id));
+        }
+        Ok(summary)
+    }
+}
+
+/// The messages of a part: all as the model receives them, a part as it was written.
+fn messages(
+    engine: &Engine,
+    id: &SessionId,
+    model: &str,
+    part: &Part,
+) -> EngineResult<Vec<Message>> {
+    let records = match part {
+        Part::All => return Ok(engine.model_view(id, Some(model))?.messages),
+        Part::Before(cut) => engine.replay(id, Some(cut))?,
+        Part::Messages(range) => engine.replay_part(id, range)?,
+    };
+    let message = |record: Record| Message { role: record.role, content: record.content };
+    records.map(|record| record.map(message)).collect()
+}

@@ -1,0 +1,177 @@
+//! Summaries by the model: what they cost belongs to the child, and the parent stays as it is.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use forklore_agent::model::{ModelErrorKind, Piece, TokenUsage};
+use forklore_agent::notify::Name;
+use forklore_agent::{AgentSession, Error};
+use forklore_core::{ErrorKind, Header, Selector};
+use forklore_engine::{Engine, Fork, Summarize};
+use forklore_sqlite::{Options, SqliteStore};
+use serde_json::Value;
+
+use crate::scripted::{Act, Scripted, says};
+use crate::world::World;
+
+/// Makes a test of each case for the store in memory and for SQLite.
+macro_rules! on_each_store {
+    ($($case:ident),* $(,)?) => {
+        mod memory {
+            $(#[tokio::test] async fn $case() { super::$case(crate::world::World::new()).await; })*
+        }
+        mod sqlite {
+            $(#[tokio::test] async fn $case() {
+                let dir = tempfile::tempdir().unwrap();
+                super::$case(super::on_disk(&dir)).await;
+            })*
+        }
+    };
+}
+
+on_each_store!(
+    the_cost_of_a_summary_is_the_childs_and_the_parent_stays_as_it_is,
+    a_fork_that_exists_asks_the_model_nothing,
+    a_fork_that_is_refused_asks_nothing_and_leaves_nothing,
+    an_interrupted_summary_makes_no_fork,
+    a_summary_of_a_session_that_another_runtime_holds_needs_no_lease,
+    what_failed_attempts_cost_is_recorded_with_the_fallback,
+    a_summary_stops_at_the_cut,
+    a_plan_has_no_child,
+);
+
+fn on_disk(dir: &tempfile::TempDir) -> World {
+    let path = dir.path().join("store.db");
+    World::over(Engine::over(Arc::new(SqliteStore::open(&path, Options::default()).unwrap())))
+}
+
+/// Everything that the store has of a session.
+fn stored(world: &World, session: &AgentSession) -> (Header, Vec<(String, Value)>) {
+    let id = session.id();
+    (world.kernel.engine().show(&id).unwrap(), world.events(&id))
+}
+
+fn child() -> Fork {
+    Fork { id: Some("kid".parse().unwrap()), ..Fork::of("ignored".parse().unwrap()) }
+}
+
+async fn the_cost_of_a_summary_is_the_childs_and_the_parent_stays_as_it_is(world: World) {
+    let session = world.root(&Scripted::new(vec![says("hello"), says("in short")]));
+    session.execute("hi").await.unwrap();
+    let before = stored(&world, &session);
+    let (branched, summary) = session.fork_with_summary(child()).await.unwrap();
+    assert_eq!(summary.unwrap().strategy(), "model_summary_v1");
+    assert_eq!(stored(&world, &session), before);
+    let types = world.types(&branched.child.id());
+    let own = ["session_fork", "user_message", "assistant_message", "branch_summary"];
+    assert_eq!(types[..4], own);
+    assert_eq!(types[4..], ["provider_usage"]);
+    let events = world.events(&branched.child.id());
+    assert_eq!(
+        (&events[3].1["summary"], &events[4].1["purpose"]),
+        (&"in short".into(), &"summary".into())
+    );
+    assert_eq!(world.kernel.engine().show(&branched.child.id()).unwrap().usage.input, 100);
+    assert_eq!(branched.forked.head_seq, 4);
+    branched.child.execute("on").await.unwrap();
+}
+
+async fn a_fork_that_exists_asks_the_model_nothing(world: World) {
+    let model = Scripted::new(vec![]);
+    let session = world.root(&model);
+    session.execute("hi").await.unwrap();
+    let (first, _) = session.fork_with_summary(child()).await.unwrap();
+    let before = stored(&world, &first.child);
+    let (again, summary) = session.fork_with_summary(child()).await.unwrap();
+    assert!(again.forked.existing && !again.forked.recorded && summary.is_none());
+    assert_eq!(stored(&world, &again.child), before);
+    assert_eq!(model.asked().len(), 2);
+}
+
+async fn a_fork_that_is_refused_asks_nothing_and_leaves_nothing(world: World) {
+    let model = Scripted::new(vec![]);
+    let session = world.root(&model);
+    session.execute("hi").await.unwrap();
+    let before = stored(&world, &session);
+    let beyond = Fork { at: Some(Selector::Turn(9)), ..child() };
+    let error = session.fork_with_summary(beyond).await.err().unwrap();
+    assert_eq!(error.kind(), ErrorKind::InvalidArgs);
+    let taken = Fork { label: Some("main".parse().unwrap()), ..child() };
+    let error = session.fork_with_summary(taken).await.err().unwrap();
+    assert_eq!(error.kind(), ErrorKind::AlreadyExists);
+    assert_eq!(stored(&world, &session), before);
+    assert_eq!(model.asked().len(), 1);
+}
+
+async fn an_interrupted_summary_makes_no_fork(world: World) {
+    let session = world.root(&Scripted::new(vec![says("hello"), vec![Act::Hang]]));
+    session.execute("hi").await.unwrap();
+    let before = stored(&world, &session);
+    let forking = session.clone();
+    let forking = tokio::spawn(async move { forking.fork_with_summary(child()).await });
+    while world.ears.of(Name::ProviderRequest).len() < 2 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    assert!(session.interrupt());
+    let error = forking.await.unwrap().err().unwrap();
+    assert!(matches!(error, Error::Interrupted(_)), "{error}");
+    assert_eq!(error.kind(), ErrorKind::Interrupted);
+    assert_eq!(stored(&world, &session), before);
+    assert!(world.kernel.engine().show(&child().id.unwrap()).is_err());
+    assert!(world.ears.of(Name::SessionFork).is_empty());
+    // A summary alone says so too, and the session goes on.
+    let summing = session.clone();
+    session.set_model(Scripted::new(vec![vec![Act::Hang]]));
+    let summing = tokio::spawn(async move { summing.summarize().await });
+    while world.ears.of(Name::ProviderRequest).len() < 3 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    assert!(session.interrupt());
+    assert!(matches!(summing.await.unwrap().unwrap_err(), Error::Interrupted(_)));
+    session.execute("and on").await.unwrap();
+}
+
+async fn a_summary_of_a_session_that_another_runtime_holds_needs_no_lease(world: World) {
+    let session = world.root(&Scripted::new(vec![]));
+    session.execute("hi").await.unwrap();
+    world.kernel.engine().hold(&session.id(), "another").unwrap();
+    let (branched, _) = session.fork_with_summary(child()).await.unwrap();
+    assert!(branched.forked.recorded);
+    let lease = world.kernel.engine().show(&session.id()).unwrap().lease.unwrap();
+    assert_eq!(lease.owner, "another");
+}
+
+async fn what_failed_attempts_cost_is_recorded_with_the_fallback(world: World) {
+    let usage = TokenUsage { input: Some(7), ..TokenUsage::default() };
+    let known = Act::Say(Piece::Usage { usage, request_id: None });
+    let failing = vec![known, Act::Fail(ModelErrorKind::Key)];
+    let session = world.root(&Scripted::new(vec![says("hello"), failing]));
+    session.execute("hi").await.unwrap();
+    let (branched, summary) = session.fork_with_summary(child()).await.unwrap();
+    assert!(matches!(summary, Some(Summarize::Fallback { .. })), "{summary:?}");
+    assert_eq!(world.kernel.engine().show(&branched.child.id()).unwrap().usage.input, 7);
+}
+
+async fn a_summary_stops_at_the_cut(world: World) {
+    let model = Scripted::new(vec![]);
+    let session = world.root(&model);
+    session.execute("first").await.unwrap();
+    session.execute("second").await.unwrap();
+    let early = Fork { at: Some(Selector::Turn(1)), ..child() };
+    let (branched, _) = session.fork_with_summary(early).await.unwrap();
+    let transcript = model.asked()[2].messages[0].plain_text();
+    assert!(transcript.contains("first") && !transcript.contains("second"), "{transcript}");
+    assert_eq!(branched.forked.cut.index, 2);
+}
+
+async fn a_plan_has_no_child(world: World) {
+    let session = world.root(&Scripted::new(vec![]));
+    session.execute("hi").await.unwrap();
+    let before = stored(&world, &session);
+    let planned = session.plan_fork(child()).await.unwrap();
+    assert!(planned.dry_run && !planned.recorded);
+    let error = session.fork(Fork { dry_run: true, ..child() }).await.err().unwrap();
+    assert_eq!(error.kind(), ErrorKind::InvalidArgs);
+    assert_eq!(stored(&world, &session), before);
+    assert!(world.kernel.engine().show(&planned.child_session_id).is_err());
+}
