@@ -13,6 +13,9 @@ mod cut;
 mod delete;
 mod detach;
 mod durable;
+mod durable_feed;
+mod feed;
+mod following;
 mod hostile;
 mod label;
 mod lease;
@@ -23,6 +26,7 @@ mod processes;
 mod race;
 mod read;
 mod shared_attachments;
+mod shared_feed;
 mod size;
 mod verbatim;
 mod verify;
@@ -351,6 +355,37 @@ macro_rules! __forklore_cases {
                 2302 processes_that_put_the_same_bytes_keep_them_once
                 2303 a_put_that_is_killed_leaves_nothing_under_a_name
                 2304 what_another_process_holds_is_not_swept
+            }
+            base feed {
+                2401 a_reader_that_begins_gets_every_living_session_once
+                2402 a_mark_of_now_shows_nothing_that_was_before
+                2403 each_write_is_reported_as_what_it_was
+                2404 many_commits_of_a_session_come_as_one_change
+                2405 sessions_come_in_the_order_of_their_last_commits
+                2406 pages_of_any_size_lead_through_every_change
+                2407 what_is_written_between_two_pages_is_not_left_out
+                2408 a_session_made_while_a_reader_turns_pages_is_reported_as_made
+                2409 a_fork_is_reported_and_its_parent_is_not
+                2410 labels_titles_leases_and_detaches_are_changes
+                2411 deletes_and_a_gc_are_seen_after_a_long_absence
+                2412 a_refused_write_is_not_reported_as_done
+                2413 a_mark_of_another_store_is_refused
+                2414 a_wait_that_is_over_comes_back_empty
+                2415 a_wait_ends_with_the_next_commit
+                2416 eight_writers_are_seen_each_in_its_order
+            }
+            durable durable_feed {
+                2501 a_mark_outlives_the_closing_of_the_store
+                2502 another_handle_goes_on_from_the_same_mark
+                2503 a_wait_ends_with_a_commit_of_another_handle
+                2504 writers_of_two_handles_leave_no_gap
+                2505 a_feed_whose_store_is_deleted_ends
+            }
+            processes shared_feed {
+                2601 a_wait_ends_with_a_commit_of_another_process
+                2602 another_process_reads_on_from_a_stored_mark
+                2603 writers_of_many_processes_leave_no_gap
+                2604 a_killed_writer_leaves_no_gap
             }
         }
     };

@@ -12,6 +12,11 @@ use serde_json::{Value, json};
 pub struct Clock(AtomicU64);
 
 impl Clock {
+    /// One that has moved so often.
+    pub(super) fn beginning_at(ticks: u64) -> Self {
+        Self(AtomicU64::new(ticks))
+    }
+
     /// The next moment: whole milliseconds after 2026-01-01, and a microsecond.
     pub fn now(&self) -> Timestamp {
         at_tick(self.tick())

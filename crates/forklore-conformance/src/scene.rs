@@ -71,6 +71,16 @@ impl<'f> Scene<'f> {
         }
     }
 
+    /// A scene on a second handle of the same store. Its clock names other events.
+    ///
+    /// # Panics
+    /// In another process than the one that made the store.
+    pub fn beside(first: &Self) -> Self {
+        let clock = Clock::beginning_at(1 << 20);
+        let handle = Some(first.place().open());
+        Self { factory: first.factory, clock, role: Role::First, handle, place: None }
+    }
+
     /// A scene on the store that another process told of.
     pub(super) fn joined(factory: &'f dyn Factory, role: Role, address: &str) -> Self {
         Self {
@@ -118,6 +128,11 @@ impl<'f> Scene<'f> {
     /// Where the store lives.
     pub fn place(&self) -> &dyn Place {
         &**self.place.as_ref().expect("the process that made the store")
+    }
+
+    /// Gives away where the store lives; dropping it deletes the store under the open handle.
+    pub(super) fn take_place(&mut self) -> Box<dyn Place> {
+        self.place.take().expect("the process that made the store")
     }
 
     /// Closes the store and opens it again.

@@ -1,12 +1,14 @@
 //! The suite tells good stores from broken ones, and says so in a table.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
+use std::time::Duration;
+
 use forklore_conformance::{CASES, Capability, Handle, Outcome, run};
 use forklore_core::{Counts, Data, Header, SessionId};
 use forklore_store::memory::MemoryStore;
 use forklore_store::port::{
-    Append, Appended, Change, Changed, Children, Cursor, Filter, Headers, NewSession, Page, Query,
-    Removed, Store, Verification,
+    Append, Appended, Change, Changed, Changes, Children, Cursor, Filter, Headers, NewSession,
+    Page, Query, Removed, Since, Store, Verification,
 };
 use forklore_store::{Error, Result};
 use jiff::Timestamp;
@@ -28,6 +30,7 @@ enum Flaw {
     KeepsTitlesOfTheDead,
     VerifiesNothing,
     TakesAnyCut,
+    HidesDeletes,
 }
 
 const CAUGHT_BY: &[(Flaw, &str)] = &[
@@ -44,6 +47,7 @@ const CAUGHT_BY: &[(Flaw, &str)] = &[
     (Flaw::NeverDetaches, "a52_a_detached_child_does_not_refuse_a_delete"),
     (Flaw::KeepsTitlesOfTheDead, "a52_a_tombstone_keeps_the_place_and_the_cost"),
     (Flaw::VerifiesNothing, "shared_events_count_once"),
+    (Flaw::HidesDeletes, "deletes_and_a_gc_are_seen_after_a_long_absence"),
     (Flaw::TakesAnyCut, "a03_a10_a_cut_behind_the_end_is_refused"),
 ];
 
@@ -143,6 +147,14 @@ impl Store for Broken {
             return Ok(Removed { kept_segments: 0, ..removed });
         }
         Ok(removed)
+    }
+
+    fn changes(&self, since: &Since, limit: usize, wait: Duration) -> Result<Changes> {
+        let mut changes = self.inner.changes(since, limit, wait)?;
+        if matches!(self.flaw, Flaw::HidesDeletes) {
+            changes.sessions.retain(|change| !change.removed);
+        }
+        Ok(changes)
     }
 
     fn verify(&self, session: Option<&SessionId>) -> Result<Verification> {

@@ -2,6 +2,7 @@
 
 use forklore_core::SessionId;
 use forklore_store::disk::os;
+use forklore_store::feed::What;
 use forklore_store::{Error, Result};
 
 use crate::folder::{Folder, Mark};
@@ -76,6 +77,8 @@ impl Folder {
     /// # Errors
     /// `Io` when it cannot be written, and then nothing was; `Poisoned` when nobody knows.
     pub(crate) fn commit(&self, session: &mut Session, mut lines: String) -> Result<()> {
+        let what = if lines.is_empty() { What::Changed } else { What::Appended };
+        let _write = self.announce(what, &session.header.id)?;
         let log = &session.log;
         let commit = Commit {
             state: State::of(&session.header),

@@ -1,6 +1,7 @@
 //! Making a session: a root, or a child that refers to its parent's events.
 
 use forklore_core::{Header, OpenCalls, SessionKind, Strategy};
+use forklore_store::feed::What;
 use forklore_store::port::{Beginning, NewSession};
 use forklore_store::{Error, Result};
 
@@ -86,6 +87,7 @@ impl Folder {
         let (from, step) = (whole.len() as u64, line::sum(lines.as_bytes()));
         whole.push_str(lines);
         whole.push_str(&sealed(&Commit { state: State::of(header), from, step })?);
+        let _write = self.announce(What::Created, &header.id)?;
         self.make_dir(&self.layout.workspaces().join(segment.workspace()))?;
         self.claim(&header.id, segment)?;
         self.claim_label(&header.root_id, &header.label, &header.id)?;

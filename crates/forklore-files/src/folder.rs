@@ -6,8 +6,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use forklore_core::SessionId;
 use forklore_store::disk::{folder_of, os};
+use forklore_store::feed::What;
 use forklore_store::{Error, Result};
 
+use crate::feed::{Feed, Write};
 use crate::fs::{File, Fs, Open, write_all_at};
 use crate::layout::{Layout, Segment, UNFINISHED};
 use crate::log::damage;
@@ -24,6 +26,9 @@ pub(crate) struct Folder {
     poisoned: OnceLock<String>,
     /// What a step over several files will have made durable, once it is done.
     later: Option<Mutex<Vec<Mark>>>,
+    pub(crate) feed: Feed,
+    /// The writes of a step over several files, which are done when it is.
+    under_way: Mutex<Vec<Write>>,
 }
 
 /// How much of a file is durable.
@@ -37,12 +42,29 @@ pub(crate) enum Mark {
 
 impl Folder {
     pub(crate) fn new(fs: Arc<dyn Fs>, layout: Layout) -> Self {
-        Self { fs, layout, poisoned: OnceLock::new(), later: None }
+        let (poisoned, under_way, later) = <_>::default();
+        let feed = Feed::at(&layout);
+        Self { fs, layout, poisoned, later, feed, under_way }
     }
 
     /// The same folder over another file system, on which nothing is durable before it is done.
     pub(crate) fn over(&self, fs: Arc<dyn Fs>) -> Self {
-        Self { later: Some(Mutex::default()), ..Self::new(fs, self.layout.clone()) }
+        let (layout, feed) = (self.layout.clone(), self.feed.clone());
+        Self { later: Some(Mutex::default()), feed, ..Self::new(fs, layout) }
+    }
+
+    /// Tells those who follow that a session is about to be written to. They look at it when what
+    /// this gives is dropped: behind the write, or the step that it is part of.
+    ///
+    /// # Errors
+    /// `Io`, and then nothing may be written.
+    pub(crate) fn announce(&self, what: What, session: &SessionId) -> Result<Option<Write>> {
+        let write = self.feed.begin(what, session)?;
+        if self.later.is_none() {
+            return Ok(Some(write));
+        }
+        self.under_way.lock().unwrap_or_else(PoisonError::into_inner).push(write);
+        Ok(None)
     }
 
     /// Notes that this much of a file is durable. It is no loss when this is lost: what stands

@@ -109,6 +109,11 @@ impl Layout {
         self.root.join("sources.jsonl")
     }
 
+    /// Which sessions are written to, for those who follow.
+    pub(crate) fn feed(&self) -> PathBuf {
+        self.root.join("feed.jsonl")
+    }
+
     /// How far `sources.jsonl` is known to be durable.
     pub(crate) fn sources_mark(&self) -> PathBuf {
         self.root.join("sources.mark")

@@ -11,6 +11,7 @@ mod claim;
 mod commit;
 mod copy;
 mod create;
+mod feed;
 mod folder;
 mod health;
 mod history;

@@ -127,7 +127,11 @@ impl Folder {
     /// Does what a killed writer had written down.
     pub(crate) fn finish_pending(&self) -> Result<()> {
         match self.pending()? {
-            Some(pending) => self.finish(&pending),
+            Some(pending) => {
+                // Whose sessions they are its writer has said, and died: nobody says when it is done.
+                let done = self.finish(&pending);
+                done.and_then(|()| self.feed.everything())
+            }
             None if self.is_pending()? => self.forget_pending(),
             None => Ok(()),
         }

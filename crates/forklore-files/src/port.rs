@@ -1,9 +1,11 @@
 //! The port's methods, each one step.
 
+use std::time::Duration;
+
 use forklore_core::{Header, SessionId, SessionKind, Strategy};
 use forklore_store::port::{
-    Append, Appended, Beginning, Change, Changed, Children, Collected, Cursor, Filter, Headers,
-    Maintenance, NewSession, Page, Query, Removed, Store, Verification,
+    Append, Appended, Beginning, Change, Changed, Changes, Children, Collected, Cursor, Filter,
+    Headers, Maintenance, NewSession, Page, Query, Removed, Since, Store, Verification,
 };
 use forklore_store::sources::{
     FindSource, Place, Range, RecordKey, Source, SourceId, Sources, Step,
@@ -124,6 +126,10 @@ impl Store for FilesStore {
             sessions.iter().any(|id| folder.any(id).is_ok_and(|it| it.header.source.is_some()));
         let index = if imported { Some(self.index()?) } else { None };
         folder.together(|folder| folder.delete(index.as_deref(), sessions, children, now))
+    }
+
+    fn changes(&self, since: &Since, limit: usize, wait: Duration) -> Result<Changes> {
+        self.follow(since, limit, wait)
     }
 
     fn verify(&self, session: Option<&SessionId>) -> Result<Verification> {

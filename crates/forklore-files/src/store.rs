@@ -91,7 +91,11 @@ impl FilesStore {
             // Whoever made it may have been killed before that was durable.
             folder.sync_name(&folder.layout.version())?;
         }
-        Ok(Self { folder, options, gate, index: Mutex::default(), attachments })
+        let store = Self { folder, options, gate, index: Mutex::default(), attachments };
+        if !options.read_only {
+            store.renew_feed();
+        }
+        Ok(store)
     }
 
     /// Its attachments: files in the folder `attachments` of the store.
@@ -174,6 +178,16 @@ impl FilesStore {
         let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
         index.refresh(&self.folder)?;
         Ok(index)
+    }
+
+    /// Whether it was opened for reading only.
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.options.read_only
+    }
+
+    /// Passes the gate alone, without the folder.
+    pub(crate) fn pass_alone(&self) -> Result<Passed> {
+        self.gate.pass(Turn::Alone, self.options.wait)
     }
 
     fn check_writable(&self) -> Result<()> {

@@ -4,12 +4,14 @@ use std::borrow::Cow;
 
 use forklore_core::{Counts, Event, OpenCalls, SessionId};
 use forklore_store::Error;
+use forklore_store::feed::What;
 use forklore_store::port::{Append, Appended};
 use forklore_store::rules::check_writer;
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::Connection;
 
 use crate::fault::Result;
+use crate::feed;
 use crate::locate::History;
 use crate::number::signed;
 use crate::read::open_calls;
@@ -181,22 +183,25 @@ impl Tail {
         self.end(tx, session)?;
         let header = &session.header;
         let [kept, index, turns, bytes, open] = stored_counts(&header.counts);
-        let usage = &header.usage;
-        session::update(
+        let usage = header.usage;
+        let (own_events, own_bytes) = (signed(header.own_events), signed(header.own_bytes));
+        let updated = header.updated.as_microsecond();
+        feed::update(
             tx,
             session,
+            What::Appended,
             "UPDATE session SET kept = ?, idx = ?, turns = ?, bytes = ?, open = ?, own_events = ?,
                  own_bytes = ?, updated = ?, usage_input = ?, usage_output = ?, usage_cached = ?,
-                 usage_cost = ?, crc = ? WHERE sid = ?",
+                 usage_cost = ?, feed_appended = ?, crc = ? WHERE sid = ?",
             &[
                 &kept,
                 &index,
                 &turns,
                 &bytes,
                 &open,
-                &signed(header.own_events),
-                &signed(header.own_bytes),
-                &header.updated.as_microsecond(),
+                &own_events,
+                &own_bytes,
+                &updated,
                 &signed(usage.input),
                 &signed(usage.output),
                 &signed(usage.cached),

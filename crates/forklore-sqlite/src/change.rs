@@ -2,11 +2,13 @@
 
 use forklore_core::{Header, Lease, SessionId};
 use forklore_store::Error;
+use forklore_store::feed::What;
 use forklore_store::port::Change;
 use forklore_store::rules::hold;
 
 use crate::create::check_label;
 use crate::fault::Result;
+use crate::feed;
 use crate::number::signed;
 use crate::session::{self, Session};
 use crate::write::WriteTx;
@@ -18,27 +20,33 @@ pub(crate) fn change(tx: &WriteTx<'_>, id: &SessionId, change: &Change) -> Resul
         Change::Label(label) => {
             check_label(tx, session.root, label, session.sid)?;
             session.header.label = label.clone();
-            let sql = "UPDATE session SET label = ?, crc = ? WHERE sid = ?";
-            session::update(tx, &session, sql, &[&label.as_str()])?;
+            let sql = "UPDATE session SET label = ?, feed_changed = ?, crc = ? WHERE sid = ?";
+            feed::update(tx, &mut session, What::Changed, sql, &[&label.as_str()])?;
         }
         Change::Title(title) => {
             session.header.title.clone_from(title);
-            let sql = "UPDATE session SET title = ?, crc = ? WHERE sid = ?";
-            session::update(tx, &session, sql, &[title])?;
+            let sql = "UPDATE session SET title = ?, feed_changed = ?, crc = ? WHERE sid = ?";
+            feed::update(tx, &mut session, What::Changed, sql, &[title])?;
         }
         Change::Leaf(leaf) => {
             session.header.leaf.clone_from(leaf);
-            let sql = "UPDATE session SET leaf = ?, crc = ? WHERE sid = ?";
-            session::update(tx, &session, sql, &[&leaf.as_ref().map(SessionId::as_str)])?;
+            let sql = "UPDATE session SET leaf = ?, feed_changed = ?, crc = ? WHERE sid = ?";
+            feed::update(
+                tx,
+                &mut session,
+                What::Changed,
+                sql,
+                &[&leaf.as_ref().map(SessionId::as_str)],
+            )?;
         }
         Change::CopyOf(copy_of) => {
             session.header.copy_of.clone_from(copy_of);
-            let sql = "UPDATE session SET copy_of = ?, copy_index = ?, crc = ? WHERE sid = ?";
+            let sql = "UPDATE session SET copy_of = ?, copy_index = ?, feed_changed = ?, crc = ? WHERE sid = ?";
             let (id, index) = match copy_of {
                 Some(copy) => (Some(copy.session_id.as_str()), Some(signed(copy.index))),
                 None => (None, None),
             };
-            session::update(tx, &session, sql, &[&id, &index])?;
+            feed::update(tx, &mut session, What::Changed, sql, &[&id, &index])?;
         }
         Change::Hold { owner, expires, now } => {
             let lease = hold(&session.header, owner, *expires, *now)?;
@@ -56,17 +64,14 @@ pub(crate) fn change(tx: &WriteTx<'_>, id: &SessionId, change: &Change) -> Resul
 }
 
 fn set_lease(tx: &WriteTx<'_>, mut session: Session, lease: Option<Lease>) -> Result<()> {
+    let columns = lease
+        .as_ref()
+        .map(|lease| (lease.owner.clone(), lease.expires.as_microsecond(), lease.began_at));
+    let (owner, expires, began) = columns.map_or((None, None, None), |(owner, expires, began)| {
+        (Some(owner), Some(expires), Some(began))
+    });
     session.header.lease = lease;
-    let lease = session.header.lease.as_ref();
-    session::update(
-        tx,
-        &session,
-        "UPDATE session SET lease_owner = ?, lease_expires = ?, lease_began = ?, crc = ?
-         WHERE sid = ?",
-        &[
-            &lease.map(|lease| &lease.owner),
-            &lease.map(|lease| lease.expires.as_microsecond()),
-            &lease.map(|lease| lease.began_at),
-        ],
-    )
+    let sql = "UPDATE session SET lease_owner = ?, lease_expires = ?, lease_began = ?,
+             feed_changed = ?, crc = ? WHERE sid = ?";
+    feed::update(tx, &mut session, What::Changed, sql, &[&owner, &expires, &began])
 }

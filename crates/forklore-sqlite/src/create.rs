@@ -12,6 +12,7 @@ use crate::ancestry::{self, Ancestry, WIDTH};
 use crate::append::Tail;
 use crate::copy::Staged;
 use crate::fault::{Fault, Result};
+use crate::feed::Written;
 use crate::locate::History;
 use crate::read::open_calls;
 use crate::segment::{self, Segment};
@@ -55,6 +56,7 @@ pub(crate) fn create(
         fresh_until: new.created,
         kept_to: None,
         note_sum: None,
+        written: Written::created(tx.number),
         header,
     };
     tail.end(tx, &mut session)?;

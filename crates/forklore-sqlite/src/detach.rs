@@ -1,12 +1,14 @@
 //! Giving a session a copy of its prefix (SPEC 10).
 
 use forklore_core::{Header, SessionId, Strategy};
+use forklore_store::feed::What;
 use forklore_store::port::Changed;
 use forklore_store::{Error, Result};
 
 use crate::ancestry;
 use crate::copy::{self, Staged};
 use crate::fault::Fault;
+use crate::feed;
 use crate::session;
 use crate::store::SqliteStore;
 use crate::write::WriteTx;
@@ -50,8 +52,8 @@ fn mark(tx: &WriteTx<'_>, id: &SessionId) -> Result<Header, Fault> {
     }
     if !session.header.detached {
         session.header.detached = true;
-        let sql = "UPDATE session SET detached = 1, crc = ? WHERE sid = ?";
-        session::update(tx, &session, sql, &[])?;
+        let sql = "UPDATE session SET detached = 1, feed_changed = ?, crc = ? WHERE sid = ?";
+        feed::update(tx, &mut session, What::Changed, sql, &[])?;
     }
     Ok(session.header)
 }

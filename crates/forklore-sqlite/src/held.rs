@@ -27,6 +27,11 @@ pub(crate) struct Held {
 }
 
 impl Held {
+    /// Its device and inode.
+    pub(crate) fn file(&self) -> (u64, u64) {
+        self.file
+    }
+
     /// The file at `path`, looked at unless it is open already.
     pub(crate) fn of(path: &Path, look: impl FnOnce(&Metadata) -> Result<()>) -> Result<Self> {
         let found = std::fs::metadata(path).map_err(os("opening the store", path))?;

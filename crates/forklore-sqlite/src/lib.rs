@@ -14,6 +14,7 @@ mod crc;
 mod create;
 mod detach;
 mod fault;
+mod feed;
 mod health;
 mod held;
 mod list;

@@ -11,11 +11,15 @@ use crate::fault::Fault;
 pub(crate) const APPLICATION_ID: i32 = 0x466f_726b;
 
 /// The n-th brings a store of version n to n + 1.
-pub(crate) const STEPS: [&str; 3] = [
+pub(crate) const STEPS: [&str; 4] = [
     concat!(include_str!("../schema/001.sql"), include_str!("../schema/001-sources.sql")),
     include_str!("../schema/002.sql"),
     include_str!("../schema/003.sql"),
+    include_str!("../schema/004.sql"),
 ];
+
+/// The step behind which a session's row says when it was written to.
+const WRITTEN: usize = 3;
 
 /// The version this program writes.
 pub(crate) const VERSION: usize = STEPS.len();
@@ -59,11 +63,13 @@ pub(crate) fn check(conn: &Connection, path: &Path) -> Result<(), Fault> {
 
 /// Whether a store that a connection reads as it was, by [`read_older`], is of a later version now.
 pub(crate) fn is_outdated(conn: &Connection) -> rusqlite::Result<bool> {
-    let holds = |sql| conn.prepare_cached(sql)?.query_row([], |row| row.get::<_, bool>(0));
-    Ok(holds("SELECT EXISTS (SELECT 1 FROM temp.sqlite_schema)")?
-        && holds(
-            "SELECT EXISTS (SELECT 1 FROM temp.sqlite_schema JOIN main.sqlite_schema USING (name))",
-        )?)
+    let is_older = "SELECT EXISTS (SELECT 1 FROM temp.sqlite_schema)";
+    if !conn.prepare_cached(is_older)?.query_row([], |row| row.get::<_, bool>(0))? {
+        return Ok(false);
+    }
+    let read: i64 = conn.query_row("SELECT version FROM temp.read_as", [], |row| row.get(0))?;
+    let now: i64 = conn.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    Ok(read != now)
 }
 
 /// Lets a connection read a store of an older version as it is: what later versions added is there
@@ -73,9 +79,20 @@ pub(crate) fn read_older(conn: &Connection) -> rusqlite::Result<()> {
     let Some(version) = usize::try_from(version).ok().filter(|version| *version > 0) else {
         return Ok(());
     };
-    for sql in STEPS.iter().skip(version) {
+    if version >= VERSION {
+        return Ok(());
+    }
+    for (_, sql) in STEPS.iter().enumerate().skip(version).filter(|(step, _)| *step != WRITTEN) {
         conn.execute_batch(&sql.replace("CREATE TABLE", "CREATE TEMP TABLE"))?;
     }
+    if version <= WRITTEN {
+        conn.execute_batch(
+            "CREATE TEMP VIEW session AS SELECT *, NULL AS feed_created, NULL AS feed_appended,
+                 NULL AS feed_changed, NULL AS feed_until FROM main.session",
+        )?;
+    }
+    conn.execute_batch("CREATE TEMP TABLE read_as (version INTEGER)")?;
+    conn.execute("INSERT INTO temp.read_as VALUES (?)", [version as i64])?;
     Ok(())
 }
 

@@ -1,15 +1,19 @@
 //! The port's methods, each one step.
 
+use std::time::Duration;
+
 use forklore_core::{Header, SessionId, SessionKind, Strategy};
 use forklore_store::Result;
 use forklore_store::port::{
-    Append, Appended, Change, Changed, Children, Collected, Cursor, Filter, Headers, Maintenance,
-    NewSession, Packed, Page, Query, Removed, Store, Verification,
+    Append, Appended, Change, Changed, Changes, Children, Collected, Cursor, Filter, Headers,
+    Maintenance, NewSession, Packed, Page, Query, Removed, Since, Store, Verification,
 };
 use jiff::Timestamp;
 
 use crate::store::SqliteStore;
-use crate::{change, copy, create, detach, list, maintenance, pack, read, remove, session, verify};
+use crate::{
+    change, copy, create, detach, feed, list, maintenance, pack, read, remove, session, verify,
+};
 
 impl Store for SqliteStore {
     fn create(&self, new: NewSession) -> Result<Header> {
@@ -68,6 +72,10 @@ impl Store for SqliteStore {
         now: Timestamp,
     ) -> Result<Removed> {
         self.write("deleting from", |tx| remove::remove(tx, sessions, children, now))
+    }
+
+    fn changes(&self, since: &Since, limit: usize, wait: Duration) -> Result<Changes> {
+        feed::changes(self, since, limit, wait)
     }
 
     fn verify(&self, session: Option<&SessionId>) -> Result<Verification> {

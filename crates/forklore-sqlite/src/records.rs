@@ -13,7 +13,7 @@ use crate::{chunk, row, session};
 /// The columns of an event but its number and its checksum, as `row::COLUMNS` reads them.
 const EVENT: &str = "id, ts, type, class, dialect, kept, idx, turns, bytes, open, starts_turn, \
     calls, origin_session, origin_seq, payload";
-const SESSION_COLUMNS: usize = 53;
+const SESSION_COLUMNS: usize = 57;
 const CHUNK_COLUMNS: usize = 14;
 
 /// A database in memory with the tables of a store, without what they demand of values.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use forklore_core::{SessionId, Strategy};
 use forklore_store::Error;
+use forklore_store::feed::What;
 use forklore_store::port::{Children, Removed};
 use forklore_store::rules::bury;
 use jiff::Timestamp;
@@ -11,6 +12,7 @@ use rusqlite::Connection;
 
 use crate::ancestry;
 use crate::fault::{Fault, Result};
+use crate::feed;
 use crate::number::signed;
 use crate::private;
 use crate::segment::Segment;
@@ -97,12 +99,15 @@ fn entomb(tx: &WriteTx<'_>, session: &mut Session, now: Timestamp) -> Result<()>
     bury(&mut session.header, now);
     session.kept_to = Some(session.header.own_events);
     session.note_sum = None;
-    session::update(
+    let own_events = signed(session.header.own_events);
+    feed::update(
         tx,
         session,
+        What::Changed,
         "UPDATE session SET deleted = ?, kept_to = ?, title = NULL, leaf = NULL, lease_owner = NULL,
-             lease_expires = NULL, lease_began = NULL, note_crc = NULL, crc = ? WHERE sid = ?",
-        &[&now.as_microsecond(), &signed(session.header.own_events)],
+             lease_expires = NULL, lease_began = NULL, note_crc = NULL, feed_changed = ?, crc = ?
+         WHERE sid = ?",
+        &[&now.as_microsecond(), &own_events],
     )?;
     tx.write("DELETE FROM session_note WHERE sid = ?", &[&session.sid])?;
     tx.write("DELETE FROM ancestry WHERE sid = ?", &[&session.sid])?;

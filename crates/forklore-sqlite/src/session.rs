@@ -11,16 +11,18 @@ use forklore_core::{
     Counts, Cut, Data, Header, Lease, SessionId, SessionKind, Strategy, Tombstone, ToolCallPolicy,
 };
 use forklore_store::Error;
+use forklore_store::feed::Stamp;
 use jiff::Timestamp;
 use rusqlite::types::{FromSql, ValueRef};
 use rusqlite::{Connection, Row};
 
 use self::stored::{
-    IDENTIFIED, IDENTITY_AT, KIN_AT, MORE_AT, NOTES_AT, SELECTED, STATE_AT, TABLES, check_identity,
-    check_state, place,
+    IDENTIFIED, IDENTITY_AT, KIN_AT, MORE_AT, NOTES_AT, SELECTED, STATE_AT, TABLES, WRITTEN_AT,
+    check_identity, check_state, place,
 };
 use crate::crc::Fields;
 use crate::fault::{Fault, Result};
+use crate::feed::Written;
 use crate::number::{timestamp, unsigned};
 use crate::row::counts;
 use crate::segment::Segment;
@@ -49,6 +51,8 @@ pub(crate) struct Session {
     pub(crate) kept_to: Option<u64>,
     /// The checksum of its notes, where it has any.
     pub(crate) note_sum: Option<u32>,
+    /// When it was written to, for the feed.
+    pub(crate) written: Written,
     /// Its `metadata` and `config` only where [`with_notes`] read it.
     pub(crate) header: Header,
 }
@@ -106,6 +110,16 @@ pub(crate) fn numbered(conn: &Connection, sid: Segment) -> Result<Session> {
     let mut statement = conn.prepare_cached(&SQL)?;
     let mut rows = statement.query([sid])?;
     let session = rows.next()?.map(|row| read(row, true)).transpose()?;
+    session.ok_or_else(|| Fault::damaged(format!("session row {sid}"), "it is missing"))
+}
+
+/// The same without them.
+pub(crate) fn bare(conn: &Connection, sid: Segment) -> Result<Session> {
+    static SQL: LazyLock<String> =
+        LazyLock::new(|| format!("SELECT {} FROM {TABLES} WHERE s.sid = ?", *SELECTED));
+    let mut statement = conn.prepare_cached(&SQL)?;
+    let mut rows = statement.query([sid])?;
+    let session = rows.next()?.map(|row| read(row, false)).transpose()?;
     session.ok_or_else(|| Fault::damaged(format!("session row {sid}"), "it is missing"))
 }
 
@@ -210,6 +224,7 @@ pub(crate) fn read(row: &Row<'_>, notes: bool) -> Result<Session> {
             fresh_until: more.time()?,
             kept_to: more.some_count()?,
             note_sum: more.next()?,
+            written: written(row)?,
             header,
         };
         if notes {
@@ -329,6 +344,15 @@ pub(crate) fn insert(tx: &WriteTx<'_>, session: &mut Session) -> Result<()> {
         )?;
     }
     stored::insert(tx, session)
+}
+
+fn written(row: &Row<'_>) -> Result<Written> {
+    let mut cells = Cells { row, at: WRITTEN_AT };
+    let mut number = || cells.some_count();
+    let [created, appended, changed] = [number()?, number()?, number()?];
+    let until = number()?;
+    let [created, appended, changed] = [created, appended, changed].map(Option::unwrap_or_default);
+    Ok(Written { stamp: Stamp { created, appended, changed }, until })
 }
 
 fn lease(cells: &mut Cells<'_, '_>) -> Result<Option<Lease>> {

@@ -2,6 +2,7 @@
 
 mod checkpoint;
 mod failed_sync;
+mod listen;
 mod options;
 #[cfg(test)]
 mod plans;
@@ -22,10 +23,12 @@ use forklore_store::Result;
 use forklore_store::attachments::AttachmentFolder;
 use forklore_store::disk::fs::Fs;
 use forklore_store::disk::{Gate, Turn, beside, os};
+use forklore_store::feed::{Bell, Watch};
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::connect::{self, Access};
 use crate::fault::Fault;
+use crate::feed::Numbers;
 use crate::held::Held;
 use crate::migrate::{self, VERSION};
 use crate::remembered::Remembered;
@@ -47,6 +50,9 @@ pub struct SqliteStore {
     options: Options,
     gate: Gate,
     bound: AtomicU64,
+    numbers: Arc<Mutex<Numbers>>,
+    bell: Arc<Bell>,
+    watch: Watch,
     queue: Queue,
     tickets: Tickets,
     failed: Arc<FailedSync>,
@@ -58,7 +64,7 @@ pub struct SqliteStore {
     known: Known,
     attachments: Arc<AttachmentFolder>,
     // Last: until the connections are closed.
-    _held: Held,
+    held: Held,
 }
 
 /// When a step has to be durable.
@@ -123,7 +129,7 @@ impl SqliteStore {
         failed: Arc<FailedSync>,
         held: Held,
     ) -> Self {
-        let pages = Arc::default();
+        let (pages, numbers, bell) = (Arc::default(), Arc::default(), Arc::<Bell>::default());
         let attachments = AttachmentFolder::at(beside(path, "-attachments"), options.read_only);
         let attachments = Arc::new(attachments);
         let path = path.to_owned();
@@ -135,18 +141,21 @@ impl SqliteStore {
                 &failed,
                 &pages,
             ),
-            writer: Mutex::new(Writer::new(&failed, &pages)),
+            writer: Mutex::new(Writer::new(&failed, &numbers, &pages)),
             path,
             options,
             gate,
             bound: AtomicU64::new(0),
+            numbers,
+            watch: Watch::ringing(Arc::clone(&bell)),
+            bell,
             queue: Queue::default(),
             tickets: Tickets::default(),
             failed,
             readers,
             known: Known::default(),
             attachments,
-            _held: held,
+            held,
         }
     }
 
@@ -232,7 +241,10 @@ impl SqliteStore {
         let done = step(conn);
         drop(turn);
         match done {
-            Ok(value) => Ok((value, self.tickets.draw())),
+            Ok(value) => {
+                self.bell.ring();
+                Ok((value, self.tickets.draw()))
+            }
             Err(fault) => {
                 writer.distrust(&fault);
                 Err(fault.about(doing, &self.path))
@@ -247,9 +259,11 @@ impl SqliteStore {
     ) -> Result<T, Fault> {
         let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
         migrate::check(&tx, &self.path)?;
-        let tx = WriteTx::new(tx, &self.bound, self.options.chunk_events);
+        let (number, left) = lock(&self.numbers).take(&tx)?;
+        let tx = WriteTx::new(tx, &self.bound, self.options.chunk_events, number);
         let value = step(&tx)?;
         tx.commit()?;
+        *lock(&self.numbers) = left;
         Ok(value)
     }
 

@@ -11,6 +11,7 @@ use rusqlite::Connection;
 
 use crate::ancestry;
 use crate::fault::Fault;
+use crate::feed;
 use crate::locate::{History, Stretch};
 use crate::number::signed;
 use crate::private;
@@ -58,6 +59,9 @@ pub(crate) fn all(store: &SqliteStore) -> Result<Verification> {
             Err(error) => check.problem(None, None, &error),
         }
     });
+    if let Err(error) = store.read_with("reading", feed::check) {
+        check.problem(None, None, &error);
+    }
     match store.read_with("reading", private::all) {
         Err(error) => check.problem(None, None, &error),
         Ok(found) => {

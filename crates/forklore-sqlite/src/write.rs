@@ -14,6 +14,8 @@ pub(crate) struct WriteTx<'c> {
     bound: &'c AtomicU64,
     /// How many events are sealed into one row.
     pub(crate) chunk_events: u64,
+    /// Its number in the feed.
+    pub(crate) number: u64,
 }
 
 impl Deref for WriteTx<'_> {
@@ -28,8 +30,10 @@ impl<'c> WriteTx<'c> {
         transaction: Transaction<'c>,
         bound: &'c AtomicU64,
         chunk_events: u8,
+        number: u64,
     ) -> Self {
-        Self { transaction, bound, chunk_events: u64::from(chunk_events).clamp(1, POSITIONS) }
+        let chunk_events = u64::from(chunk_events).clamp(1, POSITIONS);
+        Self { transaction, bound, chunk_events, number }
     }
 
     /// Runs a statement that writes, prepared once per connection; the answer is the number of

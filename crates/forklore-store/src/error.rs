@@ -3,6 +3,8 @@
 use forklore_core::{ErrorKind, Label, SessionId};
 use serde_json::{Value, json};
 
+use crate::port::Mark;
+
 /// The result of a call to a store.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -44,6 +46,23 @@ pub enum Error {
         what: &'static str,
         /// What is so now.
         message: String,
+    },
+    /// The mark is of the feed of another store, or none.
+    #[error("the mark {0} is not of this store's feed; read the feed from its beginning")]
+    ForeignMark(Mark),
+    /// The feed does not reach back, or not as far as, the mark.
+    #[error("the mark {mark} has expired: {message}; read the feed from its beginning")]
+    MarkExpired {
+        /// The mark.
+        mark: Mark,
+        /// What became of the feed.
+        message: String,
+    },
+    /// The store was deleted, or another was put in its place, while it was open.
+    #[error("the store {place} is gone")]
+    StoreGone {
+        /// Where it was.
+        place: String,
     },
     /// A runtime holds the session.
     #[error("session {session} is running, held by {owner}")]
@@ -130,14 +149,15 @@ impl Error {
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::NotFound(_) | Self::Deleted(_) => ErrorKind::NotFound,
+            Self::NotFound(_) | Self::Deleted(_) | Self::StoreGone { .. } => ErrorKind::NotFound,
             Self::IdTaken(_) | Self::LabelTaken { .. } => ErrorKind::AlreadyExists,
-            Self::Conflict { .. } | Self::Stale { .. } | Self::LeaseLost { .. } => {
-                ErrorKind::Conflict
-            }
+            Self::Conflict { .. }
+            | Self::Stale { .. }
+            | Self::MarkExpired { .. }
+            | Self::LeaseLost { .. } => ErrorKind::Conflict,
             Self::Held { .. } | Self::Locked(_) => ErrorKind::Busy,
             Self::HasChildren { .. } => ErrorKind::HasChildren,
-            Self::Invalid(_) => ErrorKind::InvalidArgs,
+            Self::Invalid(_) | Self::ForeignMark(_) => ErrorKind::InvalidArgs,
             Self::Denied(_) => ErrorKind::PermissionDenied,
             Self::Unsupported(_) => ErrorKind::Unsupported,
             Self::Corrupt { .. } => ErrorKind::Corrupt,
@@ -168,6 +188,8 @@ impl Error {
                 json!({"session_id": session, "missing": missing})
             }
             Self::Stale { what, .. } => json!({"what": what}),
+            Self::ForeignMark(mark) | Self::MarkExpired { mark, .. } => json!({"mark": mark}),
+            Self::StoreGone { place } => json!({"place": place}),
             Self::Poisoned { place, .. } => json!({"place": place}),
             _ => json!({}),
         }
@@ -204,6 +226,10 @@ impl Error {
                 "open the store again, then: forklore verify".into(),
             ],
             Self::Io { source, .. } => way_out(source.as_ref()).into_iter().collect(),
+            Self::ForeignMark(_) | Self::MarkExpired { .. } => {
+                vec!["read the feed from its beginning".into()]
+            }
+            Self::StoreGone { .. } => vec!["open the store again".into()],
             Self::Invalid(_) => Vec::new(),
         }
     }

@@ -2,11 +2,12 @@
 //!
 //! A store keeps sessions and their events, checks what each call expects inside its own
 //! transaction, and never interprets a payload. Everything else is done by the engine over the
-//! eight methods of [`Store`]. The crate `forklore-conformance` holds the contract as tests.
+//! nine methods of [`Store`]. The crate `forklore-conformance` holds the contract as tests.
 
 pub mod attachments;
 pub mod disk;
 pub mod error;
+pub mod feed;
 pub mod health;
 pub mod memory;
 pub mod port;

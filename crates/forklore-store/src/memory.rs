@@ -4,12 +4,14 @@
 //! and no rule of the contract hides behind spans or segments. Nothing outlives the process.
 
 mod attachments;
+mod feed;
 mod session;
 mod sources;
 mod state;
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use forklore_core::{Header, SessionId};
 use jiff::Timestamp;
@@ -18,9 +20,10 @@ pub use self::attachments::MemoryAttachments;
 use self::session::Session;
 use self::state::State;
 use crate::error::{Error, Result};
+use crate::feed::{What, wait_for};
 use crate::port::{
-    Append, Appended, Change, Changed, Children, Collected, Cursor, Filter, Headers, Maintenance,
-    NewSession, Page, Query, Removed, Store, Verification,
+    Append, Appended, Change, Changed, Changes, Children, Collected, Cursor, Filter, Headers,
+    Maintenance, NewSession, Page, Query, Removed, Since, Store, Verification,
 };
 use crate::rules::{bury, hold};
 
@@ -106,7 +109,9 @@ impl Store for MemoryStore {
                 }
             }
         }
-        Ok(Changed { header: header.clone(), copied_events })
+        let header = header.clone();
+        state.feed.record(id, What::Changed);
+        Ok(Changed { header, copied_events })
     }
 
     fn remove(&self, ids: &[SessionId], children: Children, now: Timestamp) -> Result<Removed> {
@@ -120,12 +125,23 @@ impl Store for MemoryStore {
             bury(&mut session.header, now);
             session.log = Vec::new();
             removed.deleted.push(id.clone());
+            state.feed.record(id, What::Changed);
         }
         state.forget_files_of(&removed.deleted);
         let holders: HashSet<_> = state.needed().into_iter().map(|(holder, _)| holder).collect();
         let kept = removed.deleted.iter().filter(|id| holders.contains(id)).count();
         removed.kept_segments = kept as u64;
         Ok(removed)
+    }
+
+    fn changes(&self, since: &Since, limit: usize, wait: Duration) -> Result<Changes> {
+        let bell = self.state().feed.bell.clone();
+        let mut since = since.clone();
+        wait_for(&bell, wait, || {
+            let changes = self.state().changes(&since, limit)?;
+            since = Since::Mark(changes.mark.clone());
+            Ok(changes)
+        })
     }
 
     fn verify(&self, id: Option<&SessionId>) -> Result<Verification> {

@@ -1,10 +1,13 @@
-//! The port: what the engine asks of a store, in eight methods.
+//! The port: what the engine asks of a store, in nine methods.
 //!
 //! Each call is one atomic step. What a caller read before is never trusted: the store checks
 //! every expectation inside the step, so fork, append, delete and detach cannot race. A store has
 //! no clock; callers say what time it is.
 
+mod feed;
+
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use forklore_core::header::{CopyOf, Usage};
 use forklore_core::workspace::Workspace;
@@ -16,6 +19,8 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::error::{Error, Result};
+
+pub use feed::{Changes, Mark, SessionChange, Since};
 
 /// Keeps sessions and their events.
 pub trait Store: Send + Sync {
@@ -68,6 +73,19 @@ pub trait Store: Send + Sync {
     /// `HasChildren` unless `children` is [`Children::Keep`], `Held`, `NotFound`.
     fn remove(&self, sessions: &[SessionId], children: Children, now: Timestamp)
     -> Result<Removed>;
+
+    /// Which sessions were written to since, at most `limit` of them (0 is all). Where there is
+    /// nothing yet, it waits for the next commit of any process, at most so long.
+    ///
+    /// Each session comes once, with its state of now, in the order of the last commits: a reader
+    /// never finds a later commit before an earlier one of the same session. What a page shows is
+    /// durable, and nothing between two marks is left out, whoever wrote it.
+    ///
+    /// # Errors
+    /// `ForeignMark` when the mark is of another store, `MarkExpired` when the store was put back
+    /// to an earlier state or no longer has what is behind it, `StoreGone` when the store was
+    /// deleted meanwhile, `Corrupt`, `Io`.
+    fn changes(&self, since: &Since, limit: usize, wait: Duration) -> Result<Changes>;
 
     /// Reads everything stored, of one session or all, and says what is wrong with it.
     ///

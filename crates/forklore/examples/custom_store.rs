@@ -1,7 +1,7 @@
 //! A store of one's own, and the proof that it keeps the contract.
 //!
 //! `Audited` is any store with a trail: a line in a file for each change, written before the change
-//! is made, so that none goes without a trace. It implements the eight methods of `Store` and the
+//! is made, so that none goes without a trace. It implements the nine methods of `Store` and the
 //! two of `Maintenance`, and then runs every numbered case of the conformance suite, those of several
 //! processes too: for them this program starts itself again.
 //!
@@ -17,12 +17,13 @@ use std::fs::{File, OpenOptions};
 use std::io::{Write, stdout};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use forklore::core::Header;
 use forklore::prelude::*;
 use forklore::store::port::{
-    Append, Appended, Change, Changed, Children, Collected, Cursor, Filter, Headers, Maintenance,
-    NewSession, Page, Query, Removed, Store, Verification,
+    Append, Appended, Change, Changed, Changes, Children, Collected, Cursor, Filter, Headers,
+    Maintenance, NewSession, Page, Query, Removed, Since, Store, Verification,
 };
 use forklore::store::{Error as StoreError, Result};
 use forklore_conformance::{CASES, Capability, Directory, Factory, Handle, run};
@@ -87,6 +88,10 @@ impl<S: Store> Store for Audited<S> {
     ) -> Result<Removed> {
         sessions.iter().try_for_each(|session| self.note("remove", session))?;
         self.inner.remove(sessions, children, now)
+    }
+
+    fn changes(&self, since: &Since, limit: usize, wait: Duration) -> Result<Changes> {
+        self.inner.changes(since, limit, wait)
     }
 
     fn verify(&self, session: Option<&SessionId>) -> Result<Verification> {

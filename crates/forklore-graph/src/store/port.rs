@@ -1,9 +1,11 @@
 //! The port over the journal, with the rules of the profile before it.
 
+use std::time::Duration;
+
 use forklore_core::{Header, SessionId};
 use forklore_store::port::{
-    Append, Appended, Change, Changed, Children, Collected, Cursor, Filter, Headers, Maintenance,
-    NewSession, Packed, Page, Query, Removed, Store, Verification,
+    Append, Appended, Change, Changed, Changes, Children, Collected, Cursor, Filter, Headers,
+    Maintenance, NewSession, Packed, Page, Query, Removed, Since, Store, Verification,
 };
 use forklore_store::sources::{
     FindSource, Place, Range, RecordKey, Source, SourceId, Sources, Step, Write,
@@ -64,6 +66,10 @@ impl Store for GraphStore {
             Profile::Trails => Children::Refuse,
         };
         self.journal.remove(sessions, children, now)
+    }
+
+    fn changes(&self, since: &Since, limit: usize, wait: Duration) -> Result<Changes> {
+        self.journal.changes(since, limit, wait)
     }
 
     fn verify(&self, session: Option<&SessionId>) -> Result<Verification> {

@@ -34,7 +34,7 @@ const IDENTITY: [&str; 12] = [
 
 /// Everything else.
 #[rustfmt::skip] // In groups that belong together.
-const STATE: [&str; 39] = [
+const STATE: [&str; 43] = [
     "label", "title",
     "kept", "idx", "turns", "bytes", "open", "own_events", "own_bytes",
     "created", "updated",
@@ -44,6 +44,7 @@ const STATE: [&str; 39] = [
     "cut_seq", "cut_index", "cut_message", "cut_turn", "cut_event", "cut_kept",
     "usage_input", "usage_output", "usage_cached", "usage_cost",
     "workspace", "principal", "permissions", "dialect", "leaf", "source", "copy_of", "copy_index",
+    "feed_created", "feed_appended", "feed_changed", "feed_until",
     "fresh_until", "kept_to", "note_crc",
 ];
 
@@ -56,6 +57,9 @@ const IDENTITY_SUM_AT: usize = KIN_AT + 2;
 pub(super) const STATE_AT: usize = IDENTITY_SUM_AT + 1;
 /// What of it is not in the header.
 pub(super) const MORE_AT: usize = STATE_AT + STATE.len() - 3;
+/// When the session was written to. Rows of before there were feeds have none of it, and it adds
+/// nothing to their checksum.
+pub(super) const WRITTEN_AT: usize = MORE_AT - 4;
 const STATE_SUM_AT: usize = STATE_AT + STATE.len();
 /// The application's notes, where a query takes them.
 pub(super) const NOTES_AT: usize = STATE_SUM_AT + 1;
@@ -132,7 +136,7 @@ pub(super) fn sums(row: &Row<'_>, note: Option<i64>) -> Result<(i64, i64)> {
     let identity = sum_of(row, Fields::default(), IDENTITY_AT..IDENTITY_SUM_AT)?;
     let mut state = Fields::default().value(row.get_ref(IDENTITY_AT)?);
     for column in STATE_AT..STATE_SUM_AT - 1 {
-        state = state.value(row.get_ref(column)?);
+        state = add(state, column, row.get_ref(column)?);
     }
     Ok((i64::from(identity), i64::from(state.number(note).sum())))
 }
@@ -140,9 +144,15 @@ pub(super) fn sums(row: &Row<'_>, note: Option<i64>) -> Result<(i64, i64)> {
 fn sum_of(row: &Row<'_>, fields: Fields, columns: std::ops::Range<usize>) -> Result<u32> {
     let mut fields = fields;
     for column in columns {
-        fields = fields.value(row.get_ref(column)?);
+        fields = add(fields, column, row.get_ref(column)?);
     }
     Ok(fields.sum())
+}
+
+/// Adds a column to a checksum.
+fn add(fields: Fields, column: usize, value: ValueRef<'_>) -> Fields {
+    let is_unwritten = value == ValueRef::Null && (WRITTEN_AT..MORE_AT).contains(&column);
+    if is_unwritten { fields } else { fields.value(value) }
 }
 
 fn check(row: &Row<'_>, sum: u32, at: usize, what: &str) -> Result<()> {
@@ -170,7 +180,8 @@ fn identity_sum(identity: &[ValueRef<'_>], session: &Session) -> i64 {
 
 fn state_sum(sid: i64, state: &[ValueRef<'_>]) -> i64 {
     let sid = Fields::default().number(Some(sid));
-    i64::from(state.iter().fold(sid, |fields, value| fields.value(*value)).sum())
+    let sum = (STATE_AT..).zip(state).fold(sid, |sum, (column, value)| add(sum, column, *value));
+    i64::from(sum.sum())
 }
 
 fn identity<'s>(session: &'s Session, folded: &'s str) -> [ValueRef<'s>; IDENTITY.len()] {
@@ -192,7 +203,8 @@ fn state<'s>(
     session: &'s Session,
     permissions: Option<&'s Data>,
 ) -> [ValueRef<'s>; STATE.len()] {
-    let Session { header, fresh_until, kept_to, note_sum, .. } = session;
+    let Session { header, fresh_until, kept_to, note_sum, written, .. } = session;
+    let [made, appended, changed, until] = written.columns().map(some);
     let [kept, index, turns, bytes, open] = stored_counts(&header.counts).map(number);
     let (lease, cut, usage) = (header.lease.as_ref(), header.cut.as_ref(), &header.usage);
     let (strategy, tool_calls) = choice_codes(header);
@@ -218,6 +230,7 @@ fn state<'s>(
         some_text(header.leaf.as_ref().map(SessionId::as_str)), some_text(header.source.as_deref()),
         some_text(copy.map(|copy| copy.session_id.as_str())),
         some(copy.map(|copy| signed(copy.index))),
+        made, appended, changed, until,
         number(fresh_until.as_microsecond()), some(kept_to.map(signed)),
         some(note_sum.map(i64::from)),
     ]

@@ -1,17 +1,18 @@
 //! The connection that writes.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 
 use forklore_store::Result;
 use rusqlite::Connection;
 use rusqlite::hooks::Wal;
 
-use super::Options;
 use super::failed_sync::FailedSync;
+use super::{Options, lock};
 use crate::connect::{self, Access};
 use crate::fault::Fault;
+use crate::feed::Numbers;
 
 /// The connection that writes; opened by the first step, and again after one that failed in a way
 /// that leaves open what reached the disk.
@@ -19,13 +20,20 @@ use crate::fault::Fault;
 pub(super) struct Writer {
     conn: Option<Connection>,
     failed: Arc<FailedSync>,
+    /// What the connection reserved of the feed's numbers.
+    numbers: Arc<Mutex<Numbers>>,
     /// Pages in the WAL behind the last commit.
     pages: Arc<AtomicU32>,
 }
 
 impl Writer {
-    pub(super) fn new(failed: &Arc<FailedSync>, pages: &Arc<AtomicU32>) -> Self {
-        Self { conn: None, failed: Arc::clone(failed), pages: Arc::clone(pages) }
+    pub(super) fn new(
+        failed: &Arc<FailedSync>,
+        numbers: &Arc<Mutex<Numbers>>,
+        pages: &Arc<AtomicU32>,
+    ) -> Self {
+        let (failed, numbers, pages) = (failed.clone(), numbers.clone(), pages.clone());
+        Self { conn: None, failed, numbers, pages }
     }
 
     /// The connection, ready for a step.
@@ -45,6 +53,7 @@ impl Writer {
 
     fn open(&self, path: &Path, access: Access, options: Options) -> Result<Connection> {
         let mut conn = connect::open(path, access, options)?;
+        *lock(&self.numbers) = Numbers::default();
         let pages = Arc::clone(&self.pages);
         let told = conn.wal_hook(Some(move |_: &mut Wal, now: i32| {
             pages.store(now.unsigned_abs(), Ordering::Relaxed);

@@ -8,6 +8,7 @@ use super::MemoryStore;
 use super::session::Mark;
 use super::state::State;
 use crate::error::{Error, Result};
+use crate::feed::What;
 use crate::port::NewSession;
 use crate::sources::{
     FindSource, Place, Progress, Range, RecordKey, Source, SourceId, SourceSession, Sources, Step,
@@ -138,14 +139,17 @@ impl State {
             Write::Leaf { session, leaf } => {
                 undo.push(self.mark(session)?);
                 self.get_mut(session)?.header.leaf = Some(leaf.clone());
+                self.feed.record(session, What::Changed);
             }
             Write::CopyOf { session, copy_of } => {
                 undo.push(self.mark(session)?);
                 self.get_mut(session)?.header.copy_of = Some(copy_of.clone());
+                self.feed.record(session, What::Changed);
             }
             Write::Title { session, title } => {
                 undo.push(self.mark(session)?);
                 self.get_mut(session)?.header.title.clone_from(title);
+                self.feed.record(session, What::Changed);
             }
         }
         Ok(())

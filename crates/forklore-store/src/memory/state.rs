@@ -5,9 +5,11 @@ use std::collections::{BTreeMap, HashSet};
 use forklore_core::{Counts, Header, Label, OpenCalls, Origin, SessionId, SessionKind, Strategy};
 use jiff::Timestamp;
 
+use super::feed::Feed;
 use super::session::Session;
 use super::sources::HeldSource;
 use crate::error::{Error, Result};
+use crate::feed::What;
 use crate::port::{Append, Appended, Children, NewSession};
 use crate::rules::check_writer;
 
@@ -16,6 +18,7 @@ use crate::rules::check_writer;
 pub(super) struct State {
     pub(super) sessions: BTreeMap<String, Session>,
     pub(super) sources: Vec<HeldSource>,
+    pub(super) feed: Feed,
 }
 
 impl State {
@@ -69,6 +72,7 @@ impl State {
         tail.iter().for_each(|event| session.push(event));
         let header = session.header.clone();
         self.sessions.insert(new.id.fold(), session);
+        self.feed.record(&new.id, What::Created);
         Ok(header)
     }
 
@@ -91,6 +95,7 @@ impl State {
         let head_seq = session.header.head_seq();
         let to_seq = head_seq.unsigned_abs();
         let from_seq = head.saturating_add(1).unsigned_abs();
+        self.feed.record(id, What::Appended);
         Ok(Appended { from_seq, to_seq, head_seq, repeated: false })
     }
 

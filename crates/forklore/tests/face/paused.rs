@@ -3,14 +3,15 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use forklore::core::{Header, SessionId};
 use forklore::engine::Engine;
 use forklore::store::Result;
 use forklore::store::memory::MemoryStore;
 use forklore::store::port::{
-    Append, Appended, Change, Changed, Children, Cursor, Filter, Headers, NewSession, Page, Query,
-    Removed, Store, Verification,
+    Append, Appended, Change, Changed, Changes, Children, Cursor, Filter, Headers, NewSession,
+    Page, Query, Removed, Since, Store, Verification,
 };
 use jiff::Timestamp;
 
@@ -103,6 +104,10 @@ impl Store for Paused {
         now: Timestamp,
     ) -> Result<Removed> {
         self.inner.remove(sessions, children, now)
+    }
+
+    fn changes(&self, since: &Since, limit: usize, wait: Duration) -> Result<Changes> {
+        self.inner.changes(since, limit, wait)
     }
 
     fn verify(&self, session: Option<&SessionId>) -> Result<Verification> {

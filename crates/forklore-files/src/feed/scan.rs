@@ -1,0 +1,100 @@
+//! Reading the log of a feed.
+
+use std::collections::BTreeMap;
+
+use forklore_core::SessionId;
+use forklore_store::Result;
+use forklore_store::disk::os;
+use forklore_store::feed::{Stamp, What};
+
+use super::{Entry, Feed, First, damaged};
+use crate::fs::{Disk, File, Fs, Open};
+use crate::line;
+use crate::lines::Lines;
+
+/// An open log.
+pub(super) struct Log {
+    pub(super) first: First,
+    file: Box<dyn File>,
+    /// Where its lines begin.
+    start: u64,
+    pub(super) len: u64,
+}
+
+/// What stands in a log behind a position.
+#[derive(Debug, Default)]
+pub(super) struct Scan {
+    /// What was begun, by the place behind its line.
+    begun: Vec<(u64, What, SessionId)>,
+    /// Where lines begin that announce a write of which nothing says that it is done.
+    pub(super) open: Vec<(u64, SessionId)>,
+    /// The last place behind which nothing is left out: any session may have been written to before.
+    pub(super) everything: u64,
+    /// How far it was read.
+    pub(super) end: u64,
+}
+
+impl Feed {
+    /// Opens the log; none where there is none.
+    pub(super) fn log(&self) -> Result<Option<Log>> {
+        let file = match Disk.open(&self.path, Open::Read) {
+            Ok(file) => file,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(os("opening", &self.path)(error)),
+        };
+        let len = file.len().map_err(os("reading", &self.path))?;
+        let mut lines = Lines::of(&*file);
+        let first = lines.forward(0, len).map_err(os("reading", &self.path))?.unwrap_or_default();
+        let text = line::checked(first).map_err(|wrong| damaged(&self.path, wrong))?;
+        let start = first.len() as u64;
+        let first = serde_json::from_str(text);
+        let first = first.map_err(|error| damaged(&self.path, &error.to_string()))?;
+        Ok(Some(Log { first, file, start, len }))
+    }
+
+    /// Reads what stands behind a place.
+    pub(super) fn scan(&self, log: &Log, from: u64) -> Result<Scan> {
+        let mut scan = Scan { end: from.max(log.start), ..Scan::default() };
+        let mut lines = Lines::of(&*log.file);
+        while let Some(line) =
+            lines.forward(scan.end, log.len).map_err(os("reading", &self.path))?
+        {
+            if !line.ends_with(b"\n") {
+                break;
+            }
+            let begin = scan.end;
+            scan.end += line.len() as u64;
+            let entry = line::checked(line).ok();
+            match entry.and_then(|text| serde_json::from_str::<Sealed>(text).ok()) {
+                Some(Sealed { entry: Entry::Begin(what, session) }) => {
+                    scan.open.push((begin, session.clone()));
+                    scan.begun.push((scan.end, what, session));
+                }
+                Some(Sealed { entry: Entry::Done(done) }) => {
+                    scan.open.retain(|(_, session)| *session != done);
+                }
+                // Nobody knows what stood there.
+                Some(Sealed { entry: Entry::Everything(_) }) | None => scan.everything = scan.end,
+            }
+        }
+        Ok(scan)
+    }
+}
+
+/// A line with its checksum.
+#[derive(serde::Deserialize)]
+struct Sealed {
+    #[serde(flatten)]
+    entry: Entry,
+}
+
+impl Scan {
+    /// The stamps of the sessions that were written to, up to a place.
+    pub(super) fn stamps(&self, to: u64) -> BTreeMap<&SessionId, Stamp> {
+        let mut stamps = BTreeMap::<_, Stamp>::new();
+        for (at, what, session) in self.begun.iter().filter(|(at, ..)| *at <= to) {
+            stamps.entry(session).or_default().note(*what, *at);
+        }
+        stamps
+    }
+}

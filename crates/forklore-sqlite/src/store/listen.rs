@@ -1,0 +1,38 @@
+//! What a reader of the feed needs of the store's files and handles.
+
+use std::ffi::OsString;
+
+use forklore_store::Result;
+use forklore_store::disk::{beside, folder_of};
+use forklore_store::feed::Bell;
+
+use super::SqliteStore;
+use crate::feed;
+
+impl SqliteStore {
+    /// Rung behind each commit.
+    pub(crate) fn bell(&self) -> &Bell {
+        &self.bell
+    }
+
+    /// Has the bell rung by the commits of other processes, too: each writes to the WAL.
+    pub(crate) fn listen(&self) {
+        let names = [self.path.clone(), beside(&self.path, "-wal")];
+        let names = names.iter().filter_map(|path| path.file_name());
+        let names: Vec<_> = names.map(OsString::from).collect();
+        self.watch.begin(folder_of(&self.path), &names);
+    }
+
+    /// Refuses to go on over a file that is no longer the one that was opened.
+    pub(crate) fn check_there(&self) -> Result<()> {
+        feed::check_there(&self.path, self.held.file())
+    }
+
+    /// Makes durable what this handle has read, which another process may have committed only.
+    pub(crate) fn make_durable(&self, doing: &str) -> Result<()> {
+        if self.options.read_only {
+            return Ok(());
+        }
+        self.sync(doing, self.tickets.draw())
+    }
+}

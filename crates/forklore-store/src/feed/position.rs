@@ -1,0 +1,94 @@
+//! A position in a feed, and the mark that it is spelled as.
+
+use crate::error::{Error, Result};
+use crate::port::Mark;
+
+/// The form of marks: its first field.
+const FORM: &str = "f1";
+
+/// A position in the feed of one store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// The identity of the store's feed, in hexadecimal digits.
+    pub store: String,
+    /// Which numbering `base` and `at` are of, where a store begins a new one.
+    pub generation: u64,
+    /// What happened behind this number is reported as having happened.
+    pub base: u64,
+    /// How far the reader has come.
+    pub at: At,
+}
+
+/// How far a reader of the feed has come.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum At {
+    /// In the list of all sessions, with which a reader begins: behind this one.
+    Listed(String),
+    /// Behind the commit of this number, and in it behind the session of this one.
+    Commit(u64, u64),
+}
+
+impl Position {
+    /// Behind everything up to the commit `number`.
+    #[must_use]
+    pub fn behind(store: &str, generation: u64, number: u64) -> Self {
+        let at = At::Commit(number, u64::MAX);
+        Self { store: store.to_owned(), generation, base: number, at }
+    }
+
+    /// The mark that stands for it.
+    #[must_use]
+    pub fn mark(&self) -> Mark {
+        let Self { store, generation, base, at } = self;
+        let at = match at {
+            At::Listed(session) => format!("l{session}"),
+            At::Commit(number, u64::MAX) => format!("c{number}"),
+            At::Commit(number, session) => format!("c{number}.{session}"),
+        };
+        Mark::new(format!("{FORM}:{store}:{generation}:{base}:{at}"))
+    }
+
+    /// The position that a mark stands for in the feed called `store`.
+    ///
+    /// # Errors
+    /// `ForeignMark` when it is a mark of another feed, or none.
+    pub fn of(mark: &Mark, store: &str) -> Result<Self> {
+        let position = Self::parse(mark.as_str()).filter(|position| position.store == store);
+        position.ok_or_else(|| Error::ForeignMark(mark.clone()))
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let mut fields = text.splitn(5, ':');
+        let mut next = || fields.next();
+        let (form, store) = (next()?, next()?);
+        let (generation, base) = (next()?.parse().ok()?, next()?.parse().ok()?);
+        let at = next()?;
+        let at = if let Some(session) = at.strip_prefix('l') {
+            At::Listed(session.to_owned())
+        } else {
+            let at = at.strip_prefix('c')?;
+            let (number, session) = at.split_once('.').unwrap_or((at, ""));
+            let session = if session.is_empty() { u64::MAX } else { session.parse().ok()? };
+            At::Commit(number.parse().ok()?, session)
+        };
+        (form == FORM).then(|| Self { store: store.to_owned(), generation, base, at })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_stands_for_its_position_and_for_no_other_feed() {
+        for at in [At::Listed("a:b".into()), At::Commit(7, u64::MAX), At::Commit(7, 3)] {
+            let position = Position { store: "ab12".into(), generation: 2, base: 5, at };
+            assert_eq!(Position::of(&position.mark(), "ab12").unwrap(), position);
+            let foreign = Position::of(&position.mark(), "ab13").unwrap_err();
+            assert!(matches!(foreign, Error::ForeignMark(_)), "{foreign}");
+        }
+        for text in ["", "f1", "f1:ab12:0:0:x", "f2:ab12:0:0:c1", "f1:ab12:0:0:c1.x"] {
+            assert!(Position::of(&Mark::new(text), "ab12").is_err(), "{text}");
+        }
+    }
+}
