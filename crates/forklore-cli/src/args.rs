@@ -8,6 +8,7 @@ use std::str::FromStr;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextValue, ErrorKind as ClapKind};
 use clap::{ColorChoice, FromArgMatches, Parser};
+use tracing_subscriber::filter::Targets;
 
 use crate::commands::Command;
 use crate::failure::Failure;
@@ -16,7 +17,10 @@ use crate::{exit, help};
 
 const AFTER_HELP: &str = "\
 A session is an append-only log. A fork continues it from any point without copying it, so trying \
-another answer costs nothing and loses nothing. What to do first: run forklore alone.";
+another answer costs nothing and loses nothing. What to do first: run forklore alone.
+
+FORKLORE_STORE names the store as --store does. FORKLORE_LOG=info (or debug, or \
+forklore_sqlite=debug,warn) logs on standard error what the program meets.";
 
 /// Keep, fork, compare and replay the sessions of AI agents
 #[derive(Debug, Parser)]
@@ -59,6 +63,9 @@ pub(crate) struct Globals {
     /// With every error, what lies behind it
     #[arg(short, long, global = true)]
     pub(crate) verbose: bool,
+    /// What the program logs on standard error: a level, or levels of crates
+    #[arg(long, global = true, hide = true, value_name = "FILTER", env = "FORKLORE_LOG")]
+    pub(crate) log: Option<Targets>,
 }
 
 impl Globals {

@@ -33,6 +33,9 @@ fn main() -> ExitCode {
         Ok(read) => read,
         Err(refused) => return refused,
     };
+    if let Some(filter) = cli.globals.log.clone() {
+        output::log::start(filter);
+    }
     let app = app::App::new(cli.globals);
     let done = commands::run(cli.command, &app, &mut output).and_then(|()| output.flush());
     app.warn(&mut output);

@@ -37,6 +37,7 @@ impl Folder {
         if session.len > log.end {
             let torn = self.bytes(session, log.end, session.len)?;
             self.set_aside(segment, log.end, &torn)?;
+            tracing::warn!(segment = %segment.name(), bytes = torn.len(), "cut a torn tail off and kept it");
             log.file.set_len(log.end).map_err(os("cutting back", &log.path))?;
             self.sync(&*log.file, &log.path)?;
         }

@@ -104,5 +104,9 @@ pub(crate) fn migrate(conn: &mut Connection, from: usize) -> Result<(), Fault> {
     }
     step.pragma_update(None, "user_version", i64::try_from(VERSION).unwrap_or(i64::MAX))?;
     step.pragma_update(None, "application_id", APPLICATION_ID)?;
-    Ok(step.commit()?)
+    step.commit()?;
+    if from > 0 {
+        tracing::info!(from, to = VERSION, "brought the store to a newer format");
+    }
+    Ok(())
 }

@@ -6,6 +6,7 @@
 pub(crate) mod explored;
 mod failure;
 mod json;
+pub(crate) mod log;
 mod page;
 mod progress;
 pub(crate) mod session;

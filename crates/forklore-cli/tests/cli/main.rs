@@ -21,6 +21,7 @@ mod graph;
 mod help;
 mod hostile;
 mod images;
+mod logging;
 mod man;
 mod place;
 mod readme;

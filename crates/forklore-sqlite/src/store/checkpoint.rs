@@ -128,12 +128,15 @@ impl Work {
         let Ok(conn) = connect::open(&self.path, Access::Write, options) else { return };
         let done = self.write_back(&conn);
         if let Err(fault) = &done {
+            tracing::warn!(?fault, "could not write the log back into the database");
             self.failed.note(fault);
         }
         self.failed.close(conn);
         if done.is_ok() && !self.options.checkpoints.in_step && self.is_time_to_pack() {
             // Where it fails, somebody is in the way, or the disk is and the next step will tell.
-            let _ = self.pack();
+            if let Err(error) = self.pack() {
+                tracing::debug!(%error, "did not pack idle sessions");
+            }
         }
     }
 

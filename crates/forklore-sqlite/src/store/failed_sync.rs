@@ -20,7 +20,10 @@ impl FailedSync {
         if let Fault::Sql(failure) = fault
             && fault.is_failed_sync()
         {
-            self.0.get_or_init(|| failure.to_string());
+            self.0.get_or_init(|| {
+                tracing::error!(%failure, "a sync failed: this handle writes nothing more");
+                failure.to_string()
+            });
         }
     }
 

@@ -1,0 +1,38 @@
+//! What the crates log, for who operates the program: lines on standard error, when asked for.
+
+use std::io::{self, Write};
+use std::sync::OnceLock;
+
+use forklore_sanitize::terminal::line;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+
+/// Begins to log what the filter lets through.
+pub(crate) fn start(filter: Targets) {
+    static STARTED: OnceLock<()> = OnceLock::new();
+    STARTED.get_or_init(|| {
+        let lines = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(|| Escaped);
+        tracing_subscriber::registry().with(filter).with(lines).init();
+    });
+}
+
+/// Standard error, without anything that acts on a terminal: what is logged may quote a session, a
+/// server or a file's name.
+struct Escaped;
+
+impl Write for Escaped {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(bytes);
+        let mut lines = String::with_capacity(text.len());
+        for logged in text.lines() {
+            lines.push_str(&line(logged));
+            lines.push('\n');
+        }
+        io::stderr().write_all(lines.as_bytes()).map(|()| bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
+}
