@@ -71,19 +71,15 @@ impl<'a> Terminal<'a> {
 
     /// Waits until the screen shows something.
     pub(crate) fn until(&self, what: &str, shown: impl Fn(&str) -> bool) -> String {
-        eprintln!("waiting for {what}");
-        let mut last = String::new();
-        loop {
-            let screen = self.screen();
+        let mut screen = String::new();
+        for _ in 0..10_000 {
+            screen = self.screen();
             if shown(&screen) {
                 return screen;
             }
-            if screen != last {
-                eprintln!("{screen}\n--");
-                last = screen;
-            }
             std::thread::sleep(Duration::from_millis(50));
         }
+        panic!("no {what}:\n{screen}");
     }
 
     /// Waits until a line can be typed.

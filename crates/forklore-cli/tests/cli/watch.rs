@@ -11,8 +11,6 @@ use serde_json::{Value, json};
 
 use crate::place::{Place, WORKSPACE, ran};
 
-/// Longer than any change takes to be told, also on a busy machine.
-
 /// A watch, and the lines that it says.
 struct Watch {
     child: Child,
