@@ -2,9 +2,9 @@
 //! what it covers, of a summary and a finished sub-agent one each.
 
 use forklore_core::agent_format::Edit;
+use forklore_core::summary::prose;
 use forklore_core::{Class, Content, Data, Event, EventType, Message, Part, Role};
 use serde::Deserialize;
-use serde_json::Value;
 
 use crate::Engine;
 use crate::view::compaction_messages;
@@ -43,18 +43,19 @@ fn summary(engine: &Engine, event: &Event) -> Vec<Message> {
         return vec![engine.message(event)];
     }
     #[derive(Deserialize)]
-    struct Summary {
-        summary: Value,
+    struct Recorded {
+        summary: Data,
         brought_from: Option<String>,
         answer: Option<String>,
     }
-    let Ok(Summary { summary, brought_from, answer }) = event.data.read() else {
+    let Ok(Recorded { summary, brought_from, answer }) = event.data.read() else {
         return Vec::new();
     };
-    let text = match summary {
-        Value::String(text) => text,
-        summary => summary.to_string(),
-    };
+    // A string is a model's text; an object is what the engine gathered without a model.
+    let written = summary.read::<String>().ok();
+    let text = written
+        .or_else(|| prose(&summary, answer.as_deref()))
+        .unwrap_or_else(|| summary.get().to_owned());
     let text = match (brought_from, answer) {
         (None, _) => format!("[Summary of the history above]\n{text}"),
         (Some(branch), None) => format!("[What was done on the branch {branch}]\n{text}"),

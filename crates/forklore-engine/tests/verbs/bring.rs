@@ -11,6 +11,7 @@ use crate::world::{World, cut, id, on_every_store, refusal};
 
 on_every_store!(
     the_outcome_stands_behind_the_head_and_changes_no_history,
+    the_model_reads_prose_with_the_answer_once,
     to_bring_the_same_again_is_harmless,
     a_branch_that_went_on_is_brought_from_where_it_was,
     a_branch_with_nothing_new_is_refused,
@@ -69,6 +70,25 @@ fn the_outcome_stands_behind_the_head_and_changes_no_history(world: &World) {
     let told = messages.last().unwrap().plain_text();
     assert!(told.starts_with(&format!("[What was done on the branch {}]\n", brought.label)));
     assert!(told.ends_with("[Its last answer]\na3"), "{told}");
+}
+
+fn the_model_reads_prose_with_the_answer_once(world: &World) {
+    family(world);
+    world.engine.bring(&bring("a", "b")).unwrap();
+    let messages = world.engine.inspect(&id("b")).unwrap().messages;
+    let read = messages.last().unwrap().plain_text();
+    let begin = "Gathered from the log without a model: counts and excerpts.\n";
+    assert!(read.contains(begin) && read.contains("\nuser: u3\n"), "{read}");
+    assert!(!read.contains(['{', '}', '"']), "{read}");
+    assert_eq!(read.matches("a3").count(), 1, "{read}");
+    // A summary at a fork reads alike; nothing else there says the last answer.
+    let summarize = Some(Summarize::Deterministic);
+    let fork = Fork { id: Some(id("d")), summarize, ..Fork::of(id("a")) };
+    world.engine.fork(&fork).unwrap();
+    let messages = world.engine.inspect(&id("d")).unwrap().messages;
+    let read = messages.last().unwrap().plain_text();
+    assert!(read.starts_with(&format!("[Summary of the history above]\n{begin}")), "{read}");
+    assert!(read.ends_with("\nassistant: a3") && !read.contains('{'), "{read}");
 }
 
 fn to_bring_the_same_again_is_harmless(world: &World) {

@@ -1,5 +1,7 @@
 //! `deterministic_operational_summary_v2`: what happened, told without a model (SPEC 8).
 
+mod prose;
+
 use std::collections::{BTreeMap, VecDeque};
 
 use serde::Serialize;
@@ -9,6 +11,8 @@ use unicode_segmentation::UnicodeSegmentation;
 use crate::call::{OpenCall, OpenCalls};
 use crate::event::Event;
 use crate::message::{Message, Part};
+
+pub use prose::prose;
 
 /// The name of this way of summing up.
 pub const STRATEGY: &str = "deterministic_operational_summary_v2";
