@@ -94,6 +94,27 @@ fn ctrl_c_interrupts_a_turn_and_the_next_one_works() {
 }
 
 #[test]
+fn ctrl_c_during_a_summary_forks_nothing() {
+    let place = Place::new();
+    let model = Scripted::start(&[Answer::Says("one."), Answer::Silence, Answer::Says("two.")]);
+    let terminal = talking(&place, "summary", &model, "");
+    terminal.line("count", "main>");
+    types(&terminal, "/summarize");
+    terminal.until("sign of life", |screen| screen.contains(" scripted sums up, "));
+    ctrl_c(&terminal);
+    let screen = terminal.ready("main>");
+    assert!(screen.contains("error: interrupted"), "{screen}");
+    assert!(!screen.contains("Summed up"), "{screen}");
+    assert_eq!(place.json(&["list"])["sessions"].as_array().unwrap().len(), 1);
+    let stored = [event("user_message", "count"), event("assistant_message", "one.")];
+    assert_eq!(self::stored(&place), stored);
+    let next = terminal.line("and?", "main>");
+    assert!(next.contains("two."), "{next}");
+    types(&terminal, "/quit");
+    ended(&terminal, "0");
+}
+
+#[test]
 fn an_interrupted_answer_of_a_real_model_is_gone_on_with() {
     let server = forklore_smollm::Server::start().unwrap();
     let place = Place::new();
