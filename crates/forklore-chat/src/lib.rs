@@ -4,6 +4,7 @@
 //! configuration that says which models and tools there are. The program `forklore` shows it to
 //! people; the verbs of that program are at hand as commands that begin with a slash.
 
+mod allowed;
 mod approve;
 mod attach;
 mod chat;
@@ -25,6 +26,7 @@ pub use attach::Waiting;
 pub use chat::{Chat, Program, Start};
 pub use config::{ConfigError, Configured};
 pub use error::{Error, Result};
+pub use forklore_mcp_client::Pattern;
 pub use interrupts::Stop;
 pub use once::Once;
 pub use supplies::{MakeModel, Supplies};

@@ -2,17 +2,18 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use forklore_agent::approve::Approve;
+use forklore_agent::approve::{Approve, Policy};
 use forklore_agent::media::Takes;
 use forklore_agent::model::{Model, Options};
 use forklore_agent::subagents::Subagents;
 use forklore_agent::{Equipment, Kernel, Settings};
 use forklore_engine::Engine;
 use forklore_llm::{HttpModel, ModelConfig};
-use forklore_mcp_client::{McpTools, UserPolicy};
+use forklore_mcp_client::{McpTools, Pattern, UserPolicy};
 use forklore_otel::Spans;
 use tokio::runtime::Runtime;
 
+use crate::allowed::AllowedInRun;
 use crate::config::Configured;
 use crate::interrupts::Interrupts;
 use crate::{Error, Result};
@@ -27,6 +28,8 @@ pub struct Supplies {
     tools: Arc<McpTools>,
     spans: Option<Arc<Spans>>,
     make: Box<MakeModel>,
+    /// The tools that this run may call unasked.
+    allowed: Vec<Pattern>,
     /// What listens to signals since the servers of tools were started, while nobody else does: so
     /// none is lost between one that waits and the next.
     interrupts: Mutex<Option<Interrupts>>,
@@ -69,9 +72,19 @@ impl Supplies {
             tools: Arc::new(tools),
             spans,
             make,
+            allowed: Vec::new(),
             interrupts: Mutex::default(),
             runtime,
         })
+    }
+
+    /// The same, with tools that every session of this run may call without asking.
+    ///
+    /// What the configuration denies stays denied, and so does what lies above a session's
+    /// ceiling.
+    #[must_use]
+    pub fn allowing(self, tools: Vec<Pattern>) -> Self {
+        Self { allowed: tools, ..self }
     }
 
     /// What the user has set.
@@ -167,16 +180,23 @@ impl Supplies {
             prices: config.price,
             ..Settings::default()
         };
-        let rules = self.configured.config.policy.clone();
         Ok(Equipment {
             tools: self.tools.clone(),
-            policy: Arc::new(UserPolicy::new(rules, self.tools.clone())),
+            policy: self.policy(),
             approve,
             delegation: self.configured.config.delegate.clone().and_then(Subagents::within),
             system: self.configured.config.system.clone(),
             settings,
             ..Equipment::new((self.make)(config)?)
         })
+    }
+}
+
+impl Supplies {
+    fn policy(&self) -> Arc<dyn Policy> {
+        let rules = self.configured.config.policy.clone();
+        let policy = UserPolicy::new(rules, self.tools.clone());
+        Arc::new(AllowedInRun { policy, tools: self.allowed.clone() })
     }
 }
 

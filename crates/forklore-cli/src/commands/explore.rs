@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use forklore::core::{Cut, ErrorKind, Header, Label, SessionId};
+use forklore_chat::Pattern;
 use forklore_chat::explore::{Explore, Explored, Judge, Row, State, Try, explore};
 use forklore_chat::text_file::{self, Unread};
 use serde::Serialize;
@@ -74,6 +75,10 @@ pub(crate) struct Args {
     /// How many run at once [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
+    /// Call tools that fit without asking in this run: server.tool, with * for any text; may be
+    /// given several times
+    #[arg(long, value_name = "PATTERN")]
+    allow: Vec<Pattern>,
     /// What the labels of the forks begin with [default: try, or the label of the fork]
     #[arg(long, value_name = "NAME")]
     label: Option<String>,
@@ -96,7 +101,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let judge = judge.map(|judge| judge.within(Duration::from_secs(args.judge_timeout)));
     let prompts = prompts(args)?;
     let supplies =
-        supplies::of(app, args.models.first().or(args.model.as_ref()).map(String::as_str), output)?;
+        supplies::of(app, args.models.first().or(args.model.as_ref()).map(String::as_str), output)?
+            .allowing(args.allow.clone());
     let named = |name: Option<&str>| -> Result<String> {
         let model = supplies.configured().model(name).map_err(forklore_chat::Error::from)?;
         Ok(model.0.to_owned())

@@ -1,10 +1,13 @@
 //! Conversations of one turn, with the real small model where an answer is needed.
 
+use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
+use std::process::Stdio;
 
 use serde_json::Value;
 
 use crate::place::{Place, Ran, ran, snapshot};
+use crate::scripted::{Answer, Scripted};
 
 /// A place whose configuration names the small model.
 fn talking() -> (Place, forklore_smollm::Server) {
@@ -135,6 +138,107 @@ fn a_turn_is_answered_and_gone_on_with() {
     assert_eq!(replay.lines().count(), 4);
     let id = answer["session_id"].as_str().unwrap();
     assert_eq!(answer["resume_command"], format!("forklore resume {id}"));
+}
+
+/// A place whose configuration names a model that follows a script.
+fn scripted(answers: &[Answer], more: &str) -> (Place, Scripted) {
+    let place = Place::new();
+    let model = Scripted::start(answers);
+    configure(&place, &format!("{}{more}", model.config()));
+    (place, model)
+}
+
+/// The program with the place's configuration, and a text piped into it.
+fn piped(place: &Place, words: &[&str], text: &str) -> Ran {
+    let words = [&["--workspace", crate::place::WORKSPACE], words].concat();
+    let mut command = place.command(&words);
+    let input = place.file("piped.txt", text);
+    command.env("FORKLORE_CONFIG", configuration(place)).stdin(std::fs::File::open(input).unwrap());
+    ran(command)
+}
+
+#[test]
+fn a_text_piped_beside_a_prompt_is_said_behind_it() {
+    let (place, model) = scripted(&[], "");
+    let said = |words: &[&str], text: &str| {
+        let ran = piped(&place, words, text);
+        assert_eq!((ran.code, &*ran.out), (0, "done\n"), "{ran:?}");
+        let requests = model.asked();
+        requests.last().unwrap().last().unwrap().1.clone()
+    };
+    let joined = "what is wrong?\n\n  let a = 1;\nlet b = 2;";
+    assert_eq!(said(&["chat", "-p", "what is wrong?"], "  let a = 1;\nlet b = 2;\n"), joined);
+    assert_eq!(said(&["resume", "last", "-p", "and here?"], "c\n"), "and here?\n\nc");
+    assert_eq!(said(&["chat", "-p", "an empty pipe"], ""), "an empty pipe");
+    assert_eq!(said(&["chat"], " the text alone \n"), "the text alone");
+}
+
+#[test]
+fn a_piped_text_that_no_model_takes_is_refused_and_nothing_stored() {
+    let (place, model) = scripted(&[], "");
+    let ran = piped(&place, &["chat", "-p", "sum up"], &"a".repeat((4 << 20) + 1));
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.err.contains("the text that is piped in has more than 4194304 bytes"), "{ran:?}");
+    assert!(ran.err.contains("--attach FILE"), "{ran:?}");
+    assert!(model.asked().is_empty() && !place.store().exists());
+}
+
+#[test]
+fn a_pipe_that_nobody_writes_to_is_waited_for_and_the_program_says_so() {
+    let (place, model) = scripted(&[], "");
+    let mut command = place.command(&["chat", "-p", "hello"]);
+    command.env("FORKLORE_CONFIG", configuration(&place));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut remark = String::new();
+    let mut errors = BufReader::new(child.stderr.take().unwrap());
+    errors.read_line(&mut remark).unwrap();
+    assert!(remark.contains("waiting for the end of the text that is piped in"), "{remark}");
+    // It still gets the text that comes late.
+    child.stdin.take().unwrap().write_all(b"late").unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert_eq!(model.asked()[0].last().unwrap().1, "hello\n\nlate");
+}
+
+#[test]
+fn tools_are_allowed_for_one_run_but_never_what_is_denied() {
+    let call = Answer::Calls("all__echo", "{\"message\": \"here\"}");
+    let decided = |rules: &str, words: &[&str]| {
+        let (place, _model) = scripted(&[call, Answer::Says("done")], rules);
+        let config = std::fs::read_to_string(configuration(&place)).unwrap();
+        configure(&place, &format!("{config}{}", crate::signals::tools(&place)));
+        let ran = chat(&place, &[&["chat", "-p", "call it"], words].concat());
+        assert_eq!(ran.code, 0, "{ran:?}");
+        let log = place.ok(&["--json", "log", "last"]);
+        let events = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let mut decisions = events.filter(|event| event["type"] == "permission_decision");
+        decisions.next().unwrap()["data"]["decision"].as_str().unwrap().to_owned()
+    };
+    let pattern = ["--allow", "all.ec*"];
+    assert_eq!(decided("", &[]), "deny");
+    assert_eq!(decided("", &["--allow", "other.*"]), "deny");
+    assert_eq!(decided("", &pattern), "allow");
+    assert_eq!(decided("[policy]\nask = [\"*\"]\n", &["--allow", "x.*", "--allow", "*"]), "allow");
+    assert_eq!(decided("[policy]\ndeny = [\"all.*\"]\n", &pattern), "deny");
+    let (place, _model) = scripted(&[], "");
+    let ran = chat(&place, &["chat", "-p", "hello", "--allow", "all"]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.err.contains("a pattern is `server.tool`"), "{ran:?}");
+}
+
+#[test]
+fn a_run_allows_nothing_above_the_ceiling_of_a_session() {
+    let call = Answer::Calls("all__echo", "{\"message\": \"here\"}");
+    let (place, _model) = scripted(&[call, Answer::Says("done")], "");
+    let config = std::fs::read_to_string(configuration(&place)).unwrap();
+    configure(&place, &format!("{config}{}", crate::signals::tools(&place)));
+    place.ok(&["new", "--id", "wide"]);
+    place.ok(&["append", "wide", "--text", "hello"]);
+    place.ok(&["fork", "wide", "--id", "low", "--permissions", "files.read"]);
+    let ran = chat(&place, &["resume", "low", "-p", "call it", "--allow", "*"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let log = place.ok(&["--json", "log", "low"]);
+    assert!(!log.contains("Echo: here"), "{log}");
 }
 
 #[test]

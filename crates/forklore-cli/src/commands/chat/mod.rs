@@ -1,6 +1,7 @@
 //! `chat`: a conversation with an agent, at a terminal or of one turn.
 
-use std::io::{IsTerminal, Read};
+mod piped;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use clap::Parser;
 use forklore::core::{ErrorKind, SessionId};
 use forklore_agent::{Prompt, Spent, Status, Turn};
 use forklore_chat::input::Editor;
-use forklore_chat::{Chat, Once, Program, Start, Supplies, Waiting};
+use forklore_chat::{Chat, Once, Pattern, Program, Start, Supplies, Waiting};
 use serde::Serialize;
 
 use crate::app::App;
@@ -26,7 +27,11 @@ Examples:
   forklore chat -p \"plan A or plan B?\"       one turn, and its answer
   forklore chat last -p \"and the cost?\" --json
   forklore chat -p \"what is wrong here?\" --attach shot.png
-  git diff | forklore chat --model claude
+  git diff | forklore chat -p \"review this\" --model claude
+  forklore chat -p \"list the open issues\" --allow \"issues.list_*\"
+
+Text that is piped in is said, behind the prompt and a blank line where there is -p. It is read to its \
+end, at most 4 MiB of it; an empty pipe adds nothing, and from a terminal nothing is read.
 
 Which models there are, and which tools they may call, stands in one file of yours, config.toml in \
 the folder forklore of your configuration (or the file that FORKLORE_CONFIG names): without it, \
@@ -62,6 +67,10 @@ pub(super) struct How {
     /// Send this file with what is said first; may be given several times
     #[arg(long, value_name = "FILE")]
     attach: Vec<PathBuf>,
+    /// Call tools that fit without asking in this run: server.tool, with * for any text; may be
+    /// given several times. What the configuration or the session denies stays denied
+    #[arg(long, value_name = "PATTERN")]
+    allow: Vec<Pattern>,
     /// Where another program holds the session, wait until it is free, or so many seconds
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true)]
     wait: Option<Option<u64>>,
@@ -82,7 +91,7 @@ pub(super) fn talk(
     app: &App,
     output: &mut Output,
 ) -> Result<()> {
-    let supplies = supplies::of(app, how.model.as_deref(), output)?;
+    let supplies = supplies::of(app, how.model.as_deref(), output)?.allowing(how.allow.clone());
     let session = session.map(|session| app.session(session, output)).transpose()?;
     let start = Start {
         session: session.map(|header| header.id),
@@ -123,16 +132,11 @@ pub(super) enum Said {
 
 impl How {
     /// What is to be said.
-    pub(super) fn said(&self, output: &Output) -> Result<Said> {
-        if let Some(prompt) = &self.prompt {
-            return Ok(Said::Prompt(said(prompt)?));
-        }
-        if !std::io::stdin().is_terminal() {
-            let mut text = String::new();
-            std::io::stdin().read_to_string(&mut text).map_err(|source| Failure::File {
-                doing: "reading what is to be said".to_owned(),
-                source,
-            })?;
+    pub(super) fn said(&self, output: &mut Output) -> Result<Said> {
+        let piped = piped::text(output)?;
+        if piped.is_some() || self.prompt.is_some() {
+            let prompt = self.prompt.as_deref().unwrap_or_default();
+            let text = piped::behind(prompt, piped.as_deref().unwrap_or_default());
             return Ok(Said::Prompt(said(&text)?));
         }
         if output.is_json() || !output.is_terminal() {
