@@ -289,7 +289,10 @@ fn four_ways_are_explored_and_one_is_brought_back() {
     );
     assert_eq!(forked.code, 0, "{forked:?}");
     let log = place.ok(&["--json", "log", "summed-up"]);
-    let last: Value = serde_json::from_str(log.lines().last().unwrap()).unwrap();
-    assert_eq!(last["data"]["strategy"], "model_summary_v1");
-    assert_eq!(last["data"]["model"], forklore_smollm::MODEL);
+    let mut events = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let summary = events.find(|event| event["type"] == "branch_summary").unwrap();
+    assert_eq!(summary["data"]["strategy"], "model_summary_v1");
+    assert_eq!(summary["data"]["model"], forklore_smollm::MODEL);
+    // What it cost stands behind it.
+    assert_eq!(events.next().unwrap()["type"], "provider_usage");
 }
