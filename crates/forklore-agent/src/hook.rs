@@ -245,7 +245,7 @@ async fn ask(
     match tokio::time::timeout(patience, AssertUnwindSafe(asked).catch_unwind()).await {
         Ok(Ok(Ok(verdict))) => Ok(verdict),
         Ok(Ok(Err(failed))) => Err(failed.0),
-        Ok(Err(panic)) => Err(format!("it panicked: {}", crate::turn::panic_text(&*panic))),
+        Ok(Err(panic)) => Err(format!("it panicked: {}", crate::panic::panic_text(&*panic))),
         Err(_) => Err(format!("it did not answer within {patience:?}")),
     }
 }

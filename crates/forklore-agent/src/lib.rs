@@ -1,6 +1,6 @@
 //! The kernel of an agent whose sessions fork.
 //!
-//! It is mechanism only: [sessions that run](session), turns, [notifications](notify),
+//! It is mechanism only: [sessions that run](AgentSession), turns, [notifications](notify),
 //! [hooks](hook), and the ports through which a turn reaches the world, [`Model`](model::Model),
 //! [`Tools`](tool::Tools) and [`Approve`](approve::Approve). Which model, which tools, how a child's
 //! configuration is merged and who is asked for permission stay with the application.
@@ -11,22 +11,31 @@
 
 pub mod approve;
 pub mod bounds;
+mod cache_key;
 pub mod ceiling;
+pub mod config;
+mod context;
+mod delegation;
 pub mod error;
+mod gauge;
+mod handle;
 mod holder;
 pub mod hook;
 mod kernel;
 pub mod media;
 pub mod model;
 pub mod notify;
-pub mod session;
+mod panic;
+mod session;
 pub mod subagents;
 pub mod tool;
 mod turn;
 
+pub use cache_key::cache_key;
+pub use config::{Budget, Equipment, Prices, Settings};
+pub use delegation::{Delegate, Delegation};
 pub use error::{Error, Result};
+pub use gauge::Gauge;
 pub use kernel::{Kernel, KernelBuilder};
-pub use session::{
-    AgentSession, Budget, Delegate, Delegation, Equipment, NewSession, Prompt, Settings,
-};
-pub use turn::{Compacted, Spent, Status, Turn, cache_key};
+pub use session::{AgentSession, Branched, Delegated, NewSession, Prompt};
+pub use turn::{Compacted, Spent, Status, Turn};

@@ -9,8 +9,9 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::ceiling::{Below, Ceiling, permission};
+use crate::config::{Budget, Equipment};
+use crate::delegation::{Delegate, Delegation};
 use crate::tool::{ToolCall, ToolSpec};
-use crate::{Budget, Delegate, Delegation, Equipment};
 
 /// The tool's name.
 pub const DELEGATE: &str = "delegate";

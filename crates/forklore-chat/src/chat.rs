@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use forklore_agent::session::Branched;
+use forklore_agent::Branched;
 use forklore_agent::{AgentSession, Equipment, NewSession};
 use forklore_core::workspace::Workspace;
 use forklore_core::{Header, SessionId};

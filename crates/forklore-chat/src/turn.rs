@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use forklore_agent::Delegate;
 use forklore_agent::approve::Answer;
 use forklore_agent::notify::{Heard, Subscription};
-use forklore_agent::session::Delegate;
 use forklore_agent::{AgentSession, Equipment, Prompt, Status, Turn};
 use forklore_engine::Fork;
 use futures_util::{FutureExt, StreamExt};

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use forklore_agent::Prices;
 use forklore_agent::media::{Crowd, Takes};
-use forklore_agent::session::Prices;
 use serde::{Deserialize, Serialize};
 
 use crate::key::KeyVariable;

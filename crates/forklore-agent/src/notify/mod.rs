@@ -13,7 +13,7 @@ use forklore_core::{Header, SessionId};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde::ser::SerializeMap;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 pub(crate) use bus::Bus;
 pub use bus::Sink;
@@ -78,4 +78,16 @@ impl From<&Header> for Identity {
             root_id: header.root_id.clone(),
         }
     }
+}
+
+/// What `session:fork` says of a child: its parent as Amplifier says it, and what forklore adds.
+pub(crate) fn fork_data(child: &Header, mut data: Map<String, Value>) -> Value {
+    data.insert("parent".into(), json!(child.parent_id));
+    data.insert("kind".into(), json!(child.kind));
+    data.insert("label".into(), json!(child.label));
+    data.insert("cut".into(), json!(child.cut));
+    if let Some(metadata) = &child.metadata {
+        data.insert("metadata".into(), json!(metadata));
+    }
+    Value::Object(data)
 }

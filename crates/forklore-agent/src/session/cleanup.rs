@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::{AgentSession, Inner};
+use super::AgentSession;
 use crate::notify::Name;
 
 impl AgentSession {
@@ -16,7 +16,7 @@ impl AgentSession {
         if cascade_children {
             // Stopping the work first keeps an inner one from beginning anew what is ended here.
             self.interrupt();
-            let alive = self.inner.kernel.alive();
+            let alive = self.inner.home.live.all();
             let mut at = 0;
             while let Some(above) = ending.get(at).cloned() {
                 let below = alive.iter().filter(|inner| {
@@ -33,14 +33,14 @@ impl AgentSession {
     }
 
     async fn end(&self) {
-        let inner: &Inner = &self.inner;
+        let inner = &self.inner;
         inner.state().ended = true;
         self.interrupt();
         // A turn that runs ends first.
         let _turn = inner.turn.lock().await;
         let started = std::mem::take(&mut inner.state().started);
         if started {
-            inner.announce(Name::SessionEnd, json!({}));
+            inner.context.announce(Name::SessionEnd, json!({}));
         }
     }
 }

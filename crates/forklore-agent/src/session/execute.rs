@@ -35,17 +35,17 @@ impl AgentSession {
         let inner = &self.inner;
         let mut view = inner.turn.try_lock().map_err(|_| Error::Running(self.id()))?;
         inner.model_is_ready()?;
-        let running = Running::begin(inner);
+        let running = inner.context.begin();
         inner.make_ready().await?;
-        let identity = inner.identity();
+        let identity = inner.context.identity();
         let matter = Matter::Prompt { text: prompt.text.clone(), parts: &prompt.parts };
-        let (matter, injected) = inner.must_pass(&identity, matter).await?;
+        let (matter, injected) = inner.context.must_pass(&identity, matter).await?;
         let text = match matter {
             Matter::Prompt { text, .. } => text,
             _ => prompt.text.clone(),
         };
         let said = prompt.event(&text)?;
-        let (mut log, header) = Log::open(inner, &mut view).await?;
+        let (mut log, header) = Log::open(&inner.context, &mut view).await?;
         let turn = async {
             log.append(inner.first_events(&header, said, &injected)?).await?;
             inner.announce_start(&header);
@@ -53,14 +53,14 @@ impl AgentSession {
                 [] => json!({"prompt": text}),
                 parts => json!({"prompt": text, "parts": parts}),
             };
-            inner.announce(Name::PromptSubmit, data);
+            inner.context.announce(Name::PromptSubmit, data);
             inner.run_turn(&mut log, &header, &running.cancel).await
         };
         let turn = turn.await;
         log.close().await;
         if let Ok(turn) = &turn {
             let data = json!({"prompt": text, "response": turn.text});
-            inner.announce(Name::PromptComplete, data);
+            inner.context.announce(Name::PromptComplete, data);
         }
         inner.announce_complete(&turn);
         turn
@@ -77,9 +77,9 @@ impl AgentSession {
         let inner = &self.inner;
         let mut view = inner.turn.try_lock().map_err(|_| Error::Running(self.id()))?;
         inner.model_is_ready()?;
-        let running = Running::begin(inner);
+        let running = inner.context.begin();
         inner.make_ready().await?;
-        let (mut log, header) = Log::open(inner, &mut view).await?;
+        let (mut log, header) = Log::open(&inner.context, &mut view).await?;
         let turn = async {
             let missing = inner.broken_off(&header).await?;
             log.append(missing).await?;
@@ -93,31 +93,10 @@ impl AgentSession {
     }
 }
 
-/// That a turn runs, for as long as it lives.
-pub(super) struct Running<'a> {
-    inner: &'a Inner,
-    pub(super) cancel: CancellationToken,
-}
-
-impl<'a> Running<'a> {
-    pub(super) fn begin(inner: &'a Inner) -> Self {
-        let cancel = CancellationToken::new();
-        inner.state().cancel = Some(cancel.clone());
-        Self { inner, cancel }
-    }
-}
-
-impl Drop for Running<'_> {
-    fn drop(&mut self) {
-        self.cancel.cancel();
-        self.inner.state().cancel = None;
-    }
-}
-
 impl Inner {
     /// Says what the model lacks before anything is made or stored for it.
     pub(super) fn model_is_ready(&self) -> Result<()> {
-        self.equipment().model.ready().map_err(Error::NotReady)
+        self.context.config().model.ready().map_err(Error::NotReady)
     }
 
     fn first_events(
@@ -128,7 +107,7 @@ impl Inner {
     ) -> Result<Vec<NewEvent>> {
         let mut events = Vec::new();
         let empty = header.counts.index == 0;
-        if let Some(system) = self.equipment().system.filter(|_| empty) {
+        if let Some(system) = self.context.config().system.filter(|_| empty) {
             events.push(event(EventType::SYSTEM_MESSAGE, json!({"content": system}))?);
         }
         events.push(said);
@@ -144,8 +123,8 @@ impl Inner {
         header: &Header,
         cancel: &CancellationToken,
     ) -> Result<Turn> {
-        let equipment = self.equipment();
-        let run = Run::new(&equipment, header, cancel);
+        let equipment = self.context.config();
+        let run = Run::new(&equipment, header, cancel, &self.home);
         let mut course = Course::default();
         let status = match run.run(log, &mut course).await {
             Ok(status) => status,
@@ -155,7 +134,7 @@ impl Inner {
                 if let Error::Model { attempts, source } = &error {
                     let data = json!({"provider": source.provider, "error": source.message,
                         "attempts": attempts});
-                    self.announce(Name::ProviderError, data);
+                    self.context.announce(Name::ProviderError, data);
                 }
                 return Err(error);
             }
@@ -165,7 +144,7 @@ impl Inner {
             log.append(vec![event(EventType::TURN_FAILED, data)?]).await?;
         }
         if status == Status::Cancelled {
-            self.announce(Name::CancelCompleted, json!({}));
+            self.context.announce(Name::CancelCompleted, json!({}));
         }
         Ok(Turn {
             session_id: log.session().clone(),
@@ -187,7 +166,7 @@ impl Inner {
         }
         let first = header.counts.turns == header.inherited.turns;
         let name = if first { Name::SessionStart } else { Name::SessionResume };
-        self.announce(name, json!({"label": header.label, "kind": header.kind}));
+        self.context.announce(name, json!({"label": header.label, "kind": header.kind}));
     }
 
     fn announce_complete(&self, turn: &Result<Turn>) {
@@ -199,14 +178,14 @@ impl Inner {
             Err(error) => json!({"orchestrator": "forklore", "status": "incomplete",
                 "error": error.to_string()}),
         };
-        self.announce(Name::OrchestratorComplete, data);
+        self.context.announce(Name::OrchestratorComplete, data);
     }
 
     /// What a turn lacks that was broken off: the results of its open calls, or a word that its
     /// answer was cut short.
     async fn broken_off(&self, header: &Header) -> Result<Vec<NewEvent>> {
         let id = header.id.clone();
-        let looked = self.kernel.run(move |engine| {
+        let looked = self.context.kernel.run(move |engine| {
             let open = engine.broken_off(&id)?;
             let cut_short = open.is_none() && engine.is_cut_short(&id)?;
             Ok((open, cut_short))

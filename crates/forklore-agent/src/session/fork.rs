@@ -3,8 +3,7 @@
 use forklore_core::Selector;
 use forklore_engine::{Fork, Forked, Summarize};
 
-use super::execute::Running;
-use super::summarize::Part;
+use super::summarize::{Part, summarize};
 use super::{AgentSession, Inner};
 use crate::hook::Matter;
 use crate::notify::Identity;
@@ -44,7 +43,7 @@ impl AgentSession {
     /// As [`fork`](Self::fork), except what hooks deny.
     pub async fn plan_fork(&self, request: Fork) -> Result<Forked> {
         let request = Fork { dry_run: true, ..self.inner.of_this(request)? };
-        self.inner.kernel.run(move |engine| engine.fork(&request)).await
+        self.inner.context.kernel.run(move |engine| engine.fork(&request)).await
     }
 
     /// Forks this session with a summary by its model behind the history (SPEC 8). What the summary
@@ -59,7 +58,7 @@ impl AgentSession {
         let inner = &self.inner;
         let request = inner.of_this(request)?;
         let _turn = inner.turn.try_lock().map_err(|_| Error::Running(self.id()))?;
-        let running = Running::begin(inner);
+        let running = inner.context.begin();
         let planned = self.plan_fork(request.clone()).await?;
         if planned.existing {
             return Ok((self.carry_out(request).await?, None));
@@ -71,7 +70,7 @@ impl AgentSession {
         } else {
             Part::Before(planned.cut.selector())
         };
-        let summary = inner.summarize(part, &running.cancel).await?;
+        let summary = summarize(&inner.context, part, &running.cancel).await?;
         // The summary is of what stood before this cut, also if the session has gone on meanwhile.
         let at = request.at.or_else(|| Some(planned.cut.selector()));
         let request = Fork { at, summarize: Some(summary.clone()), ..request };
@@ -80,14 +79,14 @@ impl AgentSession {
 
     /// Makes the child, or finds it. The hooks have agreed.
     async fn carry_out(&self, request: Fork) -> Result<Branched> {
-        let kernel = &self.inner.kernel;
-        let made = kernel.run(move |engine| {
+        let home = &self.inner.home;
+        let made = home.kernel.run(move |engine| {
             let forked = engine.fork(&request)?;
             let header = engine.show(&forked.child_session_id)?;
             Ok((forked, header))
         });
         let (forked, header) = made.await?;
-        let child = Self::of(kernel, &header, self.equipment());
+        let child = Self::of(home, &header, self.equipment());
         if forked.recorded {
             child.inner.made(&header);
         }
@@ -98,25 +97,25 @@ impl AgentSession {
 impl Inner {
     /// The request as one of this session, with an id for the child.
     fn of_this(&self, request: Fork) -> Result<Fork> {
-        let parent = self.identity().session_id;
+        let parent = self.context.identity().session_id;
         if self.state().ended {
             return Err(Error::Ended(parent));
         }
-        let id = request.id.clone().unwrap_or_else(|| self.kernel.engine().new_id());
+        let id = request.id.clone().unwrap_or_else(|| self.home.kernel.engine().new_id());
         Ok(Fork { parent, id: Some(id), ..request })
     }
 
     /// Asks the hooks about a fork and about its child.
     async fn may_fork(&self, request: &Fork) -> Result<()> {
-        let here = self.identity();
+        let here = self.context.identity();
         let child = Identity {
             session_id: request.id.clone().unwrap_or_else(|| here.session_id.clone()),
             parent_id: Some(here.session_id),
             root_id: here.root_id,
         };
         let matter = Matter::Fork { kind: request.kind, fork: Some(request) };
-        self.must_pass(&child, matter).await?;
-        self.must_pass(&child, Matter::Ready { config: request.config.as_ref() }).await?;
+        self.context.must_pass(&child, matter).await?;
+        self.context.must_pass(&child, Matter::Ready { config: request.config.as_ref() }).await?;
         Ok(())
     }
 }

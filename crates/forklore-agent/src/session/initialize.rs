@@ -2,12 +2,12 @@
 
 use forklore_core::{Header, SessionId, SessionKind};
 use forklore_engine::{Create, Engine, Fork, Result as EngineResult};
-use serde_json::{Map, Value, json};
+use serde_json::Map;
 
 use super::delegate::create_delegate;
 use super::{AgentSession, Inner, NewSession};
 use crate::hook::Matter;
-use crate::notify::{Identity, Name};
+use crate::notify::{Identity, Name, fork_data};
 use crate::{Error, Result};
 
 impl AgentSession {
@@ -26,32 +26,33 @@ impl AgentSession {
 impl Inner {
     /// The same, for whoever holds the turn.
     pub(crate) async fn make_ready(&self) -> Result<()> {
-        let (plan, identity) = {
+        let identity = self.context.identity();
+        let plan = {
             let state = self.state();
             if state.ended {
-                return Err(Error::Ended(state.identity.session_id.clone()));
+                return Err(Error::Ended(identity.session_id));
             }
             if state.ready {
                 return Ok(());
             }
-            (state.plan.clone(), state.identity.clone())
+            state.plan.clone()
         };
         let Some(plan) = plan else {
             let id = identity.session_id.clone();
-            let header = self.kernel.run(move |engine| engine.show(&id)).await?;
+            let header = self.context.kernel.run(move |engine| engine.show(&id)).await?;
             let config = header.config.as_ref();
-            self.must_pass(&identity, Matter::Ready { config }).await?;
+            self.context.must_pass(&identity, Matter::Ready { config }).await?;
             self.state().ready = true;
             return Ok(());
         };
         let identity = self.find_family(identity, &plan).await?;
-        self.must_pass(&identity, Matter::Ready { config: plan.config.as_ref() }).await?;
+        self.context.must_pass(&identity, Matter::Ready { config: plan.config.as_ref() }).await?;
         if plan.parent_id.is_some() {
             let matter = Matter::Fork { kind: SessionKind::Delegate, fork: None };
-            self.must_pass(&identity, matter).await?;
+            self.context.must_pass(&identity, matter).await?;
         }
         let id = Some(identity.session_id.clone());
-        let header = self.kernel.run(move |engine| match plan.parent_id.clone() {
+        let header = self.context.kernel.run(move |engine| match plan.parent_id.clone() {
             Some(parent) => delegate_of(engine, id, parent, plan),
             None => root(engine, id, plan),
         });
@@ -61,7 +62,7 @@ impl Inner {
 
     async fn find_family(&self, mut identity: Identity, plan: &NewSession) -> Result<Identity> {
         if let Some(parent) = plan.parent_id.clone() {
-            let parent = self.kernel.run(move |engine| engine.show(&parent)).await?;
+            let parent = self.context.kernel.run(move |engine| engine.show(&parent)).await?;
             identity.root_id = parent.root_id;
         }
         Ok(identity)
@@ -73,24 +74,12 @@ impl Inner {
             let mut state = self.state();
             state.plan = None;
             state.ready = true;
-            state.identity = Identity::from(header);
         }
+        self.context.made(header);
         if header.parent_id.is_some() {
-            self.announce(Name::SessionFork, fork_data(header, Map::new()));
+            self.context.announce(Name::SessionFork, fork_data(header, Map::new()));
         }
     }
-}
-
-/// What `session:fork` says of a child: its parent as Amplifier says it, and what forklore adds.
-pub(crate) fn fork_data(child: &Header, mut data: Map<String, Value>) -> Value {
-    data.insert("parent".into(), json!(child.parent_id));
-    data.insert("kind".into(), json!(child.kind));
-    data.insert("label".into(), json!(child.label));
-    data.insert("cut".into(), json!(child.cut));
-    if let Some(metadata) = &child.metadata {
-        data.insert("metadata".into(), json!(metadata));
-    }
-    Value::Object(data)
 }
 
 fn root(engine: &Engine, id: Option<SessionId>, plan: NewSession) -> EngineResult<Header> {

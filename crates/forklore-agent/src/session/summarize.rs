@@ -9,9 +9,10 @@ use forklore_core::{Message, Selector, SessionId};
 use forklore_engine::{Engine, Record, Result as EngineResult, Summarize};
 use tokio_util::sync::CancellationToken;
 
-use super::execute::Running;
-use super::{AgentSession, Inner};
-use crate::turn::{cache_key, summarize};
+use super::AgentSession;
+use crate::cache_key::cache_key;
+use crate::context::Context;
+use crate::turn;
 use crate::{Error, Result};
 
 /// What is summed up.
@@ -59,30 +60,27 @@ impl AgentSession {
     async fn summarize_part_of(&self, part: Part) -> Result<Summarize> {
         let inner = &self.inner;
         let _turn = inner.turn.try_lock().map_err(|_| Error::Running(self.id()))?;
-        let running = Running::begin(inner);
+        let running = inner.context.begin();
         inner.make_ready().await?;
-        inner.summarize(part, &running.cancel).await
+        summarize(&inner.context, part, &running.cancel).await
     }
 }
 
-impl Inner {
-    /// Sums up a part of this session, for whoever holds the turn.
-    pub(super) async fn summarize(
-        &self,
-        part: Part,
-        cancel: &CancellationToken,
-    ) -> Result<Summarize> {
-        let (identity, equipment) = (self.identity(), self.equipment());
-        let (session, model) = (identity.session_id.clone(), equipment.model.name().model.clone());
-        let messages =
-            self.kernel.run(move |engine| messages(engine, &session, &model, &part)).await?;
-        let key = cache_key(&identity.root_id);
-        let summary = summarize(self, &equipment, &messages, key, cancel).await?;
-        if cancel.is_cancelled() {
-            return Err(Error::Interrupted(identity.session_id));
-        }
-        Ok(summary)
+/// Sums up a part of a session, for whoever holds its turn.
+pub(super) async fn summarize(
+    context: &Context,
+    part: Part,
+    cancel: &CancellationToken,
+) -> Result<Summarize> {
+    let (identity, config) = (context.identity(), context.config());
+    let (session, model) = (identity.session_id.clone(), config.model.name().model.clone());
+    let read = context.kernel.run(move |engine| messages(engine, &session, &model, &part));
+    let key = cache_key(&identity.root_id);
+    let summary = turn::summarize(context, &config, &read.await?, key, cancel).await?;
+    if cancel.is_cancelled() {
+        return Err(Error::Interrupted(identity.session_id));
     }
+    Ok(summary)
 }
 
 /// The messages of a part: all as the model receives them, a part as it was written.

@@ -11,14 +11,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::cap::boundary;
 use super::new_event::{event, verbatim};
-use super::plain;
+use super::plain::plain;
 use crate::Result;
 use crate::bounds::{BLOCKS, Measure, TooMuch};
+use crate::context::Context;
 use crate::model::{
     End, ModelError, ModelErrorKind, ModelName, ModelResult, Piece, Pieces, TokenUsage,
 };
 use crate::notify::Name;
-use crate::session::Inner;
 use crate::tool::ToolCall;
 
 /// What a model has said.
@@ -52,7 +52,7 @@ impl Answer {
     /// Listens until the answer is whole or the turn is interrupted.
     pub(super) async fn listen(
         &mut self,
-        inner: &Inner,
+        context: &Context,
         mut pieces: Pieces<'_>,
         patience: Option<Duration>,
         cancel: &CancellationToken,
@@ -86,7 +86,7 @@ impl Answer {
                     self.end = Some(end);
                     return Ok(());
                 }
-                Ok(Some(Ok(piece))) => self.take(inner, piece).map_err(beyond)?,
+                Ok(Some(Ok(piece))) => self.take(context, piece).map_err(beyond)?,
                 Ok(Some(Err(error))) => return Err(error),
                 Ok(None) => {
                     let message = "the answer broke off before it was whole";
@@ -101,19 +101,19 @@ impl Answer {
     }
 
     /// Takes a piece. Of a text that is too much, what still fits is taken.
-    fn take(&mut self, inner: &Inner, mut piece: Piece) -> Result<(), TooMuch> {
+    fn take(&mut self, context: &Context, mut piece: Piece) -> Result<(), TooMuch> {
         let measured = self.measure.take(&piece);
         if let Err((too_much, room)) = measured {
             let Piece::Text(text) = &mut piece else { return Err(too_much) };
             text.truncate(boundary(text, room));
         }
         match piece {
-            Piece::Text(text) => self.add_text(inner, &text)?,
+            Piece::Text(text) => self.add_text(context, &text)?,
             Piece::Thinking(text) => {
                 if self.thinking.is_empty() {
-                    self.announce_start(inner, "thinking");
+                    self.announce_start(context, "thinking");
                 }
-                self.announce_piece(inner, Name::ThinkingDelta, "thinking", &text);
+                self.announce_piece(context, Name::ThinkingDelta, "thinking", &text);
                 self.thinking.push_str(&text);
             }
             Piece::Thought { text, opaque } => {
@@ -124,8 +124,8 @@ impl Answer {
             }
             Piece::Call(call) => {
                 self.end_thinking()?;
-                self.announce_start(inner, "tool_call");
-                self.add_call(inner, call)?;
+                self.announce_start(context, "tool_call");
+                self.add_call(context, call)?;
             }
             Piece::Usage { usage, request_id } => self.so_far = Some((usage, request_id)),
             Piece::End(_) => {}
@@ -141,13 +141,13 @@ impl Answer {
         Ok(())
     }
 
-    fn add_text(&mut self, inner: &Inner, text: &str) -> Result<(), TooMuch> {
+    fn add_text(&mut self, context: &Context, text: &str) -> Result<(), TooMuch> {
         self.end_thinking()?;
         if !matches!(self.blocks.last(), Some(Block::Text(_))) {
             self.add(Block::Text(String::new()))?;
-            self.announce_start(inner, "text");
+            self.announce_start(context, "text");
         }
-        self.announce_piece(inner, Name::ContentBlockDelta, "text", text);
+        self.announce_piece(context, Name::ContentBlockDelta, "text", text);
         if let Some(Block::Text(so_far)) = self.blocks.last_mut() {
             so_far.push_str(text);
         }
@@ -155,9 +155,9 @@ impl Answer {
     }
 
     /// Adds a call under an id that no other call of the answer has.
-    fn add_call(&mut self, inner: &Inner, mut call: ToolCall) -> Result<(), TooMuch> {
+    fn add_call(&mut self, context: &Context, mut call: ToolCall) -> Result<(), TooMuch> {
         if call.id.is_empty() {
-            call.id = format!("call_{}", inner.kernel.engine().new_id());
+            call.id = format!("call_{}", context.kernel.engine().new_id());
         }
         let given = call.id.clone();
         let mut number = 1;
@@ -182,19 +182,19 @@ impl Answer {
         self.blocks.iter().any(|block| matches!(block, Block::Text(text) if !text.is_empty()))
     }
 
-    fn announce_start(&self, inner: &Inner, kind: &str) {
+    fn announce_start(&self, context: &Context, kind: &str) {
         if !self.quiet {
             let index = self.blocks.len().saturating_sub(1);
             let data = json!({"block_type": kind, "block_index": index});
-            inner.announce(Name::ContentBlockStart, data);
+            context.announce(Name::ContentBlockStart, data);
         }
     }
 
-    fn announce_piece(&self, inner: &Inner, name: Name, kind: &str, text: &str) {
-        if !self.quiet && inner.is_heard() {
+    fn announce_piece(&self, context: &Context, name: Name, kind: &str, text: &str) {
+        if !self.quiet && context.is_heard() {
             let index = self.blocks.len().saturating_sub(1);
             let data = json!({"block_type": kind, "block_index": index, "delta": text});
-            inner.announce(name, data);
+            context.announce(name, data);
         }
     }
 
@@ -230,8 +230,8 @@ impl Answer {
     }
 
     /// Tells of the blocks once they are stored.
-    pub(super) fn announce_blocks(&self, inner: &Inner) {
-        if !inner.is_heard() {
+    pub(super) fn announce_blocks(&self, context: &Context) {
+        if !context.is_heard() {
             return;
         }
         for (index, block) in self.blocks.iter().enumerate() {
@@ -241,7 +241,7 @@ impl Answer {
                 Block::Thought { text, .. } => {
                     if self.end.is_some() {
                         let data = json!({"block_index": index, "thinking": text});
-                        inner.announce(Name::ThinkingFinal, data);
+                        context.announce(Name::ThinkingFinal, data);
                     }
                     continue;
                 }
@@ -254,7 +254,7 @@ impl Answer {
                 "block_type": kind, "block_index": index, "total_blocks": self.blocks.len(),
                 "block": block, "partial": partial,
             });
-            inner.announce(Name::ContentBlockEnd, data);
+            context.announce(Name::ContentBlockEnd, data);
         }
     }
 }

@@ -9,11 +9,12 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::answer::Answer;
-use super::panic_text;
 use crate::Error;
+use crate::config::Settings;
+use crate::context::Context;
 use crate::model::{Model, ModelError, ModelErrorKind, ModelResult, Request, TokenUsage};
 use crate::notify::Name;
-use crate::session::{Inner, Settings};
+use crate::panic::panic_text;
 
 /// What came of asking.
 pub(super) struct Asked {
@@ -48,29 +49,29 @@ impl From<Failed> for Error {
 
 /// Asks until there is an answer, the turn is interrupted, or asking again makes no sense.
 pub(super) async fn ask(
-    inner: &Inner,
+    context: &Context,
     model: &dyn Model,
     request: &Request,
     settings: &Settings,
     cancel: &CancellationToken,
 ) -> Asked {
-    ask_for(inner, model, request, settings, cancel, None).await
+    ask_for(context, model, request, settings, cancel, None).await
 }
 
 /// The same for something else than the turn's answer: its pieces are not announced.
 pub(super) async fn ask_aside(
-    inner: &Inner,
+    context: &Context,
     model: &dyn Model,
     request: &Request,
     settings: &Settings,
     cancel: &CancellationToken,
     purpose: &'static str,
 ) -> Asked {
-    ask_for(inner, model, request, settings, cancel, Some(purpose)).await
+    ask_for(context, model, request, settings, cancel, Some(purpose)).await
 }
 
 async fn ask_for(
-    inner: &Inner,
+    context: &Context,
     model: &dyn Model,
     request: &Request,
     settings: &Settings,
@@ -90,10 +91,10 @@ async fn ask_for(
         let name = model.name();
         let data = json!({"provider": name.provider, "model": name.model, "attempt": attempts,
             "messages": request.messages.len(), "shared": request.shared, "purpose": purpose});
-        inner.announce(Name::ProviderRequest, data);
+        context.announce(Name::ProviderRequest, data);
         let began = tokio::time::Instant::now();
         let mut answer = if purpose.is_some() { Answer::quiet() } else { Answer::default() };
-        let tried = try_once(inner, model, request, cancel, &mut answer).await;
+        let tried = try_once(context, model, request, cancel, &mut answer).await;
         let error = match tried {
             Ok(()) if answer.end.is_some() => return so_far.whole(answer, began.elapsed()),
             Ok(()) => return so_far.with(answer, began.elapsed()).broken_off(None),
@@ -112,7 +113,7 @@ async fn ask_for(
         };
         let data = json!({"provider": name.provider, "model": name.model, "attempt": attempts,
             "error": error.message, "pause_ms": u64::try_from(pause.as_millis()).ok()});
-        inner.announce(Name::ProviderRetry, data);
+        context.announce(Name::ProviderRetry, data);
         tokio::select! {
             () = cancel.cancelled() => return so_far.broken_off(None),
             () = tokio::time::sleep(pause) => {}
@@ -151,7 +152,7 @@ impl SoFar {
 }
 
 async fn try_once(
-    inner: &Inner,
+    context: &Context,
     model: &dyn Model,
     request: &Request,
     cancel: &CancellationToken,
@@ -179,7 +180,7 @@ async fn try_once(
                 source: None,
             });
         };
-        answer.listen(inner, pieces?, patience, cancel, &provider).await
+        answer.listen(context, pieces?, patience, cancel, &provider).await
     };
     AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|panic| {
         Err(ModelError {

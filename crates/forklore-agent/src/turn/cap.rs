@@ -3,7 +3,7 @@
 use forklore_core::Data;
 use serde_json::{Value, json};
 
-use super::text_data;
+use super::plain::text_data;
 
 /// The content of a result in at most about `most` bytes, with a note where something was left
 /// out: the beginning and the end stay.

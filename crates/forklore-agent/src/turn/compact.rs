@@ -11,9 +11,9 @@ use super::log::Log;
 use super::new_event::event;
 use super::summarize::summarize;
 use crate::Result;
+use crate::config::Equipment;
 use crate::hook::Matter;
 use crate::notify::Name;
-use crate::session::Equipment;
 
 /// What a compaction came to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -40,12 +40,12 @@ pub(crate) async fn compact(
     reason: &'static str,
     cancel: &CancellationToken,
 ) -> Result<Option<Compacted>> {
-    let inner = log.inner.clone();
-    let identity = inner.identity();
+    let context = log.context.clone();
+    let identity = context.identity();
     let session = log.session().clone();
-    let plan = inner.kernel.run(move |engine| engine.plan_compaction(&session)).await?;
+    let plan = context.kernel.run(move |engine| engine.plan_compaction(&session)).await?;
     let Some(plan) = plan else { return Ok(None) };
-    if inner.judge(&identity, Matter::Compact { plan: &plan }).await.denied.is_some() {
+    if context.judge(&identity, Matter::Compact { plan: &plan }).await.denied.is_some() {
         return Ok(None);
     }
     let model = &*equipment.model;
@@ -55,8 +55,8 @@ pub(crate) async fn compact(
     let (from_index, to_index) = (plan.from_index, plan.to_index);
     let data = json!({"reason": reason, "from_index": from_index, "to_index": to_index,
         "tokens": tokens_before});
-    inner.announce(Name::ContextPreCompact, data);
-    let said = summarize(&inner, equipment, &plan.messages, root_key, cancel).await?;
+    context.announce(Name::ContextPreCompact, data);
+    let said = summarize(&context, equipment, &plan.messages, root_key, cancel).await?;
     if cancel.is_cancelled() {
         log.append(usage_events(said.usage())).await?;
         return Ok(None);
@@ -78,7 +78,7 @@ pub(crate) async fn compact(
     let tokens_after = log.pressure().await?.tokens;
     let data = json!({"reason": reason, "from_index": from_index, "to_index": to_index,
         "strategy": strategy, "tokens_before": tokens_before, "tokens_after": tokens_after});
-    inner.announce(Name::ContextPostCompact, data);
+    context.announce(Name::ContextPostCompact, data);
     Ok(Some(Compacted { from_index, to_index, strategy, tokens_before, tokens_after, made_room }))
 }
 

@@ -8,12 +8,13 @@ use forklore_engine::NewEvent;
 use serde_json::json;
 
 use super::new_event::event;
-use super::plain;
+use super::plain::plain;
 use crate::Result;
-use crate::approve::{Answer, Question, Rule};
+use crate::approve::Rule;
+use crate::config::Equipment;
+use crate::context::Context;
 use crate::hook::Matter;
-use crate::notify::{Identity, Name};
-use crate::session::{Equipment, Inner};
+use crate::notify::Identity;
 use crate::tool::ToolCall;
 
 /// So many tools are named to a model that calls one that is not there.
@@ -80,13 +81,13 @@ impl Decided {
 
 /// Decides about a call; asks whoever is to be asked.
 pub(super) async fn decide(
-    inner: &Inner,
+    context: &Context,
     equipment: &Equipment,
     ceiling: Option<&BTreeSet<String>>,
     call: ToolCall,
 ) -> Decided {
-    let identity = inner.identity();
-    let judged = inner.judge(&identity, Matter::Call { call: call.clone() }).await;
+    let identity = context.identity();
+    let judged = context.judge(&identity, Matter::Call { call: call.clone() }).await;
     let (call, changed) = match judged.matter {
         Matter::Call { call: mut judged } => {
             judged.arguments = plain(judged.arguments);
@@ -97,7 +98,7 @@ pub(super) async fn decide(
     };
     let mut decided = match judged.denied {
         Some((hook, reason)) => Decided::new(call, &format!("hook {hook}"), Some(reason)),
-        None => by_rule(inner, &identity, equipment, ceiling, call).await,
+        None => by_rule(context, &identity, equipment, ceiling, call).await,
     };
     decided.changed = changed;
     decided.asked |= judged.asked;
@@ -106,7 +107,7 @@ pub(super) async fn decide(
 }
 
 async fn by_rule(
-    inner: &Inner,
+    context: &Context,
     identity: &Identity,
     equipment: &Equipment,
     ceiling: Option<&BTreeSet<String>>,
@@ -122,41 +123,12 @@ async fn by_rule(
         Rule::Deny => Decided::new(call, "policy", Some("the user's policy denies it".into())),
         Rule::Ask => {
             let prompt = format!("May {} be called?", call.name);
-            let answer = inner.ask_person(identity, Some(call.clone()), prompt).await;
+            let answer = context.ask_person(identity, Some(call.clone()), prompt).await;
             let (note, refused) = match answer {
                 Ok(note) => (note, None),
                 Err(reason) => (None, Some(reason)),
             };
             Decided { note, asked: true, ..Decided::new(call, "person", refused) }
-        }
-    }
-}
-
-impl Inner {
-    /// Asks the person; what they said is for the caller to tell once it is stored. A no comes back as the reason for it.
-    pub(crate) async fn ask_person(
-        &self,
-        identity: &Identity,
-        call: Option<ToolCall>,
-        prompt: String,
-    ) -> Result<Option<String>, String> {
-        let question = Question { session: identity.session_id.clone(), call, prompt };
-        self.announce_as(identity, Name::ApprovalRequired, json!(question));
-        let equipment = self.equipment();
-        let interrupted = async {
-            match self.cancel_token() {
-                Some(cancel) => cancel.cancelled().await,
-                None => std::future::pending().await,
-            }
-        };
-        let answer = tokio::select! {
-            biased;
-            () = interrupted => return Err("the turn was interrupted".into()),
-            answer = equipment.approve.approve(&question) => answer,
-        };
-        match answer {
-            Answer::Granted(note) => Ok(note),
-            Answer::Denied(reason) => Err(reason.unwrap_or_else(|| "the person said no".into())),
         }
     }
 }

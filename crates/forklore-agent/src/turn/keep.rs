@@ -41,7 +41,7 @@ pub(super) async fn keep(log: &Log<'_>, most: usize, outcome: ToolOutcome) -> (T
         return (outcome, Kept::default());
     }
     let all = outcome.clone();
-    let kept = log.inner.kernel.run(move |engine| {
+    let kept = log.context.kernel.run(move |engine| {
         let mut kept = Kept::default();
         let content = beside(engine, all.content, &mut kept);
         if content.get().len() <= most {

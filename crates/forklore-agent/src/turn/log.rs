@@ -7,15 +7,16 @@ use forklore_core::{ErrorKind, Header, Selector, SessionId, ToolCallPolicy};
 use forklore_engine::{AppendRequest, Fork, NewEvent, Pressure};
 use serde_json::{Map, json};
 
-use super::View;
+use super::lease::Lease;
+use super::view::View;
+use crate::context::Context;
 use crate::model::Model;
-use crate::notify::Name;
-use crate::session::{Inner, Lease, fork_data};
+use crate::notify::{Name, fork_data};
 use crate::{Error, Result};
 
 /// A session's log, held for a turn.
 pub(crate) struct Log<'a> {
-    pub(crate) inner: &'a Arc<Inner>,
+    pub(crate) context: &'a Arc<Context>,
     pub(crate) view: &'a mut View,
     lease: Lease,
     session: SessionId,
@@ -25,12 +26,15 @@ pub(crate) struct Log<'a> {
 
 impl<'a> Log<'a> {
     /// Takes the session's lease.
-    pub(crate) async fn open(inner: &'a Arc<Inner>, view: &'a mut View) -> Result<(Self, Header)> {
-        let session = inner.identity().session_id;
-        let (lease, header) = Lease::take(inner, &session).await?;
+    pub(crate) async fn open(
+        context: &'a Arc<Context>,
+        view: &'a mut View,
+    ) -> Result<(Self, Header)> {
+        let session = context.identity().session_id;
+        let (lease, header) = Lease::take(context, &session).await?;
         let head = header.head_seq();
         view.begin(&session, head);
-        Ok((Self { inner, view, lease, session, head, moved_from: None }, header))
+        Ok((Self { context, view, lease, session, head, moved_from: None }, header))
     }
 
     pub(crate) fn session(&self) -> &SessionId {
@@ -64,10 +68,10 @@ impl<'a> Log<'a> {
     }
 
     async fn try_append(&self, events: Vec<NewEvent>) -> Result<i64> {
-        let owner = Some(self.inner.owner.clone());
+        let owner = Some(self.context.owner.clone());
         let request = AppendRequest { events, expect: Some(self.head), owner };
         let session = self.session.clone();
-        let appended = self.inner.kernel.run(move |engine| engine.append(&session, &request));
+        let appended = self.context.kernel.run(move |engine| engine.append(&session, &request));
         Ok(appended.await?.head_seq)
     }
 
@@ -85,16 +89,16 @@ impl<'a> Log<'a> {
         self.lease.move_to(&child.id).await?;
         self.head = child.head_seq();
         self.view.move_to(&child.id, self.head);
-        self.inner.become_session(&child);
+        self.context.become_session(&child);
         let data = Map::from_iter([("reason".to_owned(), json!("lease_lost"))]);
-        self.inner.announce(Name::SessionFork, fork_data(&child, data));
+        self.context.announce(Name::SessionFork, fork_data(&child, data));
         self.moved_from.get_or_insert(lost);
         Ok(())
     }
 
     async fn fork_here(&self) -> Result<Header> {
         let (session, head) = (self.session.clone(), self.head);
-        let forked = self.inner.kernel.run(move |engine| {
+        let forked = self.context.kernel.run(move |engine| {
             let at = |at| Fork {
                 at: Some(at),
                 // Calls that run are answered when they are done.
@@ -116,14 +120,14 @@ impl<'a> Log<'a> {
     pub(crate) async fn look(&mut self, model: &dyn Model) -> Result<()> {
         if !self.view.is_current(&self.session, self.head, model) {
             let (session, name) = (self.session.clone(), model.name().model.clone());
-            let view = self.inner.kernel.run(move |engine| {
+            let view = self.context.kernel.run(move |engine| {
                 Ok((engine.model_view(&session, Some(&name))?, engine.pressure(&session)?))
             });
             let (view, pressure) = view.await?;
             self.view.set(view, pressure, model);
         }
         if let Some(unread) = self.view.unread(model.takes()) {
-            let attached = self.inner.kernel.run(move |engine| Ok(unread.read(engine))).await?;
+            let attached = self.context.kernel.run(move |engine| Ok(unread.read(engine))).await?;
             self.view.attach(attached);
         }
         Ok(())
@@ -135,7 +139,7 @@ impl<'a> Log<'a> {
             return Ok(pressure);
         }
         let session = self.session.clone();
-        self.inner.kernel.run(move |engine| engine.pressure(&session)).await
+        self.context.kernel.run(move |engine| engine.pressure(&session)).await
     }
 
     /// Ends the turn: the lease goes back.

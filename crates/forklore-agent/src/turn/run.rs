@@ -8,20 +8,22 @@ use serde_json::json;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::Status;
 use super::ask::{Asked, ask};
+use super::child::Children;
 use super::compact::compact;
 use super::log::Log;
 use super::new_event::user_message;
+use super::outcome::Status;
 use super::spent::{Call, Spent};
 use super::tools::carry_out;
 use super::vain::Vain;
-use super::view::cache_key;
 use crate::Result;
+use crate::cache_key::cache_key;
+use crate::config::Equipment;
+use crate::gauge::Gauge;
 use crate::hook::Matter;
 use crate::model::{EndReason, ModelErrorKind, Request};
 use crate::notify::Name;
-use crate::session::{Equipment, Gauge};
 
 /// What a turn works with.
 pub(crate) struct Run<'a> {
@@ -30,6 +32,8 @@ pub(crate) struct Run<'a> {
     pub(crate) ceiling: Option<&'a BTreeSet<String>>,
     /// What the person stops it with.
     pub(crate) cancel: &'a CancellationToken,
+    /// Who makes sub-agents.
+    children: &'a dyn Children,
     /// What stops its work: that, or that its time is over.
     stop: CancellationToken,
     began: Instant,
@@ -52,12 +56,14 @@ impl<'a> Run<'a> {
         equipment: &'a Equipment,
         header: &'a Header,
         cancel: &'a CancellationToken,
+        children: &'a dyn Children,
     ) -> Self {
         Self {
             equipment,
             root: &header.root_id,
             ceiling: header.permissions.as_ref(),
             cancel,
+            children,
             stop: cancel.child_token(),
             began: Instant::now(),
         }
@@ -106,7 +112,9 @@ impl<'a> Run<'a> {
                 return Ok(ended(&end.reason));
             }
             course.tool_calls += u32::try_from(calls.len()).unwrap_or(u32::MAX);
-            let round = carry_out(log, self.equipment, self.ceiling, calls, &self.stop).await?;
+            let round =
+                carry_out(log, self.equipment, self.ceiling, self.children, calls, &self.stop)
+                    .await?;
             let vain = course.vain.count(round, self.equipment.settings.vain_rounds);
             if let Some(why) = vain.filter(|_| !self.stop.is_cancelled()) {
                 return Ok(Status::Incomplete(why));
@@ -134,7 +142,7 @@ impl<'a> Run<'a> {
             self.compact(log, course, "threshold").await?;
         }
         let request = self.request(log).await?;
-        let asked = ask(log.inner, model, &request, settings, &self.stop).await;
+        let asked = ask(log.context, model, &request, settings, &self.stop).await;
         let kind = asked.failed.as_ref().map(|failed| &failed.source.kind);
         if kind == Some(&ModelErrorKind::TooLong)
             && (self.compact(log, course, "too_long").await? || self.stop.is_cancelled())
@@ -165,9 +173,9 @@ impl<'a> Run<'a> {
         let model = &*self.equipment.model;
         log.look(model).await?;
         let request = log.view.request(self.root, self.equipment);
-        let identity = log.inner.identity();
+        let identity = log.context.identity();
         let matter = Matter::Request { request: &request };
-        let (_, injected) = log.inner.must_pass(&identity, matter).await?;
+        let (_, injected) = log.context.must_pass(&identity, matter).await?;
         if injected.is_empty() {
             return Ok(request);
         }
@@ -185,14 +193,14 @@ impl<'a> Run<'a> {
         events.extend(answer.events(name)?);
         events.extend(self.account(course, asked.answered(None).into_iter())?);
         log.append(events).await?;
-        answer.announce_blocks(log.inner);
+        answer.announce_blocks(log.context);
         if let Some(end) = &answer.end {
             course.model_calls += 1;
             let data = json!({"provider": name.provider, "model": name.model,
                 "usage": end.usage, "stop_reason": end.reason, "request_id": end.request_id});
-            log.inner.announce(Name::ProviderResponse, data);
+            log.context.announce(Name::ProviderResponse, data);
             let window = self.equipment.model.context_window();
-            log.inner.announce_gauge(&Gauge::of(log.pressure().await?, window));
+            Gauge::of(log.pressure().await?, window).announce(log.context);
         }
         Ok(())
     }

@@ -11,8 +11,8 @@ use serde_json::json;
 use super::ask::Asked;
 use super::new_event::event;
 use crate::Result;
+use crate::config::Equipment;
 use crate::model::TokenUsage;
-use crate::session::Equipment;
 
 /// What a turn took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]

@@ -8,9 +8,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::ask::ask_aside;
 use super::cap::shortened;
+use crate::config::Equipment;
+use crate::context::Context;
 use crate::media::Attached;
 use crate::model::{EndReason, Request};
-use crate::session::{Equipment, Inner};
 use crate::{Error, Result};
 
 const TASK: &str = "Below is the transcript of a conversation between a person and an assistant \
@@ -25,7 +26,7 @@ const TRANSCRIPT_BYTES: usize = 200 << 10;
 
 /// Asks the model for a summary. If it gives none, the result says why.
 pub(crate) async fn summarize(
-    inner: &Inner,
+    context: &Context,
     equipment: &Equipment,
     messages: &[Message],
     cache_key: String,
@@ -48,7 +49,7 @@ pub(crate) async fn summarize(
         options: equipment.settings.options.clone(),
     };
     let purpose = "summary";
-    let asked = ask_aside(inner, model, &request, &equipment.settings, cancel, purpose).await;
+    let asked = ask_aside(context, model, &request, &equipment.settings, cancel, purpose).await;
     let calls = asked.lost(Some(purpose)).chain(asked.answered(Some(purpose)));
     let usage = calls.map(|call| Ok(call.event(equipment)?.data)).collect::<Result<_>>()?;
     let is_cut = asked.answer.end.as_ref().is_some_and(|end| end.reason == EndReason::Length);

@@ -9,18 +9,18 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::CANCELLED;
+use super::child::Children;
 use super::children::make_children;
 use super::decide::{Decided, decide};
 use super::keep::{Kept, keep};
 use super::log::Log;
 use super::new_event::{user_message, verbatim};
-use super::plain;
+use super::plain::plain;
 use super::vain::Round;
-use super::work::{Done, Work};
+use super::work::{CANCELLED, Done, Work};
+use crate::config::Equipment;
 use crate::hook::Matter;
 use crate::notify::Name;
-use crate::session::Equipment;
 use crate::tool::{ToolCall, ToolOutcome};
 use crate::{Error, Result};
 
@@ -30,11 +30,12 @@ pub(super) async fn carry_out(
     log: &mut Log<'_>,
     equipment: &Equipment,
     ceiling: Option<&BTreeSet<String>>,
+    children: &dyn Children,
     calls: Vec<ToolCall>,
     cancel: &CancellationToken,
 ) -> Result<Round> {
     let mut decided = decide_all(log, equipment, ceiling, calls, cancel).await?;
-    let children = make_children(log, equipment, &mut decided).await?;
+    let children = make_children(log, equipment, children, &mut decided).await?;
     let mut work = Work::begin(log, equipment, &decided, &children, cancel);
     let mut round = Round::default();
     let mut written = 0;
@@ -49,9 +50,9 @@ pub(super) async fn carry_out(
             let outcome = changed_by_hooks(log, &decided.call, outcome).await;
             let (mut outcome, kept) = keep(log, equipment.settings.result_bytes, outcome).await;
             outcome.content = plain(outcome.content);
-            let ended = child.as_ref().map(|child| {
-                (child, turn.unwrap_or_else(|| Err(Error::Ended(child.session.id()))))
-            });
+            let ended = child
+                .as_ref()
+                .map(|child| (child, turn.unwrap_or_else(|| Err(Error::Ended(child.id())))));
             if let Some((child, turn)) = &ended {
                 // The model is told its result by the call's.
                 events.push(child.ended(turn, false)?);
@@ -72,12 +73,12 @@ pub(super) async fn carry_out(
         drop(holding);
         for (call, outcome, ended) in told {
             if let Some((child, turn)) = ended {
-                child.announce_ended(log.inner, &turn);
+                child.announce_ended(log.context, &turn);
             }
             let name = if outcome.is_error { Name::ToolError } else { Name::ToolPost };
             let data = json!({"tool_call_id": call.id, "tool_name": call.name,
                 "result": outcome.content, "is_error": outcome.is_error});
-            log.inner.announce(name, data);
+            log.context.announce(name, data);
         }
     }
     Ok(round)
@@ -100,23 +101,23 @@ async fn decide_all(
         let decided = tokio::select! {
             biased;
             () = cancel.cancelled() => Decided::cancelled(call.clone(), CANCELLED),
-            decided = decide(log.inner, equipment, ceiling, call.clone()) => decided,
+            decided = decide(log.context, equipment, ceiling, call.clone()) => decided,
         };
         all.push(decided);
     }
     log.append(all.iter().map(Decided::event).collect::<Result<_>>()?).await?;
-    let identity = log.inner.identity();
+    let identity = log.context.identity();
     for decided in all.iter().filter(|decided| decided.asked) {
         let call = Some(decided.call.id.as_str());
-        log.inner.announce_answer(&identity, call, decided.refused.as_ref());
+        log.context.announce_answer(&identity, call, decided.refused.as_ref());
     }
     Ok(all)
 }
 
 async fn changed_by_hooks(log: &Log<'_>, call: &ToolCall, outcome: ToolOutcome) -> ToolOutcome {
-    let identity = log.inner.identity();
+    let identity = log.context.identity();
     let matter = Matter::Outcome { call, outcome: outcome.clone() };
-    let judged = log.inner.judge(&identity, matter).await;
+    let judged = log.context.judge(&identity, matter).await;
     match (judged.denied, judged.matter) {
         (Some((by, reason)), _) => ToolOutcome::failed(&format!("Held back by {by}: {reason}")),
         (None, Matter::Outcome { outcome, .. }) => outcome,

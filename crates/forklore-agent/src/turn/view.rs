@@ -4,9 +4,10 @@
 use forklore_core::{Content, EventType, Message, Part, Role, SessionId, payload};
 use forklore_engine::{Engine, ModelView, NewEvent, Pressure};
 
+use crate::cache_key::cache_key;
+use crate::config::Equipment;
 use crate::media::{Attached, Named, Takes, named};
 use crate::model::{Model, Request};
-use crate::session::Equipment;
 
 /// What is known of a session's messages.
 #[derive(Clone, Debug, Default)]
@@ -212,12 +213,4 @@ fn is_loose(message: &Message) -> bool {
         Content::Text(_) => false,
         Content::Parts(parts) => message.role == Role::Assistant && parts.iter().any(loose),
     }
-}
-
-/// The name under which a provider keeps what the requests of a family share: the same for all of
-/// its sessions, and it tells nothing (SPEC 15).
-#[must_use]
-pub fn cache_key(root: &SessionId) -> String {
-    SessionId::derived("forklore", &["cache", root.as_str()])
-        .map_or_else(|_| "forklore".to_owned(), |id| id.to_string())
 }

@@ -10,13 +10,18 @@ use serde_json::json;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use super::child::{Child, failure};
 use super::decide::Decided;
 use super::log::Log;
-use super::{CANCELLED, Turn, panic_text};
+use super::outcome::Turn;
 use crate::Result;
+use crate::config::Equipment;
 use crate::notify::Name;
-use crate::session::{Child, Equipment, failure};
+use crate::panic::panic_text;
 use crate::tool::{CallContext, Progress, ToolCall, ToolOutcome};
+
+/// What the model is told of a call that was interrupted.
+pub(super) const CANCELLED: &str = "Cancelled: the turn was interrupted.";
 
 /// Calls that are carried out side by side.
 pub(super) struct Work {
@@ -68,7 +73,7 @@ impl Work {
             let call = decided.call.clone();
             let data = json!({"tool_call_id": call.id, "tool_name": call.name,
                 "tool_input": call.arguments});
-            log.inner.announce(Name::ToolPre, data);
+            log.context.announce(Name::ToolPre, data);
             if let Some(child) = child {
                 let turn = child.run(cancel);
                 running.spawn(async move { (at, Done::by_child(turn.await)) });
@@ -144,7 +149,7 @@ impl Work {
 }
 
 fn progress(log: &Log<'_>, call: &ToolCall) -> Progress {
-    let teller = Arc::clone(log.inner);
+    let teller = Arc::clone(log.context);
     let (id, name) = (call.id.clone(), call.name.clone());
     Progress::to(move |step| {
         let data = json!({"tool_call_id": id, "tool_name": name, "step": step});

@@ -261,7 +261,7 @@ async fn a60_the_cost_of_a_family_is_that_of_the_calls_made() {
     let model = Scripted::new(vec![]);
     let session = world.root(&model);
     session.equip(|equipment| {
-        let prices = forklore_agent::session::Prices {
+        let prices = forklore_agent::Prices {
             input: 10.0,
             output: 100.0,
             cached: Some(1.0),

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use forklore_agent::Prices;
 use forklore_agent::model::{End, EndReason, ModelErrorKind, Piece, TokenUsage};
 use forklore_agent::notify::Name;
-use forklore_agent::session::Prices;
 use forklore_agent::{Spent, Turn};
 use serde_json::{Value, json};
 

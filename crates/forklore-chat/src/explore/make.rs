@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use forklore_agent::AgentSession;
+use forklore_agent::Branched;
 use forklore_agent::approve::Nobody;
-use forklore_agent::session::Branched;
 use forklore_core::{Header, Label};
 use forklore_engine::{Error as EngineError, Fork};
 use forklore_store::Error as StoreError;

@@ -1,7 +1,6 @@
 //! The lease of a session, held for a turn and renewed while it runs (SPEC 9).
 
 use std::sync::{Arc, Mutex, PoisonError};
-
 use std::time::{Duration, Instant};
 
 use forklore_core::{Header, SessionId};
@@ -9,16 +8,17 @@ use forklore_engine::{Engine, LEASE};
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 
-use super::Inner;
+use crate::context::Context;
+use crate::handle::KernelHandle;
 use crate::holder;
-use crate::{Error, Kernel, Result};
+use crate::{Error, Result};
 
 /// How soon it is looked again whether a session is free.
 const AGAIN: Duration = Duration::from_millis(200);
 
 /// A held lease. Dropping it stops the renewing; [`release`](Self::release) gives it back.
 pub(crate) struct Lease {
-    kernel: Kernel,
+    kernel: KernelHandle,
     owner: String,
     session: Arc<Mutex<SessionId>>,
     renewing: JoinHandle<()>,
@@ -28,13 +28,13 @@ pub(crate) struct Lease {
 impl Lease {
     /// Takes the lease of a session, and keeps renewing it. While somebody else has it, waits as
     /// long as the session's settings say.
-    pub(crate) async fn take(inner: &Inner, session: &SessionId) -> Result<(Self, Header)> {
-        let (kernel, owner) = (&inner.kernel, &inner.owner);
-        let wait = inner.equipment().settings.lease_wait;
+    pub(crate) async fn take(context: &Context, session: &SessionId) -> Result<(Self, Header)> {
+        let (kernel, owner) = (&context.kernel, &context.owner);
+        let wait = context.config().settings.lease_wait;
         let began = Instant::now();
         let header = loop {
             match hold(kernel, session, owner).await {
-                Err(Error::Held { .. }) if began.elapsed() < wait && !inner.is_cancelled() => {
+                Err(Error::Held { .. }) if began.elapsed() < wait && !context.is_cancelled() => {
                     tokio::time::sleep(AGAIN.min(wait)).await;
                 }
                 held => break held?,
@@ -88,12 +88,12 @@ impl Drop for Lease {
                 // A lease that is somebody else's by now is left alone.
                 let _ = engine.release(&session, &owner);
             });
-            self.kernel.leaves(release);
+            self.kernel.await_release(release);
         }
     }
 }
 
-async fn hold(kernel: &Kernel, session: &SessionId, owner: &str) -> Result<Header> {
+async fn hold(kernel: &KernelHandle, session: &SessionId, owner: &str) -> Result<Header> {
     let (session, owner) = (session.clone(), owner.to_owned());
     kernel.run(move |engine| Ok(take_over(engine, &session, &owner))).await?
 }
@@ -119,7 +119,7 @@ fn take_over(engine: &Engine, session: &SessionId, owner: &str) -> Result<Header
 
 /// Renews well before the lease runs out. A renewal that fails is no matter here: the next append
 /// finds out what became of the session.
-async fn renew(kernel: Kernel, session: Arc<Mutex<SessionId>>, owner: String) {
+async fn renew(kernel: KernelHandle, session: Arc<Mutex<SessionId>>, owner: String) {
     loop {
         tokio::time::sleep(LEASE / 4).await;
         let session = session.lock().unwrap_or_else(PoisonError::into_inner).clone();

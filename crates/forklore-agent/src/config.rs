@@ -1,62 +1,17 @@
-//! What a session is made of and works with: all of it the application's.
+//! What a session works with: all of it the application's.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use forklore_core::workspace::Workspace;
-use forklore_core::{Data, Label, SessionId};
 use forklore_engine::{Engine, ModelView};
 use serde::{Deserialize, Serialize};
 
-use super::Delegation;
 use crate::approve::{AllowAll, Approve, Nobody, Policy};
+use crate::cache_key::cache_key;
+use crate::delegation::Delegation;
 use crate::media::Attached;
 use crate::model::{Model, Options, Request, TokenUsage};
 use crate::tool::{NoTools, ToolSpec, Tools};
-use crate::turn::cache_key;
-
-/// A session that is to be made.
-#[derive(Clone, Debug)]
-pub struct NewSession {
-    /// Its configuration: opaque, stored with it.
-    pub config: Option<Data>,
-    /// Its id; none generates one.
-    pub id: Option<SessionId>,
-    /// The session it is a child of; none makes a root. It begins with an empty context: a child
-    /// that inherits the history is made by [`fork`](crate::AgentSession::fork).
-    pub parent_id: Option<SessionId>,
-    /// Its folder.
-    pub workspace: Workspace,
-    /// What it is called.
-    pub title: Option<String>,
-    /// A child's label.
-    pub label: Option<Label>,
-    /// The application's notes.
-    pub metadata: Option<Data>,
-    /// For whom it acts; none inherits.
-    pub principal: Option<String>,
-    /// What it may do at most; none inherits.
-    pub permissions: Option<BTreeSet<String>>,
-}
-
-impl NewSession {
-    /// A root in `workspace`, with every default.
-    #[must_use]
-    pub fn in_workspace(workspace: Workspace) -> Self {
-        Self {
-            config: None,
-            id: None,
-            parent_id: None,
-            workspace,
-            title: None,
-            label: None,
-            metadata: None,
-            principal: None,
-            permissions: None,
-        }
-    }
-}
 
 /// What a session works with. A child that the kernel makes gets its parent's.
 #[derive(Clone)]

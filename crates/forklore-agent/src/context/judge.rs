@@ -1,0 +1,95 @@
+//! Whoever is asked before something happens: the hooks, and the person.
+
+use serde_json::json;
+
+use super::Context;
+use crate::approve::{Answer, Question};
+use crate::hook::{Judged, Matter};
+use crate::notify::{Identity, Name};
+use crate::tool::ToolCall;
+use crate::{Error, Result};
+
+impl Context {
+    /// Asks the hooks, and the person where a hook wants that.
+    pub(crate) async fn judge<'a>(&self, identity: &'a Identity, matter: Matter<'a>) -> Judged<'a> {
+        let gate = matter.gate();
+        let patience = self.config().settings.hook_patience;
+        let mut judged = self.kernel.hooks().judge(identity, matter, patience).await;
+        for (hook, error) in &judged.failed {
+            let data = json!({"hook": hook, "gate": gate.what(), "error": error});
+            self.announce_as(identity, Name::HookError, data);
+        }
+        if judged.denied.is_none() {
+            for (hook, prompt) in std::mem::take(&mut judged.questions) {
+                let call = match &judged.matter {
+                    Matter::Call { call } => Some(call.clone()),
+                    _ => None,
+                };
+                let is_call = call.is_some();
+                let answer = self.ask_person(identity, call, prompt).await;
+                judged.asked = true;
+                if !is_call {
+                    self.announce_answer(identity, None, answer.as_ref().err());
+                }
+                if let Err(reason) = answer {
+                    judged.denied = Some((hook, reason));
+                    break;
+                }
+            }
+        }
+        judged
+    }
+
+    /// Tells what a person said; `no` is why not.
+    pub(crate) fn announce_answer(
+        &self,
+        identity: &Identity,
+        call: Option<&str>,
+        no: Option<&String>,
+    ) {
+        let name = if no.is_some() { Name::ApprovalDenied } else { Name::ApprovalGranted };
+        self.announce_as(identity, name, json!({"tool_call_id": call, "reason": no}));
+    }
+
+    /// The same, for matters where a no ends everything.
+    pub(crate) async fn must_pass<'a>(
+        &self,
+        identity: &'a Identity,
+        matter: Matter<'a>,
+    ) -> Result<(Matter<'a>, Vec<String>)> {
+        let what = matter.gate().what();
+        let judged = self.judge(identity, matter).await;
+        match judged.denied {
+            Some((by, reason)) => Err(Error::Denied { what, by, reason }),
+            None => Ok((judged.matter, judged.injected)),
+        }
+    }
+
+    /// Asks the person. The caller announces the answer once it is stored. A no comes back as the
+    /// reason for it.
+    pub(crate) async fn ask_person(
+        &self,
+        identity: &Identity,
+        call: Option<ToolCall>,
+        prompt: String,
+    ) -> Result<Option<String>, String> {
+        let question = Question { session: identity.session_id.clone(), call, prompt };
+        self.announce_as(identity, Name::ApprovalRequired, json!(question));
+        let config = self.config();
+        let interrupted = async {
+            match self.cancel_token() {
+                Some(cancel) => cancel.cancelled().await,
+                None => std::future::pending().await,
+            }
+        };
+        let answer = tokio::select! {
+            biased;
+            () = interrupted => return Err("the turn was interrupted".into()),
+            answer = config.approve.approve(&question) => answer,
+        };
+        match answer {
+            Answer::Granted(note) => Ok(note),
+            Answer::Denied(reason) => Err(reason.unwrap_or_else(|| "the person said no".into())),
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! What every session of a process shares: the engine, the hooks, the listeners.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use forklore_engine::{Engine, Result as EngineResult};
+use tokio::task::JoinHandle;
+
+use crate::Result;
+use crate::holder;
+use crate::hook::Hooks;
+use crate::notify::Bus;
+
+/// A handle of the kernel, for sessions and their turns. It knows no session. A clone is the same.
+#[derive(Clone)]
+pub(crate) struct KernelHandle {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    engine: Engine,
+    hooks: Hooks,
+    bus: Bus,
+    application: String,
+    /// Leases on their way back whose turns were dropped.
+    releases: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl KernelHandle {
+    pub(crate) fn new(engine: Engine, hooks: Hooks, bus: Bus, application: String) -> Self {
+        let shared = Shared { engine, hooks, bus, application, releases: Mutex::default() };
+        Self { shared: Arc::new(shared) }
+    }
+
+    pub(crate) fn engine(&self) -> &Engine {
+        &self.shared.engine
+    }
+
+    pub(crate) fn hooks(&self) -> &Hooks {
+        &self.shared.hooks
+    }
+
+    /// Whoever listens to every session.
+    pub(crate) fn bus(&self) -> &Bus {
+        &self.shared.bus
+    }
+
+    /// Carries out a verb where it may block.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        verb: impl FnOnce(&Engine) -> EngineResult<T> + Send + 'static,
+    ) -> Result<T> {
+        let engine = self.shared.engine.clone();
+        Ok(tokio::task::spawn_blocking(move || verb(&engine)).await??)
+    }
+
+    /// A name for a runtime that no other one has.
+    pub(crate) fn new_owner(&self) -> String {
+        let unique = self.shared.engine.new_id();
+        holder::name(&self.shared.application, unique.as_str())
+    }
+
+    /// Remembers a lease that is on its way back.
+    pub(crate) fn await_release(&self, release: JoinHandle<()>) {
+        let mut releases = self.releases();
+        releases.retain(|release| !release.is_finished());
+        releases.push(release);
+    }
+
+    /// Waits until every lease on its way back has been given back.
+    pub(crate) async fn settle(&self) {
+        let releases = std::mem::take(&mut *self.releases());
+        for release in releases {
+            // A release that failed leaves a lease that runs out by itself.
+            let _ = release.await;
+        }
+    }
+
+    fn releases(&self) -> MutexGuard<'_, Vec<JoinHandle<()>>> {
+        self.shared.releases.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,52 @@
+//! What a turn comes to.
+
+use forklore_core::SessionId;
+use serde::Serialize;
+
+use super::spent::Spent;
+
+/// What a turn came to.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Turn {
+    /// The session in which it ended.
+    pub session_id: SessionId,
+    /// The session in which it began, where the runtime lost that one to another on the way and
+    /// went on in a fork (SPEC 9).
+    pub moved_from: Option<SessionId>,
+    /// How it ended.
+    pub status: Status,
+    /// What the model said last.
+    pub text: String,
+    /// How often the model answered.
+    pub model_calls: u32,
+    /// How many calls it made.
+    pub tool_calls: u32,
+    /// What it took.
+    pub usage: Spent,
+    /// The last log position.
+    pub head_seq: i64,
+}
+
+/// How a turn ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// The model had no more to say.
+    Success,
+    /// It was interrupted.
+    Cancelled,
+    /// It was cut short, and why.
+    Incomplete(String),
+}
+
+impl Status {
+    /// The word for it in notifications.
+    #[must_use]
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Success => "success",
+            Self::Cancelled => "cancelled",
+            Self::Incomplete(_) => "incomplete",
+        }
+    }
+}
