@@ -27,4 +27,5 @@ mod summaries;
 mod trouble;
 mod turns;
 mod vain;
+mod wire;
 mod world;
