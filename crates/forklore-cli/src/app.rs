@@ -7,8 +7,8 @@ use forklore::core::workspace::Workspace;
 use forklore::engine::Scope;
 use forklore::{Engine, StoreUrl};
 
-use crate::args::Globals;
 use crate::failure::{Failure, Result};
+use crate::globals::Globals;
 use crate::output::Output;
 use crate::session_ref::SessionRef;
 use crate::{store, workspace};

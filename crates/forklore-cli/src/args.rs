@@ -1,17 +1,14 @@
 //! The command line: options for every verb, and the verbs.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::process::ExitCode;
-use std::str::FromStr;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextValue, ErrorKind as ClapKind};
-use clap::{ColorChoice, FromArgMatches, Parser};
-use tracing_subscriber::filter::Targets;
+use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser};
 
 use crate::commands::Command;
 use crate::failure::Failure;
+use crate::globals::Globals;
 use crate::output::{Output, Settings};
 use crate::{exit, help};
 
@@ -32,54 +29,9 @@ pub(crate) struct Cli {
     pub(crate) command: Option<Command>,
 }
 
-/// Options that every verb takes.
-#[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Options for every command")]
-pub(crate) struct Globals {
-    /// The store: sqlite:PATH, files:DIR, graph:DIR or memory: [default: sqlite: in the data directory]
-    #[arg(long, global = true, value_name = "URL", env = "FORKLORE_STORE", hide_env_values = true)]
-    pub(crate) store: Option<String>,
-    /// The folder whose sessions are meant [default: the current directory]
-    #[arg(long, global = true, value_name = "DIR")]
-    pub(crate) workspace: Option<PathBuf>,
-    /// The sessions of every folder
-    #[arg(long, global = true, conflicts_with = "workspace")]
-    pub(crate) all: bool,
-    /// Answer in JSON, errors too
-    #[arg(long, global = true)]
-    pub(crate) json: bool,
-    /// When to use colour
-    #[arg(
-        long,
-        global = true,
-        value_name = "WHEN",
-        default_value = "auto",
-        hide_possible_values = false
-    )]
-    pub(crate) color: ColorChoice,
-    /// No hints and no progress
-    #[arg(short, long, global = true)]
-    pub(crate) quiet: bool,
-    /// With every error, what lies behind it
-    #[arg(short, long, global = true)]
-    pub(crate) verbose: bool,
-    /// What the program logs on standard error: a level, or levels of crates
-    #[arg(long, global = true, hide = true, value_name = "FILTER", env = "FORKLORE_LOG")]
-    pub(crate) log: Option<Targets>,
-}
-
-impl Globals {
-    fn settings(&self) -> Settings {
-        Settings { json: self.json, quiet: self.quiet, verbose: self.verbose, color: self.color }
-    }
-}
-
-/// One of a few words, each shown in the help.
-pub(crate) fn choice<T>(words: &'static [&'static str]) -> impl TypedValueParser<Value = T>
-where
-    T: FromStr<Err: std::error::Error + Send + Sync> + Clone + Send + Sync + 'static,
-{
-    PossibleValuesParser::new(words).try_map(|word| word.parse::<T>())
+/// The command line, with its help.
+pub(crate) fn command() -> clap::Command {
+    help::grouped(Cli::command())
 }
 
 /// Reads the command line.
@@ -88,7 +40,7 @@ where
 /// Help, the version or a usage error, all of which end the program here.
 pub(crate) fn read() -> Result<(Cli, Output), ExitCode> {
     let words: Vec<OsString> = std::env::args_os().collect();
-    let parsed = help::command().try_get_matches_from(&words);
+    let parsed = command().try_get_matches_from(&words);
     match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => {
             let output = Output::to_standard(&cli.globals.settings());

@@ -1,9 +1,6 @@
 //! The help of the program: its commands by what they are for.
 
-use clap::CommandFactory;
 use clap::builder::StyledStr;
-
-use crate::args::Cli;
 
 /// What the commands are for, in the order of a first reading.
 const GROUPS: [(&str, &[&str]); 6] = [
@@ -21,9 +18,8 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Set up", &["completions", "man", "help"]),
 ];
 
-/// The command line, with that help.
-pub(crate) fn command() -> clap::Command {
-    let program = Cli::command();
+/// The program with that help.
+pub(crate) fn grouped(program: clap::Command) -> clap::Command {
     let template = template(&program);
     program.help_template(template)
 }
@@ -58,7 +54,10 @@ fn about(program: &clap::Command, verb: &str) -> Option<String> {
 mod tests {
     use std::collections::BTreeSet;
 
+    use clap::CommandFactory;
+
     use super::*;
+    use crate::args::Cli;
 
     #[test]
     fn every_command_stands_in_one_group() {

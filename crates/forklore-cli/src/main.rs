@@ -3,10 +3,12 @@
 mod agents;
 mod app;
 mod args;
+mod choice;
 mod commands;
 mod completion;
 mod exit;
 mod failure;
+mod globals;
 mod help;
 mod output;
 mod session_ref;

@@ -14,10 +14,10 @@ use crate::call::Effect;
 use crate::call_usage::CallUsage;
 use crate::data::Data;
 use crate::export::Export;
-use crate::header::Usage;
 use crate::id::SessionId;
 use crate::kind::{Class, EventType};
 use crate::message::{Content, Message};
+use crate::usage::Usage;
 
 /// The session files of one agent.
 pub trait AgentFormat: Send + Sync {

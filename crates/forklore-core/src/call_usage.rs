@@ -1,6 +1,6 @@
 //! What calls of models cost, as stored records tell it.
 
-use crate::header::Usage;
+use crate::usage::Usage;
 
 /// What one call of a model cost, as a record tells it.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::call::Counts;
+use crate::counts::Counts;
 use crate::id::EventId;
 
 /// How a person or program names a place in a session's log.

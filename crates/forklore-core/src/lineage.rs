@@ -5,7 +5,7 @@
 //! into pages that descendants share; each page points at its predecessor and, further back, at
 //! one more (a skew-binary list), so that a place deep in an old history is found in O(log depth).
 
-use crate::call::Counts;
+use crate::counts::Counts;
 
 /// A stretch of one segment, from its beginning up to a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -5,9 +5,9 @@ use serde_json::value::RawValue;
 
 use crate::call::{CallStep, Effect, OpenCall};
 use crate::data::Data;
-use crate::header::Usage;
 use crate::kind::{Class, EventType};
 use crate::message::{Content, Message, Part, Role};
+use crate::usage::Usage;
 
 /// Why a payload was refused.
 #[derive(Debug, thiserror::Error)]

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use forklore_core::{Header, SessionId, event};
+use forklore_core::{Header, SessionId, envelope};
 use forklore_store::port::{At, Stored};
 
 use crate::{Engine, Error, Result};
@@ -63,6 +63,6 @@ impl Engine {
 /// One envelope line.
 fn write_line(out: &mut impl Write, header: &Header, stored: &Stored) -> io::Result<()> {
     let origin = (stored.origin.session_id != header.id).then_some(&stored.origin);
-    event::write_envelope(out, header, stored.seq, origin, &stored.event)?;
+    envelope::write_envelope(out, header, stored.seq, origin, &stored.event)?;
     out.write_all(b"\n")
 }

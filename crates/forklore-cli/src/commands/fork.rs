@@ -11,7 +11,7 @@ use forklore::engine::{Fork, Forked, Summarize};
 use forklore::store::port::Filter;
 
 use crate::app::App;
-use crate::args::choice;
+use crate::choice::choice;
 use crate::failure::{Failure, Result};
 use crate::output::tree::{Twig, draw};
 use crate::output::{Output, Page, Tone, count, cut};

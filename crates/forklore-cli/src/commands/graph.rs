@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::new_file;
 use crate::app::App;
-use crate::args::choice;
+use crate::choice::choice;
 use crate::failure::{Failure, Result};
 use crate::output::{Output, Tone, count};
 use crate::session_ref::SessionRef;

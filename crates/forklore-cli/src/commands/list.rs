@@ -8,7 +8,7 @@ use forklore::store::port::Problem;
 use serde::Serialize;
 
 use crate::app::App;
-use crate::args::choice;
+use crate::choice::choice;
 use crate::failure::Result;
 use crate::output::session::label_tone;
 use crate::output::transcript::start_of;

@@ -1,0 +1,51 @@
+//! Options that every verb takes.
+
+use std::path::PathBuf;
+
+use clap::ColorChoice;
+use tracing_subscriber::filter::Targets;
+
+use crate::output::Settings;
+
+/// Options that every verb takes.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Options for every command")]
+pub(crate) struct Globals {
+    /// The store: sqlite:PATH, files:DIR, graph:DIR or memory: [default: sqlite: in the data directory]
+    #[arg(long, global = true, value_name = "URL", env = "FORKLORE_STORE", hide_env_values = true)]
+    pub(crate) store: Option<String>,
+    /// The folder whose sessions are meant [default: the current directory]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) workspace: Option<PathBuf>,
+    /// The sessions of every folder
+    #[arg(long, global = true, conflicts_with = "workspace")]
+    pub(crate) all: bool,
+    /// Answer in JSON, errors too
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// When to use colour
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_possible_values = false
+    )]
+    pub(crate) color: ColorChoice,
+    /// No hints and no progress
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+    /// With every error, what lies behind it
+    #[arg(short, long, global = true)]
+    pub(crate) verbose: bool,
+    /// What the program logs on standard error: a level, or levels of crates
+    #[arg(long, global = true, hide = true, value_name = "FILTER", env = "FORKLORE_LOG")]
+    pub(crate) log: Option<Targets>,
+}
+
+impl Globals {
+    /// How the caller wants to be answered.
+    pub(crate) fn settings(&self) -> Settings {
+        Settings { json: self.json, quiet: self.quiet, verbose: self.verbose, color: self.color }
+    }
+}

@@ -1,0 +1,33 @@
+//! What calls of models took.
+
+use serde::{Deserialize, Serialize};
+
+/// The cost of model calls: the sum of `provider_usage` events (SPEC 3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Tokens sent.
+    pub input: u64,
+    /// Tokens received.
+    pub output: u64,
+    /// Tokens of the input that the provider had cached.
+    pub cached: u64,
+    /// Money, in the unit the events used.
+    pub cost: f64,
+}
+
+impl Usage {
+    /// The tokens of requests and answers. Whoever told them may have told anything.
+    #[must_use]
+    pub fn tokens(&self) -> u64 {
+        self.input.saturating_add(self.output)
+    }
+}
+
+impl std::ops::AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
+        self.input = self.input.saturating_add(other.input);
+        self.output = self.output.saturating_add(other.output);
+        self.cached = self.cached.saturating_add(other.cached);
+        self.cost += other.cost;
+    }
+}
