@@ -24,7 +24,7 @@ struct Scene {
 
 fn open(dir: &Path) -> Engine {
     let store = FilesStore::open(dir, Default::default()).expect("a store");
-    Engine::over(std::sync::Arc::new(store)).with_agent_formats(forklore::formats::AGENT_FORMATS)
+    Engine::new(std::sync::Arc::new(store)).with_agent_formats(forklore::formats::AGENT_FORMATS)
 }
 
 impl Scene {

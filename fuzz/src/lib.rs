@@ -8,7 +8,7 @@ use forklore::store::memory::MemoryStore;
 /// The verbs over an empty store that lives in memory.
 #[must_use]
 pub fn engine() -> Engine {
-    Engine::over(Arc::new(MemoryStore::default())).with_agent_formats(forklore::formats::AGENT_FORMATS)
+    Engine::new(Arc::new(MemoryStore::default())).with_agent_formats(forklore::formats::AGENT_FORMATS)
 }
 
 /// Takes small numbers and texts off the front of the input; at its end it gives zeros.

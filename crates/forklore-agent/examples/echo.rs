@@ -43,7 +43,7 @@ impl Model for Echo {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let kernel = Kernel::builder(Engine::over(Arc::new(MemoryStore::default()))).build();
+    let kernel = Kernel::builder(Engine::new(Arc::new(MemoryStore::default()))).build();
     let model = Echo(ModelName { provider: "example".into(), model: "echo".into() });
     let new = NewSession::in_workspace(Workspace::new("/tmp/demo"));
     let session = kernel.create(new, Equipment::new(Arc::new(model)));

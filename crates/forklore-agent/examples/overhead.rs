@@ -99,7 +99,7 @@ fn most_memory() -> Option<u64> {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let kernel = Kernel::builder(Engine::over(Arc::new(MemoryStore::default()))).build();
+    let kernel = Kernel::builder(Engine::new(Arc::new(MemoryStore::default()))).build();
     let one = session(&kernel);
     let mut heard = one.subscribe(64);
     tokio::spawn(async move { while heard.next().await.is_some() {} });
@@ -108,7 +108,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{TURNS} turns of two answers, a call and a result each, one listener");
     println!("a turn: p50 {:?}, p99 {:?}", at(50), at(99));
 
-    let kernel = Kernel::builder(Engine::over(Arc::new(MemoryStore::default()))).build();
+    let kernel = Kernel::builder(Engine::new(Arc::new(MemoryStore::default()))).build();
     let sessions: Vec<_> = (0..SESSIONS).map(|_| session(&kernel)).collect();
     let began = Instant::now();
     let all = join_all(sessions.iter().map(|session| turns(session, 50))).await;

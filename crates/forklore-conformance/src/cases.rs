@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::scene::Scene;
+use forklore_store::port::Capabilities;
 
 mod append;
 mod attachments;
@@ -28,6 +29,9 @@ mod read;
 mod shared_attachments;
 mod shared_feed;
 mod size;
+mod sources;
+mod transaction;
+mod transaction_attachments;
 mod verbatim;
 mod verify;
 
@@ -59,6 +63,8 @@ pub enum Capability {
     Processes,
     /// It gives back the space of what was deleted.
     Maintenance,
+    /// It keeps the sources of imported sessions.
+    Sources,
     /// It keeps attachments.
     Attachments,
     /// Attachments are there when it is opened again, and several processes may keep the same.
@@ -74,8 +80,25 @@ impl Capability {
             Self::Durable => "durable",
             Self::Processes => "processes",
             Self::Maintenance => "maintenance",
+            Self::Sources => "sources",
             Self::Attachments => "attachments",
             Self::SharedAttachments => "shared_attachments",
+        }
+    }
+}
+
+impl Capability {
+    /// Whether a store with these capabilities offers it.
+    #[must_use]
+    pub fn is_offered_by(self, store: Capabilities) -> bool {
+        match self {
+            Self::Base => true,
+            Self::Durable => store.durable,
+            Self::Processes => store.processes,
+            Self::Maintenance => store.maintenance,
+            Self::Sources => store.sources,
+            Self::Attachments => store.attachments,
+            Self::SharedAttachments => store.attachments && store.processes,
         }
     }
 }
@@ -387,6 +410,31 @@ macro_rules! __forklore_cases {
                 2603 writers_of_many_processes_leave_no_gap
                 2604 a_killed_writer_leaves_no_gap
             }
+            sources sources {
+                2701 a_step_writes_everything
+                2702 a_refused_step_leaves_nothing
+                2703 a_stale_step_is_refused
+                2704 the_later_record_counts
+                2705 records_of_many_steps_are_found
+                2706 a_source_is_found_by_its_names
+                2707 a_copy_is_linked
+                2708 a_delete_takes_kept_bytes
+                2709 a_file_beside_is_found
+                2710 a_delete_takes_files_beside
+                2711 nothing_is_kept_beside_what_is_deleted
+            }
+            base transaction {
+                2801 writes_of_several_families_are_one_step
+                2802 each_write_sees_those_before_it
+                2803 a_refused_write_leaves_nothing_of_the_others
+                2804 what_was_taken_back_can_be_done_again
+                2805 a_copy_and_its_original_are_made_together
+                2806 a_repetition_is_known_among_other_writes
+                2807 an_empty_transaction_does_nothing
+            }
+            attachments transaction_attachments {
+                2901 a_write_that_names_a_missing_attachment_is_refused
+            }
         }
     };
 }
@@ -414,6 +462,7 @@ mod needs {
     pub(super) const durable: Capability = Capability::Durable;
     pub(super) const processes: Capability = Capability::Processes;
     pub(super) const maintenance: Capability = Capability::Maintenance;
+    pub(super) const sources: Capability = Capability::Sources;
     pub(super) const attachments: Capability = Capability::Attachments;
     pub(super) const shared_attachments: Capability = Capability::SharedAttachments;
 }

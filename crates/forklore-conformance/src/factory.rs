@@ -3,8 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use forklore_store::attachments::Attachments;
-use forklore_store::port::{Maintenance, Store};
+use forklore_store::port::Store;
 
 /// Makes the stores that tests try. A closure that gives a [`Handle`] is one, for stores that are
 /// gone with their last handle; [`Directory`] is one for stores that live in a directory.
@@ -31,33 +30,22 @@ pub trait Place: Send + Sync {
     }
 }
 
-/// An open store, and what it can do beside the port.
+/// An open store.
 #[derive(Clone)]
 pub struct Handle {
     /// The store.
     pub store: Arc<dyn Store>,
-    /// Its maintenance, where it has any.
-    pub maintenance: Option<Arc<dyn Maintenance + Send + Sync>>,
-    /// Its attachments, where it keeps any.
-    pub attachments: Option<Arc<dyn Attachments>>,
 }
 
 impl Handle {
-    /// A store and nothing beside the port.
+    /// A handle on a store of its own.
     pub fn new(store: impl Store + 'static) -> Self {
-        Self { store: Arc::new(store), maintenance: None, attachments: None }
+        Self { store: Arc::new(store) }
     }
 
-    /// A store that also keeps its own space in order.
-    pub fn with_maintenance(store: impl Store + Maintenance + 'static) -> Self {
-        let store = Arc::new(store);
-        Self { store: store.clone(), maintenance: Some(store), attachments: None }
-    }
-
-    /// The same store, which also keeps attachments.
-    #[must_use]
-    pub fn and_attachments(self, attachments: Arc<dyn Attachments>) -> Self {
-        Self { attachments: Some(attachments), ..self }
+    /// A handle on a store that others may use too.
+    pub fn shared(store: Arc<dyn Store>) -> Self {
+        Self { store }
     }
 }
 

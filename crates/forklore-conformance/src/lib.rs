@@ -7,7 +7,7 @@
 //! # use forklore_store::memory::MemoryStore;
 //! # struct MyStore; impl MyStore { fn open(_: &std::path::Path) -> MemoryStore { Default::default() } }
 //! suite!(
-//!     Directory::new(|path| Handle::with_maintenance(MyStore::open(path)));
+//!     Directory::new(|path| Handle::new(MyStore::open(path)));
 //!     durable, processes, maintenance
 //! );
 //! # fn main() {}
@@ -34,7 +34,6 @@
 
 pub mod events;
 pub mod scene;
-pub mod sources;
 
 mod cases;
 mod factory;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::cases::{CASES, Capability, Case};
+use super::cases::{CASES, Case};
 use super::factory::Factory;
 use super::process;
 use super::scene::Scene;
@@ -26,11 +26,12 @@ pub struct Report {
     pub outcomes: Vec<(&'static Case, Outcome)>,
 }
 
-/// Runs the base cases among `cases`, mostly [`super::CASES`], and those of the capabilities
-/// offered.
-pub fn run(factory: &dyn Factory, cases: &'static [Case], offered: &[Capability]) -> Report {
+/// Runs the base cases among `cases`, mostly [`super::CASES`], and those of the capabilities that
+/// the store says it has.
+pub fn run(factory: &dyn Factory, cases: &'static [Case]) -> Report {
+    let offered = factory.fresh().open().store.capabilities();
     let outcome = |case: &'static Case| {
-        if case.needs != Capability::Base && !offered.contains(&case.needs) {
+        if !case.needs.is_offered_by(offered) {
             return (case, Outcome::NotOffered);
         }
         let ran = catch_unwind(AssertUnwindSafe(|| run_one(factory, case.number)));
@@ -52,7 +53,14 @@ pub fn run_one(factory: &dyn Factory, number: u16) {
         }
         return;
     }
-    (case.run)(&mut Scene::new(factory));
+    let mut scene = Scene::new(factory);
+    let needs = case.needs;
+    assert!(
+        needs.is_offered_by(scene.store().capabilities()),
+        "the store does not say that it offers {}",
+        needs.name()
+    );
+    (case.run)(&mut scene);
 }
 
 fn said(panic: &(dyn std::any::Any + Send)) -> String {

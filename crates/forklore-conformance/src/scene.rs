@@ -1,5 +1,7 @@
 //! A store with a clock, and the steps of a test in a few words.
 
+use std::sync::Arc;
+
 use forklore_core::header::{Strategy, ToolCallPolicy};
 use forklore_core::workspace::Workspace;
 use forklore_core::{Counts, Cut, Event, Header, Label, SessionId, SessionKind};
@@ -11,8 +13,8 @@ use super::process::Role;
 use forklore_store::attachments::Attachments;
 use forklore_store::error::Result;
 use forklore_store::port::{
-    Append, Appended, At, Beginning, Change, Changed, Children, Direction, Maintenance, NewSession,
-    Page, Query, Removed, Store, Stored,
+    Append, Appended, At, Beginning, Change, Changed, Children, Direction, NewSession, Page, Query,
+    Removed, Store, Stored,
 };
 
 /// One store under test, and short words for what a case does with it.
@@ -101,27 +103,22 @@ impl<'f> Scene<'f> {
         &*self.handle().store
     }
 
-    /// The store's maintenance; asked for by cases of that capability only.
-    pub fn maintenance(&self) -> &dyn Maintenance {
-        &**self.handle().maintenance.as_ref().expect("a store that offers maintenance")
-    }
-
     /// The store's attachments; asked for by cases of that capability only.
-    pub fn attachments(&self) -> &dyn Attachments {
-        &**self.handle().attachments.as_ref().expect("a store that offers attachments")
+    pub fn attachments(&self) -> Arc<dyn Attachments> {
+        self.store().attachments().expect("a store that keeps attachments")
     }
 
     /// Collects what nobody needs, where the store can.
     pub(super) fn collect(&self) {
-        if let Some(maintenance) = &self.handle().maintenance {
-            maintenance.gc(self.clock.now()).unwrap();
+        if self.store().capabilities().maintenance {
+            self.store().gc(self.clock.now()).unwrap();
         }
     }
 
     /// Packs everything, where the store can.
     pub fn pack(&self) {
-        if let Some(maintenance) = &self.handle().maintenance {
-            maintenance.pack(self.clock.now() + jiff::SignedDuration::from_hours(1)).unwrap();
+        if self.store().capabilities().maintenance {
+            self.store().pack(self.clock.now() + jiff::SignedDuration::from_hours(1)).unwrap();
         }
     }
 

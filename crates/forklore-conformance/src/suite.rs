@@ -29,6 +29,7 @@ macro_rules! __forklore_offered {
     (durable [durable $($rest:ident)*] $($group:tt)*) => { $crate::__forklore_group! { $($group)* } };
     (processes [processes $($rest:ident)*] $($group:tt)*) => { $crate::__forklore_group! { $($group)* } };
     (maintenance [maintenance $($rest:ident)*] $($group:tt)*) => { $crate::__forklore_group! { $($group)* } };
+    (sources [sources $($rest:ident)*] $($group:tt)*) => { $crate::__forklore_group! { $($group)* } };
     (attachments [attachments $($rest:ident)*] $($group:tt)*) => { $crate::__forklore_group! { $($group)* } };
     (shared_attachments [shared_attachments $($rest:ident)*] $($group:tt)*) => { $crate::__forklore_group! { $($group)* } };
     ($need:ident [$other:ident $($rest:ident)*] $($group:tt)*) => {

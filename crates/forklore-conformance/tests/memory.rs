@@ -3,10 +3,4 @@
 use forklore_conformance::{Handle, suite};
 use forklore_store::memory::MemoryStore;
 
-fn handle() -> Handle {
-    let store = MemoryStore::default();
-    let attachments = store.attachments();
-    Handle::with_maintenance(store).and_attachments(attachments)
-}
-
-suite!(handle; maintenance, attachments);
+suite!(|| Handle::new(MemoryStore::default()); maintenance, sources, attachments);

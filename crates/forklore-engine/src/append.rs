@@ -3,7 +3,7 @@
 use forklore_core::header::Usage;
 use forklore_core::limits::{BATCH_BYTES, BATCH_EVENTS, EVENT_BYTES};
 use forklore_core::{Class, Data, Event, EventId, EventType, SessionId, payload};
-use forklore_store::port::{Append, Appended};
+use forklore_store::port::{Append, Appended, Transaction, Write};
 use jiff::Timestamp;
 
 use crate::{Engine, Error, Result};
@@ -117,10 +117,12 @@ impl Engine {
             events.push(event);
         }
         self.check_compactions(session, &events)?;
-        let _held = self.hold_mentioned(request.events.iter().map(|event| &event.data));
+        let held = self.hold_mentioned(request.events.iter().map(|event| &event.data));
+        let attachments = held.iter().map(|held| held.id).collect();
         let append =
             Append { events, expect: request.expect, owner: request.owner.clone(), usage, now };
-        Ok(self.store.append(session, append)?)
+        let write = Write::Append { session: session.clone(), append };
+        Ok(self.store.commit(Transaction { attachments, ..write.into() })?.appended()?)
     }
 
     fn complete(&self, new: &NewEvent, line: usize, now: Timestamp) -> Result<Event> {

@@ -64,7 +64,7 @@ impl Engine {
     /// # use forklore_core::workspace::Workspace;
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let store = Arc::new(forklore_store::memory::MemoryStore::default());
-    /// # let engine = Engine::over(store.clone()).with_attachments(store.attachments());
+    /// # let engine = Engine::new(store.clone());
     /// # let session = engine.create(&Create::in_workspace(Workspace::new("/demo")))?.id;
     /// let note = Attach {
     ///     name: Some("note.txt".into()),

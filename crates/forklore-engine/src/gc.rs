@@ -12,11 +12,11 @@ impl Engine {
     /// `unsupported` for a store that keeps everything, `busy`; `corrupt` when nobody can say
     /// which attachments a damaged session names: then none is removed.
     pub fn gc(&self) -> Result<Collected> {
-        if self.maintenance.is_none() && self.attachments.is_none() {
+        let maintains = self.store.capabilities().maintenance;
+        if !maintains && self.attachments.is_none() {
             return Err(Error::Unsupported("this store gives no space back".into()));
         }
-        let maintenance = self.maintenance.as_ref().map(|maintenance| maintenance.gc(self.now()));
-        let collected = maintenance.transpose()?.unwrap_or_default();
+        let collected = if maintains { self.store.gc(self.now())? } else { Collected::default() };
         let swept = self.sweep_attachments()?;
         Ok(Collected {
             freed_bytes: collected.freed_bytes + swept.bytes,

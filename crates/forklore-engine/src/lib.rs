@@ -51,10 +51,7 @@ use std::sync::Arc;
 use forklore_core::agent_format::{AgentFormat, AgentFormats};
 use forklore_core::session_container::SessionContainer;
 use forklore_core::{Header, SessionId};
-use forklore_store::attachments::Attachments;
 pub use forklore_store::attachments::Held;
-use forklore_store::port::Maintenance;
-use forklore_store::sources::Sources;
 use forklore_store::{Error as StoreError, Store};
 
 pub use append::{AppendRequest, NewEvent};
@@ -99,8 +96,6 @@ use attachments::KeptAttachments;
 #[derive(Clone)]
 pub struct Engine {
     store: Arc<dyn Store>,
-    sources: Option<Arc<dyn Sources>>,
-    maintenance: Option<Arc<dyn Maintenance + Send + Sync>>,
     attachments: Option<KeptAttachments>,
     dialects: &'static [&'static dyn AgentFormat],
     expanders: &'static [&'static dyn SessionContainer],
@@ -109,46 +104,18 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// The verbs over `store`, which may lack sources, maintenance and attachments.
+    /// The verbs over `store`; those that need a capability that it lacks are refused.
     #[must_use]
     pub fn new(store: Arc<dyn Store>) -> Self {
+        let attachments = store.attachments().map(KeptAttachments::new);
         Self {
             store,
-            sources: None,
-            maintenance: None,
-            attachments: None,
+            attachments,
             dialects: &[],
             expanders: &[],
             clock: Arc::new(SystemClock),
             max_fork_depth: None,
         }
-    }
-
-    /// The verbs over a store that also keeps the sources of imported sessions and its own space.
-    #[must_use]
-    pub fn over<S: Store + Sources + Maintenance + 'static>(store: Arc<S>) -> Self {
-        Self::new(store.clone()).with_sources(store.clone()).with_maintenance(store)
-    }
-
-    /// The same verbs, importing into `sources` of the same store.
-    #[must_use]
-    pub fn with_sources(mut self, sources: Arc<dyn Sources>) -> Self {
-        self.sources = Some(sources);
-        self
-    }
-
-    /// The same verbs, giving space back through `maintenance` of the same store.
-    #[must_use]
-    pub fn with_maintenance(mut self, maintenance: Arc<dyn Maintenance + Send + Sync>) -> Self {
-        self.maintenance = Some(maintenance);
-        self
-    }
-
-    /// The same verbs, keeping attachments in those of the same store.
-    #[must_use]
-    pub fn with_attachments(mut self, attachments: Arc<dyn Attachments>) -> Self {
-        self.attachments = Some(KeptAttachments::new(attachments));
-        self
     }
 
     /// The same verbs, reading the records of these agents.

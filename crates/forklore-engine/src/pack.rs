@@ -14,10 +14,10 @@ impl Engine {
     /// # Errors
     /// `unsupported` for a store that cannot, `busy`.
     pub fn pack(&self, idle: Duration) -> Result<Packed> {
-        let Some(maintenance) = &self.maintenance else {
+        if !self.store.capabilities().maintenance {
             return Err(Error::Unsupported("this store packs nothing".into()));
-        };
+        }
         let cold = self.now().checked_sub(idle).unwrap_or(Timestamp::MIN);
-        Ok(maintenance.pack(cold)?)
+        Ok(self.store.pack(cold)?)
     }
 }

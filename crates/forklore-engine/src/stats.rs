@@ -58,8 +58,8 @@ impl Engine {
                 Err(error) => return Err(error),
             }
         }
-        if let Some(maintenance) = &self.maintenance {
-            stats.store_bytes = Some(maintenance.store_bytes()? + self.attachment_bytes()?);
+        if self.store.capabilities().maintenance {
+            stats.store_bytes = Some(self.store.store_bytes()? + self.attachment_bytes()?);
         }
         Ok(stats)
     }

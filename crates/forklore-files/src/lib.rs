@@ -33,6 +33,7 @@ mod remove;
 mod session;
 mod sources;
 mod store;
+mod transaction;
 mod verify;
 
 pub use forklore_store::disk::fs;

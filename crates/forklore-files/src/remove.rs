@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use forklore_core::header::Tombstone;
 use forklore_core::{SessionId, SessionKind};
-use forklore_store::port::{Children, Removed};
+use forklore_store::port::{Children, Removal, Removed};
 use forklore_store::rules::bury;
 use forklore_store::{Error, Result};
 use jiff::Timestamp;
@@ -16,13 +16,9 @@ use crate::sources::Index;
 impl Folder {
     /// Deletes the sessions, or none of them. `index` knows the files they were read from, where
     /// there are any.
-    pub(crate) fn delete(
-        &self,
-        index: Option<&Index>,
-        ids: &[SessionId],
-        children: Children,
-        now: Timestamp,
-    ) -> Result<Removed> {
+    pub(crate) fn delete(&self, index: Option<&Index>, removal: &Removal) -> Result<Removed> {
+        let Removal { sessions: ids, children, now } = removal;
+        let (children, now) = (*children, *now);
         let found = self.survey()?;
         for id in ids {
             self.check_removable(id, ids, &found.sessions, children, now)?;

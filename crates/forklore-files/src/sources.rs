@@ -7,9 +7,10 @@ use std::collections::BTreeMap;
 
 use forklore_core::SessionId;
 use forklore_store::disk::os;
-use forklore_store::port::Change;
+use forklore_store::port::Write;
+use forklore_store::rules::note_source_write;
 use forklore_store::sources::{
-    FindSource, Range, SeenFile, Source, SourceId, SourceSession, Step, Target, Write, check_beside,
+    FindSource, Range, SeenFile, Source, SourceId, SourceSession, SourceStep, Target, check_beside,
 };
 use forklore_store::{Error, Result};
 
@@ -33,7 +34,7 @@ impl Index {
     }
 
     /// Checks where the source of a step stands; its number.
-    fn target(&self, step: &Step) -> Result<u64> {
+    fn target(&self, step: &SourceStep) -> Result<u64> {
         let stale = |message: String| Err(Error::Stale { what: "the source", message });
         match &step.target {
             Target::New { latest, .. } => {
@@ -52,60 +53,45 @@ impl Index {
     }
 }
 
-impl Folder {
-    /// Writes what a step holds; `index` knows all steps before it.
-    pub(crate) fn import(&self, index: &Index, step: &Step) -> Result<SourceId> {
+/// A step of an import under way.
+pub(crate) struct Import<'s> {
+    step: &'s SourceStep,
+    number: u64,
+    /// All sessions of the source, and those of them that the step changed, by their place.
+    sessions: Vec<SourceSession>,
+    changed: BTreeMap<usize, SourceSession>,
+}
+
+impl<'s> Import<'s> {
+    /// Checks that the source is where the step expects it; `index` knows all steps before it.
+    pub(crate) fn begin(folder: &Folder, index: &Index, step: &'s SourceStep) -> Result<Self> {
         let number = index.target(step)?;
         if let Some(path) = &step.beside {
             let latest = index.numbers(&FindSource::Latest(path.clone())).first();
             check_beside(latest.and_then(|number| index.source(*number)), |id| {
-                Ok::<_, Error>(self.any(id)?.header.deleted.is_some())
+                Ok::<_, Error>(folder.any(id)?.header.deleted.is_some())
             })?;
         }
         let known = index.source(number).map(|source| source.sessions.clone());
-        let mut sessions = known.unwrap_or_default();
-        let mut changed = BTreeMap::new();
-        for write in &step.writes {
-            let (id, events) = self.write_one(write)?;
-            if let Write::Create(new) = write {
-                sessions.push(SourceSession { id: new.id.clone(), events: 0 });
-            }
-            let place = sessions.iter_mut().enumerate().find(|(_, known)| known.id == *id);
-            if let (Some((at, session)), 1..) = (place, events.map_or(0, |events| events + 1)) {
-                session.events += events.unwrap_or_default();
-                changed.insert(at, session.clone());
-            }
-        }
-        self.add_source_line(&sealed(&StepLine::new(number, step, &changed))?)?;
-        Ok(SourceId(number))
+        Ok(Self { step, number, sessions: known.unwrap_or_default(), changed: BTreeMap::new() })
     }
 
-    /// Does one write; whose session it was, and how many events it added, where it counts them.
-    fn write_one<'w>(&self, write: &'w Write) -> Result<(&'w SessionId, Option<u64>)> {
-        match write {
-            Write::Create(new) => {
-                self.create(new, None)?;
-                Ok((&new.id, Some(new.events.len() as u64)))
-            }
-            Write::Append { session, append } => {
-                self.append(session, append)?;
-                Ok((session, Some(append.events.len() as u64)))
-            }
-            Write::Leaf { session, leaf } => {
-                self.change(session, &Change::Leaf(Some(leaf.clone())))?;
-                Ok((session, None))
-            }
-            Write::CopyOf { session, copy_of } => {
-                self.change(session, &Change::CopyOf(Some(copy_of.clone())))?;
-                Ok((session, None))
-            }
-            Write::Title { session, title } => {
-                self.change(session, &Change::Title(title.clone()))?;
-                Ok((session, None))
-            }
-        }
+    /// Notes which of the source's sessions a write was about.
+    pub(crate) fn note(&mut self, write: &Write) {
+        let at = note_source_write(&mut self.sessions, write);
+        let session = at.and_then(|at| Some((at, self.sessions.get(at)?.clone())));
+        self.changed.extend(session);
     }
 
+    /// Writes down how far the file is read.
+    pub(crate) fn finish(self, folder: &Folder) -> Result<SourceId> {
+        let line = StepLine::new(self.number, self.step, &self.changed);
+        folder.add_source_line(&sealed(&line)?)?;
+        Ok(SourceId(self.number))
+    }
+}
+
+impl Folder {
     /// Drops the kept bytes of the files that one of the sessions was read from, and of those
     /// beside them (SPEC 10): they are not shown any more, and the next gc erases them.
     pub(crate) fn forget_files_of(&self, index: &Index, deleted: &[SessionId]) -> Result<()> {

@@ -6,9 +6,7 @@ use forklore_files::{FilesStore, Options};
 
 suite!(
     Directory::new(|path| {
-        let store = FilesStore::open(&path.join("store"), Options::default()).unwrap();
-        let attachments = store.attachments();
-        Handle::with_maintenance(store).and_attachments(attachments)
+        Handle::new(FilesStore::open(&path.join("store"), Options::default()).unwrap())
     });
-    durable, processes, maintenance, attachments, shared_attachments
+    durable, processes, maintenance, sources, attachments, shared_attachments
 );

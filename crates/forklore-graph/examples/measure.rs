@@ -69,7 +69,7 @@ fn standing(
 ) -> Result<(tempfile::TempDir, Arc<GraphStore>, SessionId), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let store = Arc::new(GraphStore::open(&folder.path().join("store"), None, &[])?);
-    let engine = Engine::over(store.clone());
+    let engine = Engine::new(store.clone());
     let session = engine.create(&Create::in_workspace(Workspace::new("/home/ann/demo")))?.id;
     for at in 0..turns {
         engine.append(&session, &NewEvent::user(&format!("turn {at}"))?.into())?;
@@ -86,7 +86,7 @@ fn forks(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
     let mut triples = [0; 2];
     for _ in 0..20 {
         for (at, (_, (_, store, session))) in stores.iter().enumerate() {
-            let engine = Engine::over(store.clone());
+            let engine = Engine::new(store.clone());
             let before = store.graph()?.len()?;
             let began = Instant::now();
             engine.fork(&Fork::of(session.clone()))?;

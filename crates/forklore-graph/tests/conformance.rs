@@ -6,9 +6,7 @@ use forklore_graph::GraphStore;
 
 suite!(
     Directory::new(|path| {
-        let store = GraphStore::open(&path.join("store"), None, &[]).unwrap();
-        let attachments = store.attachments();
-        Handle::with_maintenance(store).and_attachments(attachments)
+        Handle::new(GraphStore::open(&path.join("store"), None, &[]).unwrap())
     });
-    durable, processes, maintenance, attachments, shared_attachments
+    durable, processes, maintenance, sources, attachments, shared_attachments
 );

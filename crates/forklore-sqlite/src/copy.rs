@@ -37,16 +37,19 @@ pub(crate) struct Staged {
 
 /// Copies all but the last few of the first `kept` inheritable events of a session's history.
 pub(crate) fn stage(store: &SqliteStore, of: &SessionId, kept: u64) -> StoreResult<Staged> {
-    let segment = store.write("copying events in", |tx| {
-        let root = session::living(tx, of)?.root;
-        Ok(private::begin(tx, root, kept, now())?.segment)
-    })?;
-    let staged = Staged { segment, of: of.clone() };
+    let staged = store.write("copying events in", |tx| Staged::begin(tx, of, kept))?;
     staged.copy(store, kept).inspect_err(|_| staged.abandon(store))?;
     Ok(staged)
 }
 
 impl Staged {
+    /// A copy of which nothing is copied yet.
+    pub(crate) fn begin(tx: &WriteTx<'_>, of: &SessionId, kept: u64) -> Result<Self> {
+        let root = session::living(tx, of)?.root;
+        let segment = private::begin(tx, root, kept, now())?.segment;
+        Ok(Self { segment, of: of.clone() })
+    }
+
     /// Copies all but the last few.
     fn copy(&self, store: &SqliteStore, kept: u64) -> StoreResult<()> {
         let mut copied = 0;

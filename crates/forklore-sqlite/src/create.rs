@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use forklore_core::lineage::Span;
-use forklore_core::{Counts, Header, Label, OpenCalls, SessionKind};
+use forklore_core::{Counts, Header, Label, OpenCalls, SessionKind, Strategy};
 use forklore_store::Error;
 use forklore_store::port::{Beginning, NewSession};
 use rusqlite::{Connection, OptionalExtension};
@@ -27,7 +27,8 @@ struct Inheritance {
     ancestry: Ancestry,
 }
 
-/// Makes the session. `staged` holds the copy of its prefix where it is to have one.
+/// Makes the session. `staged` holds the beginning of the copy of its prefix, where it is to have
+/// one and somebody began.
 pub(crate) fn create(
     tx: &WriteTx<'_>,
     new: &NewSession,
@@ -135,6 +136,9 @@ fn inherit(
     };
     let ancestry = match (staged, last.spans) {
         (Some(staged), _) => staged.publish(tx, parent.root, kept)?,
+        (None, _) if from.strategy == Strategy::ReplayV1 => {
+            Staged::begin(tx, &from.parent, kept)?.publish(tx, parent.root, kept)?
+        }
         (None, _) if kept == parent.header.inherited.kept => history.ancestry,
         (None, Some(spans)) => spans,
         (None, None) => with_own(tx, &history, segment::position(last.row.k) + 1)?,

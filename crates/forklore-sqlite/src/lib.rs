@@ -39,6 +39,7 @@ mod session;
 mod sources;
 mod store;
 mod sync;
+mod transaction;
 mod trim;
 mod verify;
 mod write;

@@ -1,42 +1,36 @@
 //! The port's methods, each one step.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use forklore_core::{Header, SessionId, SessionKind, Strategy};
+use forklore_core::{Header, SessionId};
 use forklore_store::Result;
+use forklore_store::attachments::Attachments;
 use forklore_store::port::{
-    Append, Appended, Change, Changed, Changes, Children, Collected, Cursor, Filter, Headers,
-    Maintenance, NewSession, Packed, Page, Query, Removed, Since, Store, Verification,
+    Capabilities, Changes, Collected, Committed, Cursor, Filter, Headers, Packed, Page, Query,
+    Since, Store, Transaction, Verification,
 };
+use forklore_store::rules::check_attachments;
+use forklore_store::sources::{FindSource, Place, Range, RecordKey, Source, SourceId};
 use jiff::Timestamp;
 
 use crate::store::SqliteStore;
-use crate::{
-    change, copy, create, detach, feed, list, maintenance, pack, read, remove, session, verify,
-};
+use crate::{feed, list, maintenance, pack, read, session, sources, transaction, verify};
 
 impl Store for SqliteStore {
-    fn create(&self, new: NewSession) -> Result<Header> {
-        let doing = "making a session in";
-        let copied = new.from.as_ref().filter(|from| {
-            from.strategy == Strategy::ReplayV1
-                && new.kind == SessionKind::Branch
-                && from.cut.kept > 0
-        });
-        let Some(from) = copied else {
-            return self.write(doing, |tx| create::create(tx, &new, None));
-        };
-        self.read_with("reading", |conn| create::check(conn, &new))?;
-        let staged = copy::stage(self, &from.parent, from.cut.kept)?;
-        let made = self.write(doing, |tx| create::create(tx, &new, Some(&staged)));
-        if made.is_err() {
-            staged.abandon(self);
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            durable: true,
+            processes: true,
+            sources: true,
+            maintenance: true,
+            attachments: true,
         }
-        made
     }
 
-    fn append(&self, session: &SessionId, append: Append) -> Result<Appended> {
-        self.append_together(session, append)
+    fn commit(&self, transaction: Transaction) -> Result<Committed> {
+        check_attachments(Some(self.attachments()), &transaction.attachments)?;
+        transaction::commit(self, transaction)
     }
 
     fn header(&self, session: &SessionId) -> Result<Header> {
@@ -57,23 +51,6 @@ impl Store for SqliteStore {
         Ok(Headers { sound, damaged })
     }
 
-    fn change(&self, session: &SessionId, change: &Change) -> Result<Changed> {
-        if *change == Change::Detach {
-            return detach::detach(self, session);
-        }
-        let header = self.write("changing", |tx| change::change(tx, session, change))?;
-        Ok(Changed { header, copied_events: 0 })
-    }
-
-    fn remove(
-        &self,
-        sessions: &[SessionId],
-        children: Children,
-        now: Timestamp,
-    ) -> Result<Removed> {
-        self.write("deleting from", |tx| remove::remove(tx, sessions, children, now))
-    }
-
     fn changes(&self, since: &Since, limit: usize, wait: Duration) -> Result<Changes> {
         feed::changes(self, since, limit, wait)
     }
@@ -84,9 +61,27 @@ impl Store for SqliteStore {
             None => verify::all(self),
         }
     }
-}
 
-impl Maintenance for SqliteStore {
+    fn attachments(&self) -> Option<Arc<dyn Attachments>> {
+        Some(self.attachments())
+    }
+
+    fn sources(&self, by: &FindSource) -> Result<Vec<Source>> {
+        self.read_with("reading", |conn| sources::find(conn, by))
+    }
+
+    fn place(&self, source: SourceId, record: RecordKey) -> Result<Option<Place>> {
+        self.read_with("reading", |conn| sources::place(conn, source, record))
+    }
+
+    fn ranges(&self, source: SourceId, step: u64) -> Result<Option<Vec<Range>>> {
+        self.read_with("reading", |conn| sources::ranges_of(conn, source, step))
+    }
+
+    fn places(&self, source: SourceId) -> Result<Option<Vec<(RecordKey, Place)>>> {
+        self.read_with("reading", |conn| sources::places(conn, source).map(Some))
+    }
+
     fn gc(&self, _now: Timestamp) -> Result<Collected> {
         maintenance::gc(self)
     }

@@ -67,7 +67,7 @@ mod tests {
         let path = dir.path().join("store.db");
         let open = || Arc::new(SqliteStore::open(&path, Options::default()).unwrap());
         let (writing, reading) = (open(), open());
-        let factory = || Handle { store: writing.clone(), maintenance: None, attachments: None };
+        let factory = || Handle::shared(writing.clone());
         let scene = Scene::new(&factory);
         scene.root("a", turns(2));
         scene.fork("a", "b", 3, turns(1));
@@ -91,7 +91,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let store = SqliteStore::open(&dir.path().join("store.db"), Options::default()).unwrap();
         let store = Arc::new(store);
-        let factory = || Handle { store: store.clone(), maintenance: None, attachments: None };
+        let factory = || Handle::shared(store.clone());
         let scene = Scene::new(&factory);
         scene.root("a", turns(2));
         let remembered = |session: &str| {

@@ -4,10 +4,10 @@ mod place;
 mod row;
 mod write;
 
-use forklore_store::Result;
+pub(crate) use self::write::Import;
+
 use forklore_store::sources::{
-    FindSource, Place, Range, RecordKey, Source, SourceId, Sources, Step, beside_name, decode,
-    encode,
+    FindSource, Place, Range, RecordKey, Source, SourceId, beside_name, decode, encode,
 };
 use rusqlite::{Connection, OptionalExtension, ToSql};
 
@@ -15,33 +15,36 @@ use crate::crc::Fields;
 use crate::fault::{self, Fault};
 use crate::number::signed;
 use crate::segment::Segment;
-use crate::store::{Durable, SqliteStore};
 use crate::write::WriteTx;
 
-impl Sources for SqliteStore {
-    fn sources(&self, by: &FindSource) -> Result<Vec<Source>> {
-        self.read_with("reading", |conn| find(conn, by))
-    }
-
-    fn place(&self, source: SourceId, record: RecordKey) -> Result<Option<Place>> {
-        self.read_with("reading", |conn| place::find(conn, signed(source.0), record))
-    }
-
-    fn ranges(&self, source: SourceId, step: u64) -> Result<Option<Vec<Range>>> {
-        self.read_with("reading", |conn| ranges(conn, step_key(signed(source.0), signed(step))))
-    }
-
-    fn places(&self, source: SourceId) -> Result<Option<Vec<(RecordKey, Place)>>> {
-        self.read_with("reading", |conn| place::all(conn, signed(source.0)).map(Some))
-    }
-
-    fn import(&self, step: Step) -> Result<SourceId> {
-        let durable = if step.last { Durable::Now } else { Durable::WithNext };
-        self.write_with(durable, "importing into", |tx| write::step(tx, &step))
-    }
+/// Where the latest record of a key stands.
+pub(crate) fn place(
+    conn: &Connection,
+    source: SourceId,
+    record: RecordKey,
+) -> fault::Result<Option<Place>> {
+    place::find(conn, signed(source.0), record)
 }
 
-fn find(conn: &Connection, by: &FindSource) -> fault::Result<Vec<Source>> {
+/// Where all records of a source stand.
+pub(crate) fn places(
+    conn: &Connection,
+    source: SourceId,
+) -> fault::Result<Vec<(RecordKey, Place)>> {
+    place::all(conn, signed(source.0))
+}
+
+/// The ranges that one step wrote.
+pub(crate) fn ranges_of(
+    conn: &Connection,
+    source: SourceId,
+    step: u64,
+) -> fault::Result<Option<Vec<Range>>> {
+    ranges(conn, step_key(signed(source.0), signed(step)))
+}
+
+/// The sources that fit, the one made last first.
+pub(crate) fn find(conn: &Connection, by: &FindSource) -> fault::Result<Vec<Source>> {
     let (sql, value): (&str, &dyn ToSql) = match by {
         FindSource::Path(path) => {
             ("SELECT source FROM source_path WHERE path = ? ORDER BY source DESC", path)

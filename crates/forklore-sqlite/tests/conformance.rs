@@ -6,9 +6,7 @@ use forklore_sqlite::{Options, SqliteStore};
 
 suite!(
     Directory::new(|path| {
-        let store = SqliteStore::open(&path.join("store.db"), Options::default()).unwrap();
-        let attachments = store.attachments();
-        Handle::with_maintenance(store).and_attachments(attachments)
+        Handle::new(SqliteStore::open(&path.join("store.db"), Options::default()).unwrap())
     });
-    durable, processes, maintenance, attachments, shared_attachments
+    durable, processes, maintenance, sources, attachments, shared_attachments
 );

@@ -7,7 +7,7 @@ use forklore_sqlite::{Options, SqliteStore};
 suite!(
     Directory::new(|path| {
         let options = Options { chunk_events: 2, ..Options::default() };
-        Handle::with_maintenance(SqliteStore::open(&path.join("store.db"), options).unwrap())
+        Handle::new(SqliteStore::open(&path.join("store.db"), options).unwrap())
     });
-    durable, processes, maintenance
+    durable, processes, maintenance, sources
 );

@@ -2,7 +2,7 @@
 //!
 //! A store keeps sessions and their events, checks what each call expects inside its own
 //! transaction, and never interprets a payload. Everything else is done by the engine over the
-//! nine methods of [`Store`]. The crate `forklore-conformance` holds the contract as tests.
+//! methods of [`Store`]. The crate `forklore-conformance` holds the contract as tests.
 
 pub mod attachments;
 pub mod disk;

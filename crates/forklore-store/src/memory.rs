@@ -8,8 +8,9 @@ mod feed;
 mod session;
 mod sources;
 mod state;
+mod transaction;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -17,28 +18,36 @@ use forklore_core::{Header, SessionId};
 use jiff::Timestamp;
 
 pub use self::attachments::MemoryAttachments;
-use self::session::Session;
+use self::sources::HeldSource;
 use self::state::State;
-use crate::error::{Error, Result};
-use crate::feed::{What, wait_for};
+use crate::attachments::Attachments;
+use crate::error::Result;
+use crate::feed::wait_for;
 use crate::port::{
-    Append, Appended, Change, Changed, Changes, Children, Collected, Cursor, Filter, Headers,
-    Maintenance, NewSession, Page, Query, Removed, Since, Store, Verification,
+    Capabilities, Changes, Collected, Committed, Cursor, Filter, Headers, Page, Query, Since,
+    Store, Transaction, Verification,
 };
-use crate::rules::{bury, hold};
+use crate::rules::check_attachments;
+use crate::sources::{FindSource, Place, Range, RecordKey, Source, SourceId};
 
 /// Keeps sessions for as long as it lives.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct MemoryStore {
     state: Mutex<State>,
-    attachments: Arc<MemoryAttachments>,
+    attachments: Option<Arc<MemoryAttachments>>,
+}
+
+impl Default for MemoryStore {
+    fn default() -> Self {
+        Self { state: Mutex::default(), attachments: Some(Arc::default()) }
+    }
 }
 
 impl MemoryStore {
-    /// Its attachments.
+    /// A store that keeps no attachments.
     #[must_use]
-    pub fn attachments(&self) -> Arc<MemoryAttachments> {
-        self.attachments.clone()
+    pub fn without_attachments() -> Self {
+        Self { attachments: None, ..Self::default() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -47,12 +56,14 @@ impl MemoryStore {
 }
 
 impl Store for MemoryStore {
-    fn create(&self, new: NewSession) -> Result<Header> {
-        self.state().create(new)
+    fn capabilities(&self) -> Capabilities {
+        let (sources, maintenance, attachments) = (true, true, self.attachments.is_some());
+        Capabilities { sources, maintenance, attachments, ..Capabilities::default() }
     }
 
-    fn append(&self, id: &SessionId, append: Append) -> Result<Appended> {
-        self.state().append(id, &append)
+    fn commit(&self, transaction: Transaction) -> Result<Committed> {
+        check_attachments(self.attachments(), &transaction.attachments)?;
+        self.state().commit(transaction)
     }
 
     fn header(&self, id: &SessionId) -> Result<Header> {
@@ -78,62 +89,6 @@ impl Store for MemoryStore {
         Ok(Headers { sound: found.into_iter().cloned().collect(), damaged: Vec::new() })
     }
 
-    fn change(&self, id: &SessionId, change: &Change) -> Result<Changed> {
-        let mut state = self.state();
-        if let Change::Label(label) = change {
-            state.check_label(&state.get(id)?.header.root_id.clone(), label, id)?;
-        }
-        let Session { header, log, .. } = state.get_mut(id)?;
-        let mut copied_events = 0;
-        match change {
-            Change::Label(label) => header.label = label.clone(),
-            Change::Title(title) => header.title.clone_from(title),
-            Change::Leaf(leaf) => header.leaf.clone_from(leaf),
-            Change::CopyOf(copy_of) => header.copy_of.clone_from(copy_of),
-            Change::Hold { owner, expires, now } => {
-                header.lease = Some(hold(header, owner, *expires, *now)?);
-            }
-            Change::Release { owner } => {
-                match header.lease.take_if(|lease| lease.owner == *owner) {
-                    Some(_) => {}
-                    None => {
-                        return Err(Error::LeaseLost { session: id.clone(), owner: owner.clone() });
-                    }
-                }
-            }
-            Change::Detach => {
-                header.detached = true;
-                for entry in log.iter_mut().filter(|entry| entry.holder != *id) {
-                    entry.holder = id.clone();
-                    copied_events += 1;
-                }
-            }
-        }
-        let header = header.clone();
-        state.feed.record(id, What::Changed);
-        Ok(Changed { header, copied_events })
-    }
-
-    fn remove(&self, ids: &[SessionId], children: Children, now: Timestamp) -> Result<Removed> {
-        let mut state = self.state();
-        state.check_removable(ids, children, now)?;
-        let mut removed = Removed::default();
-        for id in ids {
-            let Ok(session) = state.get_mut(id) else {
-                continue;
-            };
-            bury(&mut session.header, now);
-            session.log = Vec::new();
-            removed.deleted.push(id.clone());
-            state.feed.record(id, What::Changed);
-        }
-        state.forget_files_of(&removed.deleted);
-        let holders: HashSet<_> = state.needed().into_iter().map(|(holder, _)| holder).collect();
-        let kept = removed.deleted.iter().filter(|id| holders.contains(id)).count();
-        removed.kept_segments = kept as u64;
-        Ok(removed)
-    }
-
     fn changes(&self, since: &Since, limit: usize, wait: Duration) -> Result<Changes> {
         let bell = self.state().feed.bell.clone();
         let mut since = since.clone();
@@ -153,9 +108,28 @@ impl Store for MemoryStore {
         let (sessions, events) = (sessions as u64, events as u64);
         Ok(Verification { sessions, events, problems: Vec::new() })
     }
-}
 
-impl Maintenance for MemoryStore {
+    fn attachments(&self) -> Option<Arc<dyn Attachments>> {
+        let attachments = self.attachments.clone()?;
+        Some(attachments)
+    }
+
+    fn sources(&self, by: &FindSource) -> Result<Vec<Source>> {
+        Ok(self.state().sources_by(by))
+    }
+
+    fn place(&self, source: SourceId, record: RecordKey) -> Result<Option<Place>> {
+        Ok(self.state().source(source).and_then(|held| held.place(record)))
+    }
+
+    fn ranges(&self, source: SourceId, step: u64) -> Result<Option<Vec<Range>>> {
+        Ok(self.state().source(source).and_then(|held| held.ranges(step)))
+    }
+
+    fn places(&self, source: SourceId) -> Result<Option<Vec<(RecordKey, Place)>>> {
+        Ok(self.state().source(source).map(HeldSource::places))
+    }
+
     /// Nothing is left to give back: a deleted session's history goes with it.
     fn gc(&self, _now: Timestamp) -> Result<Collected> {
         Ok(Collected::default())

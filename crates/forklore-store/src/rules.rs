@@ -1,11 +1,15 @@
 //! What every store decides in the same way: pure functions over headers, for stores to use
 //! inside their own transaction.
 
-use forklore_core::{Counts, Header, Lease, Tombstone};
+use std::sync::Arc;
+
+use forklore_core::{AttachmentId, Counts, Header, Lease, Tombstone};
 use jiff::Timestamp;
 
+use crate::attachments::Attachments;
 use crate::error::{Error, Result};
-use crate::port::{Cursor, Filter, NewSession};
+use crate::port::{Cursor, Filter, NewSession, Write};
+use crate::sources::SourceSession;
 
 impl NewSession {
     /// The header of the session before its own events are counted.
@@ -106,6 +110,53 @@ pub fn hold(header: &Header, owner: &str, expires: Timestamp, now: Timestamp) ->
     let renewed = header.held_against(None, now).map(|lease| lease.began_at);
     let began_at = renewed.unwrap_or_else(|| header.head_seq());
     Ok(Lease { owner: owner.into(), expires, began_at })
+}
+
+/// The lease after `owner` gave it back: none.
+///
+/// # Errors
+/// `LeaseLost` where it is not the owner's (SPEC 9).
+pub fn release(header: &Header, owner: &str) -> Result<Option<Lease>> {
+    if header.lease.as_ref().is_some_and(|lease| lease.owner == owner) {
+        return Ok(None);
+    }
+    Err(Error::LeaseLost { session: header.id.clone(), owner: owner.into() })
+}
+
+/// Refuses a transaction that names an attachment which is not there.
+///
+/// # Errors
+/// `Invalid`, and those of [`Attachments::find`].
+pub fn check_attachments(
+    attachments: Option<Arc<dyn Attachments>>,
+    named: &[AttachmentId],
+) -> Result<()> {
+    for id in named {
+        let found = attachments.as_ref().map(|attachments| attachments.find(id)).transpose()?;
+        if found.flatten().is_none() {
+            return Err(Error::Invalid(format!("attachment {id} is not in the store")));
+        }
+    }
+    Ok(())
+}
+
+/// Follows what a write of an import step does to the sessions of its source: one that it makes is
+/// the next of them, and events that it adds to one came from the file. The number of the session
+/// that changed.
+pub fn note_source_write(sessions: &mut Vec<SourceSession>, write: &Write) -> Option<usize> {
+    match write {
+        Write::Create(new) => {
+            let events = new.events.len() as u64;
+            sessions.push(SourceSession { id: new.id.clone(), events });
+            Some(sessions.len() - 1)
+        }
+        Write::Append { session, append } => {
+            let at = sessions.iter().position(|known| known.id == *session)?;
+            sessions.get_mut(at)?.events += append.events.len() as u64;
+            Some(at)
+        }
+        Write::Change { .. } | Write::Remove(_) => None,
+    }
 }
 
 /// Turns the header into a tombstone: its place in the tree and its cost stay, what was written

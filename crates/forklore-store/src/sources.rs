@@ -1,59 +1,18 @@
 //! Files of other agents from which sessions were read (SPEC 11).
 //!
-//! Beside the port: a store that keeps sources also says how every byte of each file is made up
-//! of payloads and kept bytes, and where the record of a native id stands. One [`Step`] writes
-//! sessions, events and all of this together, or nothing.
+//! A store with the capability `sources` also says how every byte of each file is made up of
+//! payloads and kept bytes, and where the record of a native id stands. One transaction with a
+//! [`SourceStep`] writes sessions, events and all of this together, or nothing.
 
 mod beside;
 mod ranges;
 
 use forklore_core::SessionId;
-use forklore_core::header::CopyOf;
 
 pub use beside::{beside_name, check_beside};
 pub use ranges::{LineEnd, Range, RangeError, decode, encode};
 
-use crate::error::Result;
-use crate::port::{Append, NewSession};
-
-/// Keeps what is known of the files that sessions were read from.
-pub trait Sources: Send + Sync {
-    /// The sources that fit, the one made last first.
-    ///
-    /// # Errors
-    /// `Corrupt`, `Io`.
-    fn sources(&self, by: &FindSource) -> Result<Vec<Source>>;
-
-    /// Where the latest record of a native id stands, the id given as its [`RecordKey`].
-    ///
-    /// # Errors
-    /// `Corrupt`, `Io`.
-    fn place(&self, source: SourceId, record: RecordKey) -> Result<Option<Place>>;
-
-    /// The ranges that one step wrote, by its number from 0; none behind the last step.
-    ///
-    /// # Errors
-    /// `Corrupt`, `Io`.
-    fn ranges(&self, source: SourceId, step: u64) -> Result<Option<Vec<Range>>>;
-
-    /// Where all records of a source stand, for whoever saves it into another store; none where
-    /// the store cannot tell them all.
-    ///
-    /// # Errors
-    /// `Corrupt`, `Io`.
-    fn places(&self, source: SourceId) -> Result<Option<Vec<(RecordKey, Place)>>> {
-        let _ = source;
-        Ok(None)
-    }
-
-    /// Reads a file on: checks where it stood, then writes everything in the step, or nothing.
-    ///
-    /// # Errors
-    /// `Stale` when the source is not where the step expects it, or when the latest source of the
-    /// file that it lies beside has no session, or one that was deleted; and whatever
-    /// [`crate::Store::create`] and [`crate::Store::append`] refuse.
-    fn import(&self, step: Step) -> Result<SourceId>;
-}
+pub use crate::port::Store as Sources;
 
 /// A source, by the store's own number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -158,17 +117,16 @@ impl Place {
     }
 }
 
-/// A stretch of a file and what is made of it: written wholly or not at all.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Step {
+/// A stretch of a file: what its bytes are made of, and how far the file is read after it. The
+/// writes of its transaction are what was read in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceStep {
     /// The source that grows.
     pub target: Target,
     /// The id that its agent knows it by, as far as it is known by now.
     pub native_id: String,
     /// The path that was read.
     pub seen: SeenFile,
-    /// What happens to sessions, in this order.
-    pub writes: Vec<Write>,
     /// What the bytes behind the offset are, in order.
     pub ranges: Vec<Range>,
     /// Where the records in them stand. Of two with one key the later counts.
@@ -206,40 +164,5 @@ pub enum Target {
         id: SourceId,
         /// How far.
         offset: u64,
-    },
-}
-
-/// Something that a step does to a session of its source.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Write {
-    /// Makes the next session of the source.
-    Create(Box<NewSession>),
-    /// Adds events behind the head that the append expects.
-    Append {
-        /// The session.
-        session: SessionId,
-        /// The events.
-        append: Append,
-    },
-    /// Says which session of the file the agent would resume.
-    Leaf {
-        /// The session that tells it: the first of the file.
-        session: SessionId,
-        /// The session to resume.
-        leaf: SessionId,
-    },
-    /// Says which session another one, of any source, is a copy of.
-    CopyOf {
-        /// The copy.
-        session: SessionId,
-        /// The original, and how far they agree.
-        copy_of: CopyOf,
-    },
-    /// Names the session.
-    Title {
-        /// The session.
-        session: SessionId,
-        /// Its title, or none.
-        title: Option<String>,
     },
 }

@@ -1,9 +1,9 @@
 //! A store of one's own, and the proof that it keeps the contract.
 //!
 //! `Audited` is any store with a trail: a line in a file for each change, written before the change
-//! is made, so that none goes without a trace. It implements the nine methods of `Store` and the
-//! two of `Maintenance`, and then runs every numbered case of the conformance suite, those of several
-//! processes too: for them this program starts itself again.
+//! is made, so that none goes without a trace. It implements the seven methods that every `Store` has,
+//! and those of two capabilities. Then it runs every numbered case of the conformance suite, those
+//! of several processes too: for them this program starts itself again.
 //!
 //! ```console
 //! $ cargo run -p forklore --example custom_store
@@ -14,19 +14,20 @@
 
 use std::error::Error;
 use std::fs::{File, OpenOptions};
-use std::io::{Write, stdout};
+use std::io::{Write as _, stdout};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use forklore::core::Header;
 use forklore::prelude::*;
+use forklore::store::attachments::Attachments;
 use forklore::store::port::{
-    Append, Appended, Change, Changed, Changes, Children, Collected, Cursor, Filter, Headers,
-    Maintenance, NewSession, Page, Query, Removed, Since, Store, Verification,
+    Capabilities, Changes, Collected, Committed, Cursor, Filter, Headers, Page, Query, Since,
+    Store, Transaction, Verification, Write,
 };
 use forklore::store::{Error as StoreError, Result};
-use forklore_conformance::{CASES, Capability, Directory, Factory, Handle, run};
+use forklore_conformance::{CASES, Directory, Factory, Handle, run};
 use forklore_sqlite::{Options, SqliteStore};
 use jiff::Timestamp;
 
@@ -45,22 +46,28 @@ impl<S> Audited<S> {
     }
 
     /// One line, in one write: lines of several processes never mix.
-    fn note(&self, what: &str, session: &SessionId) -> Result<()> {
-        let line = serde_json::json!({"what": what, "session": session}).to_string() + "\n";
+    fn note(&self, write: &Write) -> Result<()> {
+        let (what, sessions) = match write {
+            Write::Create(new) => ("create", std::slice::from_ref(&new.id)),
+            Write::Append { session, .. } => ("append", std::slice::from_ref(session)),
+            Write::Change { session, .. } => ("change", std::slice::from_ref(session)),
+            Write::Remove(removal) => ("remove", removal.sessions.as_slice()),
+        };
+        let line = serde_json::json!({"what": what, "sessions": sessions}).to_string() + "\n";
         let written = (&self.trail).write_all(line.as_bytes());
         written.map_err(|source| StoreError::io("writing the trail", source))
     }
 }
 
 impl<S: Store> Store for Audited<S> {
-    fn create(&self, new: NewSession) -> Result<Header> {
-        self.note("create", &new.id)?;
-        self.inner.create(new)
+    fn capabilities(&self) -> Capabilities {
+        // What this example forwards: sources are the part that it leaves out.
+        Capabilities { sources: false, ..self.inner.capabilities() }
     }
 
-    fn append(&self, session: &SessionId, append: Append) -> Result<Appended> {
-        self.note("append", session)?;
-        self.inner.append(session, append)
+    fn commit(&self, transaction: Transaction) -> Result<Committed> {
+        transaction.writes.iter().try_for_each(|write| self.note(write))?;
+        self.inner.commit(transaction)
     }
 
     fn header(&self, session: &SessionId) -> Result<Header> {
@@ -75,21 +82,6 @@ impl<S: Store> Store for Audited<S> {
         self.inner.sessions(filter, after, limit)
     }
 
-    fn change(&self, session: &SessionId, change: &Change) -> Result<Changed> {
-        self.note("change", session)?;
-        self.inner.change(session, change)
-    }
-
-    fn remove(
-        &self,
-        sessions: &[SessionId],
-        children: Children,
-        now: Timestamp,
-    ) -> Result<Removed> {
-        sessions.iter().try_for_each(|session| self.note("remove", session))?;
-        self.inner.remove(sessions, children, now)
-    }
-
     fn changes(&self, since: &Since, limit: usize, wait: Duration) -> Result<Changes> {
         self.inner.changes(since, limit, wait)
     }
@@ -97,9 +89,11 @@ impl<S: Store> Store for Audited<S> {
     fn verify(&self, session: Option<&SessionId>) -> Result<Verification> {
         self.inner.verify(session)
     }
-}
 
-impl<S: Maintenance> Maintenance for Audited<S> {
+    fn attachments(&self) -> Option<Arc<dyn Attachments>> {
+        self.inner.attachments()
+    }
+
     fn gc(&self, now: Timestamp) -> Result<Collected> {
         self.inner.gc(now)
     }
@@ -118,23 +112,12 @@ fn open(dir: &Path) -> Result<Audited<SqliteStore>> {
 /// What makes stores for the suite: one in a folder of its own for each case.
 #[allow(clippy::expect_used, reason = "without a store there is nothing to test")]
 fn stores() -> impl Factory {
-    Directory::new(|dir| {
-        let store = open(dir).expect("a store");
-        let attachments = store.inner.attachments();
-        Handle::with_maintenance(store).and_attachments(attachments)
-    })
+    Directory::new(|dir| Handle::new(open(dir).expect("a store")))
 }
 
 /// Runs the suite and prints the report, then uses the store as a program would.
-pub(crate) fn check(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
-    let offered = [
-        Capability::Durable,
-        Capability::Processes,
-        Capability::Maintenance,
-        Capability::Attachments,
-        Capability::SharedAttachments,
-    ];
-    let report = run(&stores(), CASES, &offered);
+pub(crate) fn check(out: &mut impl std::io::Write) -> Result<(), Box<dyn Error>> {
+    let report = run(&stores(), CASES);
     write!(out, "{report}")?;
     for (case, why) in report.failures() {
         writeln!(out, "{case}: {why}")?;

@@ -125,23 +125,21 @@ pub fn open_url(url: &StoreUrl) -> Result<Engine, OpenError> {
     let engine = match url {
         StoreUrl::Sqlite(path) => {
             let store = Arc::new(open_sqlite(path)?);
-            Engine::over(store.clone()).with_attachments(store.attachments())
+            Engine::new(store.clone())
         }
         StoreUrl::Files(path) => {
             let store = Arc::new(FilesStore::open(path, Default::default())?);
-            Engine::over(store.clone()).with_attachments(store.attachments())
+            Engine::new(store.clone())
         }
         #[cfg(feature = "graph")]
         StoreUrl::Graph(path, profile) => {
             let dialects = forklore_formats::AGENT_FORMATS;
             let store = Arc::new(forklore_graph::GraphStore::open(path, *profile, dialects)?);
-            Engine::over(store.clone())
-                .with_attachments(store.attachments())
-                .with_max_fork_depth(store.max_fork_depth())
+            Engine::new(store.clone()).with_max_fork_depth(store.max_fork_depth())
         }
         StoreUrl::Memory => {
             let store = Arc::new(MemoryStore::default());
-            Engine::over(store.clone()).with_attachments(store.attachments())
+            Engine::new(store.clone())
         }
     };
     Ok(engine.with_agent_formats(forklore_formats::AGENT_FORMATS).with_containers(CONTAINERS))

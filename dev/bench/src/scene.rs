@@ -194,7 +194,7 @@ impl Files {
 impl Bed {
     fn open(file: &Path) -> Result<(Engine, Arc<SqliteStore>)> {
         let store = Arc::new(SqliteStore::open(file, Options::default())?);
-        Ok((Engine::over(store.clone()), store))
+        Ok((Engine::new(store.clone()), store))
     }
 
     /// Closes the store; its files stay for other programs.

@@ -10,8 +10,6 @@ use forklore_sqlite::SqliteStore;
 use forklore_store::{Result, Store};
 use serde::{Deserialize, Serialize};
 
-use crate::subject::Whole;
-
 /// A store that several processes share and that outlives them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -29,8 +27,6 @@ pub struct Opened {
     pub handle: Handle,
     /// For verbs, imports above all.
     pub engine: Engine,
-    /// The store, whole.
-    pub whole: Arc<dyn Whole>,
 }
 
 impl Kind {
@@ -59,15 +55,11 @@ impl Kind {
 }
 
 impl Opened {
-    fn new<S: Whole + 'static>(store: S) -> Self {
-        let store = Arc::new(store);
-        let engine = Engine::over(store.clone()).with_attachments(store.kept());
+    fn new(store: impl Store + 'static) -> Self {
+        let store: Arc<dyn Store> = Arc::new(store);
+        let engine = Engine::new(store.clone());
         let engine = engine.with_agent_formats(forklore::formats::AGENT_FORMATS);
-        Self {
-            whole: store.clone(),
-            handle: Handle { store: store.clone(), maintenance: Some(store), attachments: None },
-            engine,
-        }
+        Self { handle: Handle::shared(store), engine }
     }
 
     /// The store.

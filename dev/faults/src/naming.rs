@@ -2,22 +2,61 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
+use forklore::Engine;
 use forklore::engine::ImportOptions;
 use forklore_core::workspace::Workspace;
-use forklore_store::Result;
-use forklore_store::sources::{
-    FindSource, Place, Range, RecordKey, Source, SourceId, Sources, Step,
+use forklore_core::{Header, SessionId};
+use forklore_store::attachments::Attachments;
+use forklore_store::port::{
+    Capabilities, Changes, Committed, Cursor, Filter, Headers, Page, Query, Since, Transaction,
+    Verification,
 };
+use forklore_store::sources::{FindSource, Place, Range, RecordKey, Source, SourceId};
+use forklore_store::{Result, Store};
 
 use crate::kind::Opened;
 use crate::process::{Task, await_go, tell};
-use crate::subject::Whole;
 
-/// The sources of a store, where each step waits before it is written until somebody says go.
-struct Waiting(Arc<dyn Whole>);
+/// A store where each step of an import waits before it is written until somebody says go.
+struct Waiting(Arc<dyn Store>);
 
-impl Sources for Waiting {
+impl Store for Waiting {
+    fn capabilities(&self) -> Capabilities {
+        self.0.capabilities()
+    }
+
+    fn commit(&self, transaction: Transaction) -> Result<Committed> {
+        tell(&"about to write");
+        await_go();
+        self.0.commit(transaction)
+    }
+
+    fn header(&self, session: &SessionId) -> Result<Header> {
+        self.0.header(session)
+    }
+
+    fn read(&self, session: &SessionId, query: &Query) -> Result<Page> {
+        self.0.read(session, query)
+    }
+
+    fn sessions(&self, filter: &Filter, after: Option<&Cursor>, limit: usize) -> Result<Headers> {
+        self.0.sessions(filter, after, limit)
+    }
+
+    fn changes(&self, since: &Since, limit: usize, wait: Duration) -> Result<Changes> {
+        self.0.changes(since, limit, wait)
+    }
+
+    fn verify(&self, session: Option<&SessionId>) -> Result<Verification> {
+        self.0.verify(session)
+    }
+
+    fn attachments(&self) -> Option<Arc<dyn Attachments>> {
+        Store::attachments(&*self.0)
+    }
+
     fn sources(&self, by: &FindSource) -> Result<Vec<Source>> {
         self.0.sources(by)
     }
@@ -28,12 +67,6 @@ impl Sources for Waiting {
 
     fn ranges(&self, source: SourceId, step: u64) -> Result<Option<Vec<Range>>> {
         self.0.ranges(source, step)
-    }
-
-    fn import(&self, step: Step) -> Result<SourceId> {
-        tell(&"about to write");
-        await_go();
-        self.0.import(step)
     }
 }
 
@@ -51,7 +84,8 @@ pub fn file(folder: &Path, number: u64) -> std::path::PathBuf {
 /// # Panics
 /// When the task names no folder.
 pub fn import(opened: &Opened, task: &Task) -> std::result::Result<(), forklore::Error> {
-    let engine = opened.engine.clone().with_sources(Arc::new(Waiting(opened.whole.clone())));
+    let engine = Engine::new(Arc::new(Waiting(opened.handle.store.clone())))
+        .with_agent_formats(forklore::formats::AGENT_FORMATS);
     let folder = task.file.as_deref().expect("a folder of files");
     let options = ImportOptions::in_workspace(Workspace::new("/here"));
     for number in 0..task.calls {

@@ -9,7 +9,7 @@ use forklore_store::port::{At, Filter, Query, Stored};
 use forklore_store::sources::{FindSource, Range, Source, SourceId};
 use forklore_store::{Error, Result, Store};
 
-use crate::subject::Whole;
+use crate::subject::kept_by;
 
 /// What a store holds.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -28,7 +28,7 @@ impl Picture {
     ///
     /// # Errors
     /// Those of the store.
-    pub fn of(store: &dyn Whole, path: &str) -> Result<Self> {
+    pub fn of(store: &dyn Store, path: &str) -> Result<Self> {
         let everything = Filter { deleted: true, ..Filter::default() };
         let mut sessions = BTreeMap::new();
         for listed in store.sessions(&everything, None, 0)?.all()? {
@@ -51,8 +51,8 @@ impl Picture {
             sources.push((Source { id: SourceId(0), ..source }, ranges));
         }
         let mut attachments = BTreeMap::new();
-        for listed in store.kept().list()? {
-            let sound = match check(&*store.kept(), &listed.id) {
+        for listed in kept_by(store).list()? {
+            let sound = match check(&*kept_by(store), &listed.id) {
                 Err(Error::Corrupt { .. }) => None,
                 sound => sound?,
             };

@@ -13,9 +13,10 @@ use tempfile::TempDir;
 use crate::drive::{Drive, Entry, Mark};
 use crate::image::{Disk, Loss};
 use crate::soak::Chance;
-use crate::subject::{Subject, Whole};
+use crate::subject::Subject;
 use crate::sweep::{folder, sound};
 use crate::workload::Workload;
+use forklore_store::Store;
 
 pub use together::Together;
 
@@ -168,7 +169,7 @@ impl<'a> PowerCut<'a> {
         sound(&self.work, &*store, taken..=taken).map(|_| ())
     }
 
-    fn open(&self, dir: &Path, drive: &Arc<Drive>) -> Result<Box<dyn Whole>, String> {
+    fn open(&self, dir: &Path, drive: &Arc<Drive>) -> Result<Box<dyn Store>, String> {
         let opened = self.subject.open(dir, drive);
         opened.map_err(|error| format!("it does not open: {error}"))
     }

@@ -6,9 +6,6 @@ use std::sync::Arc;
 use forklore_files::FilesStore;
 use forklore_sqlite::{Checkpoints, Options, SqliteStore};
 use forklore_store::attachments::Attachments;
-use forklore_store::memory::MemoryStore;
-use forklore_store::port::Maintenance;
-use forklore_store::sources::Sources;
 use forklore_store::{Result, Store};
 
 use crate::disk::OnDrive;
@@ -16,28 +13,13 @@ use crate::drive::Drive;
 use crate::image::Loss;
 use crate::vfs::Vfs;
 
-/// Everything that a store can do.
-pub trait Whole: Store + Sources + Maintenance {
-    /// Its attachments.
-    fn kept(&self) -> Arc<dyn Attachments>;
-}
-
-impl Whole for MemoryStore {
-    fn kept(&self) -> Arc<dyn Attachments> {
-        self.attachments()
-    }
-}
-
-impl Whole for SqliteStore {
-    fn kept(&self) -> Arc<dyn Attachments> {
-        self.attachments()
-    }
-}
-
-impl Whole for FilesStore {
-    fn kept(&self) -> Arc<dyn Attachments> {
-        self.attachments()
-    }
+/// The attachments of a store that keeps some.
+///
+/// # Panics
+/// When it keeps none.
+#[must_use]
+pub fn kept_by(store: &dyn Store) -> Arc<dyn Attachments> {
+    store.attachments().expect("a store that keeps attachments")
 }
 
 /// Opens stores whose files lie on a drive.
@@ -46,7 +28,7 @@ pub trait Subject: Sync {
     ///
     /// # Errors
     /// Those of the store.
-    fn open(&self, dir: &Path, drive: &Arc<Drive>) -> Result<Box<dyn Whole>>;
+    fn open(&self, dir: &Path, drive: &Arc<Drive>) -> Result<Box<dyn Store>>;
 
     /// What it gets over when the power is cut.
     fn losses(&self) -> &'static [Loss] {
@@ -88,7 +70,7 @@ impl Sqlite {
 }
 
 impl Subject for Sqlite {
-    fn open(&self, dir: &Path, drive: &Arc<Drive>) -> Result<Box<dyn Whole>> {
+    fn open(&self, dir: &Path, drive: &Arc<Drive>) -> Result<Box<dyn Store>> {
         self.vfs.mount(drive);
         let options = Options {
             vfs: Some(self.vfs.name()),
@@ -111,7 +93,7 @@ impl Subject for Sqlite {
 pub struct Files;
 
 impl Subject for Files {
-    fn open(&self, dir: &Path, drive: &Arc<Drive>) -> Result<Box<dyn Whole>> {
+    fn open(&self, dir: &Path, drive: &Arc<Drive>) -> Result<Box<dyn Store>> {
         let fs = Arc::new(OnDrive::new(drive));
         Ok(Box::new(FilesStore::open_on(fs, &dir.join("store"), Default::default())?))
     }

@@ -10,8 +10,9 @@ use tempfile::TempDir;
 
 use crate::drive::{Drive, Fault, Mode, Shape};
 use crate::soak::Chance;
-use crate::subject::{Subject, Whole};
+use crate::subject::Subject;
 use crate::workload::{Step, Workload};
+use forklore_store::Store;
 
 /// A store and the work on it whose operations fail.
 pub struct Sweep<'a> {
@@ -174,7 +175,7 @@ impl<'a> Run<'a> {
         &self.sweep.work
     }
 
-    fn open(&self) -> Result<Box<dyn Whole>, Error> {
+    fn open(&self) -> Result<Box<dyn Store>, Error> {
         self.sweep.subject.open(self.dir.path(), &self.drive)
     }
 
@@ -200,7 +201,7 @@ impl<'a> Run<'a> {
         Ok(struck.shape)
     }
 
-    fn until_struck(&self) -> Result<(Option<Box<dyn Whole>>, Struck), String> {
+    fn until_struck(&self) -> Result<(Option<Box<dyn Store>>, Struck), String> {
         let hit = || self.drive.hit();
         let store = match (self.open(), hit()) {
             (Ok(store), None) => store,
@@ -223,7 +224,7 @@ impl<'a> Run<'a> {
     }
 
     /// Works on with the same handle; the number of steps taken then, if that is certain.
-    fn go_on(&self, store: &dyn Whole, struck: &Struck) -> Result<Option<usize>, String> {
+    fn go_on(&self, store: &dyn Store, struck: &Struck) -> Result<Option<usize>, String> {
         let same = |wrong: String| format!("with the same handle: {wrong}");
         let taken = self.work().taken(store, struck.allowed()).map_err(same)?;
         if self.drive.is_full() {
@@ -273,7 +274,7 @@ impl<'a> Run<'a> {
     }
 
     /// Takes the next step; how many are taken then.
-    fn next(&self, store: &dyn Whole, taken: usize) -> Result<usize, String> {
+    fn next(&self, store: &dyn Store, taken: usize) -> Result<usize, String> {
         let Some(step) = self.work().steps.get(taken) else {
             return Ok(taken);
         };
@@ -288,7 +289,7 @@ impl<'a> Run<'a> {
 /// What is wrong.
 pub fn sound(
     work: &Workload,
-    store: &dyn Whole,
+    store: &dyn Store,
     allowed: RangeInclusive<usize>,
 ) -> Result<usize, String> {
     let found = store.verify(None).map_err(|error| format!("verify: {error}"))?;

@@ -9,13 +9,14 @@ use std::sync::Arc;
 
 use forklore_core::{AttachmentId, SessionId};
 use forklore_store::memory::MemoryStore;
-use forklore_store::port::{Append, Change, Children, NewSession};
-use forklore_store::sources::{FindSource, SourceId, Step as ImportStep, Target, Write};
+use forklore_store::port::{Append, Change, Children, NewSession, Transaction, Write};
+use forklore_store::sources::{FindSource, SourceId, Target};
 use forklore_store::{Error, Result};
 use jiff::Timestamp;
 
 use crate::picture::{self, Picture};
-use crate::subject::Whole;
+use crate::subject::kept_by;
+use forklore_store::Store;
 
 /// The file that the work imports.
 pub const FILE: &str = "/home/me/agent/session.jsonl";
@@ -32,7 +33,7 @@ pub enum Step {
     /// Deletes sessions; what others need of them stays.
     Remove(Vec<SessionId>, Timestamp),
     /// Reads the file on.
-    Import(Box<ImportStep>),
+    Commit(Box<Transaction>),
     /// Gives space back.
     Collect(Timestamp),
     /// Reads a history.
@@ -68,7 +69,10 @@ impl Step {
     /// Whether it is durable when it is acknowledged; steps of an import are with the last.
     #[must_use]
     pub fn is_durable(&self) -> bool {
-        !matches!(self, Self::Import(step) if !step.last)
+        match self {
+            Self::Commit(all) => all.source.as_ref().is_none_or(|step| step.last),
+            _ => true,
+        }
     }
 
     /// A session that the step wrote to, and that is there behind it.
@@ -77,7 +81,7 @@ impl Step {
         match self {
             Self::Create(new) => Some(&new.id),
             Self::Append(id, _) | Self::Change(id, _) => Some(id),
-            Self::Import(step) => step.writes.iter().find_map(|write| match write {
+            Self::Commit(all) => all.writes.iter().find_map(|write| match write {
                 Write::Create(new) => Some(&new.id),
                 Write::Append { session, .. } => Some(session),
                 _ => None,
@@ -95,7 +99,7 @@ impl Step {
     ///
     /// # Errors
     /// Those of the store.
-    pub fn take(&self, store: &dyn Whole) -> Result<()> {
+    pub fn take(&self, store: &dyn Store) -> Result<()> {
         match self {
             Self::Create(new) => {
                 kept::naming_held(store, &new.events, || store.create((**new).clone()))?;
@@ -105,10 +109,10 @@ impl Step {
             }
             Self::Change(id, change) => drop(store.change(id, change)?),
             Self::Remove(ids, now) => drop(store.remove(ids, Children::Keep, *now)?),
-            Self::Import(step) => drop(store.import(at_home(step, store)?)?),
+            Self::Commit(all) => drop(store.commit(at_home(all, store)?)?),
             Self::Collect(now) => drop(store.gc(*now)?),
             Self::Read(id) => drop(picture::log(store, id)?),
-            Self::Put(bytes) => drop(store.kept().put(&mut bytes.as_slice(), u64::MAX)?),
+            Self::Put(bytes) => drop(kept_by(store).put(&mut bytes.as_slice(), u64::MAX)?),
             Self::Get(id) => kept::get(store, id)?,
             Self::Sweep => kept::sweep(store)?,
         }
@@ -117,15 +121,17 @@ impl Step {
 }
 
 /// The step with the number that the store itself gave to the source.
-fn at_home(step: &ImportStep, store: &dyn Whole) -> Result<ImportStep> {
-    let mut step = step.clone();
-    if let Target::Known { id, .. } = &mut step.target {
+fn at_home(all: &Transaction, store: &dyn Store) -> Result<Transaction> {
+    let mut all = all.clone();
+    if let Some(step) = &mut all.source
+        && let Target::Known { id, .. } = &mut step.target
+    {
         *id = source(store)?;
     }
-    Ok(step)
+    Ok(all)
 }
 
-fn source(store: &dyn Whole) -> Result<SourceId> {
+fn source(store: &dyn Store) -> Result<SourceId> {
     let found = store.sources(&FindSource::Path(FILE.into()))?;
     let first = found.first().map(|source| source.id);
     first.ok_or_else(|| Error::Invalid("the file was not imported".into()))
@@ -176,7 +182,7 @@ impl Workload {
     /// What is wrong with it.
     pub fn taken(
         &self,
-        store: &dyn Whole,
+        store: &dyn Store,
         allowed: std::ops::RangeInclusive<usize>,
     ) -> Result<usize, String> {
         let found = Picture::of(store, FILE).map_err(|error| format!("reading: {error}"))?;

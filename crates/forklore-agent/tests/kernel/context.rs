@@ -118,7 +118,7 @@ async fn what_cannot_be_made_shorter_fails() {
 async fn a63_a_fork_after_a_compaction_is_complete_in_a_fresh_process() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("store.db");
-    let open = || Engine::over(Arc::new(SqliteStore::open(&path, Options::default()).unwrap()));
+    let open = || Engine::new(Arc::new(SqliteStore::open(&path, Options::default()).unwrap()));
     let model = Scripted::new(vec![
         says(&long("first")),
         calls(&[("c", "echo", "1")]),

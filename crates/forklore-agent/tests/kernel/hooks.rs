@@ -57,7 +57,7 @@ fn hook(
 
 fn world(hooks: Vec<Arc<dyn Hook>>) -> World {
     let ears = Arc::new(Ears::default());
-    let engine = Engine::over(Arc::new(MemoryStore::default()));
+    let engine = Engine::new(Arc::new(MemoryStore::default()));
     let builder = Kernel::builder(engine).sink(ears.clone());
     let kernel = hooks.into_iter().fold(builder, forklore_agent::KernelBuilder::hook).build();
     World { kernel, ears }

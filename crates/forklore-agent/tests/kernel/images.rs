@@ -163,7 +163,7 @@ async fn what_a_tool_shows_is_kept_beside_the_log_and_sent() {
 
 #[tokio::test]
 async fn a_store_without_attachments_keeps_small_images_in_the_log() {
-    let world = World::over(Engine::over(Arc::new(MemoryStore::default())));
+    let world = World::over(Engine::new(Arc::new(MemoryStore::without_attachments())));
     let inline = |bytes: usize| {
         json!({"type": "image", "media_type": "image/png",
             "data": BASE64_STANDARD.encode(png(3, bytes))})

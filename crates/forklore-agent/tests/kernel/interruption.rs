@@ -148,7 +148,7 @@ async fn an_interruption_at_any_point_leaves_a_log_to_go_on_with() {
     let mut cancelled = 0;
     for at in 1.. {
         let sink = Arc::new(Interrupts { at, ..Interrupts::default() });
-        let engine = Engine::over(Arc::new(MemoryStore::default()));
+        let engine = Engine::new(Arc::new(MemoryStore::default()));
         let kernel = Kernel::builder(engine).sink(sink.clone()).build();
         let mut first = vec![Act::Say(Piece::Thought { text: "hm".into(), opaque: None })];
         first.extend(calls(&[("a", "echo", "1"), ("b", "hang", "2")]));
@@ -182,7 +182,7 @@ async fn an_interruption_at_any_point_leaves_a_log_to_go_on_with() {
 async fn crowd_of_sessions_in_one_process() {
     let dir = tempfile::tempdir().unwrap();
     let store = SqliteStore::open(&dir.path().join("store.db"), Options::default()).unwrap();
-    let world = World::over(Engine::over(Arc::new(store)));
+    let world = World::over(Engine::new(Arc::new(store)));
     let sessions: Vec<_> = (0..64)
         .map(|_| world.root(&Scripted::new(vec![calls(&[("1", "echo", "1")]), says("done")])))
         .collect();

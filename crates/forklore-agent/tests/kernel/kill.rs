@@ -36,7 +36,7 @@ impl Clock for Later {
 }
 
 fn engine(store: &Path) -> Engine {
-    Engine::over(Arc::new(SqliteStore::open(store, Options::default()).unwrap()))
+    Engine::new(Arc::new(SqliteStore::open(store, Options::default()).unwrap()))
 }
 
 fn id() -> SessionId {

@@ -31,7 +31,7 @@ impl Clock for Hand {
 
 fn shared() -> (World, World, Arc<Hand>) {
     let clock = Arc::new(Hand::default());
-    let engine = Engine::over(Arc::new(MemoryStore::default())).with_clock(clock.clone());
+    let engine = Engine::new(Arc::new(MemoryStore::default())).with_clock(clock.clone());
     (World::over(engine.clone()), World::over(engine), clock)
 }
 

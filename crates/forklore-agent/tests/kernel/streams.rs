@@ -134,7 +134,7 @@ impl Sink for Checks {
 
 #[tokio::test]
 async fn a38_nothing_is_announced_that_was_not_stored() {
-    let engine = Engine::over(Arc::new(MemoryStore::default()));
+    let engine = Engine::new(Arc::new(MemoryStore::default()));
     let checks = Arc::new(Checks { engine: engine.clone(), seen: Mutex::default() });
     let kernel = Kernel::builder(engine).sink(checks.clone()).build();
     let model = Scripted::new(vec![
@@ -174,7 +174,7 @@ async fn the_trace_is_a_line_each_and_a_torn_one_spoils_no_other() {
     let path = dir.path().join("trace.jsonl");
     fs::write(&path, "{\"event\":\"torn").unwrap();
     let trace = Arc::new(Trace::open(&path).unwrap());
-    let engine = Engine::over(Arc::new(MemoryStore::default()));
+    let engine = Engine::new(Arc::new(MemoryStore::default()));
     let kernel = Kernel::builder(engine).sink(trace.clone()).build();
     let session = kernel.create(new_session(), equipment(&Scripted::new(vec![says("hi\nthere")])));
     session.execute("go").await.unwrap();

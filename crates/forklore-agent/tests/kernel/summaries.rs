@@ -42,7 +42,7 @@ on_each_store!(
 
 fn on_disk(dir: &tempfile::TempDir) -> World {
     let path = dir.path().join("store.db");
-    World::over(Engine::over(Arc::new(SqliteStore::open(&path, Options::default()).unwrap())))
+    World::over(Engine::new(Arc::new(SqliteStore::open(&path, Options::default()).unwrap())))
 }
 
 /// Everything that the store has of a session.

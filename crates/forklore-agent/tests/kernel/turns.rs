@@ -109,7 +109,7 @@ async fn what_a_dropped_turn_left_open_is_answered_in_the_next_request() {
 async fn an_imported_session_is_gone_on_with() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/pi/demo.jsonl");
     let store = Arc::new(MemoryStore::default());
-    let engine = Engine::over(store).with_agent_formats(forklore_formats::AGENT_FORMATS);
+    let engine = Engine::new(store).with_agent_formats(forklore_formats::AGENT_FORMATS);
     let world = World::over(engine.clone());
     let options = ImportOptions::in_workspace(Workspace::new("/tmp/demo"));
     engine.import(&[file], &options, &mut |_| ()).unwrap();

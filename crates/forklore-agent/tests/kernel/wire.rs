@@ -147,7 +147,7 @@ fn line(event: &Value) -> String {
 #[tokio::test]
 async fn every_event_has_its_canonical_name_and_form() {
     let ears = Arc::new(Ears::default());
-    let engine = Engine::over(Arc::new(MemoryStore::default()));
+    let engine = Engine::new(Arc::new(MemoryStore::default()));
     let builder = Kernel::builder(engine.clone()).sink(ears.clone()).hook(Arc::new(Broken));
     let world = World { kernel: builder.build(), ears: ears.clone() };
     let new = forklore_agent::NewSession { id: Some(id("root")), ..new_session() };

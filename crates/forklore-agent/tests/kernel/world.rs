@@ -53,7 +53,7 @@ pub(crate) struct World {
 impl World {
     pub(crate) fn new() -> Self {
         let store = Arc::new(MemoryStore::default());
-        Self::over(Engine::over(store.clone()).with_attachments(store.attachments()))
+        Self::over(Engine::new(store.clone()))
     }
 
     pub(crate) fn over(engine: Engine) -> Self {

@@ -142,7 +142,7 @@ impl World {
         let configured = Configured::read(&path).unwrap();
         let heard: Arc<Mutex<Vec<Request>>> = Arc::default();
         let store = Arc::new(MemoryStore::default());
-        let engine = Engine::new(store.clone()).with_attachments(store.attachments());
+        let engine = Engine::new(store.clone());
         let all = heard.clone();
         let supplies = Supplies::with_models(
             engine,

@@ -5,7 +5,7 @@ use crate::scene::Scene;
 use forklore_store::port::Children;
 
 fn collect(scene: &Scene<'_>) -> forklore_store::port::Collected {
-    scene.maintenance().gc(scene.clock.now()).unwrap()
+    scene.store().gc(scene.clock.now()).unwrap()
 }
 
 fn megabyte() -> Draft {
@@ -31,10 +31,10 @@ pub(super) fn a52_gc_changes_no_answer(scene: &Scene<'_>) {
 pub(super) fn a52_gc_gives_back_a_deleted_session(scene: &Scene<'_>) {
     scene.root("keep", turns(1));
     scene.root("a", vec![megabyte(), megabyte()]);
-    let full = scene.maintenance().store_bytes().unwrap();
+    let full = scene.store().store_bytes().unwrap();
     scene.delete("a");
     collect(scene);
-    let left = scene.maintenance().store_bytes().unwrap();
+    let left = scene.store().store_bytes().unwrap();
     assert!(left + (2 << 20) <= full, "{full} bytes before, {left} after");
     assert_eq!(scene.texts("keep"), ["q1", "a1"]);
 }
@@ -42,10 +42,10 @@ pub(super) fn a52_gc_gives_back_a_deleted_session(scene: &Scene<'_>) {
 pub(super) fn a52_gc_gives_back_what_stands_behind_the_last_cut(scene: &Scene<'_>) {
     scene.root("a", vec![user("needed"), megabyte(), megabyte()]);
     scene.fork("a", "b", 1, vec![]);
-    let full = scene.maintenance().store_bytes().unwrap();
+    let full = scene.store().store_bytes().unwrap();
     scene.delete("a");
     collect(scene);
-    let left = scene.maintenance().store_bytes().unwrap();
+    let left = scene.store().store_bytes().unwrap();
     assert!(left + (2 << 20) <= full, "{full} bytes before, {left} after");
     assert_eq!(scene.texts("b"), ["session_fork", "needed"]);
 }
@@ -60,7 +60,7 @@ pub(super) fn a52_gc_keeps_what_a_grandchild_needs(scene: &Scene<'_>) {
     assert_eq!(scene.log("c"), before);
     scene.delete("c");
     collect(scene);
-    assert!(scene.maintenance().store_bytes().unwrap() < 1 << 20);
+    assert!(scene.store().store_bytes().unwrap() < 1 << 20);
 }
 
 pub(super) fn a_pack_changes_no_answer(scene: &Scene<'_>) {
@@ -89,7 +89,7 @@ pub(super) fn a_pack_changes_no_answer(scene: &Scene<'_>) {
 pub(super) fn a_second_pack_finds_nothing(scene: &Scene<'_>) {
     scene.root("a", turns(100));
     scene.pack();
-    let again = scene.maintenance().pack(scene.clock.now()).unwrap();
+    let again = scene.store().pack(scene.clock.now()).unwrap();
     assert_eq!((again.events, again.histories), (0, 0));
 }
 
@@ -97,7 +97,7 @@ pub(super) fn what_is_in_use_is_not_packed(scene: &Scene<'_>) {
     scene.root("a", turns(100));
     let before = scene.clock.now();
     scene.fork("a", "b", 20, turns(1));
-    let packed = scene.maintenance().pack(before).unwrap();
+    let packed = scene.store().pack(before).unwrap();
     assert_eq!(packed.events, 0);
 }
 

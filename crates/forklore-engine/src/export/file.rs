@@ -115,7 +115,7 @@ impl Engine {
     }
 
     fn source_of(&self, session: &SessionId) -> Result<Option<Source>> {
-        let Some(sources) = &self.sources else { return Ok(None) };
+        let Ok(sources) = self.sources() else { return Ok(None) };
         Ok(sources.sources(&FindSource::Session(session.clone()))?.into_iter().next())
     }
 }
@@ -231,7 +231,7 @@ impl Outgoing {
 
     /// The lines of the original file that were no events.
     fn write_sides(&self, writing: &mut Writing<'_>) -> Result<()> {
-        let (Some(sources), Some(source)) = (&self.engine.sources, self.source) else {
+        let (Ok(sources), Some(source)) = (self.engine.sources(), self.source) else {
             return Ok(());
         };
         let mut step = 0;

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use forklore_core::header::Usage;
 use forklore_core::{Event, SessionId};
-use forklore_store::port::{Append, NewSession};
-use forklore_store::sources::{LineEnd, Place, Range, RecordKey, Write};
+use forklore_store::port::{Append, NewSession, Write};
+use forklore_store::sources::{LineEnd, Place, Range, RecordKey};
 use jiff::Timestamp;
 
 use super::spread::Spread;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use forklore_core::SessionId;
 use forklore_store::Error as StoreError;
 use forklore_store::sources::{
-    FindSource, Progress, Range, RecordKey, SeenFile, Source, SourceId, Sources, Step, Target,
+    FindSource, Progress, Range, RecordKey, SeenFile, Source, SourceId, SourceStep, Sources, Target,
 };
 use sha2::{Digest, Sha256};
 
@@ -243,7 +243,7 @@ impl Keep<'_> {
             self.hash.update(&bytes);
             self.offset += read;
             let last = read < STEP;
-            let id = keeping.sources.import(self.step(bytes, last))?;
+            let id = keeping.sources.import(Vec::new(), self.step(bytes, last))?;
             self.target = Target::Known { id, offset: self.offset };
             progress(Progressed::of(path, self.offset, self.file.seen.size));
             if last || keeping.options.is_stopped() {
@@ -252,18 +252,17 @@ impl Keep<'_> {
         }
     }
 
-    fn step(&self, bytes: Vec<u8>, last: bool) -> Step {
+    fn step(&self, bytes: Vec<u8>, last: bool) -> SourceStep {
         // A file that became shorter while it was read is looked at again the next time.
         let whole = last && self.offset == self.file.seen.size;
         let path = self.file.seen.path.clone();
         let seen =
             if whole { self.file.seen.clone() } else { SeenFile { path, size: 0, modified: 0 } };
         let name = self.beside.path.file_name().map(|name| spelled(Path::new(name)));
-        Step {
+        SourceStep {
             target: self.target.clone(),
             native_id: name.unwrap_or_default(),
             seen,
-            writes: Vec::new(),
             ranges: if bytes.is_empty() { Vec::new() } else { vec![Range::Kept(bytes)] },
             places: Vec::new(),
             names: Vec::new(),

@@ -3,8 +3,8 @@
 
 use forklore_core::header::CopyOf;
 use forklore_core::{Event, Header, SessionId};
-use forklore_store::port::{At, Stored};
-use forklore_store::sources::{FindSource, RecordKey, Source, Write};
+use forklore_store::port::{At, Change, Stored, Write};
+use forklore_store::sources::{FindSource, RecordKey, Source};
 
 use super::copies::{DIFFERENCE, Exchange, NAMELESS};
 use super::opened::record_key;
@@ -63,7 +63,8 @@ impl Reading<'_> {
             let index = self.alike(&original, &header.id)?;
             if index > 0 {
                 let copy_of = CopyOf { session_id: original.clone(), index };
-                self.batch.writes.push(Write::CopyOf { session: header.id, copy_of });
+                let change = Change::CopyOf(Some(copy_of));
+                self.batch.writes.push(Write::Change { session: header.id, change });
             }
         }
         Ok(())

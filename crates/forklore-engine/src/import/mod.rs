@@ -158,8 +158,10 @@ impl Engine {
     }
 
     pub(crate) fn sources(&self) -> Result<&dyn Sources> {
-        let missing = || Error::Unsupported("this store keeps no imported files".into());
-        self.sources.as_deref().ok_or_else(missing)
+        if self.store.capabilities().sources {
+            return Ok(self.store());
+        }
+        Err(Error::Unsupported("this store keeps no imported files".into()))
     }
 
     /// Imports one file, anew as often as somebody else was faster or a name turned out taken.

@@ -2,7 +2,8 @@
 
 use forklore_core::limits::TITLE_BYTES;
 use forklore_core::{Data, SessionId};
-use forklore_store::sources::{Progress, RecordKey, SeenFile, Step, Target, Write};
+use forklore_store::port::{Change, Transaction, Write};
+use forklore_store::sources::{Progress, RecordKey, SeenFile, SourceStep, Target};
 use sha2::Digest;
 
 use super::opened::record_key;
@@ -25,11 +26,10 @@ impl Reading<'_> {
             sha256: self.hash.clone().finalize().into(),
             state: self.state.text(),
         };
-        let step = Step {
+        let step = SourceStep {
             target: self.target.clone(),
             native_id: self.native_id(),
             seen,
-            writes: batch.writes,
             ranges: batch.ranges,
             places: batch.places,
             names: batch.names,
@@ -38,14 +38,17 @@ impl Reading<'_> {
             last: whole,
         };
         let offset = self.offset;
-        let held = self.engine.hold_mentioned(payloads(&step.writes));
+        let held = self.engine.hold_mentioned(payloads(&batch.writes));
+        let attachments = held.iter().map(|held| held.id).collect();
+        let source = Some(Box::new(step));
+        let step = Transaction { writes: batch.writes, source, attachments };
         let id = match (&mut self.writer, self.source) {
             // The number of a new source is needed before the next step can be gathered.
             (Some(writer), Some(id)) => {
                 writer.write(step, held)?;
                 id
             }
-            _ => self.sources.import(step)?,
+            _ => self.sources.commit(step)?.imported()?,
         };
         self.source = Some(id);
         self.target = Target::Known { id, offset };
@@ -74,7 +77,9 @@ impl Reading<'_> {
         {
             self.state.told.leaf = self.state.leaf;
             let leaf = self.leaf();
-            self.batch.writes.extend(leaf.map(|leaf| Write::Leaf { session, leaf }));
+            self.batch.writes.extend(
+                leaf.map(|leaf| Write::Change { session, change: Change::Leaf(Some(leaf)) }),
+            );
         }
         if self.offset == 0 && self.source.is_none() {
             return Ok(());
@@ -91,7 +96,8 @@ impl Reading<'_> {
         self.state.told.title_key = key;
         if let Some(session) = self.living_first() {
             let title = self.title();
-            self.batch.writes.push(Write::Title { session, title });
+            let change = Change::Title(title);
+            self.batch.writes.push(Write::Change { session, change });
         }
     }
 
@@ -127,7 +133,7 @@ fn payloads(writes: &[Write]) -> impl Iterator<Item = &Data> {
     let events = writes.iter().flat_map(|write| match write {
         Write::Create(new) => new.events.as_slice(),
         Write::Append { append, .. } => append.events.as_slice(),
-        Write::Leaf { .. } | Write::CopyOf { .. } | Write::Title { .. } => &[],
+        Write::Change { .. } | Write::Remove(_) => &[],
     });
     events.map(|event| &event.data)
 }

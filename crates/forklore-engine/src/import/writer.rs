@@ -5,16 +5,17 @@ use std::thread::Scope;
 
 use forklore_store::Error as StoreError;
 use forklore_store::attachments::Held;
-use forklore_store::sources::{SourceId, Sources, Step};
+use forklore_store::port::{Committed, Transaction};
+use forklore_store::sources::Sources;
 
 /// Files with more left to read than this are written beside the reading.
 pub(super) const LONG: u64 = 8 << 20;
 
-type Written = Result<SourceId, StoreError>;
+type Written = Result<Committed, StoreError>;
 
 /// Writes steps in order, at most one behind the reader.
 pub(super) struct Writer {
-    steps: SyncSender<(Step, Vec<Held>)>,
+    steps: SyncSender<(Transaction, Vec<Held>)>,
     written: Receiver<Written>,
     waiting: bool,
 }
@@ -25,11 +26,11 @@ impl Writer {
         scope: &'scope Scope<'scope, '_>,
         sources: &'scope dyn Sources,
     ) -> Self {
-        let (steps, to_write) = sync_channel::<(Step, Vec<Held>)>(0);
+        let (steps, to_write) = sync_channel::<(Transaction, Vec<Held>)>(0);
         let (done, written) = channel();
         scope.spawn(move || {
             for (step, held) in to_write {
-                let result = sources.import(step);
+                let result = sources.commit(step);
                 drop(held);
                 let failed = result.is_err();
                 if done.send(result).is_err() || failed {
@@ -42,7 +43,7 @@ impl Writer {
 
     /// Hands over a step, and the attachments that are held for it, once the one before it is
     /// written.
-    pub(super) fn write(&mut self, step: Step, held: Vec<Held>) -> Result<(), StoreError> {
+    pub(super) fn write(&mut self, step: Transaction, held: Vec<Held>) -> Result<(), StoreError> {
         self.settle()?;
         self.steps.send((step, held)).map_err(|_| stopped())?;
         self.waiting = true;

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 
 use forklore_core::{ErrorKind, SessionId};
-use forklore_store::port::{Append, NewSession};
+use forklore_store::port::{Append, NewSession, Write};
 use forklore_store::sources::{
-    FindSource, Place, Range, RecordKey, SeenFile, Source, SourceId, Sources, Step, Target, Write,
+    FindSource, Place, Range, RecordKey, SeenFile, Source, SourceId, SourceStep, Sources, Target,
     beside_name,
 };
 
@@ -44,7 +44,7 @@ impl FileSources {
         report: &mut Salvage,
     ) -> Result<Self> {
         let mut found = Self::default();
-        let (Some(sources), true) = (&from.sources, into.sources.is_some()) else {
+        let (Ok(sources), Ok(_)) = (from.sources(), into.sources()) else {
             return Ok(found);
         };
         let mut known = BTreeMap::new();
@@ -59,7 +59,7 @@ impl FileSources {
         }
         for source in known.into_values() {
             let first = source.sessions.first().map(|session| session.id.clone());
-            match File::of(from, &**sources, family, source) {
+            match File::of(from, sources, family, source) {
                 Ok(file) => found.add(file),
                 Err(error) if is_no_reason_to_stop(error.kind()) => {
                     report.lose(Piece::Source, first.as_ref(), None, &error);
@@ -260,8 +260,8 @@ impl File {
         let last = true;
         let beside = self.beside.clone();
         let step =
-            Step { target, native_id, seen, writes, ranges, places, names, beside, read, last };
-        self.made = Some(sources.import(step)?);
+            SourceStep { target, native_id, seen, ranges, places, names, beside, read, last };
+        self.made = Some(sources.import(writes, step)?);
         Ok(())
     }
 }

@@ -23,7 +23,6 @@ mod pixir;
 mod restored;
 mod routes;
 mod scene;
-mod sources;
 mod spending;
 mod trees;
 mod whole;

@@ -11,16 +11,15 @@ use forklore_formats::AGENT_FORMATS;
 use forklore_sqlite::{Options, SqliteStore};
 use forklore_store::Store;
 use forklore_store::memory::MemoryStore;
-use forklore_store::port::{At, Filter, Maintenance, Stored};
+use forklore_store::port::{At, Filter, Stored};
 use forklore_store::sources::{
-    FindSource, LineEnd, Progress, Range, SeenFile, Source, Sources, Step, Target,
+    FindSource, LineEnd, Progress, Range, SeenFile, Source, SourceStep, Target,
 };
 
 /// An engine over a store of its own, and a folder of its own.
 pub(crate) struct Scene {
     pub(crate) engine: Engine,
     pub(crate) store: Arc<dyn Store>,
-    sources: Arc<dyn Sources>,
     pub(crate) folder: tempfile::TempDir,
 }
 
@@ -41,12 +40,9 @@ impl Scene {
         Self::over(Arc::new(FilesStore::open(&path, Default::default()).unwrap()), folder)
     }
 
-    fn over<S: Store + Sources + Maintenance + Send + Sync + 'static>(
-        store: Arc<S>,
-        folder: tempfile::TempDir,
-    ) -> Self {
-        let engine = Engine::over(store.clone()).with_agent_formats(AGENT_FORMATS);
-        Self { engine, store: store.clone(), sources: store, folder }
+    fn over(store: Arc<dyn Store>, folder: tempfile::TempDir) -> Self {
+        let engine = Engine::new(store.clone()).with_agent_formats(AGENT_FORMATS);
+        Self { engine, store, folder }
     }
 
     /// The store, closed, with other bytes in place of some, and opened again.
@@ -64,10 +60,10 @@ impl Scene {
         }
         let path = folder.path().join("store");
         let engine = if path.is_dir() {
-            Engine::over(Arc::new(FilesStore::open(&path, Default::default()).unwrap()))
+            Engine::new(Arc::new(FilesStore::open(&path, Default::default()).unwrap()))
         } else {
             let path = folder.path().join("store.sqlite");
-            Engine::over(Arc::new(SqliteStore::open(&path, Options::default()).unwrap()))
+            Engine::new(Arc::new(SqliteStore::open(&path, Options::default()).unwrap()))
         };
         (engine.with_agent_formats(AGENT_FORMATS), folder)
     }
@@ -130,11 +126,10 @@ impl Scene {
             "native_id": base["thread_id"], "end": base["end_ordinal_exclusive"], "bytes": null
         });
         let read = Progress { state: state.to_string(), ..source.read.clone() };
-        let step = Step {
+        let step = SourceStep {
             target: Target::Known { id: source.id, offset: source.read.offset },
             native_id: source.native_id.clone(),
             seen: SeenFile { path: source.paths[0].path.clone(), size: 0, modified: 0 },
-            writes: Vec::new(),
             ranges: Vec::new(),
             places: Vec::new(),
             names: Vec::new(),
@@ -142,7 +137,7 @@ impl Scene {
             read,
             last: true,
         };
-        self.sources.import(step).unwrap();
+        self.store.import(Vec::new(), step).unwrap();
     }
 
     /// Writes a file in the scene's folder.
@@ -186,7 +181,7 @@ impl Scene {
     }
 
     pub(crate) fn source(&self, session: &SessionId) -> Source {
-        self.sources.sources(&FindSource::Session(session.clone())).unwrap().remove(0)
+        self.store.sources(&FindSource::Session(session.clone())).unwrap().remove(0)
     }
 
     /// The ranges of the file in one form, however many steps wrote them.
@@ -194,7 +189,7 @@ impl Scene {
         let source = self.source(session).id;
         let mut all: Vec<Stretch> = Vec::new();
         let mut step = 0;
-        while let Some(ranges) = self.sources.ranges(source, step).unwrap() {
+        while let Some(ranges) = self.store.ranges(source, step).unwrap() {
             for range in ranges {
                 match range {
                     Range::Events { session, from, count, end } => {

@@ -102,7 +102,7 @@ fn every_regular_file_comes_back_or_has_a_reason() {
         let scene = Scene::sqlite();
         let path = scene.folder.path().join("with-databases.sqlite");
         let store = SqliteStore::open(&path, Options::default()).unwrap();
-        let engine = Engine::over(std::sync::Arc::new(store)).with_agent_formats(AGENT_FORMATS);
+        let engine = Engine::new(std::sync::Arc::new(store)).with_agent_formats(AGENT_FORMATS);
         engine.import(std::slice::from_ref(&folder), &Scene::options(), &mut |_| {}).unwrap();
         for path in regular_files(&folder) {
             let whole = content(&path);

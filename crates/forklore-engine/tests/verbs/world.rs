@@ -70,23 +70,23 @@ pub(crate) fn cut(text: &str) -> Selector {
 impl World {
     pub(crate) fn memory() -> Self {
         let store = Arc::new(MemoryStore::default());
-        Self::over(Engine::over(store.clone()).with_attachments(store.attachments()), None)
+        Self::over(Engine::new(store.clone()), None)
     }
 
     pub(crate) fn sqlite() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("store.db");
         let store = Arc::new(SqliteStore::open(&path, Options::default()).unwrap());
-        let engine = Engine::new(store.clone()).with_attachments(store.attachments());
-        Self::over(engine.with_maintenance(store), Some(dir))
+        let engine = Engine::new(store.clone());
+        Self::over(engine, Some(dir))
     }
 
     pub(crate) fn files() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("store");
         let store = Arc::new(FilesStore::open(&path, Default::default()).unwrap());
-        let engine = Engine::new(store.clone()).with_attachments(store.attachments());
-        Self::over(engine.with_maintenance(store), Some(dir))
+        let engine = Engine::new(store.clone());
+        Self::over(engine, Some(dir))
     }
 
     fn over(engine: Engine, dir: Option<tempfile::TempDir>) -> Self {

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use forklore_store::sources::{
-    LineEnd, Place, Progress, Range, RecordKey, SeenFile, SourceSession, Step, Target, beside_name,
+    LineEnd, Place, Progress, Range, RecordKey, SeenFile, SourceSession, SourceStep, Target,
+    beside_name,
 };
 use serde::{Deserialize, Serialize};
 
@@ -119,7 +120,11 @@ impl End {
 }
 
 impl StepLine {
-    pub(super) fn new(number: u64, step: &Step, sessions: &BTreeMap<usize, SourceSession>) -> Self {
+    pub(super) fn new(
+        number: u64,
+        step: &SourceStep,
+        sessions: &BTreeMap<usize, SourceSession>,
+    ) -> Self {
         let new = match &step.target {
             Target::New { dialect, revision, first_line, .. } => Some(NewSource {
                 dialect: dialect.clone(),

@@ -5,7 +5,8 @@ use std::fs;
 use forklore_conformance::Scene;
 use forklore_conformance::events::{turns, user};
 use forklore_core::Strategy;
-use forklore_store::port::{Change, Maintenance};
+use forklore_store::Store;
+use forklore_store::port::Change;
 
 use crate::place::{Place, handle};
 

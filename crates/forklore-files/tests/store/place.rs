@@ -52,5 +52,5 @@ fn collect(folder: &Path, into: &mut Vec<(PathBuf, Vec<u8>)>) {
 
 /// The store, for a scene.
 pub(crate) fn handle(store: &Arc<FilesStore>) -> Handle {
-    Handle { store: store.clone(), maintenance: Some(store.clone()), attachments: None }
+    Handle::shared(store.clone())
 }

@@ -6,13 +6,13 @@ use forklore_conformance::Scene;
 use forklore_conformance::events::{turns, user};
 use forklore_conformance::scene::{id, label};
 use forklore_core::ErrorKind;
-use forklore_store::Error;
-use forklore_store::port::{Change, Filter, Maintenance};
+use forklore_store::port::{Change, Filter};
+use forklore_store::{Error, Store};
 
 use crate::place::{Place, handle};
 
 /// A store of a root `a`, its fork `b`, and another root `c`.
-fn with_scene(act: impl FnOnce(&Place, &Scene<'_>, &dyn Maintenance)) {
+fn with_scene(act: impl FnOnce(&Place, &Scene<'_>, &dyn Store)) {
     let place = Place::new();
     let store = place.open();
     let make = || handle(&store);

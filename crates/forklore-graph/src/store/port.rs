@@ -1,15 +1,15 @@
 //! The port over the journal, with the rules of the profile before it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use forklore_core::{Header, SessionId};
+use forklore_store::attachments::Attachments;
 use forklore_store::port::{
-    Append, Appended, Change, Changed, Changes, Children, Collected, Cursor, Filter, Headers,
-    Maintenance, NewSession, Packed, Page, Query, Removed, Since, Store, Verification,
+    Capabilities, Changes, Children, Collected, Committed, Cursor, Filter, Headers, NewSession,
+    Packed, Page, Query, Since, Store, Transaction, Verification, Write,
 };
-use forklore_store::sources::{
-    FindSource, Place, Range, RecordKey, Source, SourceId, Sources, Step, Write,
-};
+use forklore_store::sources::{FindSource, Place, Range, RecordKey, Source, SourceId};
 use forklore_store::{Error, Result};
 use jiff::Timestamp;
 
@@ -30,13 +30,21 @@ impl GraphStore {
 }
 
 impl Store for GraphStore {
-    fn create(&self, new: NewSession) -> Result<Header> {
-        self.check(&new)?;
-        self.journal.create(new)
+    fn capabilities(&self) -> Capabilities {
+        self.journal.capabilities()
     }
 
-    fn append(&self, session: &SessionId, append: Append) -> Result<Appended> {
-        self.journal.append(session, append)
+    fn commit(&self, mut transaction: Transaction) -> Result<Committed> {
+        for write in &mut transaction.writes {
+            match write {
+                Write::Create(new) => self.check(new)?,
+                Write::Remove(removal) if self.profile == Profile::Trails => {
+                    removal.children = Children::Refuse;
+                }
+                _ => {}
+            }
+        }
+        self.journal.commit(transaction)
     }
 
     fn header(&self, session: &SessionId) -> Result<Header> {
@@ -51,23 +59,6 @@ impl Store for GraphStore {
         self.journal.sessions(filter, after, limit)
     }
 
-    fn change(&self, session: &SessionId, change: &Change) -> Result<Changed> {
-        self.journal.change(session, change)
-    }
-
-    fn remove(
-        &self,
-        sessions: &[SessionId],
-        children: Children,
-        now: Timestamp,
-    ) -> Result<Removed> {
-        let children = match self.profile {
-            Profile::Plain => children,
-            Profile::Trails => Children::Refuse,
-        };
-        self.journal.remove(sessions, children, now)
-    }
-
     fn changes(&self, since: &Since, limit: usize, wait: Duration) -> Result<Changes> {
         self.journal.changes(since, limit, wait)
     }
@@ -75,9 +66,11 @@ impl Store for GraphStore {
     fn verify(&self, session: Option<&SessionId>) -> Result<Verification> {
         self.journal.verify(session)
     }
-}
 
-impl Sources for GraphStore {
+    fn attachments(&self) -> Option<Arc<dyn Attachments>> {
+        Some(self.attachments())
+    }
+
     fn sources(&self, by: &FindSource) -> Result<Vec<Source>> {
         self.journal.sources(by)
     }
@@ -94,17 +87,6 @@ impl Sources for GraphStore {
         self.journal.places(source)
     }
 
-    fn import(&self, step: Step) -> Result<SourceId> {
-        for write in &step.writes {
-            if let Write::Create(new) = write {
-                self.check(new)?;
-            }
-        }
-        self.journal.import(step)
-    }
-}
-
-impl Maintenance for GraphStore {
     fn gc(&self, now: Timestamp) -> Result<Collected> {
         self.journal.gc(now)
     }

@@ -10,8 +10,6 @@ use forklore_graph::terms::Quad;
 use forklore_graph::{Graph, Projection, Scope};
 use forklore_store::Store;
 use forklore_store::memory::MemoryStore;
-use forklore_store::port::Maintenance;
-use forklore_store::sources::Sources;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -38,8 +36,8 @@ pub(crate) fn clocked(engine: Engine) -> Engine {
     engine.with_clock(Arc::new(Minutes::default()))
 }
 
-pub(crate) fn over<S: Store + Sources + Maintenance + 'static>(store: S) -> Engine {
-    clocked(Engine::over(Arc::new(store)))
+pub(crate) fn over(store: impl Store + 'static) -> Engine {
+    clocked(Engine::new(Arc::new(store)))
 }
 
 pub(crate) fn say(engine: &Engine, session: &str, kind: EventType, data: &Value) {

@@ -19,7 +19,7 @@ fn open(folder: &Path) -> Arc<GraphStore> {
 }
 
 fn engine(store: &Arc<GraphStore>) -> Engine {
-    family::clocked(Engine::over(store.clone()))
+    family::clocked(Engine::new(store.clone()))
 }
 
 fn said(graph: &Graph) -> Vec<String> {

@@ -13,7 +13,7 @@ use crate::family::{assistant, clocked, id, user};
 fn open(folder: &Path) -> (Arc<GraphStore>, Engine) {
     let store = GraphStore::open(&folder.join("store"), Some(Profile::Trails), &[]).unwrap();
     let store = Arc::new(store);
-    let engine = Engine::over(store.clone()).with_max_fork_depth(store.max_fork_depth());
+    let engine = Engine::new(store.clone()).with_max_fork_depth(store.max_fork_depth());
     (store, clocked(engine))
 }
 

@@ -35,7 +35,7 @@ pub(crate) fn attach(engine: &Engine, mut bytes: &[u8], media_type: &str) -> Val
 
 fn engine() -> Engine {
     let store = Arc::new(MemoryStore::default());
-    Engine::over(store.clone()).with_attachments(store.attachments())
+    Engine::new(store.clone())
 }
 
 fn said(kind: &EventType, value: &Value) -> Message {

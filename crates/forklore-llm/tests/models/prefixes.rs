@@ -23,7 +23,7 @@ const FORMS: [Provider; 4] =
 
 fn engine() -> Engine {
     let store = Arc::new(MemoryStore::default());
-    Engine::over(store.clone()).with_attachments(store.attachments())
+    Engine::new(store.clone())
 }
 
 fn append(engine: &Engine, session: &SessionId, events: &[(EventType, Value)]) {

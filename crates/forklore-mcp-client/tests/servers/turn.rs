@@ -37,7 +37,7 @@ async fn turn(rules: &str) -> Vec<(String, Value)> {
     equipment.settings.options.must_call = true;
     equipment.settings.options.max_output_tokens = Some(100);
     equipment.settings.budget = Budget { model_calls: Some(1), ..Budget::default() };
-    let kernel = Kernel::builder(Engine::over(Arc::new(MemoryStore::default()))).build();
+    let kernel = Kernel::builder(Engine::new(Arc::new(MemoryStore::default()))).build();
     let new = NewSession::in_workspace(Workspace::new("/tmp/demo"));
     let session = kernel.create(new, equipment);
     let turn = session.execute("Which folders may you read?").await.unwrap();

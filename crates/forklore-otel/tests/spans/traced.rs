@@ -41,7 +41,7 @@ impl Clock for Ticks {
 /// A kernel whose notifications become spans.
 pub(crate) fn traced(config: &TracingConfig) -> (Kernel, Arc<Spans>) {
     let spans = Arc::new(Spans::new(config, "tester").unwrap());
-    let engine = Engine::over(Arc::new(MemoryStore::default()));
+    let engine = Engine::new(Arc::new(MemoryStore::default()));
     let engine = engine.with_clock(Arc::new(Ticks::default()));
     (Kernel::builder(engine).sink(spans.clone()).build(), spans)
 }

@@ -1,56 +1,66 @@
-//! One step of an import: sessions, events and what is known of the file, together.
+//! One step of an import: what is known of the file, written with what was read of it.
 
 use forklore_store::Error;
-use forklore_store::port::Change;
+use forklore_store::port::Write;
 use forklore_store::sources::{
-    FindSource, SourceId, Step, Target, Write, beside_name, check_beside, encode,
+    FindSource, SourceId, SourceStep, Target, beside_name, check_beside, encode,
 };
 use rusqlite::Connection;
 
 use super::{place, range_sum, row, step_key};
 use crate::fault::{Fault, Result};
 use crate::number::signed;
+use crate::session;
 use crate::write::WriteTx;
-use crate::{append, change, create, session};
 
-pub(super) fn step(tx: &WriteTx<'_>, step: &Step) -> Result<SourceId> {
-    if let Some(path) = &step.beside {
-        let latest = super::find(tx, &FindSource::Latest(path.clone()))?;
-        check_beside(latest.first(), |id| {
-            Ok::<_, Fault>(session::any(tx, id)?.header.deleted.is_some())
-        })?;
+/// A step under way.
+pub(crate) struct Import<'t> {
+    step: &'t SourceStep,
+    source: i64,
+    /// How many sessions the source has.
+    sessions: i64,
+}
+
+impl<'t> Import<'t> {
+    /// Checks that the source is where the step expects it.
+    pub(crate) fn begin(tx: &WriteTx<'_>, step: &'t SourceStep) -> Result<Self> {
+        if let Some(path) = &step.beside {
+            let latest = super::find(tx, &FindSource::Latest(path.clone()))?;
+            check_beside(latest.first(), |id| {
+                Ok::<_, Fault>(session::any(tx, id)?.header.deleted.is_some())
+            })?;
+        }
+        let source = target(tx, step)?;
+        Ok(Self { step, source, sessions: count(tx, source)? })
     }
-    let source = target(tx, step)?;
-    let mut number = count(tx, source)?;
-    for write in &step.writes {
+
+    /// Notes which of the source's sessions a write was about.
+    pub(crate) fn note(&mut self, tx: &WriteTx<'_>, write: &Write) -> Result<()> {
         match write {
             Write::Create(new) => {
-                create::create(tx, new, None)?;
                 let sid = session::living(tx, &new.id)?.sid;
-                row::add_session(tx, source, number, sid, new.events.len() as u64)?;
-                number += 1;
+                let events = new.events.len() as u64;
+                row::add_session(tx, self.source, self.sessions, sid, events)?;
+                self.sessions += 1;
+                Ok(())
             }
             Write::Append { session, append } => {
-                append::append(tx, session, append)?;
                 let sid = session::living(tx, session)?.sid;
-                row::add_events(tx, sid, append.events.len() as u64)?;
+                row::add_events(tx, sid, append.events.len() as u64)
             }
-            Write::Leaf { session, leaf } => {
-                change::change(tx, session, &Change::Leaf(Some(leaf.clone())))?;
-            }
-            Write::CopyOf { session, copy_of } => {
-                change::change(tx, session, &Change::CopyOf(Some(copy_of.clone())))?;
-            }
-            Write::Title { session, title } => {
-                change::change(tx, session, &Change::Title(title.clone()))?;
-            }
+            Write::Change { .. } | Write::Remove(_) => Ok(()),
         }
     }
-    record(tx, source, step)?;
-    place::add(tx, source, &step.places)?;
-    row::add_names(tx, source, &step.names)?;
-    row::add_names(tx, source, step.beside.as_deref().map(beside_name).as_slice())?;
-    Ok(SourceId(source.unsigned_abs()))
+
+    /// Writes down how far the file is read.
+    pub(crate) fn finish(self, tx: &WriteTx<'_>) -> Result<SourceId> {
+        let Self { step, source, .. } = self;
+        record(tx, source, step)?;
+        place::add(tx, source, &step.places)?;
+        row::add_names(tx, source, &step.names)?;
+        row::add_names(tx, source, step.beside.as_deref().map(beside_name).as_slice())?;
+        Ok(SourceId(source.unsigned_abs()))
+    }
 }
 
 fn count(conn: &Connection, source: i64) -> Result<i64> {
@@ -59,7 +69,7 @@ fn count(conn: &Connection, source: i64) -> Result<i64> {
 }
 
 /// The source that the step is about, made now if it is new.
-fn target(tx: &WriteTx<'_>, step: &Step) -> Result<i64> {
+fn target(tx: &WriteTx<'_>, step: &SourceStep) -> Result<i64> {
     let stale = |message: String| Fault::Refused(Error::Stale { what: "the source", message });
     match &step.target {
         Target::New { dialect, revision, first_line, latest } => {
@@ -82,7 +92,7 @@ fn target(tx: &WriteTx<'_>, step: &Step) -> Result<i64> {
     }
 }
 
-fn record(tx: &WriteTx<'_>, source: i64, step: &Step) -> Result<()> {
+fn record(tx: &WriteTx<'_>, source: i64, step: &SourceStep) -> Result<()> {
     let missing = || Fault::damaged(format!("source row {source}"), "it is missing");
     let mut stored = row::find(tx, source)?.ok_or_else(missing)?;
     if !step.ranges.is_empty() {

@@ -38,7 +38,7 @@ fn a_fork_and_an_append_scan_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("store.db");
     let store = Arc::new(SqliteStore::open(&path, Options::default()).unwrap());
-    let factory = || Handle { store: store.clone(), maintenance: None, attachments: None };
+    let factory = || Handle::shared(store.clone());
     let scene = Scene::new(&factory);
     scene.root("s0", turns(40));
     for depth in 1..60 {
@@ -63,7 +63,7 @@ fn a_short_list_of_many_sessions_reads_few_of_them() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("store.db");
     let store = Arc::new(SqliteStore::open(&path, Options::default()).unwrap());
-    let factory = || Handle { store: store.clone(), maintenance: None, attachments: None };
+    let factory = || Handle::shared(store.clone());
     let scene = Scene::new(&factory);
     for n in 0..300 {
         scene.root(&format!("s{n}"), vec![]);

@@ -15,8 +15,7 @@ fn a_full_disk_refuses_the_append_and_the_next_one_works() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("store.db");
     let store = Arc::new(SqliteStore::open(&path, Options::default()).unwrap());
-    let factory =
-        || Handle { store: store.clone(), maintenance: Some(store.clone()), attachments: None };
+    let factory = || Handle::shared(store.clone());
     let scene = Scene::new(&factory);
     scene.root("a", turns(2));
     let before = scene.log("a");
@@ -44,8 +43,7 @@ fn a_sync_that_fails_while_packing_ends_the_writing_of_the_store() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("store.db");
     let store = Arc::new(SqliteStore::open(&path, Options::default()).unwrap());
-    let factory =
-        || Handle { store: store.clone(), maintenance: Some(store.clone()), attachments: None };
+    let factory = || Handle::shared(store.clone());
     let scene = Scene::new(&factory);
     scene.root("a", turns(2));
     let packing =

@@ -115,7 +115,7 @@ fn a_chain_that_was_joined_is_one_piece_for_all_that_build_on_it() {
     }
     let branch = scene.log("b39");
     let cold = scene.clock.now() - SignedDuration::from_hours(1);
-    let packed = scene.maintenance().pack(cold).unwrap();
+    let packed = scene.store().pack(cold).unwrap();
     assert_eq!((packed.events, packed.histories), (0, 1));
     assert_eq!(names.each_ref().map(|name| scene.log(name)), before);
     assert_eq!(scene.log("b39"), branch);
@@ -134,11 +134,11 @@ fn a_chain_that_was_joined_is_one_piece_for_all_that_build_on_it() {
     let gone: Vec<_> = (0..DEPTH).map(|depth| format!("s{depth}")).collect();
     let gone: Vec<_> = gone.iter().map(String::as_str).collect();
     scene.remove(&gone, Children::Keep).unwrap();
-    scene.maintenance().gc(scene.clock.now()).unwrap();
+    scene.store().gc(scene.clock.now()).unwrap();
     assert_eq!(scene.log("near"), near);
     assert_eq!(scene.log("b39"), branch);
     assert_eq!(scene.log(&names[0]), log);
-    assert_eq!(scene.maintenance().pack(cold).unwrap().histories, 0);
+    assert_eq!(scene.store().pack(cold).unwrap().histories, 0);
     scene.assert_sound();
 }
 

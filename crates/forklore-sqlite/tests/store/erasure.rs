@@ -5,7 +5,7 @@ use std::fs;
 use forklore_conformance::Scene;
 use forklore_conformance::events::{turns, user};
 use forklore_core::Strategy;
-use forklore_store::port::Maintenance;
+use forklore_store::Store;
 
 use crate::place::{Place, handle};
 

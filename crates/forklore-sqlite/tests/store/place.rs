@@ -40,5 +40,5 @@ impl Place {
 
 /// The store, for a scene.
 pub(crate) fn handle(store: &Arc<SqliteStore>) -> Handle {
-    Handle { store: store.clone(), maintenance: Some(store.clone()), attachments: None }
+    Handle::shared(store.clone())
 }

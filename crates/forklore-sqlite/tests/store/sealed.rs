@@ -10,7 +10,7 @@ use forklore_conformance::events::{turns, user};
 use forklore_core::{ErrorKind, SessionId, Strategy};
 use forklore_sqlite::{Checkpoints, Options, SqliteStore};
 use forklore_store::Error;
-use forklore_store::port::{At, Children, Direction, Filter, Maintenance, Query, Store, Stored};
+use forklore_store::port::{At, Children, Direction, Filter, Query, Store, Stored};
 use rusqlite::params;
 
 use crate::place::{Place, handle};
@@ -135,11 +135,11 @@ fn long_payloads_stay_out_of_chunks_until_they_are_packed() {
         place.sqlite().query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap()
     };
     assert_eq!(counts(), (4, 127));
-    let (log, bytes) = (scene.log("a"), scene.maintenance().store_bytes().unwrap());
+    let (log, bytes) = (scene.log("a"), scene.store().store_bytes().unwrap());
     scene.pack();
     assert_eq!(counts(), (0, 131));
     assert_eq!(scene.log("a"), log);
-    assert!(scene.maintenance().store_bytes().unwrap() < bytes);
+    assert!(scene.store().store_bytes().unwrap() < bytes);
 }
 
 #[test]

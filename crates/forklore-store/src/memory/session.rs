@@ -6,7 +6,7 @@ use forklore_core::{Counts, Data, Event, Header, OpenCalls, Origin, SessionId};
 
 use crate::port::{Append, Appended, At, Direction, Query, Stored};
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Session {
     pub(super) header: Header,
     /// The assembled history; the place in it is the seq.

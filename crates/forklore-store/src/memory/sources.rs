@@ -4,65 +4,32 @@ use std::collections::{HashMap, HashSet};
 
 use forklore_core::SessionId;
 
-use super::MemoryStore;
-use super::session::Mark;
 use super::state::State;
 use crate::error::{Error, Result};
-use crate::feed::What;
-use crate::port::NewSession;
 use crate::sources::{
-    FindSource, Place, Progress, Range, RecordKey, Source, SourceId, SourceSession, Sources, Step,
-    Target, Write, beside_name, check_beside,
+    FindSource, Place, Progress, Range, RecordKey, Source, SourceId, SourceSession, SourceStep,
+    Target, beside_name, check_beside,
 };
 
 /// A source with everything known of it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct HeldSource {
     source: Source,
     ranges: Vec<Vec<Range>>,
     places: HashMap<RecordKey, Place>,
 }
 
-impl Sources for MemoryStore {
-    fn sources(&self, by: &FindSource) -> Result<Vec<Source>> {
-        let state = self.state();
-        let held = state.sources.iter().rev().map(|held| &held.source);
-        let most = if matches!(by, FindSource::Latest(_)) { 1 } else { usize::MAX };
-        Ok(held.filter(|source| fits(source, by)).take(most).cloned().collect())
+impl HeldSource {
+    pub(super) fn place(&self, record: RecordKey) -> Option<Place> {
+        self.places.get(&record).copied()
     }
 
-    fn place(&self, source: SourceId, record: RecordKey) -> Result<Option<Place>> {
-        let state = self.state();
-        Ok(state.source(source).and_then(|held| held.places.get(&record)).copied())
+    pub(super) fn ranges(&self, step: u64) -> Option<Vec<Range>> {
+        self.ranges.get(usize::try_from(step).ok()?).cloned()
     }
 
-    fn ranges(&self, source: SourceId, step: u64) -> Result<Option<Vec<Range>>> {
-        let state = self.state();
-        let step = usize::try_from(step).unwrap_or(usize::MAX);
-        Ok(state.source(source).and_then(|held| held.ranges.get(step)).cloned())
-    }
-
-    fn places(&self, source: SourceId) -> Result<Option<Vec<(RecordKey, Place)>>> {
-        let state = self.state();
-        let held = state.source(source);
-        Ok(held.map(|held| held.places.iter().map(|(key, place)| (*key, *place)).collect()))
-    }
-
-    fn import(&self, step: Step) -> Result<SourceId> {
-        let mut state = self.state();
-        let id = state.check_target(&step)?;
-        state.check_beside(&step)?;
-        let sessions = state.source(id).map(|held| held.source.sessions.clone());
-        let mut sessions = sessions.unwrap_or_default();
-        let mut undo = Vec::new();
-        for write in &step.writes {
-            if let Err(error) = state.write(write, &mut sessions, &mut undo) {
-                undo.into_iter().rev().for_each(|undo| state.undo(undo));
-                return Err(error);
-            }
-        }
-        state.record(id, step, sessions);
-        Ok(id)
+    pub(super) fn places(&self) -> Vec<(RecordKey, Place)> {
+        self.places.iter().map(|(key, place)| (*key, *place)).collect()
     }
 }
 
@@ -78,18 +45,26 @@ fn fits(source: &Source, by: &FindSource) -> bool {
     }
 }
 
-/// How to take back one write of a step that went no further.
-enum Undo {
-    Created(SessionId),
-    Changed(SessionId, Box<Mark>),
-}
-
 impl State {
-    fn source(&self, id: SourceId) -> Option<&HeldSource> {
+    pub(super) fn sources_by(&self, by: &FindSource) -> Vec<Source> {
+        let held = self.sources.iter().rev().map(|held| &held.source);
+        let most = if matches!(by, FindSource::Latest(_)) { 1 } else { usize::MAX };
+        held.filter(|source| fits(source, by)).take(most).cloned().collect()
+    }
+
+    /// Checks where the source of a step stands; its number, and its sessions so far.
+    pub(super) fn begin_step(&self, step: &SourceStep) -> Result<(SourceId, Vec<SourceSession>)> {
+        let id = self.check_target(step)?;
+        self.check_beside(step)?;
+        let sessions = self.source(id).map(|held| held.source.sessions.clone());
+        Ok((id, sessions.unwrap_or_default()))
+    }
+
+    pub(super) fn source(&self, id: SourceId) -> Option<&HeldSource> {
         self.sources.get(usize::try_from(id.0).ok()?)
     }
 
-    fn check_target(&self, step: &Step) -> Result<SourceId> {
+    fn check_target(&self, step: &SourceStep) -> Result<SourceId> {
         let stale = |message: String| Err(Error::Stale { what: "the source", message });
         match &step.target {
             Target::New { latest, .. } => {
@@ -109,54 +84,11 @@ impl State {
         }
     }
 
-    fn check_beside(&self, step: &Step) -> Result<()> {
+    fn check_beside(&self, step: &SourceStep) -> Result<()> {
         let Some(path) = &step.beside else { return Ok(()) };
         let by = FindSource::Latest(path.clone());
         let latest = self.sources.iter().rev().map(|held| &held.source).find(|it| fits(it, &by));
         check_beside(latest, |id| Ok(self.any(id)?.header.deleted.is_some()))
-    }
-
-    fn write(
-        &mut self,
-        write: &Write,
-        sessions: &mut Vec<SourceSession>,
-        undo: &mut Vec<Undo>,
-    ) -> Result<()> {
-        match write {
-            Write::Create(new) => {
-                self.create(NewSession::clone(new))?;
-                undo.push(Undo::Created(new.id.clone()));
-                let events = new.events.len() as u64;
-                sessions.push(SourceSession { id: new.id.clone(), events });
-            }
-            Write::Append { session, append } => {
-                undo.push(self.mark(session)?);
-                self.append(session, append)?;
-                if let Some(grown) = sessions.iter_mut().find(|known| known.id == *session) {
-                    grown.events += append.events.len() as u64;
-                }
-            }
-            Write::Leaf { session, leaf } => {
-                undo.push(self.mark(session)?);
-                self.get_mut(session)?.header.leaf = Some(leaf.clone());
-                self.feed.record(session, What::Changed);
-            }
-            Write::CopyOf { session, copy_of } => {
-                undo.push(self.mark(session)?);
-                self.get_mut(session)?.header.copy_of = Some(copy_of.clone());
-                self.feed.record(session, What::Changed);
-            }
-            Write::Title { session, title } => {
-                undo.push(self.mark(session)?);
-                self.get_mut(session)?.header.title.clone_from(title);
-                self.feed.record(session, What::Changed);
-            }
-        }
-        Ok(())
-    }
-
-    fn mark(&mut self, id: &SessionId) -> Result<Undo> {
-        Ok(Undo::Changed(id.clone(), Box::new(self.get_mut(id)?.mark())))
     }
 
     /// Drops the kept bytes of every file that one of the sessions was read from, and of those
@@ -179,18 +111,8 @@ impl State {
         }
     }
 
-    fn undo(&mut self, undo: Undo) {
-        match undo {
-            Undo::Created(id) => drop(self.sessions.remove(&id.fold())),
-            Undo::Changed(id, mark) => {
-                if let Some(session) = self.sessions.get_mut(&id.fold()) {
-                    session.back_to(*mark);
-                }
-            }
-        }
-    }
-
-    fn record(&mut self, id: SourceId, step: Step, sessions: Vec<SourceSession>) {
+    /// Writes down what a step says of its source.
+    pub(super) fn record(&mut self, id: SourceId, step: SourceStep, sessions: Vec<SourceSession>) {
         if let Target::New { dialect, revision, first_line, .. } = step.target {
             let source = Source {
                 id,

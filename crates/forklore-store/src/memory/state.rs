@@ -9,7 +9,6 @@ use super::feed::Feed;
 use super::session::Session;
 use super::sources::HeldSource;
 use crate::error::{Error, Result};
-use crate::feed::What;
 use crate::port::{Append, Appended, Children, NewSession};
 use crate::rules::check_writer;
 
@@ -72,7 +71,6 @@ impl State {
         tail.iter().for_each(|event| session.push(event));
         let header = session.header.clone();
         self.sessions.insert(new.id.fold(), session);
-        self.feed.record(&new.id, What::Created);
         Ok(header)
     }
 
@@ -95,7 +93,6 @@ impl State {
         let head_seq = session.header.head_seq();
         let to_seq = head_seq.unsigned_abs();
         let from_seq = head.saturating_add(1).unsigned_abs();
-        self.feed.record(id, What::Appended);
         Ok(Appended { from_seq, to_seq, head_seq, repeated: false })
     }
 

@@ -10,10 +10,9 @@ use forklore::engine::Engine;
 use forklore::store::Result;
 use forklore::store::memory::MemoryStore;
 use forklore::store::port::{
-    Append, Appended, Change, Changed, Changes, Children, Cursor, Filter, Headers, NewSession,
-    Page, Query, Removed, Since, Store, Verification,
+    Capabilities, Changes, Committed, Cursor, Filter, Headers, Page, Query, Since, Store,
+    Transaction, Verification, Write,
 };
-use jiff::Timestamp;
 
 /// Keeps sessions in memory, and each append back until it is let go.
 pub(crate) struct Paused {
@@ -67,18 +66,21 @@ impl Appends {
 }
 
 impl Store for Paused {
-    fn append(&self, session: &SessionId, append: Append) -> Result<Appended> {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::default()
+    }
+
+    fn commit(&self, transaction: Transaction) -> Result<Committed> {
+        if !matches!(transaction.writes.as_slice(), [Write::Append { .. }]) {
+            return self.inner.commit(transaction);
+        }
         let inside = self.inside.fetch_add(1, Ordering::SeqCst) + 1;
         self.most.fetch_max(inside, Ordering::SeqCst);
         self.began.send(()).unwrap();
         self.may_go.lock().unwrap().recv().unwrap();
-        let appended = self.inner.append(session, append);
+        let appended = self.inner.commit(transaction);
         self.inside.fetch_sub(1, Ordering::SeqCst);
         appended
-    }
-
-    fn create(&self, new: NewSession) -> Result<Header> {
-        self.inner.create(new)
     }
 
     fn header(&self, session: &SessionId) -> Result<Header> {
@@ -91,19 +93,6 @@ impl Store for Paused {
 
     fn sessions(&self, filter: &Filter, after: Option<&Cursor>, limit: usize) -> Result<Headers> {
         self.inner.sessions(filter, after, limit)
-    }
-
-    fn change(&self, session: &SessionId, change: &Change) -> Result<Changed> {
-        self.inner.change(session, change)
-    }
-
-    fn remove(
-        &self,
-        sessions: &[SessionId],
-        children: Children,
-        now: Timestamp,
-    ) -> Result<Removed> {
-        self.inner.remove(sessions, children, now)
     }
 
     fn changes(&self, since: &Since, limit: usize, wait: Duration) -> Result<Changes> {

@@ -12,12 +12,8 @@ use futures_lite::future::block_on;
 use crate::{message, with_messages};
 
 /// What the engine has beside its verbs, or the face has in its own form.
-const NO_VERBS: [&str; 15] = [
+const NO_VERBS: [&str; 11] = [
     "new",
-    "over",
-    "with_sources",
-    "with_maintenance",
-    "with_attachments",
     "with_agent_formats",
     "with_containers",
     "with_clock",

@@ -25,7 +25,7 @@ struct Imported {
 /// What differs, or why it failed.
 pub fn compare_import(engine: &Engine, path: &Path) -> Result<(), String> {
     let here = imported(engine, path)?;
-    let memory = Engine::over(Arc::new(MemoryStore::default()));
+    let memory = Engine::new(Arc::new(MemoryStore::default()));
     let there = imported(&memory.with_agent_formats(forklore::formats::AGENT_FORMATS), path)?;
     let file = std::fs::read(path).map_err(|error| error.to_string())?;
     if here.restored != file {

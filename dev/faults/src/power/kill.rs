@@ -17,9 +17,9 @@ use crate::drive::Drive;
 use crate::image::{Disk, Loss};
 use crate::picture::Picture;
 use crate::soak::Chance;
-use crate::subject::Whole;
 use crate::sweep::{folder, sound};
 use crate::workload::{FILE, Step};
+use forklore_store::Store;
 
 impl PowerCut<'_> {
     /// Kills at each of these moments, which are in order, takes a step and cuts the power with
@@ -73,7 +73,7 @@ impl PowerCut<'_> {
     }
 
     /// Takes the next step; what is there then.
-    fn next(&self, store: &dyn Whole, taken: usize) -> Result<Picture, String> {
+    fn next(&self, store: &dyn Store, taken: usize) -> Result<Picture, String> {
         let Some(step) = self.work.steps.get(taken) else {
             return Ok(self.work.pictures[taken].clone());
         };
@@ -84,7 +84,7 @@ impl PowerCut<'_> {
     }
 
     /// Adds an event to a session; what is there then.
-    fn add(&self, store: &dyn Whole, id: &SessionId, taken: usize) -> Result<Picture, String> {
+    fn add(&self, store: &dyn Store, id: &SessionId, taken: usize) -> Result<Picture, String> {
         let memory = || Handle::new(MemoryStore::default());
         let event = Scene::new(&memory).appending(vec![user("behind a kill")]);
         let header = store.header(id).map_err(|error| format!("reading {id}: {error}"))?;

@@ -19,8 +19,9 @@ use crate::drive::{Drive, Entry, Mark};
 use crate::image::Disk;
 use crate::picture::log;
 use crate::soak::Chance;
-use crate::subject::{Subject, Whole};
+use crate::subject::Subject;
 use crate::sweep::folder;
+use forklore_store::Store;
 
 const THREADS: usize = 6;
 /// Appends of each thread.
@@ -145,7 +146,7 @@ impl<'a> Together<'a> {
 }
 
 /// Whether a thread's session holds what it was told, and nothing but what it began.
-fn of_thread(store: &dyn Whole, thread: usize, done: Done) -> Result<(), String> {
+fn of_thread(store: &dyn Store, thread: usize, done: Done) -> Result<(), String> {
     // The sessions themselves come one by one, before the threads.
     if done.begun == 0 {
         return Ok(());

@@ -16,15 +16,12 @@ use forklore_store::{Error, Result};
 use super::Step;
 use crate::picture;
 use crate::soak::{Chance, seed};
-use crate::subject::Whole;
+use crate::subject::kept_by;
+use forklore_store::Store;
 
 /// The steps of a round.
 pub(super) fn steps(reference: &Arc<MemoryStore>, round: u64) -> Vec<Step> {
-    let factory = || Handle {
-        store: reference.clone(),
-        maintenance: Some(reference.clone()),
-        attachments: None,
-    };
+    let factory = || Handle::shared(reference.clone());
     let chance = Chance::new(seed(), round);
     let mut plan = Plan { scene: Scene::new(&factory), reference, steps: Vec::new(), chance };
     let (short, long) = (plan.bytes(700), plan.bytes(2 * BUFFER + 100));
@@ -82,7 +79,7 @@ impl Plan<'_> {
 
     fn put(&mut self, bytes: &[u8]) -> AttachmentId {
         self.add(Step::Put(bytes.to_vec()));
-        let held = self.reference.kept().put(&mut &*bytes, u64::MAX);
+        let held = kept_by(&**self.reference).put(&mut &*bytes, u64::MAX);
         held.expect("memory keeps bytes").id
     }
 
@@ -100,12 +97,12 @@ impl Plan<'_> {
 
 /// Writes events, while what they name is held, as whoever writes them must; it must be there.
 pub(super) fn naming_held<T>(
-    store: &dyn Whole,
+    store: &dyn Store,
     events: &[Event],
     write: impl FnOnce() -> Result<T>,
 ) -> Result<T> {
     let named: Vec<_> = events.iter().flat_map(|event| mentions(&event.data)).collect();
-    let held = named.iter().map(|Mention { id, .. }| store.kept().hold(id));
+    let held = named.iter().map(|Mention { id, .. }| kept_by(store).hold(id));
     let held = held.collect::<Result<Vec<Option<Held>>>>()?;
     let written = write()?;
     match named.iter().zip(&held).find(|(_, held)| held.is_none()) {
@@ -115,16 +112,16 @@ pub(super) fn naming_held<T>(
 }
 
 /// Reads kept bytes, which must be there and whole.
-pub(super) fn get(store: &dyn Whole, id: &AttachmentId) -> Result<()> {
-    match check(&*store.kept(), id)? {
+pub(super) fn get(store: &dyn Store, id: &AttachmentId) -> Result<()> {
+    match check(&*kept_by(store), id)? {
         Some(_) => Ok(()),
         None => Err(Error::Invalid(format!("{id} is not there to be read"))),
     }
 }
 
 /// Removes what no event names; then nothing of it is left.
-pub(super) fn sweep(store: &dyn Whole) -> Result<()> {
-    let mut unneeded = store.kept().list()?;
+pub(super) fn sweep(store: &dyn Store) -> Result<()> {
+    let mut unneeded = kept_by(store).list()?;
     let mut named = BTreeSet::new();
     for header in store.sessions(&Filter::default(), None, 0)?.all()? {
         for stored in picture::log(store, &header.id)? {
@@ -132,8 +129,8 @@ pub(super) fn sweep(store: &dyn Whole) -> Result<()> {
         }
     }
     unneeded.retain(|attachment| !named.contains(&attachment.id));
-    store.kept().sweep(&unneeded)?;
-    match store.kept().list()?.iter().find(|left| !named.contains(&left.id)) {
+    kept_by(store).sweep(&unneeded)?;
+    match kept_by(store).list()?.iter().find(|left| !named.contains(&left.id)) {
         Some(left) => Err(Error::Invalid(format!("{} is left, although nobody names it", left.id))),
         None => Ok(()),
     }

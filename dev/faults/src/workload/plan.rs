@@ -11,9 +11,9 @@ use forklore_core::header::Strategy;
 use forklore_core::workspace::Workspace;
 use forklore_core::{Label, SessionId};
 use forklore_store::memory::MemoryStore;
-use forklore_store::port::{Append, Change, NewSession};
+use forklore_store::port::{Append, Change, Children, NewSession, Removal, Transaction, Write};
 use forklore_store::sources::{
-    LineEnd, Place, Progress, Range, SeenFile, SourceId, Step as ImportStep, Target, Write,
+    LineEnd, Place, Progress, Range, SeenFile, SourceId, SourceStep, Target,
 };
 
 use super::{FILE, Step};
@@ -21,17 +21,14 @@ use crate::soak::{Chance, seed};
 
 /// The steps of a round. What they build on is read from `reference`, on which they are taken.
 pub(super) fn steps(reference: &Arc<MemoryStore>, round: u64) -> Vec<Step> {
-    let factory = || Handle {
-        store: reference.clone(),
-        maintenance: Some(reference.clone()),
-        attachments: None,
-    };
+    let factory = || Handle::shared(reference.clone());
     let sizes = (round > 0).then(|| Chance::new(seed(), round));
     let mut plan = Plan { scene: Scene::new(&factory), reference, steps: Vec::new(), sizes };
     grow(&mut plan);
     fork(&mut plan);
     import(&mut plan);
     clear(&mut plan);
+    together(&mut plan);
     plan.steps
 }
 
@@ -145,8 +142,8 @@ fn import(plan: &mut Plan<'_>) {
     let writes = vec![
         Write::Append { session: id("native"), append: Append { expect: Some(7), ..more } },
         Write::Create(Box::new(branch)),
-        Write::Leaf { session: id("native"), leaf: id("native-2") },
-        Write::Title { session: id("native"), title: Some("imported".into()) },
+        Write::Change { session: id("native"), change: Change::Leaf(Some(id("native-2"))) },
+        Write::Change { session: id("native"), change: Change::Title(Some("imported".into())) },
     ];
     plan.add(read_on(
         target,
@@ -169,18 +166,38 @@ fn read_on(
     offset: u64,
     last: bool,
 ) -> Step {
-    Step::Import(Box::new(ImportStep {
+    let step = SourceStep {
         target,
         native_id: "native".into(),
         seen: SeenFile { path: FILE.into(), size: offset, modified: 5 },
-        writes,
         ranges,
         places: vec![(offset, Place::own(0, offset / 100))],
         names: vec![offset],
         beside: None,
         read: Progress { offset, sha256: [9; 32], state: format!("at {offset}") },
         last,
-    }))
+    };
+    let source = Some(Box::new(step));
+    Step::Commit(Box::new(Transaction { writes, source, ..Transaction::default() }))
+}
+
+/// Several writes to sessions of several families in one step.
+fn together(plan: &mut Plan<'_>) {
+    let copy = plan.scene.child_draft("delta", "eta", 4, Strategy::ReplayV1, turns(1));
+    let theta = plan.scene.draft("theta", turns(2));
+    let more = plan.scene.appending(turns(1));
+    let append = Append { expect: Some(plan.scene.header("epsilon").head_seq()), ..more };
+    let change = Change::Title(Some("together".into()));
+    let now = plan.scene.clock.now();
+    let writes = vec![
+        Write::Create(Box::new(theta)),
+        Write::Create(Box::new(copy)),
+        Write::Append { session: id("epsilon"), append },
+        Write::Change { session: id("theta"), change },
+        Write::Remove(Removal { sessions: vec![id("zeta")], children: Children::Refuse, now }),
+    ];
+    plan.add(Step::Commit(Box::new(writes.into())));
+    plan.append("eta", turns(1));
 }
 
 /// Deletes, and work on what is left.

@@ -9,7 +9,7 @@ use forklore_faults::kind::Kind;
 use crate::golden::{STORES, copy, stores};
 
 fn memory() -> Engine {
-    Engine::over(std::sync::Arc::new(MemoryStore::default()))
+    Engine::new(std::sync::Arc::new(MemoryStore::default()))
         .with_agent_formats(forklore::formats::AGENT_FORMATS)
 }
 

@@ -56,7 +56,7 @@ fn sweep(agent: &'static str, count: u64) {
 fn try_one(agent: &str, place: &Path, case: &Case) -> Result<(), String> {
     let bytes = case.damage.apply(&std::fs::read(&case.file).unwrap());
     std::fs::write(place, &bytes).unwrap();
-    let engine = Engine::over(Arc::new(MemoryStore::default()));
+    let engine = Engine::new(Arc::new(MemoryStore::default()));
     let engine = engine.with_agent_formats(forklore::formats::AGENT_FORMATS);
     let options = ImportOptions::in_workspace(Workspace::new("/here"));
     let options = ImportOptions { from: Some(agent.into()), ..options };

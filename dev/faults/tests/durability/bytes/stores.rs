@@ -109,7 +109,7 @@ fn try_one(
 
 /// Salvages, and compares what can be read of the damaged store with what was saved.
 fn saved(from: &forklore::Engine, expected: &Answers) -> Result<(), String> {
-    let into = forklore::Engine::over(Arc::new(MemoryStore::default()));
+    let into = forklore::Engine::new(Arc::new(MemoryStore::default()));
     let into = into.with_agent_formats(forklore::formats::AGENT_FORMATS);
     let salvage = from.salvage(&into).map_err(|error| format!("salvage: {error}"))?;
     let problems = into.verify(None).map_err(|error| error.to_string())?.problems;

@@ -1,41 +1,21 @@
-//! The contract of [`Sources`] as cases that any store can run beside the port's.
+//! What is known of the files that sessions were read from, written with what was read of them.
+
+use std::ops::{Deref, DerefMut};
 
 use forklore_core::header::{CopyOf, Usage};
 use forklore_core::workspace::Workspace;
-use forklore_core::{Data, Effect, Event, EventType, Label, SessionId, SessionKind};
+use forklore_core::{Data, Effect, Event, EventType, Label, SessionKind};
 use jiff::Timestamp;
 
-use forklore_store::error::Error;
-use forklore_store::port::{Append, At, Children, Direction, NewSession, Query, Store};
+use crate::scene::{Scene, id};
+use forklore_store::error::{Error, Result};
+use forklore_store::port::{
+    Append, At, Change, Children, Direction, NewSession, Query, Store, Write,
+};
 use forklore_store::sources::{
     FindSource, LineEnd, Place, Progress, Range, SeenFile, Source, SourceId, SourceSession,
-    Sources, Step, Target, Write,
+    SourceStep, Target,
 };
-
-/// A case: it gets an empty store.
-pub type Case<S> = fn(&S);
-
-/// Every case with its name.
-#[must_use]
-pub fn cases<S: Store + Sources>() -> Vec<(&'static str, Case<S>)> {
-    vec![
-        ("a step writes everything it holds", a_step_writes_everything),
-        ("a step that is refused leaves nothing", a_refused_step_leaves_nothing),
-        ("a step is refused where the source moved on", a_stale_step_is_refused),
-        ("of two records with one id the later counts", the_later_record_counts),
-        ("records of many steps are found", records_of_many_steps_are_found),
-        ("a delete takes the kept bytes of the file", a_delete_takes_kept_bytes),
-        ("a source is found by every name it was given", a_source_is_found_by_its_names),
-        ("a copy is linked to its original", a_copy_is_linked),
-        ("a file beside another is found by it", a_file_beside_is_found),
-        ("a delete takes the files beside", a_delete_takes_files_beside),
-        ("no file is kept beside a deleted session", nothing_is_kept_beside_what_is_deleted),
-    ]
-}
-
-fn id(text: &str) -> SessionId {
-    text.parse().unwrap()
-}
 
 fn event(name: &str) -> Event {
     Event {
@@ -85,32 +65,61 @@ fn new() -> Target {
     Target::New { dialect: "test".into(), revision: 0, first_line: 7, latest: None }
 }
 
+/// A step, and what was read in it.
+struct Step {
+    writes: Vec<Write>,
+    of: SourceStep,
+}
+
+impl Deref for Step {
+    type Target = SourceStep;
+
+    fn deref(&self) -> &SourceStep {
+        &self.of
+    }
+}
+
+impl DerefMut for Step {
+    fn deref_mut(&mut self) -> &mut SourceStep {
+        &mut self.of
+    }
+}
+
+fn import(store: &dyn Store, step: Step) -> Result<SourceId> {
+    store.import(step.writes, step.of)
+}
+
 fn step(target: Target, path: &str, offset: u64, writes: Vec<Write>) -> Step {
-    Step {
+    let of = SourceStep {
         target,
         native_id: "native".into(),
         seen: SeenFile { path: path.into(), size: offset, modified: -5 },
-        writes,
         ranges: vec![Range::Kept(b"kept".to_vec())],
         places: Vec::new(),
         names: Vec::new(),
         beside: None,
         read: Progress { offset, sha256: [9; 32], state: format!("at {offset}") },
         last: true,
-    }
+    };
+    Step { writes, of }
 }
 
-fn ids(store: &impl Store, session: &str) -> Vec<String> {
+fn change(session: &str, change: Change) -> Write {
+    Write::Change { session: id(session), change }
+}
+
+fn ids(store: &dyn Store, session: &str) -> Vec<String> {
     let query = Query { at: At::Seq(0), direction: Direction::Forward, limit: 100, bare: true };
     let page = store.read(&id(session), &query).unwrap();
     page.events.iter().map(|stored| stored.event.id.to_string()).collect()
 }
 
-fn a_step_writes_everything<S: Store + Sources>(store: &S) {
+pub(super) fn a_step_writes_everything(scene: &Scene<'_>) {
+    let store = scene.store();
     let mut first = step(new(), "/f", 10, vec![create("s"), append("s", -1, &["a", "b"])]);
     let events = Range::Events { session: 0, from: 0, count: 2, end: LineEnd::Lf };
     first.ranges.push(events.clone());
-    let source = store.import(first).unwrap();
+    let source = import(store, first).unwrap();
     let mut second = step(
         Target::Known { id: source, offset: 10 },
         "/g",
@@ -118,12 +127,12 @@ fn a_step_writes_everything<S: Store + Sources>(store: &S) {
         vec![
             append("s", 1, &["c"]),
             create("t"),
-            Write::Leaf { session: id("s"), leaf: id("t") },
-            Write::Title { session: id("s"), title: Some("named".into()) },
+            change("s", Change::Leaf(Some(id("t")))),
+            change("s", Change::Title(Some("named".into()))),
         ],
     );
     second.ranges = vec![Range::Gone(3)];
-    assert_eq!(store.import(second).unwrap(), source);
+    assert_eq!(import(store, second).unwrap(), source);
     assert_eq!(ids(store, "s"), ["a", "b", "c"]);
     let header = store.header(&id("s")).unwrap();
     assert_eq!((header.leaf, header.title.as_deref()), (Some(id("t")), Some("named")));
@@ -139,7 +148,7 @@ fn a_step_writes_everything<S: Store + Sources>(store: &S) {
     found_and_read_back(store, source, &found, events);
 }
 
-fn found_and_read_back(store: &impl Sources, source: SourceId, found: &[Source], events: Range) {
+fn found_and_read_back(store: &dyn Store, source: SourceId, found: &[Source], events: Range) {
     for by in [FindSource::Path("/f".into()), FindSource::FirstLine(7)] {
         assert_eq!(store.sources(&by).unwrap(), *found);
     }
@@ -150,8 +159,9 @@ fn found_and_read_back(store: &impl Sources, source: SourceId, found: &[Source],
     assert_eq!(store.ranges(source, 2).unwrap(), None);
 }
 
-fn a_refused_step_leaves_nothing<S: Store + Sources>(store: &S) {
-    let source = store.import(step(new(), "/f", 10, vec![create("s")])).unwrap();
+pub(super) fn a_refused_step_leaves_nothing(scene: &Scene<'_>) {
+    let store = scene.store();
+    let source = import(store, step(new(), "/f", 10, vec![create("s")])).unwrap();
     let before = store.sources(&FindSource::Path("/f".into())).unwrap();
     let mut bad = step(
         Target::Known { id: source, offset: 10 },
@@ -159,13 +169,13 @@ fn a_refused_step_leaves_nothing<S: Store + Sources>(store: &S) {
         20,
         vec![
             append("s", -1, &["a"]),
-            Write::Title { session: id("s"), title: Some("named".into()) },
+            change("s", Change::Title(Some("named".into()))),
             create("t"),
             append("s", 7, &["b"]),
         ],
     );
     bad.places = vec![(1, Place::own(0, 0))];
-    let refused = store.import(bad).unwrap_err();
+    let refused = import(store, bad).unwrap_err();
     assert!(matches!(refused, Error::Conflict { head: 0, expected: 7, .. }), "{refused:?}");
     assert_eq!(store.sources(&FindSource::Path("/f".into())).unwrap(), before);
     assert_eq!(ids(store, "s"), [""; 0]);
@@ -173,13 +183,14 @@ fn a_refused_step_leaves_nothing<S: Store + Sources>(store: &S) {
     assert!(matches!(store.header(&id("t")), Err(Error::NotFound(_))));
     assert_eq!(store.place(source, 1).unwrap(), None);
     let taken = step(Target::Known { id: source, offset: 10 }, "/f", 20, vec![create("S")]);
-    assert!(matches!(store.import(taken), Err(Error::IdTaken(_))));
+    assert!(matches!(import(store, taken), Err(Error::IdTaken(_))));
 }
 
-fn a_stale_step_is_refused<S: Store + Sources>(store: &S) {
-    let source = store.import(step(new(), "/f", 10, vec![create("s")])).unwrap();
+pub(super) fn a_stale_step_is_refused(scene: &Scene<'_>) {
+    let store = scene.store();
+    let source = import(store, step(new(), "/f", 10, vec![create("s")])).unwrap();
     let stale = |target: Target| {
-        let refused = store.import(step(target, "/f", 20, vec![create("t")]));
+        let refused = import(store, step(target, "/f", 20, vec![create("t")]));
         assert!(matches!(refused, Err(Error::Stale { .. })), "{refused:?}");
     };
     stale(new());
@@ -188,41 +199,43 @@ fn a_stale_step_is_refused<S: Store + Sources>(store: &S) {
     assert!(matches!(store.header(&id("t")), Err(Error::NotFound(_))));
     let next =
         Target::New { dialect: "test".into(), revision: 1, first_line: 8, latest: Some(source) };
-    let second = store.import(step(next, "/f", 5, vec![create("t")])).unwrap();
+    let second = import(store, step(next, "/f", 5, vec![create("t")])).unwrap();
     let found = store.sources(&FindSource::Path("/f".into())).unwrap();
     let order: Vec<_> = found.iter().map(|source| (source.id, source.revision)).collect();
     assert_eq!(order, [(second, 1), (source, 0)]);
 }
 
-fn the_later_record_counts<S: Store + Sources>(store: &S) {
+pub(super) fn the_later_record_counts(scene: &Scene<'_>) {
+    let store = scene.store();
     let place = |position| Place::own(3, position);
     let mut first = step(new(), "/f", 10, vec![create("s")]);
     first.places = vec![(u64::MAX, place(0)), (0, place(1)), (u64::MAX, place(2))];
-    let source = store.import(first).unwrap();
+    let source = import(store, first).unwrap();
     assert_eq!(store.place(source, u64::MAX).unwrap(), Some(place(2)));
     assert_eq!(store.place(source, 0).unwrap(), Some(place(1)));
     assert_eq!(store.place(source, 1).unwrap(), None);
     let mut second = step(Target::Known { id: source, offset: 10 }, "/f", 20, Vec::new());
     second.places = vec![(0, place(9))];
-    store.import(second).unwrap();
+    import(store, second).unwrap();
     assert_eq!(store.place(source, 0).unwrap(), Some(place(9)));
     assert_eq!(store.place(source, u64::MAX).unwrap(), Some(place(2)));
     assert_eq!(store.place(SourceId(source.0 + 1), 0).unwrap(), None);
 }
 
-fn records_of_many_steps_are_found<S: Store + Sources>(store: &S) {
+pub(super) fn records_of_many_steps_are_found(scene: &Scene<'_>) {
+    let store = scene.store();
     // Spread like hashes, but for a cluster that a guess by value misses.
     let key = |n: u64| {
         if n.is_multiple_of(3) { n } else { n.wrapping_mul(0x9e37_79b9_7f4a_7c15) }
     };
-    let mut source = store.import(step(new(), "/f", 1, vec![create("s")])).unwrap();
+    let mut source = import(store, step(new(), "/f", 1, vec![create("s")])).unwrap();
     let mut n = 0;
     for (at, len) in [(1, 1_u64), (2, 700), (3, 3_000), (4, 900), (5, 300), (6, 2_000)] {
         let mut next = step(Target::Known { id: source, offset: at }, "/f", at + 1, Vec::new());
         let places = (n..n + len).map(|n| (key(n), Place::own(1, n)));
         next.places = places.collect();
         n += len;
-        source = store.import(next).unwrap();
+        source = import(store, next).unwrap();
     }
     for at in 0..n {
         let place = Place::own(1, at);
@@ -231,16 +244,17 @@ fn records_of_many_steps_are_found<S: Store + Sources>(store: &S) {
     assert_eq!(store.place(source, key(n + 1)).unwrap(), None);
 }
 
-fn a_source_is_found_by_its_names<S: Store + Sources>(store: &S) {
+pub(super) fn a_source_is_found_by_its_names(scene: &Scene<'_>) {
+    let store = scene.store();
     let mut first = step(new(), "/f", 10, vec![create("s")]);
     first.names = vec![u64::MAX, 5];
-    let source = store.import(first).unwrap();
+    let source = import(store, first).unwrap();
     let mut second = step(Target::Known { id: source, offset: 10 }, "/f", 20, Vec::new());
     second.names = vec![5, 6];
-    store.import(second).unwrap();
+    import(store, second).unwrap();
     let mut other = step(new(), "/g", 10, vec![create("t")]);
     other.names = vec![6];
-    let other = store.import(other).unwrap();
+    let other = import(store, other).unwrap();
     let by = |name| {
         let found = store.sources(&FindSource::Name(name)).unwrap();
         found.into_iter().map(|source| (source.id, source.names)).collect::<Vec<_>>()
@@ -251,10 +265,11 @@ fn a_source_is_found_by_its_names<S: Store + Sources>(store: &S) {
     assert_eq!(by(7), []);
 }
 
-fn a_copy_is_linked<S: Store + Sources>(store: &S) {
-    store.import(step(new(), "/f", 10, vec![create("s")])).unwrap();
+pub(super) fn a_copy_is_linked(scene: &Scene<'_>) {
+    let store = scene.store();
+    import(store, step(new(), "/f", 10, vec![create("s")])).unwrap();
     let copy_of = CopyOf { session_id: id("t"), index: 3 };
-    let link = Write::CopyOf { session: id("s"), copy_of: copy_of.clone() };
+    let link = change("s", Change::CopyOf(Some(copy_of.clone())));
     let mut second = step(new(), "/g", 10, vec![create("t"), link]);
     let place = Place { session: 0, position: 7, inherited: true };
     second.places = vec![(1, place)];
@@ -268,7 +283,7 @@ fn a_copy_is_linked<S: Store + Sources>(store: &S) {
         end: LineEnd::None,
     };
     second.ranges = vec![inherited.clone(), patched.clone()];
-    let source = store.import(second).unwrap();
+    let source = import(store, second).unwrap();
     assert_eq!(store.header(&id("s")).unwrap().copy_of, Some(copy_of));
     assert_eq!(store.place(source, 1).unwrap(), Some(place));
     assert_eq!(store.ranges(source, 0).unwrap(), Some(vec![inherited.clone(), patched]));
@@ -276,7 +291,8 @@ fn a_copy_is_linked<S: Store + Sources>(store: &S) {
     assert_eq!(store.ranges(source, 0).unwrap(), Some(vec![inherited, Range::Gone(2)]));
 }
 
-fn a_delete_takes_kept_bytes<S: Store + Sources>(store: &S) {
+pub(super) fn a_delete_takes_kept_bytes(scene: &Scene<'_>) {
+    let store = scene.store();
     let mut first = step(new(), "/f", 10, vec![create("s"), create("t")]);
     let raw = Range::Raw { session: 0, position: 0, bytes: b"raw".to_vec() };
     let events = Range::Events { session: 0, from: 0, count: 2, end: LineEnd::Lf };
@@ -288,51 +304,57 @@ fn a_delete_takes_kept_bytes<S: Store + Sources>(store: &S) {
         end: LineEnd::CrLf,
     };
     first.ranges.extend([raw, spread.clone(), events.clone()]);
-    let source = store.import(first).unwrap();
+    let source = import(store, first).unwrap();
     store.remove(&[id("t")], Children::Refuse, Timestamp::UNIX_EPOCH).unwrap();
     let left = vec![Range::Gone(4), Range::Gone(3), spread, events];
     assert_eq!(store.ranges(source, 0).unwrap(), Some(left));
 }
 
 fn beside(path: &str, of: &str) -> Step {
-    Step { beside: Some(of.into()), ..step(new(), path, 4, Vec::new()) }
+    let mut beside = step(new(), path, 4, Vec::new());
+    beside.beside = Some(of.into());
+    beside
 }
 
-fn found_beside(store: &impl Sources, of: &str) -> Vec<SourceId> {
+fn found_beside(store: &dyn Store, of: &str) -> Vec<SourceId> {
     let found = store.sources(&FindSource::Beside(of.into())).unwrap();
     found.into_iter().map(|source| source.id).collect()
 }
 
-fn a_file_beside_is_found<S: Store + Sources>(store: &S) {
-    store.import(step(new(), "/f", 10, vec![create("s")])).unwrap();
-    store.import(step(new(), "/g", 10, vec![create("t")])).unwrap();
-    let a = store.import(beside("/f.d/a", "/f")).unwrap();
-    let b = store.import(beside("/f.d/b", "/f")).unwrap();
-    let c = store.import(beside("/g.d/c", "/g")).unwrap();
-    let known = Target::Known { id: a, offset: 4 };
-    let grown = Step { target: known, ..beside("/f.d/a", "/f") };
-    store.import(grown).unwrap();
+pub(super) fn a_file_beside_is_found(scene: &Scene<'_>) {
+    let store = scene.store();
+    import(store, step(new(), "/f", 10, vec![create("s")])).unwrap();
+    import(store, step(new(), "/g", 10, vec![create("t")])).unwrap();
+    let a = import(store, beside("/f.d/a", "/f")).unwrap();
+    let b = import(store, beside("/f.d/b", "/f")).unwrap();
+    let c = import(store, beside("/g.d/c", "/g")).unwrap();
+    let mut grown = beside("/f.d/a", "/f");
+    grown.target = Target::Known { id: a, offset: 4 };
+    import(store, grown).unwrap();
     assert_eq!(found_beside(store, "/f"), [b, a]);
     assert_eq!(found_beside(store, "/g"), [c]);
     assert_eq!(found_beside(store, "/f.d/a"), []);
     let next = Target::New { dialect: "test".into(), revision: 1, first_line: 7, latest: Some(a) };
-    let anew = store.import(Step { target: next, ..beside("/f.d/a", "/f") }).unwrap();
+    let mut anew = beside("/f.d/a", "/f");
+    anew.target = next;
+    let anew = import(store, anew).unwrap();
     assert_eq!(found_beside(store, "/f"), [anew, b, a]);
     let latest = store.sources(&FindSource::Latest("/f.d/a".into())).unwrap();
     assert_eq!(latest.iter().map(|source| source.id).collect::<Vec<_>>(), [anew]);
     assert_eq!(store.sources(&FindSource::Latest("/f.d".into())).unwrap(), []);
 }
 
-fn a_delete_takes_files_beside<S: Store + Sources>(store: &S) {
-    store.import(step(new(), "/f", 10, vec![create("s"), create("t")])).unwrap();
-    store.import(step(new(), "/g", 10, vec![create("u")])).unwrap();
-    let gone = store.import(beside("/f.d/a", "/f")).unwrap();
-    let stays = store.import(beside("/g.d/a", "/g")).unwrap();
+pub(super) fn a_delete_takes_files_beside(scene: &Scene<'_>) {
+    let store = scene.store();
+    import(store, step(new(), "/f", 10, vec![create("s"), create("t")])).unwrap();
+    import(store, step(new(), "/g", 10, vec![create("u")])).unwrap();
+    let gone = import(store, beside("/f.d/a", "/f")).unwrap();
+    let stays = import(store, beside("/g.d/a", "/g")).unwrap();
     // The file was seen at a second place, and something lies beside that, too.
     let first = store.sources(&FindSource::Session(id("s"))).unwrap().remove(0).id;
     let known = Target::Known { id: first, offset: 10 };
-    store.import(step(known, "/h", 20, Vec::new())).unwrap();
-    let there = store.import(beside("/h.d/a", "/h")).unwrap();
+    import(store, step(known, "/h", 20, Vec::new())).unwrap();
+    let there = import(store, beside("/h.d/a", "/h")).unwrap();
     store.remove(&[id("t")], Children::Refuse, Timestamp::UNIX_EPOCH).unwrap();
     for source in [gone, there] {
         assert_eq!(store.ranges(source, 0).unwrap(), Some(vec![Range::Gone(4)]));
@@ -341,14 +363,15 @@ fn a_delete_takes_files_beside<S: Store + Sources>(store: &S) {
     assert_eq!(store.ranges(stays, 0).unwrap(), kept);
 }
 
-fn nothing_is_kept_beside_what_is_deleted<S: Store + Sources>(store: &S) {
+pub(super) fn nothing_is_kept_beside_what_is_deleted(scene: &Scene<'_>) {
+    let store = scene.store();
     let refused = |step: Step| {
-        let refused = store.import(step);
+        let refused = import(store, step);
         assert!(matches!(refused, Err(Error::Stale { .. })), "{refused:?}");
     };
     refused(beside("/f.d/a", "/f"));
-    let first = store.import(step(new(), "/f", 10, vec![create("s"), create("t")])).unwrap();
-    store.import(beside("/f.d/a", "/f")).unwrap();
+    let first = import(store, step(new(), "/f", 10, vec![create("s"), create("t")])).unwrap();
+    import(store, beside("/f.d/a", "/f")).unwrap();
     // A file without a session is none to lie beside.
     refused(beside("/f.d/a.d/b", "/f.d/a"));
     store.remove(&[id("t")], Children::Refuse, Timestamp::UNIX_EPOCH).unwrap();
@@ -356,6 +379,6 @@ fn nothing_is_kept_beside_what_is_deleted<S: Store + Sources>(store: &S) {
     assert_eq!(store.sources(&FindSource::Path("/f.d/b".into())).unwrap(), []);
     let next =
         Target::New { dialect: "test".into(), revision: 1, first_line: 8, latest: Some(first) };
-    store.import(step(next, "/f", 5, vec![create("v")])).unwrap();
-    store.import(beside("/f.d/b", "/f")).unwrap();
+    import(store, step(next, "/f", 5, vec![create("v")])).unwrap();
+    import(store, beside("/f.d/b", "/f")).unwrap();
 }

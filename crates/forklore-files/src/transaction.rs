@@ -1,0 +1,198 @@
+//! Transactions: a write by itself, or several as one step over several files.
+
+use std::sync::MutexGuard;
+
+use forklore_core::{Header, SessionId, SessionKind, Strategy};
+use forklore_store::port::{
+    Beginning, Change, Changed, Committed, NewSession, Removal, Transaction, Write, Written,
+};
+use forklore_store::sources::SourceStep;
+use forklore_store::{Error, Result};
+
+use crate::copy::{Owner, Staged};
+use crate::folder::Folder;
+use crate::layout::Segment;
+use crate::sources::{Import, Index};
+use crate::store::FilesStore;
+
+/// How often a step is tried that a delete or a gc came in between of.
+const TRIES: usize = 3;
+
+/// Takes a step that reads without a lock: what it found missing may just have been taken away.
+pub(crate) fn again<T>(mut step: impl FnMut() -> Result<T>) -> Result<T> {
+    for _ in 1..TRIES {
+        match step() {
+            Err(Error::Corrupt { .. } | Error::MissingAncestor { .. } | Error::Stale { .. }) => {}
+            done => return done,
+        }
+    }
+    step()
+}
+
+impl FilesStore {
+    /// Takes all writes of the transaction, or none.
+    pub(crate) fn commit_transaction(&self, transaction: &Transaction) -> Result<Committed> {
+        let Transaction { writes, source, .. } = transaction;
+        match (writes.as_slice(), source) {
+            ([], None) => Ok(Committed::default()),
+            ([write], None) => Ok(self.write_alone(write)?.into()),
+            _ => again(|| self.write_together(writes, source.as_deref())),
+        }
+    }
+
+    /// Takes a write that is the only one of its transaction: others go on meanwhile where they can.
+    fn write_alone(&self, write: &Write) -> Result<Written> {
+        match write {
+            Write::Create(new) => {
+                let mut alone = false;
+                let made = again(|| {
+                    let made = self.create_once(new, alone);
+                    alone = matches!(made, Err(Error::Stale { .. }));
+                    made
+                });
+                Ok(Written::Created(Box::new(made?)))
+            }
+            Write::Append { session, append } => {
+                let (_turns, folder) = self.with(session)?;
+                Ok(Written::Appended(folder.append(session, append)?))
+            }
+            Write::Change { session, change: Change::Detach } => {
+                Ok(Written::Changed(Box::new(again(|| self.detach_once(session))?)))
+            }
+            Write::Change { session, change } => {
+                let header = if matches!(change, Change::Label(_)) {
+                    let (_turn, folder) = self.alone()?;
+                    folder.change(session, change)?
+                } else {
+                    let (_turns, folder) = self.with(session)?;
+                    folder.change(session, change)?
+                };
+                Ok(Written::Changed(Box::new(Changed { header, copied_events: 0 })))
+            }
+            Write::Remove(removal) => {
+                let (_turn, folder) = self.alone()?;
+                let index = self.index_for(folder, removal)?;
+                let removed = folder.together(|folder| folder.delete(index.as_deref(), removal));
+                Ok(Written::Removed(removed?))
+            }
+        }
+    }
+
+    /// Takes several writes in one step over their files.
+    fn write_together(&self, writes: &[Write], source: Option<&SourceStep>) -> Result<Committed> {
+        let (_turn, folder) = self.alone()?;
+        let is_removal = |write: &&Write| matches!(write, Write::Remove(_));
+        let mut index = match source {
+            None if !writes.iter().any(|write| is_removal(&write)) => None,
+            _ => Some(self.index()?),
+        };
+        let done = folder.together(|folder| folder.take_writes(index.as_deref(), writes, source));
+        if let (Err(_), Some(index)) = (&done, &mut index) {
+            // What was read of a step that was taken back is not so any more.
+            **index = Index::default();
+        }
+        done
+    }
+
+    /// What is known of imports, where one of the sessions was imported: else damage of it keeps
+    /// nobody.
+    fn index_for(
+        &self,
+        folder: &Folder,
+        removal: &Removal,
+    ) -> Result<Option<MutexGuard<'_, Index>>> {
+        let is_imported =
+            |id: &SessionId| folder.any(id).is_ok_and(|session| session.header.source.is_some());
+        let imported = removal.sessions.iter().any(is_imported);
+        if imported { self.index().map(Some) } else { Ok(None) }
+    }
+
+    /// Makes a session. The copy of its prefix that it may have is made while others go on, unless
+    /// it is to be made `alone`, where no gc can take it for one that nobody finishes.
+    fn create_once(&self, new: &NewSession, alone: bool) -> Result<Header> {
+        let (turn, folder) = self.alone()?;
+        let Some(from) = new.from.as_ref().filter(|from| copies(new, from)) else {
+            return folder.create(new, None);
+        };
+        folder.check_new(new)?;
+        let held = alone.then_some(turn);
+        let staged = folder.stage_new(new, from)?;
+        let turn = held.map_or_else(|| self.alone().map(|(turn, _)| turn), Ok);
+        let made = turn.and_then(|_turn| folder.create(new, Some(&staged)));
+        if made.is_err() {
+            staged.abandon(folder);
+        }
+        made
+    }
+
+    fn detach_once(&self, session: &SessionId) -> Result<Changed> {
+        let staged = self.reading()?.staged_detach(session)?;
+        let done =
+            self.with(session).and_then(|(_turns, folder)| folder.detach(session, staged.as_ref()));
+        if let Some(staged) = staged {
+            staged.abandon(self.folder());
+        }
+        done
+    }
+}
+
+impl Folder {
+    /// Does each write, and writes down what was read of the file that they come from.
+    fn take_writes(
+        &self,
+        index: Option<&Index>,
+        writes: &[Write],
+        source: Option<&SourceStep>,
+    ) -> Result<Committed> {
+        let mut import = match (index, source) {
+            (Some(index), Some(step)) => Some(Import::begin(self, index, step)?),
+            _ => None,
+        };
+        let mut written = Vec::with_capacity(writes.len());
+        for write in writes {
+            written.push(self.take_write(index, write)?);
+            if let Some(import) = &mut import {
+                import.note(write);
+            }
+        }
+        let source = import.map(|import| import.finish(self)).transpose()?;
+        Ok(Committed { written, source })
+    }
+
+    fn take_write(&self, index: Option<&Index>, write: &Write) -> Result<Written> {
+        Ok(match write {
+            Write::Create(new) => {
+                let copied = new.from.as_ref().filter(|from| copies(new, from));
+                let staged = copied.map(|from| self.stage_new(new, from)).transpose()?;
+                Written::Created(Box::new(self.create(new, staged.as_ref())?))
+            }
+            Write::Append { session, append } => Written::Appended(self.append(session, append)?),
+            Write::Change { session, change: Change::Detach } => {
+                let staged = self.staged_detach(session)?;
+                Written::Changed(Box::new(self.detach(session, staged.as_ref())?))
+            }
+            Write::Change { session, change } => {
+                let header = self.change(session, change)?;
+                Written::Changed(Box::new(Changed { header, copied_events: 0 }))
+            }
+            Write::Remove(removal) => Written::Removed(self.delete(index, removal)?),
+        })
+    }
+
+    /// Copies the prefix of a session about to be made.
+    fn stage_new(&self, new: &NewSession, from: &Beginning) -> Result<Staged> {
+        let parent = self.check_new(new)?;
+        let owner = Owner {
+            id: &new.id,
+            parent_id: Some(&from.parent),
+            root_id: parent.as_ref().map_or(&new.id, |parent| &parent.header.root_id),
+            segment: &Segment::of_session(&new.workspace, &new.id),
+        };
+        self.stage(&from.parent, from.cut.kept, &owner)
+    }
+}
+
+/// Whether the session gets a copy of its prefix.
+fn copies(new: &NewSession, from: &Beginning) -> bool {
+    from.strategy == Strategy::ReplayV1 && new.kind == SessionKind::Branch && from.cut.kept > 0
+}
