@@ -27,6 +27,13 @@ pub trait AgentFormat: Send + Sync {
     /// Whether a file with this path and beginning looks like one of the agent's.
     fn detect(&self, path: &Path, head: &[u8]) -> bool;
 
+    /// The other agent that wrote a file with this path and beginning, where its files look like
+    /// this agent's and cannot be read.
+    fn lookalike(&self, path: &Path, head: &[u8]) -> Option<&'static str> {
+        let _ = (path, head);
+        None
+    }
+
     /// Whether a file in a folder may be the agent's, by its name alone.
     fn may_own(&self, path: &Path) -> bool {
         path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("jsonl"))
@@ -354,6 +361,12 @@ impl<'a> AgentFormats<'a> {
     #[must_use]
     pub fn detect(&self, path: &Path, head: &[u8]) -> Option<&'a dyn AgentFormat> {
         self.0.iter().copied().find(|dialect| dialect.detect(path, head))
+    }
+
+    /// The agent that wrote the file, where that is one whose files are recognised but not read.
+    #[must_use]
+    pub fn unsupported(&self, path: &Path, head: &[u8]) -> Option<&'static str> {
+        self.0.iter().find_map(|dialect| dialect.lookalike(path, head))
     }
 }
 

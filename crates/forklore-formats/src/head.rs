@@ -1,6 +1,7 @@
 //! The beginning of a file, as dialects look at it to recognise their own.
 
-use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer};
 
 use crate::lenient::{Object, Said, Text};
 
@@ -34,6 +35,8 @@ pub(crate) struct Probe<'a> {
     pub(crate) message: Object<ProbedMessage<'a>>,
     pub(crate) content: Said<Nothing>,
     pub(crate) tool_calls: Said<Nothing>,
+    #[serde(rename = "systemPayload")]
+    pub(crate) system_payload: Present,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -42,6 +45,18 @@ pub(crate) struct ProbedMessage<'a> {
     #[serde(borrow)]
     pub(crate) role: Text<'a>,
     pub(crate) content: Said<Nothing>,
+    pub(crate) parts: Present,
+    pub(crate) timestamp: Present,
+}
+
+/// Whether a field is there, whatever its value.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Present(pub(crate) bool);
+
+impl<'de> Deserialize<'de> for Present {
+    fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
+        IgnoredAny::deserialize(input).map(|_| Self(true))
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -52,13 +67,67 @@ pub(crate) fn any_line(head: &[u8], is_own: impl Fn(&Probe<'_>) -> bool) -> bool
     any_text(head, |text| serde_json::from_str(text).is_ok_and(|probe| is_own(&probe)))
 }
 
+/// How many of the first lines are the agent's records, and whether their messages can be read.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Recognised {
+    /// Lines that look like the agent's records.
+    pub(crate) own: usize,
+    /// Messages that it can read.
+    pub(crate) readable: usize,
+    /// Messages in another agent's form.
+    pub(crate) unreadable: usize,
+}
+
+impl Recognised {
+    /// Whether the file is the agent's. A file none of whose messages can be read is not.
+    pub(crate) fn is_own(self) -> bool {
+        self.own > 0 && (self.readable > 0 || self.unreadable == 0)
+    }
+}
+
+/// What one line is to an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LineOf {
+    /// A message of the agent.
+    Message,
+    /// Another record of the agent.
+    Record,
+    /// A message that looks like the agent's, but that it cannot read.
+    Unreadable,
+    /// Nothing of the agent.
+    Other,
+}
+
+/// Counts what the first lines are to an agent.
+pub(crate) fn recognise(head: &[u8], line_of: impl Fn(&Probe<'_>) -> LineOf) -> Recognised {
+    let mut found = Recognised::default();
+    for text in objects(head) {
+        let Ok(probe) = serde_json::from_str(&text) else { continue };
+        match line_of(&probe) {
+            LineOf::Message => {
+                found.own += 1;
+                found.readable += 1;
+            }
+            LineOf::Record => found.own += 1,
+            LineOf::Unreadable => found.unreadable += 1,
+            LineOf::Other => {}
+        }
+    }
+    found
+}
+
 /// Whether one of the first lines holds an object that `is_own` recognises. Lines that are
 /// damaged, or cut off by the end of `head`, say nothing.
 pub(crate) fn any_text(head: &[u8], is_own: impl Fn(&str) -> bool) -> bool {
-    head.split(|byte| *byte == b'\n').take(LINES).any(|line| {
+    objects(head).any(|text| is_own(&text))
+}
+
+/// The first lines that begin like an object.
+fn objects(head: &[u8]) -> impl Iterator<Item = String> {
+    head.split(|byte| *byte == b'\n').take(LINES).filter_map(|line| {
         let text = String::from_utf8_lossy(line);
         let text = text.trim_matches(['\u{feff}', '\0', ' ', '\t', '\r']);
-        text.starts_with('{') && is_own(text)
+        text.starts_with('{').then(|| text.to_owned())
     })
 }
 

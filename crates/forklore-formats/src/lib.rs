@@ -13,6 +13,7 @@ mod head;
 mod history;
 pub mod homes;
 mod lenient;
+mod lookalike;
 pub mod opencode;
 pub mod pi;
 mod pieces;

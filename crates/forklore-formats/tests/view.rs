@@ -130,7 +130,11 @@ fn files_are_told_apart() {
     assert_eq!(detect(pi), Some("pi"));
     assert_eq!(detect(&format!("\u{feff}garbage\n\0\0{pi}\r\n")), Some("pi"));
     assert_eq!(detect(r#"{"type":"summary","summary":"s","leafUuid":"l"}"#), Some("claude"));
-    assert_eq!(detect(r#"{"type":"user","uuid":"u","message":{"role":"user"}}"#), Some("claude"));
+    let user = r#"{"type":"user","uuid":"u","message":{"role":"user","content":"hi"}}"#;
+    assert_eq!(detect(user), Some("claude"));
+    // A message without content cannot be read.
+    assert_eq!(detect(r#"{"type":"user","uuid":"u","message":{"role":"user"}}"#), None);
+    assert_eq!(detect(r#"{"type":"tick","sessionId":"s"}"#), None);
     assert_eq!(detect(r#"{"role":"user","content":"hi"}"#), Some("plain"));
     assert_eq!(detect(r#"{"type":"user","content":"gemini","id":"1"}"#), None);
     let meta = r#"{"timestamp":"t","type":"session_meta","payload":{"id":"x"}}"#;
@@ -140,6 +144,30 @@ fn files_are_told_apart() {
     assert_eq!(detect("notes\n"), None);
     let long = format!("{{\"parentUuid\":null,\"sessionId\":\"s\",\"x\":\"{}", "y".repeat(70_000));
     assert_eq!(detect(&long), Some("claude"));
+    let (begun, text) = ("{\"parentUuid\":null,\"sessionId\":\"s\",", "y".repeat(70_000));
+    let foreign = format!("{begun}\"message\":{{\"role\":\"user\",\"parts\":[{{\"text\":\"{text}");
+    assert_eq!(detect(&foreign), None);
+}
+
+#[test]
+fn a_file_whose_messages_no_agent_can_read_is_nobodys_and_its_writer_is_named() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/lookalikes");
+    let in_work = "-home-dev-projects-lookalike";
+    let session = "7d2c1b0a-2222-4333-8444-955556666777.jsonl";
+    let (qwen, droid) = (Some("Qwen Code"), Some("Factory Droid"));
+    for (path, writer) in [
+        (format!("qwen-code/projects/{in_work}/chats/{session}"), qwen),
+        (format!("qwen-code/projects/{in_work}/chats/only-system.jsonl"), qwen),
+        (format!("factory-droid/sessions/{in_work}/{session}"), droid),
+        (format!("factory-droid/sessions/{in_work}/without-its-beginning.jsonl"), None),
+    ] {
+        let path = folder.join(path);
+        let head = std::fs::read(&path).unwrap();
+        let formats = AgentFormats(AGENT_FORMATS);
+        let found = formats.detect(&path, &head).map(AgentFormat::name);
+        assert_eq!(found, None, "{}", path.display());
+        assert_eq!(formats.unsupported(&path, &head), writer, "{}", path.display());
+    }
 }
 
 #[test]

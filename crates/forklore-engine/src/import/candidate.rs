@@ -137,7 +137,7 @@ impl Engine {
                         found.push(Candidate::opened(path, dialect, &file, title));
                         continue;
                     }
-                    None => (ProblemKind::UnknownFormat, NO_RECORDS.to_owned()),
+                    None => (ProblemKind::UnknownFormat, self.unknown(&path, &file)),
                 },
                 Err(error) => (ProblemKind::Unreadable, error.to_string()),
             };
@@ -223,6 +223,14 @@ impl Engine {
         }
         let known = known::latest(sources, &file.seen)?;
         Ok(known.and_then(|source| self.dialects().named(&source.dialect)))
+    }
+
+    /// Why a file is nobody's.
+    fn unknown(&self, path: &Path, file: &Opened) -> String {
+        match self.dialects().unsupported(path, &file.head) {
+            Some(agent) => format!("{agent} wrote the file, whose sessions are not supported"),
+            None => NO_RECORDS.to_owned(),
+        }
     }
 
     /// Adds the sessions in a file that holds several.

@@ -16,6 +16,7 @@ mod files;
 mod gemini;
 mod growth;
 mod known;
+mod lookalikes;
 mod many;
 mod opencode;
 mod parallel;

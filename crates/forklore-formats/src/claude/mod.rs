@@ -12,7 +12,9 @@ use forklore_core::agent_format::{AgentFormat, Covers, LineReader};
 use forklore_core::export::Export;
 use forklore_core::{CallUsage, Data, EventType, Message};
 
-use crate::head::{Probe, any_line, long_line_holds};
+use crate::head::{LineOf, Probe, long_line_holds, recognise};
+use crate::lenient::Said;
+use crate::lookalike;
 
 /// The name kept with each event.
 pub const NAME: &str = "claude";
@@ -27,7 +29,13 @@ impl AgentFormat for Claude {
     }
 
     fn detect(&self, _path: &Path, head: &[u8]) -> bool {
-        any_line(head, is_own) || long_line_holds(head, &["\"parentUuid\":", "\"sessionId\":"])
+        let begun = long_line_holds(head, &["\"parentUuid\":", "\"sessionId\":"])
+            && !long_line_holds(head, &["\"message\":{\"role\":", "\"parts\":["]);
+        begun || recognise(head, line_of).is_own()
+    }
+
+    fn lookalike(&self, _path: &Path, head: &[u8]) -> Option<&'static str> {
+        lookalike::writer_of(head)
     }
 
     fn reader(&self, path: &Path, memory: Option<&str>) -> Box<dyn LineReader> {
@@ -60,14 +68,45 @@ impl AgentFormat for Claude {
     }
 }
 
-fn is_own(line: &Probe<'_>) -> bool {
-    match line.kind.get() {
-        Some("user" | "assistant") => {
-            line.message.0.role.get().is_some() || line.uuid.get().is_some()
-        }
-        Some("summary") => line.leaf_uuid.get().is_some(),
-        Some("file-history-snapshot") => line.message_id.get().is_some(),
-        Some(_) => line.session_id.get().is_some(),
-        None => false,
+/// Records about a session, which have no id.
+const SIDE_RECORDS: [&str; 12] = [
+    "agent-name",
+    "agent-setting",
+    "ai-title",
+    "bridge-session",
+    "content-replacement",
+    "custom-title",
+    "last-prompt",
+    "mode",
+    "permission-mode",
+    "pr-link",
+    "queue-operation",
+    "tag",
+];
+
+fn line_of(line: &Probe<'_>) -> LineOf {
+    let message = &line.message.0;
+    let Some(kind) = line.kind.get() else { return LineOf::Other };
+    if message.parts.0 || line.system_payload.0 {
+        return LineOf::Unreadable;
     }
+    let is_record = match kind {
+        "user" | "assistant" => {
+            let (has_role, has_id) = (message.role.get().is_some(), line.uuid.get().is_some());
+            if has_role && has_id && matches!(message.content, Said::Nothing) {
+                return LineOf::Unreadable;
+            }
+            if has_role {
+                return LineOf::Message;
+            }
+            has_id
+        }
+        "summary" => line.leaf_uuid.get().is_some(),
+        "file-history-snapshot" => line.message_id.get().is_some(),
+        kind => {
+            let is_own = line.uuid.get().is_some() || SIDE_RECORDS.contains(&kind);
+            is_own && line.session_id.get().is_some()
+        }
+    };
+    if is_record { LineOf::Record } else { LineOf::Other }
 }

@@ -12,7 +12,8 @@ use forklore_core::export::Export;
 use forklore_core::{CallUsage, Data, EventType, Message};
 use serde::Deserialize;
 
-use crate::head::{Probe, any_line, long_line_holds};
+use crate::head::{LineOf, Probe, long_line_holds, recognise};
+use crate::lookalike;
 
 /// The name kept with each event.
 pub const NAME: &str = "pi";
@@ -27,7 +28,12 @@ impl AgentFormat for Pi {
     }
 
     fn detect(&self, _path: &Path, head: &[u8]) -> bool {
-        any_line(head, is_own) || long_line_holds(head, &["\"type\":\"session\"", "\"version\":"])
+        recognise(head, line_of).is_own()
+            || long_line_holds(head, &["\"type\":\"session\"", "\"version\":"])
+    }
+
+    fn lookalike(&self, _path: &Path, head: &[u8]) -> Option<&'static str> {
+        lookalike::writer_of(head)
     }
 
     fn reader(&self, _path: &Path, _memory: Option<&str>) -> Box<dyn LineReader> {
@@ -71,15 +77,18 @@ impl AgentFormat for Pi {
     }
 }
 
-/// A header, or a record as the later versions write it, should the header be lost.
-fn is_own(line: &Probe<'_>) -> bool {
+/// A header, or a message as the later versions write it, should the header be lost. Messages of
+/// Pi have a time of their own.
+fn line_of(line: &Probe<'_>) -> LineOf {
+    let is_record = line.id.get().is_some() && line.timestamp.get().is_some();
+    let message = &line.message.0;
     match line.kind.get() {
-        Some("session") => line.id.get().is_some() && line.timestamp.get().is_some(),
-        Some("message") => {
-            line.id.get().is_some()
-                && line.timestamp.get().is_some()
-                && line.message.0.role.get().is_some()
-        }
-        _ => false,
+        Some("session") if is_record => LineOf::Record,
+        Some("message") if message.role.get().is_some() => match (is_record, message.timestamp.0) {
+            (true, true) => LineOf::Message,
+            (true, false) => LineOf::Unreadable,
+            (false, _) => LineOf::Other,
+        },
+        _ => LineOf::Other,
     }
 }
