@@ -11,8 +11,8 @@ use serde_json::Value;
 pub(crate) enum Atom {
     User(String),
     Assistant(String),
-    Call { name: String, arguments: Value },
-    Result(String),
+    Call { id: Option<String>, name: String, arguments: Value },
+    Result { call: Option<String>, text: String },
     Reasoning(String),
 }
 
@@ -22,10 +22,13 @@ impl fmt::Display for Atom {
         match self {
             Self::User(text) => write!(f, "user       {}", short(text)),
             Self::Assistant(text) => write!(f, "assistant  {}", short(text)),
-            Self::Call { name, arguments } => {
-                write!(f, "call       {name} {}", short(&arguments.to_string()))
+            Self::Call { id, name, arguments } => {
+                let id = id.as_deref().unwrap_or("-");
+                write!(f, "call {id:>5} {name} {}", short(&arguments.to_string()))
             }
-            Self::Result(text) => write!(f, "result     {}", short(text)),
+            Self::Result { call, text } => {
+                write!(f, "result {:>3} {}", call.as_deref().unwrap_or("-"), short(text))
+            }
             Self::Reasoning(text) => write!(f, "reasoning  {}", short(text)),
         }
     }
@@ -46,11 +49,13 @@ pub(crate) fn of_messages(messages: &[Message]) -> Vec<Atom> {
 fn of_part(role: Role, part: Part) -> Option<Atom> {
     match part {
         Part::Text { text } => Some(of_text(role == Role::Assistant, text)),
-        Part::ToolCall { name, arguments, .. } => {
+        Part::ToolCall { id, name, arguments } => {
             let arguments = serde_json::from_str(arguments.get()).unwrap_or_default();
-            Some(Atom::Call { name, arguments })
+            Some(Atom::Call { id: Some(id), name, arguments })
         }
-        Part::ToolResult { content, .. } => Some(Atom::Result(result(&content))),
+        Part::ToolResult { call_id, content, .. } => {
+            Some(Atom::Result { call: Some(call_id), text: result(&content) })
+        }
         Part::Reasoning { text, .. } => Some(Atom::Reasoning(text)),
         Part::Attachment { .. } | Part::Other { .. } => None,
     }
@@ -81,7 +86,8 @@ pub(crate) fn text_of(value: &Value) -> String {
 }
 
 /// Pieces as they are compared: white space counts as one blank, empty texts are left out, and
-/// texts of one speaker in a row are one, because some agents join them.
+/// texts of one speaker in a row are one, because some agents join them. Calls have numbers in
+/// place of their ids, which agents change, and results in a row stand in the order of their calls.
 pub(crate) fn settled(atoms: Vec<Atom>, keep: impl Fn(&str) -> bool) -> Vec<Atom> {
     let mut settled: Vec<Atom> = Vec::new();
     for atom in atoms {
@@ -91,7 +97,7 @@ pub(crate) fn settled(atoms: Vec<Atom>, keep: impl Fn(&str) -> bool) -> Vec<Atom
             Atom::User(text) if !keep(&text) => continue,
             Atom::User(text) => Atom::User(collapsed(&text)),
             Atom::Assistant(text) => Atom::Assistant(collapsed(&text)),
-            Atom::Result(text) => Atom::Result(collapsed(&text)),
+            Atom::Result { call, text } => Atom::Result { call, text: collapsed(&text) },
             call @ Atom::Call { .. } => call,
         };
         match (settled.last_mut(), atom) {
@@ -103,7 +109,41 @@ pub(crate) fn settled(atoms: Vec<Atom>, keep: impl Fn(&str) -> bool) -> Vec<Atom
             (_, atom) => settled.push(atom),
         }
     }
+    numbered(&mut settled);
+    for run in settled.chunk_by_mut(|a, b| is_result(a) && is_result(b)) {
+        run.sort_by_key(|atom| match atom {
+            Atom::Result { call, .. } => call.as_ref().and_then(|call| call.parse::<usize>().ok()),
+            _ => None,
+        });
+    }
     settled
+}
+
+fn is_result(atom: &Atom) -> bool {
+    matches!(atom, Atom::Result { .. })
+}
+
+/// Puts the numbers of calls in place of their ids. A result without an id answers the first open
+/// call.
+fn numbered(atoms: &mut [Atom]) {
+    let mut open: Vec<(Option<String>, usize)> = Vec::new();
+    let mut count = 0;
+    for atom in atoms {
+        match atom {
+            Atom::Call { id, .. } => {
+                count += 1;
+                open.push((id.replace(count.to_string()), count));
+            }
+            Atom::Result { call, .. } => {
+                let at = match call {
+                    Some(call) => open.iter().position(|(id, _)| id.as_ref() == Some(call)),
+                    None => (!open.is_empty()).then_some(0),
+                };
+                *call = at.map(|at| open.remove(at).1.to_string());
+            }
+            _ => {}
+        }
+    }
 }
 
 fn collapsed(text: &str) -> String {

@@ -21,8 +21,28 @@ pub(crate) struct Case {
     pub(crate) messages: Vec<Message>,
 }
 
-/// The folders with the agent's sessions, whatever version wrote them.
-pub(crate) fn folders(sessions: &[PathBuf], agent: &str) -> Result<Vec<PathBuf>> {
+/// Which sessions of an agent are tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// All that the agent wrote.
+    Written,
+    /// One in which its model calls several tools at once.
+    ParallelCalls,
+}
+
+/// The folders with the agent's sessions of this kind.
+pub(crate) fn folders(sessions: &[PathBuf], agent: &str, kind: Kind) -> Result<Vec<PathBuf>> {
+    match kind {
+        Kind::Written => written(sessions, agent),
+        Kind::ParallelCalls => {
+            let own = sessions.iter().map(|folder| folder.join("parallel").join(agent));
+            Ok(own.filter(|path| path.is_dir()).collect())
+        }
+    }
+}
+
+/// The folders with what the agent wrote, whatever its version.
+fn written(sessions: &[PathBuf], agent: &str) -> Result<Vec<PathBuf>> {
     let mut folders = Vec::new();
     for folder in sessions {
         let own = folder.join(agent).join("genuine");

@@ -4,32 +4,41 @@
 use std::error::Error;
 use std::process::ExitCode;
 
+use crate::case::Kind;
 use crate::run::{Different, Outcome, Tried};
 
 /// Says what the columns of the outcomes are.
 pub(crate) fn heading() {
     println!(
-        "{:<10}{:<10}{:>10}{:>8}{:>11}{:>10}{:>9}",
+        "{:<10}{:<19}{:>10}{:>8}{:>11}{:>10}{:>9}",
         "AGENT", "FROM", "SESSIONS", "FORKS", "DIFFERENT", "LEFT OUT", "SECONDS"
     );
 }
 
 /// Says how many forks an agent is about to be started on.
-pub(crate) fn begun(Tried { agent, from }: Tried, sessions: usize, places: usize) {
-    eprintln!("{agent} from {from}: {places} places in {sessions} sessions");
+pub(crate) fn begun(tried: Tried, sessions: usize, places: usize) {
+    eprintln!("{} from {}: {places} places in {sessions} sessions", tried.agent, from(tried));
 }
 
 /// Shows a fork in which the model received something else.
-pub(crate) fn different(Tried { agent, from }: Tried, different: &Different) {
-    println!("\n{agent} from {from}: {different}");
+pub(crate) fn different(tried: Tried, different: &Different) {
+    println!("\n{} from {}: {different}", tried.agent, from(tried));
+}
+
+/// Whose sessions were tried, and which of them.
+fn from(tried: Tried) -> String {
+    match tried.kind {
+        Kind::Written => tried.from.to_owned(),
+        Kind::ParallelCalls => format!("{}, parallel", tried.from),
+    }
 }
 
 /// Shows what came of an agent on the sessions of one.
 pub(crate) fn outcome(outcome: &Outcome) {
-    let Outcome { tried: Tried { agent, from }, sessions, forks, different, left_out, seconds } =
-        outcome;
+    let Outcome { tried, sessions, forks, different, left_out, seconds } = outcome;
+    let (agent, from) = (tried.agent, from(*tried));
     println!(
-        "{agent:<10}{from:<10}{sessions:>10}{forks:>8}{different:>11}{left_out:>10}{seconds:>9.1}"
+        "{agent:<10}{from:<19}{sessions:>10}{forks:>8}{different:>11}{left_out:>10}{seconds:>9.1}"
     );
 }
 

@@ -25,6 +25,10 @@ fn list(value: &Value) -> &[Value] {
     value.as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
+fn id(value: &Value, field: &str) -> Option<String> {
+    value.get(field).and_then(Value::as_str).map(str::to_owned)
+}
+
 fn text(value: &Value, field: &str) -> String {
     value.get(field).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
@@ -40,9 +44,11 @@ fn item(item: &Value) -> Option<Atom> {
         }
         "function_call" => {
             let arguments = serde_json::from_str(&text(item, "arguments")).unwrap_or_default();
-            Some(Atom::Call { name: text(item, "name"), arguments })
+            Some(Atom::Call { id: id(item, "call_id"), name: text(item, "name"), arguments })
         }
-        "function_call_output" => Some(Atom::Result(text_of(item.get("output")?))),
+        "function_call_output" => {
+            Some(Atom::Result { call: id(item, "call_id"), text: text_of(item.get("output")?) })
+        }
         _ => None,
     }
 }
@@ -52,14 +58,14 @@ fn message(message: &Value) -> Vec<Atom> {
     let said = message.get("content").map(text_of).unwrap_or_default();
     match text(message, "role").as_str() {
         "user" => vec![Atom::User(said)],
-        "tool" => vec![Atom::Result(said)],
+        "tool" => vec![Atom::Result { call: id(message, "tool_call_id"), text: said }],
         "assistant" => {
             let calls = message.get("tool_calls").map(list).unwrap_or_default();
             let calls = calls.iter().filter_map(|call| {
                 let function = call.get("function")?;
                 let arguments =
                     serde_json::from_str(&text(function, "arguments")).unwrap_or_default();
-                Some(Atom::Call { name: text(function, "name"), arguments })
+                Some(Atom::Call { id: id(call, "id"), name: text(function, "name"), arguments })
             });
             std::iter::once(Atom::Assistant(said)).chain(calls).collect()
         }
@@ -78,9 +84,12 @@ fn blocks(message: &Value) -> Vec<Atom> {
         "text" => Some(of_text(by_model, text(block, "text"))),
         "tool_use" => {
             let arguments = block.get("input").cloned().unwrap_or_default();
-            Some(Atom::Call { name: text(block, "name"), arguments })
+            Some(Atom::Call { id: id(block, "id"), name: text(block, "name"), arguments })
         }
-        "tool_result" => Some(Atom::Result(block.get("content").map(text_of).unwrap_or_default())),
+        "tool_result" => Some(Atom::Result {
+            call: id(block, "tool_use_id"),
+            text: block.get("content").map(text_of).unwrap_or_default(),
+        }),
         _ => None,
     });
     atoms.collect()
@@ -93,10 +102,11 @@ fn content(content: &Value) -> Vec<Atom> {
     let atoms = parts.iter().filter_map(|part| {
         if let Some(call) = part.get("functionCall") {
             let arguments = call.get("args").cloned().unwrap_or_default();
-            return Some(Atom::Call { name: text(call, "name"), arguments });
+            return Some(Atom::Call { id: id(call, "id"), name: text(call, "name"), arguments });
         }
         if let Some(answer) = part.get("functionResponse") {
-            return Some(Atom::Result(text_of(answer.get("response")?)));
+            let text = text_of(answer.get("response")?);
+            return Some(Atom::Result { call: id(answer, "id"), text });
         }
         let thought = part.get("thought") == Some(&Value::Bool(true));
         (!thought).then(|| of_text(by_model, text(part, "text")))

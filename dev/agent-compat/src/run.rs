@@ -9,9 +9,9 @@ use clap::Parser;
 use forklore::blocking;
 use serde::Deserialize;
 
-use crate::agent::{Agent, Site};
+use crate::agent::{self, Agent, Site};
 use crate::atoms::{self, Atom};
-use crate::case::{self, Case};
+use crate::case::{self, Case, Kind};
 use crate::error::{Error, Result};
 use crate::mock::{Asked, Mock};
 use crate::{output, request};
@@ -51,6 +51,7 @@ pub(crate) struct Setting {
 pub(crate) struct Tried {
     pub(crate) agent: &'static str,
     pub(crate) from: &'static str,
+    pub(crate) kind: Kind,
 }
 
 /// What came of it.
@@ -83,18 +84,27 @@ struct Resumed {
     start: Vec<String>,
 }
 
-/// Every place in the agent's own sessions, and a few in those of another agent.
+/// Every place in the agent's own sessions, a few in those of another agent, and the parallel calls
+/// of every agent; in a quick run those of one.
 pub(crate) fn all(agent: &'static Agent, setting: &Setting) -> Result<Vec<Outcome>> {
     let mock = Mock::start()?;
     let folder = tempfile::tempdir().map_err(Error::file(std::env::temp_dir()))?;
     let site = Site::new(folder.path(), setting, mock.port)?;
     (agent.prepare)(&site)?;
-    let rounds = [(agent.name, setting.quick), (agent.other, true)];
-    let tried = rounds.map(|(from, quick)| {
-        let url = format!("sqlite:{}", folder.path().join(format!("{from}.db")).display());
-        round(&Round { agent, site: &site, setting, url, mock: &mock }, from, quick)
+    let tried = |from, kind| Tried { agent: agent.name, from, kind };
+    let mut rounds = vec![
+        (tried(agent.name, Kind::Written), setting.quick),
+        (tried(agent.other, Kind::Written), true),
+    ];
+    let others = agent::ALL.iter().filter(|from| !setting.quick || from.name == agent.other);
+    let parallel = others.map(|from| (tried(from.name, Kind::ParallelCalls), setting.quick));
+    rounds.extend(parallel);
+    let outcomes = rounds.into_iter().map(|(tried, quick)| {
+        let store = folder.path().join(format!("{:?}-{}.db", tried.kind, tried.from));
+        let url = format!("sqlite:{}", store.display());
+        round(&Round { agent, site: &site, setting, url, mock: &mock }, tried, quick)
     });
-    tried.into_iter().collect()
+    outcomes.collect()
 }
 
 /// What one round has in common.
@@ -106,19 +116,18 @@ struct Round<'a> {
     mock: &'a Mock,
 }
 
-fn round(round: &Round<'_>, from: &'static str, quick: bool) -> Result<Outcome> {
+fn round(round: &Round<'_>, tried: Tried, quick: bool) -> Result<Outcome> {
     let begun = Instant::now();
     let engine = blocking::open(&round.url)?;
-    let folders = case::folders(&round.setting.sessions, from)?;
+    let folders = case::folders(&round.setting.sessions, tried.from, tried.kind)?;
     let sessions = case::import(&engine, &folders, &round.site.home)?;
-    let tried = Tried { agent: round.agent.name, from };
     let places = case::places(&engine, &sessions, quick)?;
     output::begun(tried, sessions.len(), places.len());
     let (mut forks, mut different, mut left_out) = (0, 0, 0);
     for place in places {
         let case = case::fork(&engine, place)?;
         let mut told = atoms::of_messages(&case.messages);
-        if from != round.agent.name {
+        if tried.from != round.agent.name {
             // It stays with the agent whose model had it.
             told.retain(|atom| !matches!(atom, Atom::Reasoning(_)));
         }

@@ -56,7 +56,7 @@ fn answering(mut atoms: Vec<Atom>) -> Vec<Atom> {
             open += 1;
             true
         }
-        Atom::Result(_) => {
+        Atom::Result { .. } => {
             let is_asked = open > 0;
             open = open.saturating_sub(1);
             is_asked
