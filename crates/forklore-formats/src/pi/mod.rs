@@ -12,7 +12,7 @@ use forklore_core::export::Export;
 use forklore_core::{CallUsage, Data, EventType, Message};
 use serde::Deserialize;
 
-use crate::head::{LineOf, Probe, long_line_holds, recognise};
+use crate::head::{LineOf, Probe, any_line, long_line_holds, recognise};
 use crate::lookalike;
 
 /// The name kept with each event.
@@ -28,7 +28,8 @@ impl AgentFormat for Pi {
     }
 
     fn detect(&self, _path: &Path, head: &[u8]) -> bool {
-        recognise(head, line_of).is_own()
+        any_line(head, is_header)
+            || recognise(head, line_of).is_own()
             || long_line_holds(head, &["\"type\":\"session\"", "\"version\":"])
     }
 
@@ -77,18 +78,23 @@ impl AgentFormat for Pi {
     }
 }
 
-/// A header, or a message as the later versions write it, should the header be lost. Messages of
-/// Pi have a time of their own.
+fn is_header(line: &Probe<'_>) -> bool {
+    line.kind.is("session") && line.id.get().is_some() && line.timestamp.get().is_some()
+}
+
+/// Recognises a file whose header is lost by its messages. In Pi's files a message with blocks has
+/// a time of its own.
 fn line_of(line: &Probe<'_>) -> LineOf {
-    let is_record = line.id.get().is_some() && line.timestamp.get().is_some();
     let message = &line.message.0;
-    match line.kind.get() {
-        Some("session") if is_record => LineOf::Record,
-        Some("message") if message.role.get().is_some() => match (is_record, message.timestamp.0) {
-            (true, true) => LineOf::Message,
-            (true, false) => LineOf::Unreadable,
-            (false, _) => LineOf::Other,
-        },
-        _ => LineOf::Other,
+    let is_message = line.kind.is("message")
+        && line.id.get().is_some()
+        && line.timestamp.get().is_some()
+        && message.role.get().is_some();
+    if !is_message {
+        LineOf::Other
+    } else if message.timestamp.0 || message.content.blocks().is_empty() {
+        LineOf::Message
+    } else {
+        LineOf::Unreadable
     }
 }
