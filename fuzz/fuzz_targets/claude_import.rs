@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use forklore::engine::{ImportOptions, ProblemKind};
+use forklore::import::{Importer, ImportOptions, ProblemKind};
 use forklore::core::workspace::Workspace;
 use libfuzzer_sys::fuzz_target;
 
@@ -22,7 +22,7 @@ fuzz_target!(|bytes: &[u8]| {
         let engine = forklore_fuzz::engine();
         let options = ImportOptions::in_workspace(Workspace::new("/fuzz"));
         let options = ImportOptions { from: Some("claude".into()), ..options };
-        let report = engine.import(&[path.clone()], &options, &mut |_| {}).expect("a report");
+        let report = Importer::new(&engine).import(&[path.clone()], &options, &mut |_| {}).expect("a report");
         let Some(session) = report.sessions.first() else { return };
         let mut restored = Vec::new();
         engine.restore(&session.session_id, &mut restored).expect("the file");

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use forklore::core::{ErrorKind, Header, Label, SessionId};
-use forklore::engine::{ImportOptions, ImportedFile};
+use forklore::import::{ImportOptions, ImportedFile, Importer};
 
 use crate::app::App;
 use crate::failure::{Failure, Result};
@@ -57,7 +57,8 @@ pub(crate) fn import(app: &App, path: &Path, output: &mut Output) -> Result<Head
     let options = ImportOptions::in_workspace(app.workspace()?);
     let bar = output.progress();
     let paths = [path.to_owned()];
-    let report = engine.import(&paths, &options, &mut |progressed| bar.show(&progressed))?;
+    let report =
+        Importer::new(engine).import(&paths, &options, &mut |progressed| bar.show(&progressed))?;
     drop(bar);
     let Some((meant, others)) = report.first_named().and_then(ImportedFile::meant) else {
         let problem = report.problems.last().map(|problem| problem.message.as_str());

@@ -121,7 +121,7 @@ impl Engine {
 
     /// Holds what payloads about to be written mention and the store has, so that no gc that has
     /// read their session already takes it.
-    pub(crate) fn hold_mentioned<'d>(&self, data: impl IntoIterator<Item = &'d Data>) -> Vec<Held> {
+    pub fn hold_mentioned<'d>(&self, data: impl IntoIterator<Item = &'d Data>) -> Vec<Held> {
         let Some(kept) = &self.attachments else { return Vec::new() };
         let mentions = data.into_iter().flat_map(attachment::mentions);
         let named: BTreeSet<_> = mentions.map(|mention| mention.id).collect();

@@ -118,7 +118,7 @@ impl Engine {
     }
 
     /// The calls that a cut leaves open: read back no further than to where none was.
-    pub(crate) fn open_calls(&self, header: &Header, cut: &Cut) -> Result<OpenCalls> {
+    pub fn open_calls(&self, header: &Header, cut: &Cut) -> Result<OpenCalls> {
         let mut effects = Vec::new();
         self.back_to_closed(header, cut, |event| effects.push(event.event.effect))?;
         Ok(effects.into_iter().rev().collect())

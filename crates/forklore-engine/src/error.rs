@@ -246,11 +246,13 @@ impl Error {
         }
     }
 
-    pub(crate) fn invalid(reason: &'static str, message: impl Into<String>) -> Self {
+    /// An argument that makes no sense: a word for scripts, and what is wrong.
+    pub fn invalid(reason: &'static str, message: impl Into<String>) -> Self {
         Self::Invalid { reason, message: message.into() }
     }
 
-    pub(crate) fn io(doing: impl Into<String>, source: std::io::Error) -> Self {
+    /// A failure of the system, and what was being done.
+    pub fn io(doing: impl Into<String>, source: std::io::Error) -> Self {
         Self::Io { doing: doing.into(), source }
     }
 

@@ -24,7 +24,6 @@ mod export;
 mod first_words;
 mod fork;
 mod gc;
-mod import;
 mod inspect;
 mod interrupted_turn;
 mod label;
@@ -39,6 +38,7 @@ mod recover;
 mod repeated;
 mod replay;
 mod resolve;
+pub mod sources;
 mod stats;
 mod summary;
 mod tree;
@@ -71,10 +71,6 @@ pub use error::{Elsewhere, Error, Result};
 pub use events::Events;
 pub use export::{ExportTo, Exported, Lost, Outgoing};
 pub use fork::{Fork, ForkRecord, Forked, limitations, synthetic_result};
-pub use import::{
-    FilesBeside, ImportOptions, ImportReport, ImportedFile, ImportedSession, KeptFile, Overall,
-    Problem as ImportProblem, ProblemKind, Progressed, Restored, SessionFile, Survey,
-};
 pub use inspect::{Inspection, Messages, ModelView};
 pub use lease::LEASE;
 pub use lineage::{Lineage, Relative};
@@ -85,6 +81,7 @@ pub use playback::Pace;
 pub use recover::{Lost as LostInSalvage, Piece, Salvage};
 pub use replay::{Record, RecordOrigin, Replay};
 pub use resolve::Scope;
+pub use sources::{Restored, SessionFile};
 pub use stats::Stats;
 pub use summary::Summarize;
 pub use tree::{KnownNode, Mark, TreeNode, TreeRequest, Trees};
@@ -97,8 +94,8 @@ use attachments::KeptAttachments;
 pub struct Engine {
     store: Arc<dyn Store>,
     attachments: Option<KeptAttachments>,
-    dialects: &'static [&'static dyn AgentFormat],
-    expanders: &'static [&'static dyn SessionContainer],
+    formats: &'static [&'static dyn AgentFormat],
+    containers: &'static [&'static dyn SessionContainer],
     clock: Arc<dyn Clock>,
     max_fork_depth: Option<u64>,
 }
@@ -111,8 +108,8 @@ impl Engine {
         Self {
             store,
             attachments,
-            dialects: &[],
-            expanders: &[],
+            formats: &[],
+            containers: &[],
             clock: Arc::new(SystemClock),
             max_fork_depth: None,
         }
@@ -120,15 +117,15 @@ impl Engine {
 
     /// The same verbs, reading the records of these agents.
     #[must_use]
-    pub fn with_agent_formats(mut self, dialects: &'static [&'static dyn AgentFormat]) -> Self {
-        self.dialects = dialects;
+    pub fn with_agent_formats(mut self, formats: &'static [&'static dyn AgentFormat]) -> Self {
+        self.formats = formats;
         self
     }
 
     /// The same verbs, finding the sessions in files that hold many.
     #[must_use]
-    pub fn with_containers(mut self, expanders: &'static [&'static dyn SessionContainer]) -> Self {
-        self.expanders = expanders;
+    pub fn with_containers(mut self, containers: &'static [&'static dyn SessionContainer]) -> Self {
+        self.containers = containers;
         self
     }
 
@@ -149,8 +146,14 @@ impl Engine {
 
     /// The agents whose records it reads.
     #[must_use]
-    pub fn dialects(&self) -> AgentFormats<'static> {
-        AgentFormats(self.dialects)
+    pub fn agent_formats(&self) -> AgentFormats<'static> {
+        AgentFormats(self.formats)
+    }
+
+    /// The kinds of files with many sessions that it finds sessions in.
+    #[must_use]
+    pub fn containers(&self) -> &'static [&'static dyn SessionContainer] {
+        self.containers
     }
 
     /// The store below.

@@ -38,7 +38,7 @@ impl Engine {
     pub(crate) fn repeated(&self, copy: &Header) -> Result<Option<Repeated>> {
         let Some(copy_of) = &copy.copy_of else { return Ok(None) };
         let mut repeated = Repeated { index: copy_of.index, ..Repeated::default() };
-        let dialect = copy.dialect.as_deref().and_then(|name| self.dialects().named(name));
+        let dialect = copy.dialect.as_deref().and_then(|name| self.agent_formats().named(name));
         let path = Path::new(copy.source.as_deref().unwrap_or_default());
         let mut reader = dialect.map(|dialect| dialect.reader(path, None));
         for stored in self.events(&copy.id, At::Seq(0)) {

@@ -152,7 +152,7 @@ impl Engine {
 
     /// The model that a record says is asked from then on.
     fn asks(&self, stored: &Stored) -> Option<String> {
-        let dialect = self.dialects().named(stored.event.dialect.as_deref()?)?;
+        let dialect = self.agent_formats().named(stored.event.dialect.as_deref()?)?;
         dialect.asks(&stored.event.kind, &stored.event.data)
     }
 
@@ -161,7 +161,7 @@ impl Engine {
     pub fn spent(&self, stored: &Stored) -> Option<CallUsage> {
         let event = &stored.event;
         match &event.dialect {
-            Some(name) => self.dialects().named(name)?.spent(&event.kind, &event.data),
+            Some(name) => self.agent_formats().named(name)?.spent(&event.kind, &event.data),
             None if event.kind == EventType::PROVIDER_USAGE => {
                 #[derive(Default, Deserialize)]
                 #[serde(default)]

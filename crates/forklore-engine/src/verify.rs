@@ -30,7 +30,7 @@ impl Engine {
         };
         let mut beside = Vec::new();
         for header in sound.iter().filter(|header| header.source.is_some()) {
-            beside.extend(self.beside_problems(header)?);
+            beside.extend(self.sidecar_problems(header)?);
         }
         report.problems.extend(beside);
         // The store has named damaged headers already where it could.

@@ -17,7 +17,7 @@ impl Engine {
     pub fn message(&self, event: &Event) -> Message {
         let read = match &event.dialect {
             Some(name) => {
-                let dialect = self.dialects().named(name);
+                let dialect = self.agent_formats().named(name);
                 dialect.and_then(|dialect| dialect.view(&event.kind, &event.data.readable()))
             }
             None => payload::message(&event.kind, &event.data).ok().flatten(),
@@ -32,7 +32,7 @@ impl Engine {
 impl Engine {
     /// What an event changes about how an earlier one is sent.
     pub(crate) fn edit(&self, event: &Event) -> Option<Edit> {
-        let dialect = self.dialects().named(event.dialect.as_deref()?)?;
+        let dialect = self.agent_formats().named(event.dialect.as_deref()?)?;
         dialect.edit(&event.kind, &event.data)
     }
 }

@@ -12,5 +12,6 @@ pub use forklore_core::{
 };
 pub use forklore_engine::{
     AppendRequest, Attach, Bring, Brought, Create, Delete, DeleteMode, Engine, Fork, Forked,
-    ImportOptions, ListRequest, NewEvent, Record, Scope, Summarize, TreeRequest,
+    ListRequest, NewEvent, Record, Scope, Summarize, TreeRequest,
 };
+pub use forklore_import::ImportOptions;

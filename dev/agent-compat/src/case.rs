@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use forklore::Engine;
 use forklore::core::workspace::Workspace;
 use forklore::core::{Message, Selector, SessionId};
-use forklore::engine::{Fork, ImportOptions};
+use forklore::engine::Fork;
+use forklore::import::{ImportOptions, Importer};
 
 use crate::error::{Error, Result};
 
@@ -82,7 +83,7 @@ fn written(sessions: &[PathBuf], agent: &str) -> Result<Vec<PathBuf>> {
 pub(crate) fn import(engine: &Engine, folders: &[PathBuf], home: &Path) -> Result<Vec<SessionId>> {
     let workspace = Workspace::new(&home.to_string_lossy());
     let options = ImportOptions::in_workspace(workspace);
-    let report = engine.import(folders, &options, &mut |_| {})?;
+    let report = Importer::new(engine).import(folders, &options, &mut |_| {})?;
     let mut sessions: Vec<_> = report.sessions.into_iter().map(|s| s.session_id).collect();
     sessions.sort();
     sessions.dedup();

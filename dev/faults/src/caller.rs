@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use forklore::engine::{ImportOptions, ProblemKind};
+use forklore::import::{ImportOptions, Importer, ProblemKind};
 use forklore::{Engine, Error as EngineError};
 use forklore_conformance::events::{Clock, Draft, session_fork, user};
 use forklore_conformance::scene::{forward, id};
@@ -162,7 +162,7 @@ impl<'a> Caller<'a> {
 /// Imports a file that has nothing wrong but, while somebody writes it, its last line.
 fn import(engine: &Engine, path: &Path) -> Result<(), EngineError> {
     let options = ImportOptions::in_workspace(Workspace::new("/here"));
-    let report = engine.import(&[path.to_owned()], &options, &mut |_| {})?;
+    let report = Importer::new(engine).import(&[path.to_owned()], &options, &mut |_| {})?;
     let wrong = report.problems.iter().find(|problem| problem.kind != ProblemKind::Incomplete);
     match wrong {
         None => Ok(()),

@@ -13,9 +13,9 @@ use forklore::Engine;
 use forklore::core::workspace::Workspace;
 use forklore::core::{Class, Data, Selector, SessionId, SessionKind, Strategy};
 use forklore::engine::{
-    AppendRequest, Clock, Create, Delete, DeleteMode, Error, Fork, ImportOptions, LogRange,
-    NewEvent, Result,
+    AppendRequest, Clock, Create, Delete, DeleteMode, Error, Fork, LogRange, NewEvent, Result,
 };
+use forklore::import::{ImportOptions, Importer};
 use forklore::store::port::{Change, Filter};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -227,7 +227,11 @@ impl Scene {
             let to = folder.join(file.replace('/', "-"));
             copy(&from, &to, number).map_err(|error| io(&to, error))?;
             let options = ImportOptions::in_workspace(Workspace::new("/golden"));
-            let report = self.engine.import(std::slice::from_ref(&to), &options, &mut |_| {})?;
+            let report = Importer::new(&self.engine).import(
+                std::slice::from_ref(&to),
+                &options,
+                &mut |_| {},
+            )?;
             std::fs::remove_file(&to).map_err(|error| io(&to, error))?;
             if let Some(last) = report.sessions.last().filter(|_| number == 0) {
                 self.say(&last.session_id, 1)?;

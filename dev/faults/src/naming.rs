@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forklore::Engine;
-use forklore::engine::ImportOptions;
+use forklore::import::{ImportOptions, Importer};
 use forklore_core::workspace::Workspace;
 use forklore_core::{Header, SessionId};
 use forklore_store::attachments::Attachments;
@@ -89,7 +89,7 @@ pub fn import(opened: &Opened, task: &Task) -> std::result::Result<(), forklore:
     let folder = task.file.as_deref().expect("a folder of files");
     let options = ImportOptions::in_workspace(Workspace::new("/here"));
     for number in 0..task.calls {
-        engine.import(&[file(folder, number)], &options, &mut |_| {})?;
+        Importer::new(&engine).import(&[file(folder, number)], &options, &mut |_| {})?;
         tell(&"written");
         await_go();
     }

@@ -9,7 +9,8 @@ use forklore_agent::notify::Name;
 use forklore_agent::{Spent, Status};
 use forklore_core::workspace::Workspace;
 use forklore_core::{Content, Data, Part, Role};
-use forklore_engine::{Engine, ImportOptions, ListRequest};
+use forklore_engine::{Engine, ListRequest};
+use forklore_import::{ImportOptions, Importer};
 use forklore_store::memory::MemoryStore;
 use serde_json::json;
 
@@ -112,7 +113,7 @@ async fn an_imported_session_is_gone_on_with() {
     let engine = Engine::new(store).with_agent_formats(forklore_formats::AGENT_FORMATS);
     let world = World::over(engine.clone());
     let options = ImportOptions::in_workspace(Workspace::new("/tmp/demo"));
-    engine.import(&[file], &options, &mut |_| ()).unwrap();
+    Importer::new(&engine).import(&[file], &options, &mut |_| ()).unwrap();
     let listed = engine.list(&ListRequest::default()).unwrap().sessions;
     assert!(listed.len() > 1);
     for header in listed {

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use forklore::core::ErrorKind;
-use forklore::engine::{ImportOptions, ImportProblem};
 use forklore::formats::AGENT_FORMATS;
+use forklore::import::{ImportOptions, Importer, Problem as ImportProblem};
 use serde_json::json;
 
 use self::report::PROBLEMS;
@@ -59,7 +59,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     }
     let options = options(args, app)?;
     let bar = output.progress();
-    let report = app.engine()?.import(&args.path, &options, &mut |progressed| {
+    let report = Importer::new(app.engine()?).import(&args.path, &options, &mut |progressed| {
         bar.show(&progressed);
     })?;
     drop(bar);

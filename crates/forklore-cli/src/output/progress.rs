@@ -1,6 +1,6 @@
 //! How far an import is.
 
-use forklore::engine::Progressed;
+use forklore::import::Progressed;
 use forklore_sanitize::terminal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 

@@ -49,7 +49,7 @@ impl Engine {
     /// # Errors
     /// `not_found`, `invalid_args` (the cut), `unsupported` when no such file can be written.
     pub fn export_to(&self, session: &SessionId, request: &ExportTo) -> Result<Outgoing> {
-        let dialect = self.dialects().named(&request.dialect);
+        let dialect = self.agent_formats().named(&request.dialect);
         let Some((dialect, export)) = dialect.and_then(|d| Some((d, d.export()?))) else {
             return Err(self.no_export());
         };
@@ -78,7 +78,7 @@ impl Engine {
     /// The agents whose files can be written.
     #[must_use]
     pub fn agents_to_export_to(&self) -> Vec<&'static str> {
-        let known = self.dialects().0.iter().filter(|dialect| dialect.export().is_some());
+        let known = self.agent_formats().0.iter().filter(|dialect| dialect.export().is_some());
         known.map(|dialect| dialect.name()).collect()
     }
 

@@ -15,7 +15,7 @@ pub(crate) fn of_event(engine: &Engine, event: &Event) -> Vec<Message> {
         Class::Context if event.kind == EventType::HISTORY_COMPACTION => match &event.dialect {
             None => compaction_messages(&event.data),
             Some(dialect) => {
-                let dialect = engine.dialects().named(dialect);
+                let dialect = engine.agent_formats().named(dialect);
                 let said = dialect.map(|dialect| dialect.instead(&event.data.readable()));
                 said.filter(|said| !said.is_empty()).unwrap_or_else(|| vec![engine.message(event)])
             }

@@ -164,7 +164,7 @@ impl Outline {
         let Some(name) = &event.dialect else {
             return Ok(compacted_range(&event.data).map(Covered::Indexes));
         };
-        let dialect = engine.dialects().named(name);
+        let dialect = engine.agent_formats().named(name);
         Ok(match dialect.and_then(|dialect| dialect.compaction(&event.data)) {
             None => None,
             Some(Covers::AllBefore) => Some(Covered::First(self.items.len())),

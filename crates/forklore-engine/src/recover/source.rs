@@ -13,7 +13,7 @@ use forklore_store::sources::{
 use super::family::Family;
 use super::read::{Slot, is_damage, own_seqs, slots};
 use super::report::{Piece, Salvage};
-use crate::import::is_erased;
+use crate::sources::is_erased;
 use crate::{Engine, Error, Result};
 
 /// The files that can be saved, and which session is of which.
@@ -161,7 +161,7 @@ impl FileSources {
                 }
                 error => Err(error),
             };
-            let beside = match from.beside(&file.source) {
+            let beside = match from.sidecars_of(&file.source) {
                 Ok(beside) => beside,
                 Err(error) => {
                     lose(error)?;

@@ -7,10 +7,8 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use forklore_core::{AttachmentId, SessionId};
-use forklore_engine::{
-    ExportTo, Exported, ImportOptions, ImportReport, LogRange, Progressed, Restored, Result,
-    Salvage, SessionFile, Survey,
-};
+use forklore_engine::{ExportTo, Exported, LogRange, Restored, Result, Salvage, SessionFile};
+use forklore_import::{ImportOptions, ImportReport, Importer, Progressed, Survey};
 
 use super::Forklore;
 
@@ -29,7 +27,7 @@ impl Forklore {
         mut progress: impl FnMut(Progressed<'_>) + Send + 'static,
     ) -> Result<ImportReport> {
         let paths: Vec<_> = paths.into_iter().collect();
-        self.step(move |engine| engine.import(&paths, &options, &mut progress)).await
+        self.step(move |engine| Importer::new(engine).import(&paths, &options, &mut progress)).await
     }
 
     /// Saves everything that can be read here into the store of `into`, which must be empty.
@@ -162,7 +160,7 @@ impl Forklore {
         places: impl IntoIterator<Item = PathBuf>,
     ) -> Result<Survey> {
         let (dialect, places) = (dialect.to_owned(), places.into_iter().collect::<Vec<_>>());
-        self.step(move |engine| engine.survey(&dialect, &places)).await
+        self.step(move |engine| Importer::new(engine).survey(&dialect, &places)).await
     }
 
     /// The sessions read from the file at this path, which may be gone, in any revision of it.
@@ -170,7 +168,7 @@ impl Forklore {
     /// # Errors
     /// `unsupported` when the store keeps no sources, and failures of the store.
     pub async fn imported(&self, path: PathBuf) -> Result<Vec<SessionId>> {
-        self.step(move |engine| engine.imported(&path)).await
+        self.step(move |engine| Importer::new(engine).sessions_of(&path)).await
     }
 
     /// Writes the events of a session as envelope lines (SPEC 2), and tells the seq to go on from.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use forklore::engine::ImportOptions;
+use forklore::import::ImportOptions;
 use forklore::prelude::*;
 use futures_lite::future::block_on;
 

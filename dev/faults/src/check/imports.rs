@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use forklore::Engine;
-use forklore::engine::ImportOptions;
+use forklore::import::{ImportOptions, Importer};
 use forklore_core::Header;
 use forklore_core::workspace::Workspace;
 use forklore_store::memory::MemoryStore;
@@ -47,7 +47,8 @@ pub fn compare_import(engine: &Engine, path: &Path) -> Result<(), String> {
 fn imported(engine: &Engine, path: &Path) -> Result<Imported, String> {
     let failed = |error: forklore::Error| format!("import: {error}");
     let options = ImportOptions::in_workspace(Workspace::new("/here"));
-    let report = engine.import(&[path.to_owned()], &options, &mut |_| {}).map_err(failed)?;
+    let report =
+        Importer::new(engine).import(&[path.to_owned()], &options, &mut |_| {}).map_err(failed)?;
     if !report.problems.is_empty() {
         return Err(format!("the import has problems: {:?}", report.problems));
     }

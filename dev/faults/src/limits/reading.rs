@@ -2,7 +2,8 @@
 
 use forklore::Engine;
 use forklore::engine::error::Result;
-use forklore::engine::{AppendRequest, Create, Delete, DeleteMode, Fork, ImportOptions, NewEvent};
+use forklore::engine::{AppendRequest, Create, Delete, DeleteMode, Fork, NewEvent};
+use forklore::import::{ImportOptions, Importer};
 use forklore_conformance::scene::id;
 use forklore_core::ErrorKind;
 use forklore_core::workspace::Workspace;
@@ -81,7 +82,9 @@ fn write(engine: &Engine, verb: &str, task: &Task) -> Result<()> {
         }
         "import" => {
             let paths: Vec<_> = task.file.iter().cloned().collect();
-            engine.import(&paths, &ImportOptions::in_workspace(here()), &mut |_| {}).map(drop)
+            Importer::new(engine)
+                .import(&paths, &ImportOptions::in_workspace(here()), &mut |_| {})
+                .map(drop)
         }
         _ => engine.gc().map(drop),
     }

@@ -1,5 +1,6 @@
 //! The agents that keep sessions on this machine.
 
+use forklore::import::Importer;
 use forklore::store::health::{Health, Status};
 use forklore::{StoreUrl, blocking};
 
@@ -11,7 +12,9 @@ pub(super) fn look(health: &mut Health) {
     // The store may not open, so the files are counted without it.
     let Ok(engine) = blocking::open_url(&StoreUrl::Memory) else { return };
     for agent in agents::here() {
-        let Ok(survey) = engine.survey(agent.dialect, &agent.places) else { continue };
+        let Ok(survey) = Importer::new(engine).survey(agent.dialect, &agent.places) else {
+            continue;
+        };
         let places: Vec<_> = agent.places.iter().map(|place| agents::typed(place)).collect();
         let files = count(survey.files, "session file");
         let message = format!("{}: {files} in {}", agent.agent, places.join(" and "));

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use forklore::core::SessionId;
-use forklore::engine::{ImportProblem, ImportReport, ImportedSession};
+use forklore::import::{ImportReport, ImportedSession, Problem as ImportProblem};
 
 use crate::output::{Cell, Column, Page, ShortIds, Table, Tone, bytes, count, cut, grouped};
 

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use forklore::Engine;
 use forklore::core::ErrorKind;
 use forklore::core::agent_format::AgentFormat;
-use forklore::engine::ImportOptions;
+use forklore::import::{ImportOptions, Importer};
 
 use self::followed::{Followed, Next};
 use self::news::News;
@@ -87,14 +87,14 @@ impl Watch<'_> {
             if !self.may_be_session(path) {
                 continue;
             }
-            let sessions = self.engine.imported(path);
+            let sessions = Importer::new(self.engine).sessions_of(path);
             self.news.gone(path, &sessions.unwrap_or_default())?;
         }
         let to_read: Vec<_> = there.into_iter().filter(|path| self.is_meant(path)).collect();
         if to_read.is_empty() {
             return Ok(false);
         }
-        match self.engine.import(&to_read, &self.options, &mut |_| {}) {
+        match Importer::new(self.engine).import(&to_read, &self.options, &mut |_| {}) {
             Ok(report) => self.news.tell(&report).map(|()| false),
             Err(error) => self.news.refused(&error).map(|()| true),
         }
@@ -108,7 +108,7 @@ impl Watch<'_> {
     }
 
     fn may_be_session(&self, path: &Path) -> bool {
-        let dialects = self.engine.dialects();
+        let dialects = self.engine.agent_formats();
         match &self.options.from {
             Some(name) => dialects.named(name).is_some_and(|dialect| reads(dialect, path)),
             None => dialects.0.iter().any(|dialect| reads(*dialect, path)),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use forklore::Engine;
 use forklore::core::workspace::Workspace;
-use forklore::engine::{ImportOptions, ImportReport, ProblemKind};
+use forklore::import::{ImportOptions, ImportReport, Importer, ProblemKind};
 use forklore::store::memory::MemoryStore;
 use forklore_faults::bytes::{Damage, run_all};
 use forklore_faults::golden::testdata;
@@ -60,7 +60,7 @@ fn try_one(agent: &str, place: &Path, case: &Case) -> Result<(), String> {
     let engine = engine.with_agent_formats(forklore::formats::AGENT_FORMATS);
     let options = ImportOptions::in_workspace(Workspace::new("/here"));
     let options = ImportOptions { from: Some(agent.into()), ..options };
-    let report = engine
+    let report = Importer::new(&engine)
         .import(&[place.to_owned()], &options, &mut |_| {})
         .map_err(|error| format!("the import failed: {error}"))?;
     every_bad_line_is_told(&bytes, &report)?;

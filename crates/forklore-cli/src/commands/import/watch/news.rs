@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 
 use forklore::Error;
 use forklore::core::{ErrorKind, SessionId};
-use forklore::engine::{
-    ImportProblem, ImportReport, ImportedFile, ImportedSession, KeptFile, ProblemKind,
+use forklore::import::{
+    ImportReport, ImportedFile, ImportedSession, Problem as ImportProblem, ProblemKind,
+    StoredSidecar,
 };
 use serde::Serialize;
 
@@ -94,8 +95,8 @@ impl<'a> News<'a> {
         Ok(())
     }
 
-    fn kept(&mut self, file: &KeptFile) -> Result<()> {
-        let KeptFile { path, dialect, session, bytes: size, .. } = file;
+    fn kept(&mut self, file: &StoredSidecar) -> Result<()> {
+        let StoredSidecar { path, dialect, session, bytes: size, .. } = file;
         self.files += 1;
         self.say(&Line::Kept { path, dialect, bytes: *size, session }, |page| {
             let what = format!("{:<10}{}", "beside", bytes(*size));

@@ -1,0 +1,76 @@
+//! How the paths of files are spelled in a store: as they are where they are UTF-8, else so that
+//! every byte can be told again. Else two names that are none would be one.
+
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+/// What a path begins with in which bytes that are no UTF-8 are spelled `%` and two hexadecimal
+/// digits, and `%` too. Nothing else does: a path that is absolute begins with `/`, and no other
+/// has an empty part.
+const BYTES: &str = "bytes://";
+
+/// The path as text.
+#[must_use]
+pub fn path_text(path: &Path) -> String {
+    if let Some(text) = path.to_str() {
+        return text.to_owned();
+    }
+    let mut text = BYTES.to_owned();
+    for chunk in path.as_os_str().as_bytes().utf8_chunks() {
+        text.push_str(&chunk.valid().replace('%', "%25"));
+        for byte in chunk.invalid() {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "%{byte:02X}");
+        }
+    }
+    text
+}
+
+/// The path that is spelled so.
+#[must_use]
+pub fn path_of(text: &str) -> PathBuf {
+    let Some(spelled) = text.strip_prefix(BYTES) else { return PathBuf::from(text) };
+    let mut parts = spelled.split('%');
+    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for part in parts {
+        match part.split_at_checked(2).map(|(hex, rest)| (u8::from_str_radix(hex, 16), rest)) {
+            Some((Ok(byte), rest)) => {
+                bytes.push(byte);
+                bytes.extend_from_slice(rest.as_bytes());
+            }
+            // Nobody spells that; it is taken as it stands.
+            _ => bytes.extend(b"%".iter().chain(part.as_bytes())),
+        }
+    }
+    PathBuf::from(OsString::from_vec(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+
+    use super::*;
+
+    fn path(bytes: &[u8]) -> &Path {
+        Path::new(OsStr::from_bytes(bytes))
+    }
+
+    #[test]
+    fn every_path_comes_back_and_no_two_are_spelled_alike() {
+        let cases: [(&[u8], &str); 7] = [
+            (b"/a/b%FF", "/a/b%FF"),
+            ("/a/\u{e9}%".as_bytes(), "/a/\u{e9}%"),
+            (b"/a/b\xff", "bytes:///a/b%FF"),
+            (b"/a/b\xff%FF\xe9", "bytes:///a/b%FF%25FF%E9"),
+            (b"a/\xc3\xa9\xc3", "bytes://a/\u{e9}%C3"),
+            ("bytes:/x\u{fffd}".as_bytes(), "bytes:/x\u{fffd}"),
+            (b"\xf0\x9f\x98", "bytes://%F0%9F%98"),
+        ];
+        for (bytes, text) in cases {
+            assert_eq!((path_text(path(bytes)).as_str(), &*path_of(text)), (text, path(bytes)));
+        }
+        assert_eq!(path_of("bytes:///a%zz%4"), path(b"/a%zz%4"));
+    }
+}

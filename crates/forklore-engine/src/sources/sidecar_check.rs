@@ -1,0 +1,56 @@
+//! Whether the files beside those of sessions are what was read of them.
+
+use std::collections::HashSet;
+use std::io;
+
+use forklore_core::{ErrorKind, Header};
+use forklore_store::port::Problem;
+use forklore_store::sources::FindSource;
+
+use super::is_erased;
+use crate::{Engine, Error, Result};
+
+impl Engine {
+    /// Reads the files that lie beside the one of a session; its first session names them.
+    pub(crate) fn sidecar_problems(&self, header: &Header) -> Result<Vec<Problem>> {
+        let Ok(sources) = self.sources() else { return Ok(Vec::new()) };
+        let mut problems = Vec::new();
+        let mut tell = |error: Error, what: &str| match error.kind() {
+            kind @ (ErrorKind::Corrupt | ErrorKind::MissingAncestor) => {
+                let session_id = Some(header.id.clone());
+                let message = format!("{what}: {error}");
+                problems.push(Problem { session_id, seq: None, attachment: None, kind, message });
+                Ok(())
+            }
+            _ => Err(error),
+        };
+        let own = match sources.sources(&FindSource::Session(header.id.clone())) {
+            Ok(found) => found.into_iter().next(),
+            // The store has named it.
+            Err(error) => {
+                return tell(error.into(), "the file it was read from").map(|()| problems);
+            }
+        };
+        let Some(own) = own.filter(|own| own.sessions.first().is_some_and(|it| it.id == header.id))
+        else {
+            return Ok(problems);
+        };
+        let beside = match self.sidecars_of(&own) {
+            Ok(beside) => beside,
+            Err(error) => return tell(error, "the files beside its own").map(|()| problems),
+        };
+        let mut seen = HashSet::new();
+        for source in beside.into_iter().filter(|source| seen.insert(source.id)) {
+            let path = source.paths.first().map(|seen| seen.path.clone()).unwrap_or_default();
+            let checked = match is_erased(sources, &source) {
+                Ok(true) => Ok(()),
+                Ok(false) => self.restore_source(source, &mut io::sink()).map(drop),
+                Err(error) => Err(error),
+            };
+            if let Err(error) = checked {
+                tell(error, &format!("the file beside its own, {path}"))?;
+            }
+        }
+        Ok(problems)
+    }
+}

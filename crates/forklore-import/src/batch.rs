@@ -1,0 +1,145 @@
+//! What one step will write, while it is gathered.
+
+use std::collections::HashMap;
+
+use forklore_core::header::Usage;
+use forklore_core::{Event, SessionId};
+use forklore_store::port::{Append, NewSession, Write};
+use forklore_store::sources::{LineEnd, Place, Range, RecordKey};
+use jiff::Timestamp;
+
+use forklore_engine::sources::Spread;
+
+const BYTES: usize = 8 << 20;
+const RECORDS: usize = 4_000;
+
+/// What one step will write.
+#[derive(Default)]
+pub(crate) struct Batch {
+    pub(crate) writes: Vec<Write>,
+    pub(crate) ranges: Vec<Range>,
+    pub(crate) places: Vec<(RecordKey, Place)>,
+    pub(crate) names: Vec<RecordKey>,
+    /// The append of each session, as a number in `writes`.
+    appends: HashMap<u32, usize>,
+    recent: HashMap<RecordKey, Place>,
+    bytes: usize,
+}
+
+impl Batch {
+    pub(crate) fn is_full(&self) -> bool {
+        self.bytes >= BYTES || self.places.len() >= RECORDS
+    }
+
+    /// Whether it says anything new about the session.
+    pub(crate) fn touches(&self, session: u32, id: &SessionId) -> bool {
+        let made = |write: &Write| matches!(write, Write::Create(new) if new.id == *id);
+        self.appends.contains_key(&session) || self.writes.iter().any(made)
+    }
+
+    /// The place of a record that is not written yet.
+    pub(crate) fn place(&self, key: RecordKey) -> Option<Place> {
+        self.recent.get(&key).copied()
+    }
+
+    pub(crate) fn create(&mut self, new: NewSession) {
+        self.writes.push(Write::Create(Box::new(new)));
+    }
+
+    /// Adds an event to a session whose head is `head` before it.
+    pub(crate) fn append(
+        &mut self,
+        session: u32,
+        id: &SessionId,
+        head: i64,
+        event: Event,
+        usage: Usage,
+    ) {
+        self.bytes += event.data.get().len();
+        let now = event.ts;
+        let known = self.appends.get(&session).and_then(|at| self.writes.get_mut(*at));
+        if let Some(Write::Append { append, .. }) = known {
+            append.now = append.now.max(now);
+            append.usage += usage;
+            append.events.push(event);
+            return;
+        }
+        let append = Append { events: vec![event], expect: Some(head), owner: None, usage, now };
+        self.appends.insert(session, self.writes.len());
+        self.writes.push(Write::Append { session: id.clone(), append });
+    }
+
+    pub(crate) fn found(&mut self, key: RecordKey, place: Place) {
+        self.recent.insert(key, place);
+        self.places.push((key, place));
+    }
+
+    /// No append of the session may be dated before what it holds already.
+    pub(crate) fn not_before(&mut self, session: u32, updated: Timestamp) {
+        let known = self.appends.get(&session).and_then(|at| self.writes.get_mut(*at));
+        if let Some(Write::Append { append, .. }) = known {
+            append.now = append.now.max(updated);
+        }
+    }
+
+    pub(crate) fn event(&mut self, place: Place, line_end: LineEnd) {
+        let Place { session: at, position, .. } = place;
+        if let Some(Range::Events { session, from, count, end }) = self.ranges.last_mut()
+            && *session == at
+            && *end == line_end
+            && *from + *count == position
+        {
+            *count += 1;
+            return;
+        }
+        self.ranges.push(Range::Events { session: at, from: position, count: 1, end: line_end });
+    }
+
+    /// Adds a line that repeats an event which a session of the file inherits.
+    pub(crate) fn repeated(&mut self, line: Range) {
+        if let Range::Inherited { session: at, seq: next, end: line_end, .. } = line
+            && let Some(Range::Inherited { session, seq, count, end }) = self.ranges.last_mut()
+            && (*session, *end, *seq + *count) == (at, line_end, next)
+        {
+            *count += 1;
+            return;
+        }
+        self.ranges.push(line);
+    }
+
+    /// Keeps the bytes of a line and what follows it.
+    pub(crate) fn keep_line(&mut self, bytes: &[u8], end: LineEnd) {
+        self.keep(bytes);
+        self.keep(end.bytes());
+    }
+
+    pub(crate) fn raw(&mut self, place: Place, bytes: &[u8]) {
+        let Place { session, position, .. } = place;
+        self.ranges.push(Range::Raw { session, position, bytes: bytes.to_vec() });
+    }
+
+    /// Adds an event whose bytes are its payload spread over lines.
+    pub(crate) fn spread(&mut self, place: Place, spread: &Spread<'_>) {
+        let Place { session, position, .. } = place;
+        let (margin, indent, end) = (spread.margin.to_vec(), spread.indent.to_vec(), spread.end);
+        self.ranges.push(Range::Spread { session, position, margin, indent, end });
+    }
+
+    pub(crate) fn keep(&mut self, bytes: &[u8]) {
+        self.bytes += bytes.len();
+        match self.ranges.last_mut() {
+            _ if bytes.is_empty() => {}
+            Some(Range::Kept(kept)) => kept.extend_from_slice(bytes),
+            _ => self.ranges.push(Range::Kept(bytes.to_vec())),
+        }
+    }
+
+    pub(crate) fn gone(&mut self, len: usize) {
+        // The bytes are dropped, but blocks that they fill may be held by what stands beside them.
+        self.bytes += len;
+        match self.ranges.last_mut() {
+            Some(Range::Gone(gone)) => *gone += len as u64,
+            _ => self.ranges.push(Range::Gone(len as u64)),
+        }
+    }
+}

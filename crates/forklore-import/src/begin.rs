@@ -1,0 +1,183 @@
+//! New sessions: the file's own, and its branches as forks (SPEC 6, 11).
+
+use forklore_core::agent_format::Record;
+use forklore_core::header::Usage;
+use forklore_core::workspace::Workspace;
+use forklore_core::{Cut, CutError, Header, Label, Selector, SessionId, SessionKind};
+use forklore_store::port::NewSession;
+use forklore_store::sources::{Place, RecordKey};
+use jiff::Timestamp;
+
+use crate::child::Child;
+use crate::file_session::{FileSession, Following};
+use crate::reading::Reading;
+use forklore_engine::{Error, Result};
+
+/// Where a branch of the file begins.
+pub(crate) struct Begin {
+    /// The session it begins in.
+    pub(crate) parent: u32,
+    pub(crate) behind: Behind,
+    pub(crate) kind: SessionKind,
+}
+
+/// The last event before a branch.
+#[derive(Clone, Copy)]
+pub(crate) enum Behind {
+    /// None: it begins at the start.
+    Nothing,
+    /// The session's own one at this position.
+    Own(u64),
+    /// The inherited one with this seq.
+    Inherited(u64),
+}
+
+impl Behind {
+    pub(crate) fn of(place: Place) -> Self {
+        if place.inherited { Self::Inherited(place.position) } else { Self::Own(place.position) }
+    }
+
+    /// The last event of a session that came from the file.
+    pub(crate) fn tip(session: Option<&FileSession>) -> Self {
+        session.and_then(FileSession::tip).map_or(Self::Nothing, Self::Own)
+    }
+}
+
+impl Reading<'_> {
+    pub(crate) fn session(&self, at: u32) -> Option<&FileSession> {
+        self.sessions.get(usize::try_from(at).ok()?)
+    }
+
+    /// Makes the session that the file is known by, still without an event.
+    pub(crate) fn begin_file(&mut self, record: &Record) -> Result<()> {
+        self.begin_first(record.ts)
+    }
+
+    /// The same for a file whose first event has this time, if it has one.
+    pub(crate) fn begin_first(&mut self, ts: Option<Timestamp>) -> Result<()> {
+        self.name_original();
+        let native = self.native_id();
+        let id = self.taken.file_id(self.engine.store(), self.dialect.name(), &native)?;
+        let created = self.state.facts.created.or(ts).unwrap_or(self.file_time);
+        let cwd = self.state.facts.cwd.as_deref().filter(|cwd| !cwd.is_empty());
+        let workspace = cwd.map(Workspace::new);
+        self.state.told.title_key = self.title_key();
+        let beginning = match self.copied_beginning()? {
+            Some(copied) => Some(copied),
+            None => self.base()?,
+        };
+        if let Some((parent, cut)) = beginning {
+            let workspace = workspace.unwrap_or_else(|| parent.workspace.clone());
+            let (kind, title) = (SessionKind::Branch, self.title());
+            self.begin_child(Child { id, kind, parent, cut, title, workspace, created })?;
+            return Ok(());
+        }
+        if let Some((parent, cut)) = self.caller()? {
+            let workspace = workspace.unwrap_or_else(|| parent.workspace.clone());
+            let (kind, title) = (SessionKind::Delegate, self.title());
+            self.begin_child(Child { id, kind, parent, cut, title, workspace, created })?;
+            return Ok(());
+        }
+        let workspace = workspace.unwrap_or_else(|| self.options.workspace.clone());
+        let new = NewSession {
+            kind: SessionKind::Root,
+            label: Label::main(),
+            title: self.title(),
+            ..self.new_session(id, workspace, created)
+        };
+        self.add(new, 0, 0);
+        Ok(())
+    }
+
+    /// Makes a session that branches off from another of the file, and returns its number.
+    pub(crate) fn begin_fork(
+        &mut self,
+        record: &Record,
+        key: Option<RecordKey>,
+        begin: &Begin,
+    ) -> Result<u32> {
+        let Some(parent) = self.session(begin.parent).map(|parent| parent.id.clone()) else {
+            return Err(Error::invalid("source", "the source names a session that it has not"));
+        };
+        if self.batch.touches(begin.parent, &parent) {
+            // The cut is resolved by the store, in what it holds.
+            self.flush(false)?;
+        }
+        self.settle()?;
+        let parent = self.engine.store().header(&parent)?;
+        let cut = self.cut(&parent, begin.behind)?;
+        let id = self.fork_id(record, key)?;
+        let created = record.ts.or(self.state.last_ts).unwrap_or(self.file_time);
+        if record.sidechain {
+            self.state.sidechains.push(u32::try_from(self.sessions.len()).unwrap_or(u32::MAX));
+        }
+        let (kind, workspace) = (begin.kind, parent.workspace.clone());
+        self.begin_child(Child { id, kind, parent, cut, title: None, workspace, created })
+    }
+
+    pub(crate) fn cut(&self, parent: &Header, behind: Behind) -> Result<Cut> {
+        let seq = match behind {
+            Behind::Nothing | Behind::Inherited(0) => return Ok(Cut::default()),
+            Behind::Own(position) => parent.seq_of_own(position),
+            Behind::Inherited(seq) => seq,
+        };
+        let seq = i64::try_from(seq).unwrap_or(i64::MAX);
+        match self.engine.cut(parent, &Selector::Seq(seq)) {
+            // Nothing before the record is inherited.
+            Err(Error::Cut { source: CutError::NothingToFork { .. }, .. }) => Ok(Cut::default()),
+            cut => cut,
+        }
+    }
+
+    fn fork_id(&mut self, record: &Record, key: Option<RecordKey>) -> Result<SessionId> {
+        let repeated = key.map(|key| self.place(key)).transpose()?.flatten().is_some();
+        let first = match &record.native_id {
+            Some(id) if !repeated => id.clone(),
+            _ => self.position().to_string(),
+        };
+        let Some(file) = self.sessions.first() else {
+            return Err(Error::invalid("source", "the source has no session"));
+        };
+        self.taken.fork_id(self.engine.store(), self.dialect.name(), &file.id, &first)
+    }
+
+    pub(crate) fn new_session(
+        &self,
+        id: SessionId,
+        workspace: Workspace,
+        created: Timestamp,
+    ) -> NewSession {
+        NewSession {
+            id,
+            kind: SessionKind::Root,
+            label: Label::main(),
+            title: None,
+            workspace,
+            principal: None,
+            permissions: None,
+            metadata: None,
+            config: None,
+            dialect: Some(self.dialect.name().to_owned()),
+            source: Some(self.seen.path.clone()),
+            copy_of: None,
+            created,
+            from: None,
+            events: Vec::new(),
+            usage: Usage::default(),
+        }
+    }
+
+    pub(crate) fn add(&mut self, new: NewSession, inherited: u64, events: u64) {
+        self.sessions.push(FileSession {
+            id: new.id.clone(),
+            events,
+            inherited,
+            forked: new.from.is_some(),
+            following: Following::Follows,
+            appended: 0,
+            updated: new.created,
+        });
+        self.taken.made.insert(new.id.clone());
+        self.batch.create(new);
+    }
+}

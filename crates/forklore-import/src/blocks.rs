@@ -1,0 +1,74 @@
+//! The blocks a file is read into. Events are parts of them, so nothing is copied; a block is
+//! used again once the store has written everything that was read into it.
+
+use std::io::{self, Read};
+
+use bytes::{Bytes, BytesMut};
+
+/// The size of a block, unless a line is longer.
+pub(crate) const BLOCK: usize = 1 << 20;
+/// The most blocks waiting to be used again: those of two steps.
+const WAITING: usize = 24;
+
+/// Blocks that were read into.
+#[derive(Default)]
+pub(crate) struct Blocks(Vec<Bytes>);
+
+impl Blocks {
+    /// The next block: `begun`, and behind it what `input` has to say, so much that the block has
+    /// `size` bytes. It is shorter at the end of the input only.
+    pub(crate) fn read(
+        &mut self,
+        input: &mut impl Read,
+        begun: &[u8],
+        size: usize,
+    ) -> io::Result<Bytes> {
+        let mut block = self.free(size);
+        let mut filled = begun.len();
+        block.get_mut(..filled).unwrap_or_default().copy_from_slice(begun);
+        while let Some(room) = block.get_mut(filled..).filter(|room| !room.is_empty()) {
+            match input.read(room) {
+                Ok(0) => break,
+                Ok(read) => filled += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let whole = block.freeze();
+        let read = whole.slice(..filled);
+        if size == BLOCK && self.0.len() < WAITING {
+            self.0.push(whole);
+        }
+        Ok(read)
+    }
+
+    /// A block of bytes that say nothing any more, or never did.
+    fn free(&mut self, size: usize) -> BytesMut {
+        if size == BLOCK
+            && let Some(at) = self.0.iter().position(Bytes::is_unique)
+            && let Ok(block) = self.0.swap_remove(at).try_into_mut()
+        {
+            return block;
+        }
+        BytesMut::zeroed(size)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_is_used_again_once_nothing_of_it_is_held() {
+        let mut blocks = Blocks::default();
+        let mut input = io::repeat(b'x');
+        let held = blocks.read(&mut input, b"begun", BLOCK).unwrap().slice(3..6);
+        let other = blocks.read(&mut input, b"", BLOCK).unwrap();
+        assert_eq!((held.as_ref(), other.len(), blocks.0.len()), (&b"unx"[..], BLOCK, 2));
+        let place = other.as_ptr();
+        drop(other);
+        let again = blocks.read(&mut &b"short"[..], b"", BLOCK).unwrap();
+        assert_eq!((again.as_ref(), again.as_ptr(), blocks.0.len()), (&b"short"[..], place, 2));
+        assert_eq!(held.as_ref(), b"unx");
+    }
+}

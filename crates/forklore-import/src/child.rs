@@ -1,0 +1,79 @@
+//! A session that begins inside another one (SPEC 6, 11).
+
+use forklore_core::workspace::Workspace;
+use forklore_core::{Cut, Header, SessionId, SessionKind, Strategy, ToolCallPolicy};
+use forklore_store::port::{Beginning, NewSession};
+use jiff::Timestamp;
+
+use crate::reading::Reading;
+use forklore_engine::Result;
+use forklore_engine::{ForkRecord, limitations};
+
+/// A session to be made, and where it begins.
+pub(crate) struct Child {
+    pub(crate) id: SessionId,
+    pub(crate) kind: SessionKind,
+    pub(crate) parent: Header,
+    pub(crate) cut: Cut,
+    pub(crate) title: Option<String>,
+    pub(crate) workspace: Workspace,
+    pub(crate) created: Timestamp,
+}
+
+impl Child {
+    /// Inherited events.
+    fn inherited(&self) -> u64 {
+        if self.kind == SessionKind::Branch { self.cut.kept } else { 0 }
+    }
+
+    /// The payload of the event that its log begins with.
+    fn record(&self) -> ForkRecord<'_> {
+        ForkRecord {
+            kind: self.kind,
+            parent_session_id: &self.parent.id,
+            root_session_id: &self.parent.root_id,
+            cut: &self.cut,
+            cut_asked: None,
+            event_count: self.inherited(),
+            strategy: Strategy::ShareV1,
+            tool_calls: ToolCallPolicy::Verbatim,
+            workspace: &self.workspace,
+            parent_workspace: &self.parent.workspace,
+            principal: self.parent.principal.as_deref(),
+            parent_principal: self.parent.principal.as_deref(),
+            limitations: limitations(self.kind),
+        }
+    }
+}
+
+impl Reading<'_> {
+    /// Makes the session, the next of the file, and returns its number.
+    pub(crate) fn begin_child(&mut self, child: Child) -> Result<u32> {
+        let at = u32::try_from(self.sessions.len()).unwrap_or(u32::MAX);
+        if child.kind == SessionKind::Branch {
+            for call in self.engine.open_calls(&child.parent, &child.cut)?.calls() {
+                self.state.open_call(at, &call.id);
+            }
+        }
+        let (inherited, first) =
+            (child.inherited(), child.record().event(&child.id, child.created)?);
+        let Child { id, kind, parent, cut, title, workspace, created } = child;
+        let new = NewSession {
+            kind,
+            label: self.taken.label(&id),
+            title,
+            principal: parent.principal,
+            permissions: parent.permissions,
+            events: vec![first],
+            from: Some(Beginning {
+                parent: parent.id,
+                cut,
+                strategy: Strategy::ShareV1,
+                tool_calls: ToolCallPolicy::Verbatim,
+            }),
+            ..self.new_session(id, workspace, created)
+        };
+        self.add(new, inherited, 1);
+        Ok(at)
+    }
+}

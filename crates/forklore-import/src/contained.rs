@@ -1,0 +1,151 @@
+//! Sessions that stand in a file together with others: each is read as a file of lines of its
+//! own, which only grows (SPEC 11).
+
+use std::cell::RefCell;
+use std::io::{BufReader, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use forklore_core::session_container::{ExpandError, Found, Inside, SessionContainer, Trouble};
+use forklore_store::sources::{FindSource, SeenFile, Source, Sources};
+use jiff::Timestamp;
+
+use crate::opened::Opened;
+use crate::report::{Problem, ProblemKind};
+use forklore_engine::sources::path_text;
+use forklore_engine::{Engine, Error, Result};
+
+/// A session in a file, and how to read it.
+pub(crate) struct ContainedSession {
+    inside: Rc<RefCell<Box<dyn Inside>>>,
+    found: Found,
+}
+
+/// What of a file that holds sessions was imported before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Standing {
+    /// Whether any of its sessions was.
+    pub(crate) imported: bool,
+    /// Whether any of them has something new, or cannot be looked at.
+    pub(crate) to_read: bool,
+}
+
+/// What became of a session in a file.
+pub(crate) struct Look {
+    pub(crate) file: Opened,
+    pub(crate) problems: Vec<Problem>,
+}
+
+impl ContainedSession {
+    /// The sessions in a file, each with the path by which its lines are known.
+    pub(crate) fn of(
+        expander: &dyn SessionContainer,
+        path: &Path,
+    ) -> Result<Vec<(PathBuf, Self)>, ExpandError> {
+        let mut inside = expander.open(path)?;
+        let all = inside.sessions()?;
+        let inside = Rc::new(RefCell::new(inside));
+        let named = |found: Found| {
+            let mut name = path.as_os_str().to_owned();
+            name.push("#");
+            name.push(&found.id);
+            (PathBuf::from(name), Self { inside: inside.clone(), found })
+        };
+        Ok(all.into_iter().map(named).collect())
+    }
+
+    pub(crate) fn found(&self) -> &Found {
+        &self.found
+    }
+
+    /// How the sessions in a file stand to those that were imported; none of them is read.
+    pub(crate) fn standing(
+        engine: &Engine,
+        sources: &dyn Sources,
+        expander: &dyn SessionContainer,
+        path: &Path,
+    ) -> Result<Standing> {
+        let Ok(sessions) = Self::of(expander, path) else {
+            return Ok(Standing { imported: false, to_read: true });
+        };
+        let mut standing = Standing::default();
+        for (path, session) in sessions {
+            let label = path.to_string_lossy().into_owned();
+            let known = sources.sources(&FindSource::Latest(label.clone()))?.into_iter().next();
+            standing.imported |= known.is_some();
+            standing.to_read |= known.is_none_or(|known| {
+                let deleted = engine.has_deleted(&known).unwrap_or(false);
+                session.unchanged(&known, &label, deleted).is_none()
+            });
+        }
+        Ok(standing)
+    }
+
+    /// The lines of the session: those that are known, and those that are new.
+    pub(crate) fn open(
+        &self,
+        engine: &Engine,
+        sources: &dyn Sources,
+        path: &Path,
+        again: bool,
+    ) -> Result<Look> {
+        let label = path_text(path);
+        let known = sources.sources(&FindSource::Latest(label.clone()))?.into_iter().next();
+        let deleted =
+            known.as_ref().is_some_and(|source| engine.has_deleted(source).unwrap_or(false));
+        let known = known.filter(|_| !(deleted && again));
+        let failed = |error| Error::io("cannot write the lines of a session", error);
+        let mut file =
+            tempfile::Builder::new().append(true).tempfile().map_err(failed)?.into_file();
+        if let Some(seen) = known.as_ref().and_then(|known| self.unchanged(known, &label, deleted))
+        {
+            let file = Opened::over(file, path, seen, self.time()).map_err(failed)?;
+            return Ok(Look { file, problems: Vec::new() });
+        }
+        if let Some(session) = known.as_ref().and_then(|known| known.sessions.first()) {
+            engine.restore(&session.id, &mut file)?;
+        }
+        file.seek(SeekFrom::Start(0)).map_err(failed)?;
+        let mut before = BufReader::new(file.try_clone().map_err(failed)?);
+        let lines = self.inside.borrow_mut().lines(&self.found.id, &mut before, &mut file);
+        let troubles = lines.map_err(|error| Error::io("cannot read a session", other(error)))?;
+        let size = file.metadata().map_err(failed)?.len();
+        let seen = SeenFile { path: label, size, modified: self.found.state };
+        Ok(Look {
+            file: Opened::over(file, path, seen, self.time()).map_err(failed)?,
+            problems: troubles.into_iter().map(|trouble| problem(path, trouble)).collect(),
+        })
+    }
+
+    /// How the session was last seen, where it has not changed since, or where its lines cannot
+    /// be gone on with because some of them were deleted.
+    fn unchanged(&self, known: &Source, label: &str, deleted: bool) -> Option<SeenFile> {
+        let mut seen = known.paths.iter().filter(|seen| seen.path == label);
+        let same = |seen: &&SeenFile| seen.modified == self.found.state || deleted;
+        seen.find(same).cloned()
+    }
+
+    fn time(&self) -> Timestamp {
+        self.found.created.unwrap_or(Timestamp::UNIX_EPOCH)
+    }
+}
+
+fn problem(path: &Path, trouble: Trouble) -> Problem {
+    match trouble {
+        Trouble::Unfinished(message) => Problem::of_file(path, ProblemKind::Incomplete, message),
+        Trouble::Damage(message) => Problem::of_file(path, ProblemKind::Damage, message),
+    }
+}
+
+/// That a file with sessions could not be read.
+pub(crate) fn refused(path: &Path, error: &ExpandError) -> Problem {
+    let kind = match error {
+        ExpandError::UnknownVersion(_) => ProblemKind::UnknownFormat,
+        _ => ProblemKind::Unreadable,
+    };
+    Problem::of_file(path, kind, error.to_string())
+}
+
+fn other(error: ExpandError) -> std::io::Error {
+    std::io::Error::other(error)
+}

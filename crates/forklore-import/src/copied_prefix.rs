@@ -1,0 +1,414 @@
+//! Files that begin with a copy of another file's records, as agents make them to fork: their
+//! session is a fork that shares what was copied (SPEC 1, 11).
+//!
+//! While no session of the file is begun, each record is compared with the next event of the
+//! session it may be copied from. The first that differs begins the file's session, there.
+
+use std::collections::VecDeque;
+
+use bytestring::ByteString;
+use forklore_core::agent_format::Record;
+use forklore_core::{Cut, Data, Event, Header, Selector, SessionId, SessionKind};
+use forklore_store::port::{At, Stored};
+use forklore_store::sources::{FindSource, LineEnd, Place, Range, RecordKey, Source, SourceId};
+use serde::{Deserialize, Serialize};
+
+use crate::file_session::FileSession;
+use crate::opened::record_key;
+use crate::reading::Reading;
+use forklore_engine::Events;
+use forklore_engine::Result;
+
+/// The most bytes in which a copied record differs from its original: ids and times.
+pub(crate) const DIFFERENCE: usize = 512;
+/// The same where no id says which record it is.
+pub(crate) const NAMELESS: usize = 64;
+/// How many events that nobody inherits are looked through for a nameless record.
+const PASSED: usize = 256;
+
+/// How far a file repeats the records of another one; kept with its source.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct CopyProgress {
+    /// The name of the first record, by which both files go.
+    name: Option<RecordKey>,
+    /// The session that holds the last event repeated.
+    session: SessionId,
+    /// How many inheritable events were repeated.
+    kept: u64,
+    /// The seq of the last of them there.
+    seq: u64,
+    /// Whether the agent would resume at one of them.
+    leaf: bool,
+}
+
+impl CopyProgress {
+    /// The session that holds the last event repeated.
+    pub(crate) fn session(&self) -> &SessionId {
+        &self.session
+    }
+}
+
+/// The events that the next records may repeat.
+pub(crate) struct OriginalEvents {
+    /// Files that begin with the same record, the oldest first.
+    sources: Vec<Source>,
+    session: SessionId,
+    events: Events,
+    /// The next inheritable event.
+    next: Option<Stored>,
+    /// The events before it that nobody inherits.
+    passed: VecDeque<Stored>,
+}
+
+impl Reading<'_> {
+    /// Whether a record repeats the next event of another file's session; it is then accounted
+    /// for and needs no event of its own.
+    pub(crate) fn repeats(
+        &mut self,
+        record: &Record,
+        text: &ByteString,
+        end: LineEnd,
+    ) -> Result<bool> {
+        if record.sidechain {
+            return Ok(false);
+        }
+        if !self.dialect.renames_copies() {
+            return self.repeats_as(record, record, text, end);
+        }
+        // Its id is its own, and says nothing of what it repeats.
+        let nameless = Record { native_id: None, ..record.clone() };
+        self.repeats_as(record, &nameless, text, end)
+    }
+
+    /// The same for a record that may be the copy of one like `copied`.
+    fn repeats_as(
+        &mut self,
+        record: &Record,
+        copied: &Record,
+        text: &ByteString,
+        end: LineEnd,
+    ) -> Result<bool> {
+        if self.state.copying.is_none() {
+            self.find_original(copied)?;
+        }
+        if self.original.is_none() {
+            self.open_original()?;
+        }
+        let Some(mut original) = self.original.take() else { return Ok(false) };
+        let repeated = if copied.class.is_inherited() {
+            self.same_event(&mut original, copied, text, end)?
+        } else {
+            // What nobody inherits is no event of the fork: its bytes stay with the file.
+            let known = match key_of(copied) {
+                Some(key) => self.is_in(&original, key)?,
+                None => original.passed(copied, text, self.most(copied)),
+            };
+            known.then(|| self.batch.keep_line(text.as_bytes(), end))
+        };
+        if repeated.is_some() {
+            self.original = Some(original);
+            self.follow(record);
+        }
+        Ok(repeated.is_some())
+    }
+
+    /// In how many bytes the record may differ from the event it repeats.
+    fn most(&self, record: &Record) -> usize {
+        let named = record.native_id.is_some() || self.dialect.renames_copies();
+        if named { DIFFERENCE } else { NAMELESS }
+    }
+
+    /// Goes on behind a repeated record.
+    fn follow(&mut self, record: &Record) {
+        self.state.last_ts = record.ts.or(self.state.last_ts);
+        let Some(copying) = &mut self.state.copying else { return };
+        copying.leaf |= record.leaf;
+        let place = Place { session: 0, position: copying.kept, inherited: true };
+        let named = record.key.as_ref().or(record.native_id.as_ref());
+        if let Some(key) = named.map(|name| record_key(name.as_bytes())) {
+            self.tip = Some((key, place));
+            self.batch.found(key, place);
+        }
+    }
+
+    /// What files go by that begin with this record.
+    fn first_record_name(&self, native: &str) -> RecordKey {
+        record_key(format!("{}\0first record\0{native}", self.dialect.name()).as_bytes())
+    }
+
+    /// Looks for a file that begins with the same record, or that the file says it was copied from.
+    fn find_original(&mut self, record: &Record) -> Result<()> {
+        let name = record.native_id.as_deref().map(|native| self.first_record_name(native));
+        self.batch.names.extend(name);
+        for source in self.originals(name)? {
+            let place = match key_of(record) {
+                Some(key) => self.sources.place(source.id, key)?,
+                None => Some(Place::own(0, 0)),
+            };
+            let Some(place) = place else { continue };
+            let Some(Header { id: session, .. }) = self.session_at(&source, place)? else {
+                continue;
+            };
+            self.state.copying = Some(CopyProgress { name, session, kept: 0, seq: 0, leaf: false });
+            return Ok(());
+        }
+        Ok(())
+    }
+
+    /// The files that this one may repeat, the oldest first.
+    fn originals(&self, name: Option<RecordKey>) -> Result<Vec<Source>> {
+        let mut sources = match name {
+            Some(name) => self.sources.sources(&FindSource::Name(name))?,
+            None => Vec::new(),
+        };
+        if let Some(original) = &self.state.facts.copied_from {
+            sources.extend(self.sources.sources(&FindSource::Path(original.clone()))?);
+            sources.extend(self.sources_of(original)?);
+        }
+        let copies: Vec<SourceId> = self.known_copies()?.iter().map(|copy| copy.id).collect();
+        sources.retain(|source| {
+            Some(source.id) != self.source
+                && source.dialect == self.dialect.name()
+                && !copies.contains(&source.id)
+                && !self.is_own(source)
+        });
+        sources.sort_by_key(|source| source.id);
+        sources.dedup_by_key(|source| source.id);
+        Ok(sources)
+    }
+
+    /// Whether it is an earlier revision of the file.
+    fn is_own(&self, source: &Source) -> bool {
+        source.paths.iter().any(|seen| seen.path == self.seen.path)
+    }
+
+    fn session_at(&self, source: &Source, place: Place) -> Result<Option<Header>> {
+        let session = usize::try_from(place.session).ok().and_then(|at| source.sessions.get(at));
+        let Some(session) = session else { return Ok(None) };
+        let header = self.engine.store().header(&session.id)?;
+        Ok(Some(header).filter(|header| header.deleted.is_none()))
+    }
+
+    fn open_original(&mut self) -> Result<()> {
+        let Some(copying) = self.state.copying.clone() else { return Ok(()) };
+        let sources = self.originals(copying.name)?;
+        let original = self.original_behind(sources, copying.session, copying.kept);
+        self.original = Some(original?);
+        Ok(())
+    }
+
+    fn original_behind(
+        &self,
+        sources: Vec<Source>,
+        session: SessionId,
+        kept: u64,
+    ) -> Result<OriginalEvents> {
+        let events = self.engine.events(&session, At::Kept(kept + 1));
+        let passed = VecDeque::new();
+        let mut original = OriginalEvents { sources, session, events, next: None, passed };
+        original.advance()?;
+        Ok(original)
+    }
+
+    /// Takes a record as the next event of the original, or of a branch of it that begins here.
+    fn same_event(
+        &mut self,
+        original: &mut OriginalEvents,
+        record: &Record,
+        text: &ByteString,
+        end: LineEnd,
+    ) -> Result<Option<()>> {
+        if let Some(key) = key_of(record)
+            && !original.is_next(record)
+        {
+            let Some(branch) = self.branch(original, key)? else { return Ok(None) };
+            *original = branch;
+        }
+        if !original.is_next(record) {
+            return Ok(None);
+        }
+        let Some(next) = &original.next else { return Ok(None) };
+        let Some(exchange) = Exchange::of(next.event.data.get(), text, self.most(record)) else {
+            return Ok(None);
+        };
+        if !exchange.is_empty() && !self.says_the_same(&next.event, text) {
+            return Ok(None);
+        }
+        if let Some(copying) = &mut self.state.copying {
+            copying.session.clone_from(&original.session);
+            copying.seq = next.seq;
+            copying.kept = next.counts.kept;
+        }
+        self.batch.repeated(exchange.range(next.counts.kept, end));
+        original.advance()?;
+        Ok(Some(()))
+    }
+
+    /// Whether a record reads as the event does: what differs is no part of what was said.
+    fn says_the_same(&self, event: &Event, text: &ByteString) -> bool {
+        let record = Data::from_checked(text.clone());
+        self.dialect.says_the_same(&event.kind, &record, &event.data)
+    }
+
+    fn is_in(&self, original: &OriginalEvents, key: RecordKey) -> Result<bool> {
+        for source in &original.sources {
+            if self.sources.place(source.id, key)?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The branch that goes on with this record where the last one repeated ends.
+    fn branch(&self, original: &OriginalEvents, key: RecordKey) -> Result<Option<OriginalEvents>> {
+        let kept = self.state.copying.as_ref().map_or(0, |copying| copying.kept);
+        for source in &original.sources {
+            let Some(place) = self.sources.place(source.id, key)? else { continue };
+            let Some(header) = self.session_at(source, place)? else { continue };
+            let begins_here = header.parent_id.as_ref() == Some(&original.session)
+                && header.inherited.kept == kept
+                && header.kind == SessionKind::Branch;
+            if begins_here && !place.inherited {
+                let sources = original.sources.clone();
+                return self.original_behind(sources, header.id, kept).map(Some);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Where the file's session begins in another one, if what was read so far was repeated.
+    pub(crate) fn copied_beginning(&mut self) -> Result<Option<(Header, Cut)>> {
+        self.original = None;
+        let Some(copying) = self.state.copying.take().filter(|copying| copying.kept > 0) else {
+            return Ok(None);
+        };
+        if copying.leaf {
+            self.state.leaf = Some(0);
+        }
+        let parent = self.engine.store().header(&copying.session)?;
+        let seq = i64::try_from(copying.seq).unwrap_or(i64::MAX);
+        let cut = self.engine.cut(&parent, &Selector::Seq(seq))?;
+        Ok(Some((parent, cut)))
+    }
+
+    /// Begins the session of a file that holds nothing but a copy.
+    pub(crate) fn begin_copy(&mut self) -> Result<()> {
+        if self.sessions.is_empty() && self.state.copying.is_some() {
+            self.begin_first(None)?;
+        }
+        Ok(())
+    }
+}
+
+/// What a record with an id of its own is found by.
+fn key_of(record: &Record) -> Option<RecordKey> {
+    record.native_id.as_deref().map(|native| record_key(native.as_bytes()))
+}
+
+impl OriginalEvents {
+    /// Goes on to the next inheritable event.
+    fn advance(&mut self) -> Result<()> {
+        self.next = None;
+        self.passed.clear();
+        for stored in self.events.by_ref() {
+            let stored = stored?;
+            if stored.event.class.is_inherited() {
+                self.next = Some(stored);
+                break;
+            }
+            if self.passed.len() < PASSED {
+                self.passed.push_back(stored);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the record may be the next event, by its type and, where it has one, its id.
+    fn is_next(&self, record: &Record) -> bool {
+        self.next.as_ref().is_some_and(|Stored { event, .. }| {
+            let native = record.native_id.as_deref();
+            event.kind == record.kind && native.is_none_or(|native| event.id.as_str() == native)
+        })
+    }
+
+    /// Whether a nameless record that nobody inherits stands before the next event, too.
+    fn passed(&mut self, record: &Record, text: &ByteString, most: usize) -> bool {
+        let same = |stored: &Stored| {
+            stored.event.kind == record.kind
+                && Exchange::of(stored.event.data.get(), text, most).is_some()
+        };
+        let at = self.passed.iter().position(same);
+        at.map(|at| self.passed.drain(..=at)).is_some()
+    }
+}
+
+impl FileSession {
+    /// Whether nothing stands behind the place.
+    pub(crate) fn ends_at(&self, place: Place) -> bool {
+        match place.inherited {
+            false => self.tip() == Some(place.position),
+            // Behind what it inherits stands the event that says so, at the position 0.
+            true => self.inherited == place.position && self.events == u64::from(self.forked),
+        }
+    }
+}
+
+/// How a copied record differs from the event it repeats: some bytes instead of others.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Exchange<'t> {
+    at: usize,
+    removed: usize,
+    inserted: &'t [u8],
+}
+
+impl<'t> Exchange<'t> {
+    /// None where they differ in more than `most` bytes.
+    pub(crate) fn of(event: &str, text: &'t str, most: usize) -> Option<Self> {
+        Self::between(event, text).filter(|it| it.removed.max(it.inserted.len()) <= most)
+    }
+
+    fn between(event: &str, record: &'t str) -> Option<Self> {
+        let (event, record) = (event.as_bytes(), record.as_bytes());
+        let alike = |(a, b): &(&u8, &u8)| a == b;
+        let at = event.iter().zip(record).take_while(alike).count();
+        let (event, record) = (event.get(at..)?, record.get(at..)?);
+        let behind = event.iter().rev().zip(record.iter().rev()).take_while(alike).count();
+        let removed = event.len() - behind;
+        let inserted = record.get(..record.len() - behind)?;
+        Some(Self { at, removed, inserted })
+    }
+
+    fn is_empty(&self) -> bool {
+        self.removed == 0 && self.inserted.is_empty()
+    }
+
+    fn range(&self, seq: u64, end: LineEnd) -> Range {
+        if self.is_empty() {
+            return Range::Inherited { session: 0, seq, count: 1, end };
+        }
+        Range::Patched {
+            session: 0,
+            seq,
+            at: self.at as u64,
+            removed: self.removed as u64,
+            inserted: self.inserted.to_vec(),
+            end,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_exchange_is_the_bytes_between_what_is_alike() {
+        let of = |event, record| Exchange::between(event, record);
+        let found = |at, removed, inserted| Some(Exchange { at, removed, inserted });
+        assert_eq!(of("{\"s\":\"abc\"}", "{\"s\":\"abc\"}"), found(11, 0, b"".as_slice()));
+        assert_eq!(of("{\"s\":\"abc\"}", "{\"s\":\"xyz\"}"), found(6, 3, b"xyz".as_slice()));
+        assert_eq!(of("aa", "aaa"), found(2, 0, b"a".as_slice()));
+        assert_eq!(of("aaa", "aa"), found(2, 1, b"".as_slice()));
+        assert_eq!(of("", "x"), found(0, 0, b"x".as_slice()));
+    }
+}

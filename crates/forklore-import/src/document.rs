@@ -1,0 +1,144 @@
+//! Texts that hold several records: whole documents, and lines with records inside.
+
+use std::io::Read;
+
+use bytes::Bytes;
+use bytestring::ByteString;
+use forklore_core::agent_format::{Line, Several};
+use forklore_core::limits::IMPORTED_DOCUMENT_BYTES;
+use forklore_store::sources::LineEnd;
+
+use crate::objects::blank_len;
+use crate::opened::Opened;
+use crate::reading::Reading;
+use crate::report::ProblemKind;
+use forklore_engine::sources::{Spread, string_len};
+use forklore_engine::{Error, Result};
+
+impl Reading<'_> {
+    /// Reads a file that is one JSON document. It is written in one step, so that it is there as
+    /// a whole or not at all.
+    pub(crate) fn document(&mut self, file: &Opened) -> Result<()> {
+        if self.seen.size > IMPORTED_DOCUMENT_BYTES {
+            let most = IMPORTED_DOCUMENT_BYTES >> 20;
+            let message = format!("the document is larger than {most} MiB and was not read");
+            self.problem(ProblemKind::TooLarge, &message);
+            return Ok(());
+        }
+        let failed = |error| Error::io(format!("cannot read {}", file.seen.path), error);
+        let mut bytes = Vec::new();
+        file.rest(0).and_then(|mut rest| rest.read_to_end(&mut bytes)).map_err(failed)?;
+        let bytes = Bytes::from(bytes);
+        let content = bytes.slice(blank_len(&bytes)..);
+        let text = self.readable(&content);
+        let read = self.reader.read(&text);
+        self.blank(bytes.get(..bytes.len() - content.len()).unwrap_or_default());
+        match read {
+            Line::Several(several) => self.several(several, &text, &content)?,
+            other => self.object(other, text.clone(), Some(&content), LineEnd::None)?,
+        }
+        // What is written is held by its records: the document is as large as all of them.
+        drop((text, content, bytes));
+        // Without a session there is nothing by which the bytes could be asked for.
+        if self.sessions.is_empty() { Ok(()) } else { self.finish() }
+    }
+
+    /// The text of a document, in which bytes that are no UTF-8 are question marks: as many of
+    /// them, so that places in it are places in the file.
+    fn readable(&mut self, content: &Bytes) -> ByteString {
+        ByteString::try_from(content.clone()).unwrap_or_else(|_| {
+            self.problem(ProblemKind::NotUtf8, "the document is not UTF-8");
+            let mut text = String::with_capacity(content.len());
+            for chunk in content.utf8_chunks() {
+                text.push_str(chunk.valid());
+                text.extend(chunk.invalid().iter().map(|_| '?'));
+            }
+            text.into()
+        })
+    }
+
+    /// Takes in the records in a text; `bytes` is what stands in the file for it.
+    pub(crate) fn several(
+        &mut self,
+        several: Several,
+        text: &ByteString,
+        bytes: &[u8],
+    ) -> Result<()> {
+        self.learn(several.facts);
+        let mut placed = Vec::with_capacity(several.records.len());
+        for (range, mut record) in several.records {
+            let Some(slice) = text.get(range.clone()) else { continue };
+            let payload = on_one_line(text.slice_ref(slice));
+            self.learn(std::mem::take(&mut record.facts));
+            self.inside = Some(range.start);
+            let verbatim = bytes.get(range.clone()) == Some(payload.as_bytes());
+            let place = self.record(record, payload.clone())?;
+            placed.push((range, place, payload, verbatim));
+        }
+        if let Some((from, why)) = several.damage {
+            self.inside = Some(from);
+            self.damage(bytes.get(..from).unwrap_or_default(), &why);
+        }
+        self.inside = None;
+        placed.sort_by_key(|(range, ..)| range.start);
+        let mut at = 0;
+        for (range, place, payload, verbatim) in placed {
+            // What overlaps the record before it is kept as it is.
+            let Some(between) = bytes.get(at..range.start) else { continue };
+            self.keep(between);
+            at = range.end;
+            let own = bytes.get(range).unwrap_or_default();
+            match place {
+                None => self.batch.gone(own.len()),
+                Some(place) if verbatim => self.batch.event(place, LineEnd::None),
+                Some(place) => match Spread::of(own, payload.as_bytes()) {
+                    Some(spread) => self.batch.spread(place, &spread),
+                    None => self.batch.raw(place, own),
+                },
+            }
+            self.account(own);
+        }
+        self.keep(bytes.get(at..).unwrap_or_default());
+        Ok(())
+    }
+
+    fn damage(&mut self, before: &[u8], why: &str) {
+        let lines = memchr::memchr_iter(b'\n', before).count() as u64;
+        self.state.lines += lines;
+        self.problem(ProblemKind::Damage, why);
+        self.state.lines -= lines;
+    }
+}
+
+/// A payload has one line. White space between tokens says nothing, so a value that was written
+/// for people is kept without it.
+fn on_one_line(text: ByteString) -> ByteString {
+    if memchr::memchr2(b'\n', b'\r', text.as_bytes()).is_none() {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = &*text;
+    while let Some(at) = rest.find(['"', ' ', '\t', '\n', '\r']) {
+        let (before, from) = rest.split_at(at);
+        out.push_str(before);
+        let len = if from.starts_with('"') { string_len(from.as_bytes()) } else { 0 };
+        let (string, behind) = from.split_at_checked(len).unwrap_or((from, ""));
+        out.push_str(string);
+        rest = if len > 0 { behind } else { from.trim_ascii_start() };
+    }
+    out.push_str(rest);
+    out.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn white_space_goes_between_tokens_only() {
+        let text = "{\n  \"a b\": [1.0,\t\"x \\\" \\\\\", \"\\\\\" ],\r\n \"é \": null}";
+        let one = r#"{"a b":[1.0,"x \" \\","\\"],"é ":null}"#;
+        assert_eq!(on_one_line(text.to_owned().into()), one);
+        assert_eq!(on_one_line("{ \"a\" : 1 }".into()), "{ \"a\" : 1 }");
+    }
+}

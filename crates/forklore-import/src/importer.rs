@@ -1,0 +1,232 @@
+//! The import of files: each is read on from where it stood, and sidecar files come last.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use forklore_core::workspace::Workspace;
+use forklore_engine::{Engine, Error, Result};
+use forklore_store::Error as StoreError;
+use forklore_store::sources::Sources;
+
+use crate::candidate::Candidate;
+use crate::continued_from::MISSING_BASE;
+use crate::name_conflicts::NameConflicts;
+use crate::opened::Opened;
+use crate::progress::{Overall, Progressed};
+use crate::report::{ImportReport, Problem, ProblemKind};
+use crate::sidecar_store::SidecarStore;
+use crate::source_state::{self, SourceState};
+use crate::start;
+
+/// How often a file is begun anew because somebody else was faster.
+pub(crate) const ATTEMPTS: usize = 20;
+
+/// How files are to be imported.
+#[derive(Clone, Debug)]
+pub struct ImportOptions {
+    /// Whose files they are; none asks every dialect.
+    pub from: Option<String>,
+    /// The folder for sessions whose file names none.
+    pub workspace: Workspace,
+    /// Import sessions that were deleted here once more, under new ids.
+    pub again: bool,
+    /// The files were found, not named by a person: one that is nobody's session is no problem.
+    pub found: bool,
+    /// Ends the import once it is set. What was written until then stays, and the next import
+    /// goes on from there.
+    pub stop: Arc<AtomicBool>,
+}
+
+impl ImportOptions {
+    /// Every dialect, and nothing that was deleted.
+    #[must_use]
+    pub fn in_workspace(workspace: Workspace) -> Self {
+        Self { from: None, workspace, again: false, found: false, stop: Arc::default() }
+    }
+
+    /// Whether the import was told to end.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}
+
+/// Reads the session files of agents into the store of an engine.
+#[derive(Clone, Copy)]
+pub struct Importer<'e> {
+    pub(crate) engine: &'e Engine,
+}
+
+impl<'e> Importer<'e> {
+    /// Imports into the store of `engine`, with the agent formats and session containers that it
+    /// has.
+    #[must_use]
+    pub fn new(engine: &'e Engine) -> Self {
+        Self { engine }
+    }
+
+    /// Imports files, and the files in folders that an agent format recognises, the oldest first,
+    /// then their sidecar files. A file that was read before is read on from where it stood. A
+    /// problem of one file stops no other (SPEC 11).
+    ///
+    /// # Errors
+    /// `unsupported` when the store keeps no sources, `invalid_args` for an unknown agent format, and
+    /// failures of the store. What is wrong with a file is in the report.
+    pub fn import(
+        &self,
+        paths: &[PathBuf],
+        options: &ImportOptions,
+        progress: &mut dyn FnMut(Progressed<'_>),
+    ) -> Result<ImportReport> {
+        let sources = self.engine.sources()?;
+        let mut report = ImportReport::default();
+        let (candidates, besides) = self.candidates(sources, paths, options, &mut report)?;
+        let sizes = candidates.iter().map(|it| it.size).chain(besides.iter().map(|it| it.size));
+        let mut all = Overall {
+            files: (candidates.len() + besides.len()) as u64,
+            bytes: sizes.sum(),
+            ..Overall::default()
+        };
+        for candidate in &candidates {
+            if options.is_stopped() {
+                break;
+            }
+            let mut tell = |file: Progressed<'_>| progress(file.within(&all, candidate.size));
+            match self.import_file(sources, candidate, options, &mut tell, &mut report) {
+                // With a single file there is nobody else to go on with.
+                Err(error) if all.files > 1 && concerns_one_file(&error) => {
+                    report.refused(&candidate.path, &error);
+                }
+                done => done?,
+            }
+            all.files_done += 1;
+            all.bytes_done += candidate.size;
+        }
+        let mut keeping = SidecarStore::new(self.engine, sources, options);
+        for beside in &besides {
+            if options.is_stopped() {
+                break;
+            }
+            let mut tell = |file: Progressed<'_>| progress(file.within(&all, beside.size));
+            match keeping.keep(beside, &mut tell, &mut report) {
+                Err(error) if all.files > 1 && concerns_one_file(&error) => {
+                    report.refused(&beside.path, &error);
+                }
+                done => done?,
+            }
+            all.files_done += 1;
+            all.bytes_done += beside.size;
+        }
+        Ok(report)
+    }
+
+    /// Imports one file, anew as often as somebody else was faster or a name turned out taken.
+    fn import_file(
+        &self,
+        sources: &dyn Sources,
+        candidate: &Candidate,
+        options: &ImportOptions,
+        progress: &mut dyn FnMut(Progressed<'_>),
+        report: &mut ImportReport,
+    ) -> Result<()> {
+        let mut taken = NameConflicts::default();
+        let mut attempt = 1;
+        loop {
+            let done = self.attempt(sources, candidate, options, progress, &mut taken, report);
+            match done {
+                Err(Error::Store(StoreError::IdTaken(id))) if attempt < ATTEMPTS => {
+                    taken.ids.insert(id);
+                }
+                Err(Error::Store(StoreError::LabelTaken { label, .. })) if attempt < ATTEMPTS => {
+                    taken.labels.insert(label);
+                }
+                Err(Error::Store(StoreError::Stale { .. } | StoreError::Conflict { .. }))
+                    if attempt < ATTEMPTS => {}
+                Err(Error::Io { doing, source }) => {
+                    let message = format!("{doing}: {source}");
+                    let kind = ProblemKind::Unreadable;
+                    report.problems.push(Problem::of_file(&candidate.path, kind, message));
+                    report.skipped += 1;
+                    return Ok(());
+                }
+                Err(Error::Invalid { reason: MISSING_BASE, message }) => {
+                    let kind = ProblemKind::MissingBase;
+                    report.problems.push(Problem::of_file(&candidate.path, kind, message));
+                    report.skipped += 1;
+                    return Ok(());
+                }
+                done => return done,
+            }
+            attempt += 1;
+        }
+    }
+
+    fn attempt(
+        &self,
+        sources: &dyn Sources,
+        candidate: &Candidate,
+        options: &ImportOptions,
+        progress: &mut dyn FnMut(Progressed<'_>),
+        taken: &mut NameConflicts,
+        report: &mut ImportReport,
+    ) -> Result<()> {
+        let path = &candidate.path;
+        let unreadable = |error| Error::io(format!("cannot read {}", path.display()), error);
+        let mut problems = Vec::new();
+        let file = match &candidate.expanded {
+            None => {
+                let mut file = Opened::open(path).map_err(unreadable)?;
+                file.document = candidate.dialect.is_document(path, &file.head);
+                file
+            }
+            Some(expanded) => {
+                let look = expanded.open(self.engine, sources, path, options.again)?;
+                problems = look.problems;
+                look.file
+            }
+        };
+        let known = match source_state::look_up(sources, &file)? {
+            SourceState::Unchanged(source) | SourceState::Grown(source, _)
+                if options.again && self.engine.has_deleted(&source)? =>
+            {
+                SourceState::New { revision: source.revision + 1, latest: Some(source.id) }
+            }
+            SourceState::Unchanged(source) | SourceState::Grown(source, _)
+                if source_state::lacks_base(self.engine, &source)? =>
+            {
+                SourceState::New { revision: source.revision + 1, latest: Some(source.id) }
+            }
+            known => source_state::called(known, &file, candidate.title.as_deref())?,
+        };
+        let unchanged = matches!(known, SourceState::Unchanged(_));
+        let begin = start::Start { engine: self.engine, sources, options, taken };
+        let mut reading = begin.reading(&file, candidate.dialect, known)?;
+        reading.state.facts.learn(candidate.beside.clone());
+        if let Some(title) = &candidate.title {
+            reading.state.facts.title = Some(title.clone());
+        }
+        let before = reading.offset;
+        if !unchanged {
+            reading.run(&file, progress)?;
+        }
+        reading.into_report(candidate.brought, before, report)?;
+        report.problems.append(&mut problems);
+        Ok(())
+    }
+}
+
+/// Whether the failure is one of a file and the sessions read from it, not one of the store.
+fn concerns_one_file(error: &Error) -> bool {
+    match error {
+        Error::Store(
+            StoreError::Locked(_)
+            | StoreError::Denied(_)
+            | StoreError::Unsupported(_)
+            | StoreError::Poisoned { .. }
+            | StoreError::Io { .. }
+            | StoreError::Corrupt { session: None, .. },
+        ) => false,
+        Error::Store(_) | Error::Cut { .. } | Error::Invalid { .. } => true,
+        _ => false,
+    }
+}

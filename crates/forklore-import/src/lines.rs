@@ -1,0 +1,151 @@
+//! The lines of a file, in constant memory but for the longest of them.
+
+use std::io::{self, Read};
+
+use bytes::Bytes;
+use forklore_core::limits::IMPORTED_LINE_BYTES;
+
+use crate::blocks::{BLOCK, Blocks};
+
+/// How much of a line that is too long is handed out at once.
+const STRETCH: usize = 4 << 20;
+
+/// Bytes that stand one behind the other in a file.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Piece {
+    /// A line with its line feed.
+    Line(Bytes),
+    /// What stands behind the last line feed.
+    Tail(Bytes),
+    /// A stretch of a line that is too long to be read as a record.
+    Long {
+        bytes: Bytes,
+        /// Whether the line begins here.
+        first: bool,
+        /// Whether it ends here.
+        last: bool,
+    },
+}
+
+/// Cuts what it reads into lines.
+pub(crate) struct Lines<R> {
+    input: R,
+    blocks: Blocks,
+    block: Bytes,
+    /// Where the bytes begin that were not handed out, and up to where there is no line feed.
+    start: usize,
+    searched: usize,
+    /// Whether the reader stands inside a line that is too long.
+    pub(crate) in_long: bool,
+    most: usize,
+}
+
+impl<R: Read> Lines<R> {
+    pub(crate) fn new(input: R, in_long: bool) -> Self {
+        Self {
+            input,
+            blocks: Blocks::default(),
+            block: Bytes::new(),
+            start: 0,
+            searched: 0,
+            in_long,
+            most: IMPORTED_LINE_BYTES,
+        }
+    }
+
+    #[cfg(test)]
+    fn with_most(input: R, most: usize) -> Self {
+        Self { most, ..Self::new(input, false) }
+    }
+
+    /// The next piece; none at the end. Only there, and only once, comes a [`Piece::Tail`].
+    pub(crate) fn next(&mut self) -> io::Result<Option<Piece>> {
+        loop {
+            let unsearched = self.block.get(self.searched..).unwrap_or_default();
+            if let Some(at) = memchr::memchr(b'\n', unsearched) {
+                let end = self.searched + at + 1;
+                return Ok(Some(self.hand_out(end, true)));
+            }
+            self.searched = self.block.len();
+            let waiting = self.searched - self.start;
+            if waiting > self.most || (self.in_long && waiting > 0) {
+                let end = self.searched.min(self.start + STRETCH);
+                return Ok(Some(self.hand_out(end, false)));
+            }
+            if self.fill()? == 0 {
+                if waiting == 0 {
+                    return Ok(None);
+                }
+                let start = std::mem::replace(&mut self.start, self.searched);
+                return Ok(Some(Piece::Tail(self.block.slice(start..))));
+            }
+        }
+    }
+
+    fn hand_out(&mut self, end: usize, last: bool) -> Piece {
+        let start = std::mem::replace(&mut self.start, end);
+        self.searched = self.searched.max(end);
+        if last {
+            self.searched = end;
+        }
+        let bytes = self.block.slice(start..end);
+        let long = self.in_long || bytes.len() > self.most + 1;
+        if last && !long {
+            return Piece::Line(bytes);
+        }
+        let first = !std::mem::replace(&mut self.in_long, !last);
+        Piece::Long { bytes, first, last }
+    }
+
+    /// Goes on to a block that begins with what was not handed out; a long line's is twice as
+    /// long as what is known of it.
+    fn fill(&mut self) -> io::Result<usize> {
+        let begun = self.block.get(self.start..).unwrap_or_default();
+        let most = self.most.saturating_add(BLOCK);
+        let size = (2 * begun.len()).clamp(BLOCK, most.max(begun.len() + BLOCK));
+        let begun_len = begun.len();
+        let block = self.blocks.read(&mut self.input, begun, size)?;
+        self.searched -= self.start;
+        self.start = 0;
+        self.block = block;
+        Ok(self.block.len() - begun_len)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pieces(bytes: &[u8], most: usize) -> Vec<(char, Vec<u8>)> {
+        let mut lines = Lines::with_most(bytes, most);
+        let mut found = Vec::new();
+        while let Some(piece) = lines.next().unwrap() {
+            found.push(match piece {
+                Piece::Line(bytes) => ('l', bytes.to_vec()),
+                Piece::Tail(bytes) => ('t', bytes.to_vec()),
+                Piece::Long { bytes, .. } => ('x', bytes.to_vec()),
+            });
+        }
+        found
+    }
+
+    #[test]
+    fn every_byte_is_handed_out_once() {
+        let text = b"\n{}\nab\r\n\n\0\nlast";
+        let all = pieces(text, 100);
+        let kinds: String = all.iter().map(|(kind, _)| kind).collect();
+        assert_eq!(kinds, "lllllt");
+        assert_eq!(all.into_iter().flat_map(|(_, bytes)| bytes).collect::<Vec<_>>(), text);
+        assert_eq!(pieces(b"", 100), []);
+    }
+
+    #[test]
+    fn long_lines_come_in_stretches() {
+        let mut text = vec![b'x'; 3 * STRETCH];
+        text.extend(b"\nshort\nlonger than ten\ntail");
+        let all = pieces(&text, 10);
+        let kinds: String = all.iter().map(|(kind, _)| kind).collect();
+        assert_eq!(kinds.trim_start_matches('x'), "lxt");
+        assert_eq!(all.into_iter().flat_map(|(_, bytes)| bytes).collect::<Vec<_>>(), text);
+    }
+}

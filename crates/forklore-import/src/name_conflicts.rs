@@ -1,0 +1,78 @@
+//! SessionNames that the store refused although they looked free: they are passed over the next time.
+
+use std::collections::HashSet;
+
+use forklore_core::agent_format::session_id;
+use forklore_core::{Label, SessionId};
+use forklore_store::{Error as StoreError, Store};
+
+use forklore_engine::{Error, Result};
+
+const ATTEMPTS: usize = 10_000;
+
+/// SessionNames that are taken.
+#[derive(Debug, Default)]
+pub(crate) struct NameConflicts {
+    pub(crate) ids: HashSet<SessionId>,
+    pub(crate) labels: HashSet<Label>,
+    /// Sessions of the file that the store may not have yet.
+    pub(crate) made: HashSet<SessionId>,
+}
+
+impl NameConflicts {
+    /// The id of a file's session: its native id if that is valid and free, else the first free
+    /// one made of it (SPEC 11).
+    pub(crate) fn file_id(
+        &self,
+        store: &dyn Store,
+        dialect: &str,
+        native: &str,
+    ) -> Result<SessionId> {
+        for attempt in 0..ATTEMPTS {
+            if let Some(id) = session_id(dialect, native, attempt)
+                && self.is_free(store, &id)?
+            {
+                return Ok(id);
+            }
+        }
+        Err(Error::invalid("native_id", "no id made of the file's is free"))
+    }
+
+    /// The id of a branch in a file: made of the file's session and of the branch's first record.
+    pub(crate) fn fork_id(
+        &self,
+        store: &dyn Store,
+        dialect: &str,
+        file: &SessionId,
+        first: &str,
+    ) -> Result<SessionId> {
+        for attempt in 0..ATTEMPTS {
+            let number = attempt.to_string();
+            let parts = [file.as_str(), first, &number];
+            let parts = parts.get(..if attempt == 0 { 2 } else { 3 }).unwrap_or(&parts);
+            if let Ok(id) = SessionId::derived(dialect, parts)
+                && self.is_free(store, &id)?
+            {
+                return Ok(id);
+            }
+        }
+        Err(Error::invalid("native_id", "no id made of the record's is free"))
+    }
+
+    pub(crate) fn label(&self, id: &SessionId) -> Label {
+        let labels = (0..26).map(|attempt| Label::of_fork(id, attempt));
+        labels
+            .into_iter()
+            .find(|label| !self.labels.contains(label))
+            .unwrap_or_else(|| Label::of_fork(id, 26))
+    }
+
+    fn is_free(&self, store: &dyn Store, id: &SessionId) -> Result<bool> {
+        match store.header(id) {
+            _ if self.ids.contains(id) || self.made.contains(id) => Ok(false),
+            Ok(_) => Ok(false),
+            Err(StoreError::NotFound(_)) => Ok(true),
+            Err(error) => Err(error.into()),
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! The JSON objects in a line that is not simply one of them: damaged lines, records written one
+//! behind the other, bytes that are no UTF-8.
+
+use serde::de::IgnoredAny;
+
+/// A stretch of a line.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Part<'a> {
+    /// Space, zero bytes, a byte order mark.
+    Blank(&'a [u8]),
+    /// One complete JSON object.
+    Object(&'a [u8]),
+    /// What is neither, up to the end of the line.
+    Rest(&'a [u8]),
+}
+
+/// Cuts a line into its parts. Whatever stands in front is read before what follows is known, so
+/// a line cut off anywhere gives the same first parts.
+pub(crate) fn parts(line: &[u8]) -> Vec<Part<'_>> {
+    let mut parts = Vec::new();
+    let mut rest = line;
+    loop {
+        let (blank, more) = rest.split_at(blank_len(rest));
+        if !blank.is_empty() {
+            parts.push(Part::Blank(blank));
+        }
+        if more.is_empty() {
+            return parts;
+        }
+        let Some(len) = object_len(more) else {
+            parts.push(Part::Rest(more));
+            return parts;
+        };
+        let (object, behind) = more.split_at(len);
+        parts.push(Part::Object(object));
+        rest = behind;
+    }
+}
+
+/// How many bytes at the beginning say nothing.
+pub(crate) fn blank_len(bytes: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(rest) = bytes.get(at..) {
+        match rest {
+            [b' ' | b'\t' | b'\r' | b'\n' | 0, ..] => at += 1,
+            [0xef, 0xbb, 0xbf, ..] => at += 3,
+            _ => break,
+        }
+    }
+    at
+}
+
+fn object_len(bytes: &[u8]) -> Option<usize> {
+    if bytes.first() != Some(&b'{') {
+        return None;
+    }
+    let mut values = serde_json::Deserializer::from_slice(bytes).into_iter::<IgnoredAny>();
+    match values.next() {
+        Some(Ok(IgnoredAny)) => Some(values.byte_offset()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn splices_damage_and_blanks_are_told_apart() {
+        let line = b"\xef\xbb\xbf {\"a\":1}{\"b\":\"\xff\"}\0\0 {\"c\":{}} {\"d\"\n";
+        assert_eq!(
+            parts(line),
+            [
+                Part::Blank(b"\xef\xbb\xbf "),
+                Part::Object(b"{\"a\":1}"),
+                Part::Object(b"{\"b\":\"\xff\"}"),
+                Part::Blank(b"\0\0 "),
+                Part::Object(b"{\"c\":{}}"),
+                Part::Blank(b" "),
+                Part::Rest(b"{\"d\"\n"),
+            ]
+        );
+        assert_eq!(parts(b"\r\n"), [Part::Blank(b"\r\n")]);
+        assert_eq!(parts(b"[1]\n"), [Part::Rest(b"[1]\n")]);
+        assert_eq!(parts(b""), []);
+    }
+}

@@ -1,0 +1,242 @@
+//! A file being imported: opened once, read only, looked at before it is read.
+
+use std::borrow::Cow;
+use std::fs::{File, Metadata};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use forklore_core::agent_format::{AgentFormat, FileFacts, Line};
+use forklore_store::sources::{RecordKey, SeenFile};
+use jiff::Timestamp;
+use sha2::{Digest, Sha256};
+
+use crate::compressed::{Trouble, Unpacked, is_packed};
+use crate::report::ProblemKind;
+use forklore_engine::sources::path_text;
+
+/// How much of a file dialects get to see.
+const HEAD: u64 = 64 << 10;
+/// How much of it is looked through for what a first line tells that is longer.
+const LONG_HEAD: u64 = 4 << 20;
+/// How much of a first line is compared to find a file that was moved.
+const FIRST_LINE: usize = 4 << 10;
+const BLOCK: usize = 1 << 20;
+/// What may stand in front of JSON.
+const BLANK: [char; 6] = ['\u{feff}', '\0', ' ', '\t', '\r', '\n'];
+
+/// A regular file and what a look at it showed.
+pub(crate) struct Opened {
+    file: File,
+    /// Whether it is compressed. What is said of its content is then said of what is in it.
+    pub(crate) packed: bool,
+    trouble: Trouble,
+    pub(crate) path: PathBuf,
+    pub(crate) seen: SeenFile,
+    pub(crate) head: Vec<u8>,
+    /// Whether it is one document rather than lines.
+    pub(crate) document: bool,
+    /// When it was changed, where that is not what [`SeenFile::modified`] says.
+    changed: Option<Timestamp>,
+}
+
+impl Opened {
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        let mut opened = Self::literal(path)?;
+        opened.packed = is_packed(&opened.head);
+        if opened.packed {
+            opened.head = opened.unpacked_head()?;
+        }
+        Ok(opened)
+    }
+
+    /// The same of a file whose bytes are taken as they are, compressed or not.
+    pub(crate) fn literal(path: &Path) -> io::Result<Self> {
+        let irregular = || io::Error::new(io::ErrorKind::InvalidInput, "not a regular file");
+        // Opening a pipe would wait for its writer, so the look comes first; it is repeated
+        // on what was opened, which may have been exchanged meanwhile.
+        if !path.symlink_metadata()?.is_file() {
+            return Err(irregular());
+        }
+        let mut file = File::open(path)?;
+        let metadata = file.metadata()?;
+        if !metadata.is_file() {
+            return Err(irregular());
+        }
+        let mut head = Vec::new();
+        file.by_ref().take(HEAD).read_to_end(&mut head)?;
+        let seen =
+            SeenFile { path: path_text(path), size: metadata.len(), modified: modified(&metadata) };
+        let (path, trouble) = (path.to_owned(), Trouble::default());
+        let (packed, document, changed) = (false, false, None);
+        Ok(Self { file, packed, trouble, path, seen, head, document, changed })
+    }
+
+    /// Lines that were written for us, under the path by which they are known.
+    pub(crate) fn over(
+        mut file: File,
+        path: &Path,
+        seen: SeenFile,
+        changed: Timestamp,
+    ) -> io::Result<Self> {
+        let mut head = Vec::new();
+        file.seek(SeekFrom::Start(0))?;
+        file.by_ref().take(HEAD).read_to_end(&mut head)?;
+        Ok(Self {
+            file,
+            packed: false,
+            trouble: Trouble::default(),
+            path: path.to_owned(),
+            seen,
+            head,
+            document: false,
+            changed: Some(changed),
+        })
+    }
+
+    fn unpacked_head(&self) -> io::Result<Vec<u8>> {
+        let mut head = Vec::new();
+        self.rest(0)?.take(HEAD).read_to_end(&mut head)?;
+        match self.trouble() {
+            Some((_, why)) if head.is_empty() => Err(io::Error::other(why)),
+            _ => Ok(head),
+        }
+    }
+
+    /// Why what was read of a compressed file last ended before its end.
+    pub(crate) fn trouble(&self) -> Option<(ProblemKind, String)> {
+        self.trouble.take()
+    }
+
+    /// Whether the content may be as long as this, as far as that can be told without reading it.
+    pub(crate) fn may_be_long(&self, len: u64) -> bool {
+        self.packed || self.seen.size >= len
+    }
+
+    /// The time of change, for records without a time.
+    pub(crate) fn time(&self) -> Timestamp {
+        if let Some(changed) = self.changed {
+            return changed;
+        }
+        let micros = self.seen.modified.div_euclid(1_000);
+        Timestamp::from_microsecond(micros).unwrap_or(Timestamp::UNIX_EPOCH)
+    }
+
+    pub(crate) fn first_line(&self) -> RecordKey {
+        if self.document {
+            // The first line of a document says nothing.
+            return record_key(self.head.get(..FIRST_LINE).unwrap_or(&self.head));
+        }
+        let line = self.head.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        record_key(line.get(..FIRST_LINE).unwrap_or(line))
+    }
+
+    /// The hash of the first `len` bytes, to be gone on with; none when they are not what `sha256`
+    /// was made of.
+    pub(crate) fn prefix(&self, len: u64, sha256: &[u8; 32]) -> io::Result<Option<Sha256>> {
+        if !self.may_be_long(len) {
+            return Ok(None);
+        }
+        let mut content = self.rest(0)?;
+        let mut hash = Sha256::new();
+        let mut block = vec![0; BLOCK];
+        let mut left = len;
+        while left > 0 {
+            let want = usize::try_from(left).map_or(BLOCK, |left| left.min(BLOCK));
+            let part = block.get_mut(..want).unwrap_or_default();
+            match content.read(part)? {
+                0 => return Ok(None),
+                got => {
+                    hash.update(part.get(..got).unwrap_or_default());
+                    left -= got as u64;
+                }
+            }
+        }
+        let same = <[u8; 32]>::from(hash.clone().finalize()) == *sha256;
+        Ok(same.then_some(hash))
+    }
+
+    /// How long the content is.
+    pub(crate) fn len(&self) -> io::Result<u64> {
+        if !self.packed {
+            return Ok(self.seen.size);
+        }
+        io::copy(&mut self.rest(0)?, &mut io::sink())
+    }
+
+    /// The bytes from `offset` up to the size that was seen.
+    pub(crate) fn rest(&self, offset: u64) -> io::Result<Box<dyn Read + '_>> {
+        let mut file = self.file.try_clone()?;
+        if !self.packed {
+            file.seek(SeekFrom::Start(offset))?;
+            return Ok(Box::new(file.take(self.seen.size.saturating_sub(offset))));
+        }
+        file.seek(SeekFrom::Start(0))?;
+        let mut content = Unpacked::new(file, self.seen.size, &self.trouble)?;
+        io::copy(&mut content.by_ref().take(offset), &mut io::sink())?;
+        Ok(Box::new(content))
+    }
+
+    /// The time that the first records tell, for the order in which files are read, and what
+    /// else they tell.
+    pub(crate) fn begun(&self, dialect: &dyn AgentFormat) -> (Timestamp, FileFacts) {
+        let mut reader = dialect.reader(&self.path, None);
+        let mut facts = FileFacts::default();
+        if dialect.is_document(&self.path, &self.head) {
+            let text = String::from_utf8_lossy(&self.head);
+            let told = begun(reader.read(text.trim_start_matches(BLANK)), &mut facts);
+            return (told.unwrap_or_else(|| self.time()), facts);
+        }
+        for line in self.first_lines().split(|byte| *byte == b'\n') {
+            let Ok(text) = std::str::from_utf8(line) else {
+                continue;
+            };
+            let text = text.trim_matches(BLANK);
+            if !text.starts_with('{') {
+                continue;
+            }
+            if let Some(ts) = begun(reader.read(text), &mut facts) {
+                return (ts, facts);
+            }
+        }
+        (self.time(), facts)
+    }
+
+    /// The beginning of the file, with the whole of its first line if that is not too long.
+    fn first_lines(&self) -> Cow<'_, [u8]> {
+        if memchr::memchr(b'\n', &self.head).is_some() || (self.head.len() as u64) < HEAD {
+            return Cow::Borrowed(&self.head);
+        }
+        let mut longer = Vec::new();
+        let read = self
+            .rest(0)
+            .and_then(|rest| BufReader::new(rest.take(LONG_HEAD)).read_until(b'\n', &mut longer));
+        if read.is_ok() { Cow::Owned(longer) } else { Cow::Borrowed(&self.head) }
+    }
+}
+
+/// The first time that a line tells; what else it tells is added to `facts`.
+fn begun(line: Line, facts: &mut FileFacts) -> Option<Timestamp> {
+    let (ts, told) = match line {
+        Line::Record(record) => (record.ts, record.facts),
+        Line::Several(several) => {
+            let first = several.records.iter().find_map(|(_, record)| record.ts);
+            (several.facts.created.or(first), several.facts)
+        }
+        Line::Side(facts) => (facts.created, facts),
+        Line::Damage(_) => return None,
+    };
+    facts.learn(told);
+    ts
+}
+
+/// The first 8 bytes of the sha256.
+pub(crate) fn record_key(bytes: &[u8]) -> RecordKey {
+    let digest = Sha256::digest(bytes);
+    digest.iter().take(8).fold(0, |key, byte| key << 8 | u64::from(*byte))
+}
+
+pub(crate) fn modified(metadata: &Metadata) -> i64 {
+    let since = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    since.and_then(|since| i64::try_from(since.as_nanos()).ok()).unwrap_or(0)
+}

@@ -1,0 +1,274 @@
+//! Reading one file on from where it stood: lines to records, records to one step after another.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use bytestring::ByteString;
+use forklore_core::agent_format::{AgentFormat, FileFacts, Line, LineReader};
+use forklore_store::sources::{LineEnd, Place, RecordKey, SeenFile, SourceId, Sources, Target};
+use jiff::Timestamp;
+use sha2::{Digest, Sha256};
+
+use crate::batch::Batch;
+use crate::copied_prefix::OriginalEvents;
+use crate::file_session::FileSession;
+use crate::lines::{Lines, Piece};
+use crate::name_conflicts::NameConflicts;
+use crate::objects::{Part, blank_len, parts};
+use crate::opened::Opened;
+use crate::problems::Problems;
+use crate::report::ProblemKind;
+use crate::resume_state::ResumeState;
+use crate::writer::{LONG, Writer};
+use crate::{ImportOptions, Progressed};
+use forklore_engine::{Engine, Error, Result};
+
+/// One file while it is read.
+pub(crate) struct Reading<'a> {
+    pub(crate) engine: &'a Engine,
+    pub(crate) sources: &'a dyn Sources,
+    pub(crate) options: &'a ImportOptions,
+    pub(crate) dialect: &'a dyn AgentFormat,
+    /// The dialect's name, as events carry it.
+    pub(crate) name: Arc<str>,
+    pub(crate) reader: Box<dyn LineReader>,
+    pub(crate) seen: SeenFile,
+    pub(crate) stem: String,
+    pub(crate) file_time: Timestamp,
+    pub(crate) target: Target,
+    pub(crate) source: Option<SourceId>,
+    pub(crate) sessions: Vec<FileSession>,
+    pub(crate) state: ResumeState,
+    pub(crate) batch: Batch,
+    pub(crate) hash: Sha256,
+    pub(crate) offset: u64,
+    /// How far inside the text at `offset` the record begins that is being taken in.
+    pub(crate) inside: Option<usize>,
+    pub(crate) problems: Problems,
+    pub(crate) writer: Option<Writer>,
+    pub(crate) taken: &'a mut NameConflicts,
+    /// The id of the record read last, and its place: what nearly every next record continues.
+    pub(crate) tip: Option<(RecordKey, Place)>,
+    /// What the records read so far repeat.
+    pub(crate) original: Option<OriginalEvents>,
+}
+
+impl Reading<'_> {
+    /// Reads the file to its end.
+    pub(crate) fn run(
+        &mut self,
+        file: &Opened,
+        progress: &mut dyn FnMut(Progressed<'_>),
+    ) -> Result<()> {
+        if file.document && self.offset == 0 {
+            self.document(file)?;
+            progress(self.progressed(&file.path));
+            return Ok(());
+        }
+        if !file.may_be_long(self.offset.saturating_add(LONG)) {
+            return self.read_all(file, progress);
+        }
+        let sources = self.sources;
+        std::thread::scope(|scope| {
+            self.writer = Some(Writer::start(scope, sources));
+            let read = self.read_all(file, progress);
+            let settled = self.settle();
+            self.writer = None;
+            read.and(settled)
+        })
+    }
+
+    fn read_all(&mut self, file: &Opened, progress: &mut dyn FnMut(Progressed<'_>)) -> Result<()> {
+        let failed = |error| Error::io(format!("cannot read {}", file.seen.path), error);
+        let rest = file.rest(self.offset).map_err(failed)?;
+        let mut lines = Lines::new(rest, self.state.in_long_line);
+        while let Some(piece) = lines.next().map_err(failed)? {
+            match piece {
+                Piece::Line(line) => self.line(&line)?,
+                Piece::Tail(tail) => self.tail(&tail)?,
+                Piece::Long { bytes, first, last } => self.long(&bytes, first, last),
+            }
+            if self.batch.is_full() {
+                self.flush(false)?;
+                progress(self.progressed(&file.path));
+                if self.options.is_stopped() {
+                    return Ok(());
+                }
+            }
+        }
+        drop(lines);
+        if let Some((kind, why)) = file.trouble() {
+            self.problem(kind, &why);
+        }
+        self.finish()?;
+        progress(self.progressed(&file.path));
+        Ok(())
+    }
+
+    fn progressed<'p>(&self, path: &'p Path) -> Progressed<'p> {
+        // How much is in a compressed file is not known before.
+        Progressed::of(path, self.offset, self.seen.size.max(self.offset))
+    }
+
+    /// Nearly every line is one object and a line end; the others are taken apart.
+    fn line(&mut self, line: &Bytes) -> Result<()> {
+        let (blank, content) = line.split_at(blank_len(line));
+        let object = content.trim_ascii_end();
+        if object.first() == Some(&b'{')
+            && let Ok(text) = ByteString::try_from(line.slice_ref(object))
+            && let read @ (Line::Record(_) | Line::Side(_) | Line::Several(_)) =
+                self.reader.read(&text)
+        {
+            let behind = content.get(object.len()..).unwrap_or_default();
+            let end = line_end(behind);
+            self.blank(blank);
+            self.object(read, text, None, end)?;
+            if end == LineEnd::None {
+                self.keep(behind);
+            }
+        } else {
+            self.apart(line, true)?;
+        }
+        self.state.lines += 1;
+        Ok(())
+    }
+
+    /// A last line without its end: what is whole in it is read, the rest waits.
+    fn tail(&mut self, tail: &Bytes) -> Result<()> {
+        self.apart(tail, false)
+    }
+
+    fn apart(&mut self, line: &Bytes, whole: bool) -> Result<()> {
+        let mut objects = 0;
+        for part in parts(line) {
+            match part {
+                Part::Blank(blank) => self.blank(blank),
+                Part::Object(bytes) => {
+                    objects += 1;
+                    if objects == 2 {
+                        self.problem(ProblemKind::Splice, "several records in one line");
+                    }
+                    match ByteString::try_from(line.slice_ref(bytes)) {
+                        Ok(text) => {
+                            let read = self.reader.read(&text);
+                            self.object(read, text, None, LineEnd::None)?;
+                        }
+                        Err(_) => {
+                            self.problem(ProblemKind::NotUtf8, "the record is not UTF-8");
+                            let text = ByteString::from(String::from_utf8_lossy(bytes).as_ref());
+                            let read = self.reader.read(&text);
+                            self.object(read, text, Some(bytes), LineEnd::None)?;
+                        }
+                    }
+                }
+                Part::Rest(rest) if whole => {
+                    self.problem(ProblemKind::Damage, "no record can be read here");
+                    self.keep(rest);
+                }
+                Part::Rest(_) => {
+                    self.problem(ProblemKind::Incomplete, "the last line is not whole; it waits");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn long(&mut self, bytes: &[u8], first: bool, last: bool) {
+        if first {
+            self.problem(ProblemKind::LineTooLong, "the line is too long for a record");
+        }
+        self.keep(bytes);
+        self.state.in_long_line = !last;
+        self.state.lines += u64::from(last);
+    }
+
+    /// `raw` are the bytes where they are not UTF-8 and `text` has replacement characters.
+    pub(crate) fn object(
+        &mut self,
+        read: Line,
+        text: ByteString,
+        raw: Option<&[u8]>,
+        end: LineEnd,
+    ) -> Result<()> {
+        let whole = text.clone();
+        let bytes = raw.unwrap_or(whole.as_bytes());
+        match read {
+            Line::Several(several) => {
+                self.several(several, &whole, bytes)?;
+                self.keep(end.bytes());
+                return Ok(());
+            }
+            Line::Record(mut record) => {
+                self.inside = Some(0);
+                self.learn(std::mem::take(&mut record.facts));
+                let repeats = raw.is_none()
+                    && self.sessions.is_empty()
+                    && self.repeats(&record, &text, end)?;
+                match (if repeats { None } else { Some(self.record(*record, text)?) }, raw) {
+                    (None, _) => {}
+                    (Some(None), _) => self.batch.gone(bytes.len() + end.bytes().len()),
+                    (Some(Some(place)), None) => self.batch.event(place, end),
+                    (Some(Some(place)), Some(raw)) => {
+                        self.batch.raw(place, raw);
+                        self.batch.keep(end.bytes());
+                    }
+                }
+            }
+            other => {
+                match other {
+                    Line::Side(facts) => self.learn(facts),
+                    Line::Damage(message) => self.problem(ProblemKind::Damage, &message),
+                    Line::Record(_) | Line::Several(_) => {}
+                }
+                self.batch.keep(bytes);
+                self.batch.keep(end.bytes());
+            }
+        }
+        self.inside = None;
+        self.account(bytes);
+        self.account(end.bytes());
+        Ok(())
+    }
+
+    pub(crate) fn learn(&mut self, mut facts: FileFacts) {
+        if let Some(what) = facts.irregular.take() {
+            self.problem(ProblemKind::Irregular, &what);
+        }
+        self.state.facts.learn(facts);
+    }
+
+    pub(crate) fn blank(&mut self, bytes: &[u8]) {
+        if bytes.contains(&0) {
+            self.problem(ProblemKind::Damage, "zero bytes");
+        }
+        self.keep(bytes);
+    }
+
+    pub(crate) fn keep(&mut self, bytes: &[u8]) {
+        self.batch.keep(bytes);
+        self.account(bytes);
+    }
+
+    pub(crate) fn account(&mut self, bytes: &[u8]) {
+        self.hash.update(bytes);
+        self.offset += bytes.len() as u64;
+    }
+
+    pub(crate) fn problem(&mut self, kind: ProblemKind, message: &str) {
+        self.problems.add(self.state.lines + 1, self.position(), kind, message);
+    }
+
+    /// Where the record begins that is being taken in.
+    pub(crate) fn position(&self) -> u64 {
+        self.offset + self.inside.unwrap_or(0) as u64
+    }
+}
+
+fn line_end(behind: &[u8]) -> LineEnd {
+    match behind {
+        b"\n" => LineEnd::Lf,
+        b"\r\n" => LineEnd::CrLf,
+        _ => LineEnd::None,
+    }
+}

@@ -1,0 +1,205 @@
+//! Where a record goes: on in a session, into a new branch, or nowhere (SPEC 11).
+
+use bytestring::ByteString;
+use forklore_core::agent_format::{Parent, Record};
+use forklore_core::call::{CallStep, Effect};
+use forklore_core::{Data, Event, EventId, SessionKind};
+use forklore_store::sources::{Place, RecordKey};
+
+use crate::begin::{Begin, Behind};
+use crate::file_session::{FileSession, Following};
+use crate::opened::record_key;
+use crate::reading::Reading;
+use crate::report::ProblemKind;
+use forklore_engine::Result;
+
+/// Where a record goes.
+enum Route {
+    /// Behind the last event of a session.
+    Into(u32),
+    /// Into a new session.
+    Fork(Begin),
+    /// Nowhere: it continues a deleted session, of which it is remembered as this place.
+    Nowhere(Place),
+}
+
+impl Reading<'_> {
+    /// Takes a record in and says where it stands; none when it is passed over.
+    pub(crate) fn record(&mut self, record: Record, text: ByteString) -> Result<Option<Place>> {
+        let named = record.key.as_ref().or(record.native_id.as_ref());
+        let key = named.map(|name| record_key(name.as_bytes()));
+        if self.sessions.is_empty() {
+            self.begin_file(&record)?;
+        }
+        let session = match self.route(&record)? {
+            Route::Into(session) => session,
+            Route::Fork(begin) => self.begin_fork(&record, key, &begin)?,
+            Route::Nowhere(place) => {
+                self.problem(ProblemKind::Deleted, "the session of the record was deleted");
+                self.remember(key, place);
+                return Ok(None);
+            }
+        };
+        self.state.last = Some(session);
+        if !record.sidechain {
+            self.state.last_main = Some(session);
+        }
+        if record.leaf {
+            self.state.leaf = Some(session);
+        }
+        let place = self.append(session, record, text);
+        self.remember(key, place);
+        Ok(Some(place))
+    }
+
+    fn remember(&mut self, key: Option<RecordKey>, place: Place) {
+        self.tip = key.map(|key| (key, place));
+        if let Some(key) = key {
+            self.batch.found(key, place);
+        }
+    }
+
+    fn route(&mut self, record: &Record) -> Result<Route> {
+        let parent = match &record.parent {
+            Parent::Previous => {
+                let last = if record.sidechain { self.state.last } else { self.state.last_main };
+                return Ok(self.go_on(last.unwrap_or(0)));
+            }
+            Parent::None => None,
+            Parent::Id(id) => {
+                let found = self.place(record_key(id.as_bytes()))?;
+                if found.is_none() && !self.joins(record, None) {
+                    self.problem(
+                        ProblemKind::MissingParent,
+                        "the parent of the record is nowhere before it",
+                    );
+                }
+                found
+            }
+        };
+        if record.only_results
+            && let Some(session) = self.holder(record, parent)
+        {
+            return Ok(self.go_on(session));
+        }
+        let Some(place) = parent else {
+            return Ok(self.root(record));
+        };
+        let enters = record.sidechain && !self.state.sidechains.contains(&place.session);
+        if !enters && self.session(place.session).is_some_and(|session| session.ends_at(place)) {
+            return Ok(self.go_on(place.session));
+        }
+        if self.following(place.session) == Following::Deleted {
+            return Ok(Route::Nowhere(place));
+        }
+        let kind = if enters { SessionKind::Delegate } else { SessionKind::Branch };
+        let behind = Behind::of(place);
+        Ok(Route::Fork(Begin { parent: place.session, behind, kind }))
+    }
+
+    /// A record without a parent: the first of the file, a further root, or a sub-agent's first.
+    fn root(&self, record: &Record) -> Route {
+        if record.sidechain {
+            let parent = self.state.last_main.unwrap_or(0);
+            let behind = Behind::tip(self.session(parent));
+            return Route::Fork(Begin { parent, behind, kind: SessionKind::Delegate });
+        }
+        if self.session(0).is_some_and(FileSession::is_empty) {
+            return self.go_on(0);
+        }
+        Route::Fork(Begin { parent: 0, behind: Behind::Nothing, kind: SessionKind::Branch })
+    }
+
+    /// On in a session if it follows the file, else in a branch at its last event of the file.
+    fn go_on(&self, session: u32) -> Route {
+        let behind = self.session(session).and_then(FileSession::tip);
+        match self.following(session) {
+            Following::Follows => Route::Into(session),
+            Following::Continued => {
+                let behind = Behind::tip(self.session(session));
+                Route::Fork(Begin { parent: session, behind, kind: SessionKind::Branch })
+            }
+            Following::Deleted => Route::Nowhere(Place::own(session, behind.unwrap_or(0))),
+        }
+    }
+
+    fn following(&self, session: u32) -> Following {
+        self.session(session).map_or(Following::Deleted, |session| session.following)
+    }
+
+    /// Whether the record is nothing but a result that some session waits for.
+    fn joins(&self, record: &Record, parent: Option<Place>) -> bool {
+        record.only_results && self.holder(record, parent).is_some()
+    }
+
+    /// The session that waits for one of the record's results: that of the parent, or else the
+    /// one that made the call last.
+    fn holder(&self, record: &Record, parent: Option<Place>) -> Option<u32> {
+        let results = || {
+            record.effect.calls.iter().filter_map(|step| match step {
+                CallStep::Close(id) => Some(id.as_str()),
+                CallStep::Open(_) => None,
+            })
+        };
+        let at_parent = parent.map(|place| place.session);
+        let at_parent = at_parent.filter(|s| results().any(|id| self.state.is_open(*s, id)));
+        at_parent.or_else(|| results().find_map(|id| self.state.holder_of(id)))
+    }
+
+    /// Where the latest record of this id stands.
+    pub(crate) fn place(&mut self, key: RecordKey) -> Result<Option<Place>> {
+        if let Some((tip, place)) = self.tip
+            && tip == key
+        {
+            return Ok(Some(place));
+        }
+        if let Some(place) = self.batch.place(key) {
+            return Ok(Some(place));
+        }
+        self.settle()?;
+        match self.source {
+            Some(source) => Ok(self.sources.place(source, key)?),
+            None => Ok(None),
+        }
+    }
+
+    fn append(&mut self, session: u32, record: Record, text: ByteString) -> Place {
+        let ts = record.ts.or(self.state.last_ts).unwrap_or(self.file_time);
+        self.state.last_ts = Some(ts);
+        self.follow_calls(session, &record.effect);
+        let offset = self.position();
+        let Some(grown) = usize::try_from(session).ok().and_then(|at| self.sessions.get_mut(at))
+        else {
+            return Place::own(session, 0);
+        };
+        let native = record.native_id.and_then(|id| id.parse::<EventId>().ok());
+        let event = Event {
+            id: native.unwrap_or_else(|| EventId::derived(&grown.id, offset)),
+            ts,
+            kind: record.kind,
+            class: record.class,
+            dialect: Some(self.name.clone()),
+            effect: record.effect,
+            data: Data::from_checked(text),
+        };
+        let place = Place::own(session, grown.events);
+        self.batch.append(session, &grown.id, grown.head(), event, record.usage);
+        grown.updated = grown.updated.max(ts);
+        self.batch.not_before(session, grown.updated);
+        grown.events += 1;
+        grown.appended += 1;
+        place
+    }
+
+    fn follow_calls(&mut self, session: u32, effect: &Effect) {
+        if effect.starts_turn {
+            self.state.close_all(session);
+        }
+        for step in &effect.calls {
+            match step {
+                CallStep::Open(call) => self.state.open_call(session, &call.id),
+                CallStep::Close(id) => self.state.close_call(session, id),
+            }
+        }
+    }
+}

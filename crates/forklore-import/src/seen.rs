@@ -1,0 +1,21 @@
+//! What a look at a file shows, without opening it.
+
+use std::io;
+use std::path::Path;
+
+use forklore_store::sources::SeenFile;
+use jiff::Timestamp;
+
+use crate::opened::modified;
+use forklore_engine::sources::path_text;
+
+pub(crate) fn look(path: &Path) -> io::Result<SeenFile> {
+    let metadata = path.symlink_metadata()?;
+    let path = path_text(path);
+    Ok(SeenFile { path, size: metadata.len(), modified: modified(&metadata) })
+}
+
+/// When the file was changed.
+pub(crate) fn time(seen: &SeenFile) -> Option<Timestamp> {
+    Timestamp::from_microsecond(seen.modified.div_euclid(1_000)).ok()
+}

@@ -1,0 +1,90 @@
+//! The files that lie beside those of sessions: which they are.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use forklore_core::agent_format::AgentFormat;
+use forklore_store::sources::{FindSource, Sources};
+
+use crate::seen;
+use crate::walk::{self, Wanted};
+use forklore_engine::sources::path_text;
+use forklore_engine::{Engine, Result};
+
+/// A file without a session of its own, and the session file that it lies beside.
+pub(crate) struct Sidecar {
+    pub(crate) path: PathBuf,
+    pub(crate) format: &'static dyn AgentFormat,
+    pub(crate) of: PathBuf,
+    /// Its size.
+    pub(crate) size: u64,
+    /// Whether a person named it.
+    pub(crate) named: bool,
+}
+
+/// The files beside that were found.
+pub(crate) struct Sidecars<'a> {
+    sources: &'a dyn Sources,
+    formats: Vec<&'static dyn AgentFormat>,
+    taken: HashSet<PathBuf>,
+    pub(crate) found: Vec<Sidecar>,
+}
+
+impl<'a> Sidecars<'a> {
+    /// Looks for files of one agent, or of all.
+    pub(crate) fn new(
+        engine: &Engine,
+        sources: &'a dyn Sources,
+        asked: Option<&'static dyn AgentFormat>,
+    ) -> Self {
+        let formats = asked.map_or_else(|| engine.agent_formats().0.to_vec(), |asked| vec![asked]);
+        Self { sources, formats, taken: HashSet::new(), found: Vec::new() }
+    }
+
+    /// Whether a file may lie beside a session's, by its path.
+    pub(crate) fn may_be(&self, path: &Path) -> bool {
+        self.formats.iter().any(|format| format.belongs_to(path).is_some())
+    }
+
+    /// Takes a file that lies beside a session's, which is there or was. Of a session file that
+    /// was named it takes all that lie beside it.
+    pub(crate) fn take(&mut self, path: &Path, named: bool) -> Result<bool> {
+        for at in 0..self.formats.len() {
+            let Some(format) = self.formats.get(at).copied() else { break };
+            let Some(of) = format.belongs_to(path) else { continue };
+            if of.is_file() || self.is_known(&of)? {
+                self.add(path.to_owned(), format, of, named);
+                return Ok(true);
+            }
+        }
+        if named {
+            self.take_all(path);
+        }
+        Ok(false)
+    }
+
+    fn is_known(&self, of: &Path) -> Result<bool> {
+        let by_path = FindSource::Latest(path_text(of));
+        Ok(!self.sources.sources(&by_path)?.is_empty())
+    }
+
+    fn take_all(&mut self, of: &Path) {
+        for format in self.formats.clone() {
+            let Some(folder) = format.belongings(of).filter(|folder| folder.is_dir()) else {
+                continue;
+            };
+            let belongs = |path: &Path| format.belongs_to(path).is_some_and(|it| it == of);
+            let wanted = Wanted { may_own: &|_| false, belongs: &belongs };
+            for path in walk::files(&[folder], wanted, &mut Vec::new()) {
+                self.add(path, format, of.to_owned(), false);
+            }
+        }
+    }
+
+    fn add(&mut self, path: PathBuf, format: &'static dyn AgentFormat, of: PathBuf, named: bool) {
+        if self.taken.insert(path.clone()) {
+            let size = seen::look(&path).map_or(0, |seen| seen.size);
+            self.found.push(Sidecar { path, format, of, size, named });
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! SidecarStore the files that lie beside those of sessions, byte for byte.
+
+use std::collections::HashMap;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use forklore_core::SessionId;
+use forklore_store::Error as StoreError;
+use forklore_store::sources::{
+    FindSource, Progress, Range, RecordKey, SeenFile, Source, SourceId, SourceStep, Sources, Target,
+};
+use sha2::{Digest, Sha256};
+
+use crate::importer::{ATTEMPTS, ImportOptions};
+use crate::opened::{Opened, record_key};
+use crate::progress::Progressed;
+use crate::report::{ImportReport, Problem, ProblemKind, StoredSidecar};
+use crate::seen;
+use crate::sidecar::Sidecar;
+use forklore_engine::sources::path_text;
+use forklore_engine::{Engine, Error, Result};
+
+/// How much of a file is written at once.
+const STEP: u64 = 8 << 20;
+const NOT_THERE: &str = "the session that the file belongs to was not imported";
+
+/// The keeping of all files beside of one import.
+pub(crate) struct SidecarStore<'a> {
+    engine: &'a Engine,
+    sources: &'a dyn Sources,
+    options: &'a ImportOptions,
+    /// What was found out about session files.
+    owners: HashMap<PathBuf, Owner>,
+}
+
+/// What became of the session file that others lie beside.
+#[derive(Clone)]
+enum Owner {
+    /// It holds sessions, this one first.
+    Living { session: SessionId, dialect: String },
+    /// A session of it was deleted.
+    Deleted,
+    /// It was not imported.
+    Absent,
+}
+
+/// Where a file stands.
+enum Standing {
+    Unchanged,
+    /// Its bytes were erased with a session.
+    Erased,
+    Grown {
+        id: SourceId,
+        offset: u64,
+        hash: Box<Sha256>,
+    },
+    New {
+        revision: u64,
+        latest: Option<SourceId>,
+    },
+}
+
+impl<'a> SidecarStore<'a> {
+    pub(crate) fn new(
+        engine: &'a Engine,
+        sources: &'a dyn Sources,
+        options: &'a ImportOptions,
+    ) -> Self {
+        Self { engine, sources, options, owners: HashMap::new() }
+    }
+
+    /// Keeps what is new of a file, anew as often as somebody else was faster.
+    pub(crate) fn keep(
+        &mut self,
+        beside: &Sidecar,
+        progress: &mut dyn FnMut(Progressed<'_>),
+        report: &mut ImportReport,
+    ) -> Result<()> {
+        for _ in 1..ATTEMPTS {
+            match self.attempt(beside, progress, report) {
+                Err(Error::Store(StoreError::Stale { .. })) => self.owners.clear(),
+                Err(Error::Io { doing, source }) => {
+                    let message = format!("{doing}: {source}");
+                    let kind = ProblemKind::Unreadable;
+                    report.problems.push(Problem::of_file(&beside.path, kind, message));
+                    report.skipped += 1;
+                    return Ok(());
+                }
+                done => return done,
+            }
+        }
+        self.attempt(beside, progress, report)
+    }
+
+    fn attempt(
+        &mut self,
+        beside: &Sidecar,
+        progress: &mut dyn FnMut(Progressed<'_>),
+        report: &mut ImportReport,
+    ) -> Result<()> {
+        let session = match self.owner(&beside.of)? {
+            Owner::Living { session, dialect } if dialect == beside.format.name() => session,
+            Owner::Deleted => {
+                report.skipped += 1;
+                return Ok(());
+            }
+            Owner::Living { .. } | Owner::Absent => {
+                report.skipped += 1;
+                if beside.named {
+                    let kind = ProblemKind::MissingBase;
+                    report.problems.push(Problem::of_file(&beside.path, kind, NOT_THERE.into()));
+                }
+                return Ok(());
+            }
+        };
+        let path = &beside.path;
+        let unreadable = |error| Error::io(format!("cannot read {}", path.display()), error);
+        let latest = self.latest(path)?;
+        let look = seen::look(path).map_err(unreadable)?;
+        let same = |source: &Source| !self.options.again && source.paths.contains(&look);
+        let standing = if latest.as_ref().is_some_and(same) {
+            Standing::Unchanged
+        } else {
+            let file = Opened::literal(path).map_err(unreadable)?;
+            let standing = self.standing(&file, latest).map_err(|error| match error {
+                Error::Io { source, .. } => unreadable(source),
+                error => error,
+            })?;
+            if let Some((target, hash, offset)) = start(&standing, beside) {
+                let keep = Keep { beside, file: &file, target, hash, offset };
+                let bytes = keep.run(self, progress)?;
+                report.kept(kept(beside, session, bytes, false));
+                return Ok(());
+            }
+            standing
+        };
+        if matches!(standing, Standing::Erased) {
+            report.skipped += 1;
+        } else {
+            report.kept(kept(beside, session, 0, true));
+        }
+        Ok(())
+    }
+
+    fn latest(&self, path: &Path) -> Result<Option<Source>> {
+        let by_path = FindSource::Latest(path_text(path));
+        Ok(self.sources.sources(&by_path)?.into_iter().next())
+    }
+
+    fn owner(&mut self, of: &Path) -> Result<Owner> {
+        if let Some(known) = self.owners.get(of) {
+            return Ok(known.clone());
+        }
+        let owner = match self.latest(of)? {
+            None => Owner::Absent,
+            Some(source) if self.engine.has_deleted(&source)? => Owner::Deleted,
+            Some(source) => match source.sessions.into_iter().next() {
+                None => Owner::Absent,
+                Some(first) => Owner::Living { session: first.id, dialect: source.dialect },
+            },
+        };
+        self.owners.insert(of.to_owned(), owner.clone());
+        Ok(owner)
+    }
+
+    fn standing(&self, file: &Opened, latest: Option<Source>) -> Result<Standing> {
+        let Some(source) = latest else { return Ok(Standing::New { revision: 0, latest: None }) };
+        let anew = Standing::New { revision: source.revision + 1, latest: Some(source.id) };
+        if is_erased(self.sources, &source)? {
+            return Ok(if self.options.again { anew } else { Standing::Erased });
+        }
+        if !source.sessions.is_empty() {
+            return Ok(anew);
+        }
+        let prefix = file.prefix(source.read.offset, &source.read.sha256);
+        Ok(match prefix.map_err(|error| Error::io("cannot read the file", error))? {
+            Some(_) if source.paths.contains(&file.seen) => Standing::Unchanged,
+            Some(hash) => {
+                let (id, offset) = (source.id, source.read.offset);
+                Standing::Grown { id, offset, hash: Box::new(hash) }
+            }
+            None => anew,
+        })
+    }
+}
+
+/// Whether bytes of a file beside went with a session: then all of them did.
+pub(crate) fn is_erased(sources: &dyn Sources, source: &Source) -> Result<bool> {
+    let first = sources.ranges(source.id, 0)?.unwrap_or_default();
+    Ok(first.iter().any(|range| matches!(range, Range::Gone(_))))
+}
+
+/// Where the writing begins, if there is something to write.
+fn start(standing: &Standing, beside: &Sidecar) -> Option<(Target, Sha256, u64)> {
+    match standing {
+        Standing::Unchanged | Standing::Erased => None,
+        Standing::Grown { id, offset, hash } => {
+            let target = Target::Known { id: *id, offset: *offset };
+            Some((target, Sha256::clone(hash), *offset))
+        }
+        Standing::New { revision, latest } => {
+            let target = Target::New {
+                dialect: beside.format.name().to_owned(),
+                revision: *revision,
+                first_line: no_first_line(&beside.path),
+                latest: *latest,
+            };
+            Some((target, Sha256::new(), 0))
+        }
+    }
+}
+
+/// No session file is found by what a file beside begins with.
+fn no_first_line(path: &Path) -> RecordKey {
+    record_key(format!("\nbeside\0{}", path_text(path)).as_bytes())
+}
+
+fn kept(beside: &Sidecar, session: SessionId, bytes: u64, unchanged: bool) -> StoredSidecar {
+    let path = path_text(&beside.path);
+    StoredSidecar { path, dialect: beside.format.name().to_owned(), session, bytes, unchanged }
+}
+
+/// One file while it is kept.
+struct Keep<'a> {
+    beside: &'a Sidecar,
+    file: &'a Opened,
+    target: Target,
+    hash: Sha256,
+    offset: u64,
+}
+
+impl Keep<'_> {
+    /// Writes it to its end, as far as it was there when it was opened; how many bytes.
+    fn run(
+        mut self,
+        keeping: &SidecarStore<'_>,
+        progress: &mut dyn FnMut(Progressed<'_>),
+    ) -> Result<u64> {
+        let (before, path) = (self.offset, &self.beside.path);
+        let failed = |error| Error::io(format!("cannot read {}", path.display()), error);
+        let mut rest = self.file.rest(self.offset).map_err(failed)?;
+        loop {
+            let mut bytes = Vec::new();
+            let read = rest.by_ref().take(STEP).read_to_end(&mut bytes).map_err(failed)? as u64;
+            self.hash.update(&bytes);
+            self.offset += read;
+            let last = read < STEP;
+            let id = keeping.sources.import(Vec::new(), self.step(bytes, last))?;
+            self.target = Target::Known { id, offset: self.offset };
+            progress(Progressed::of(path, self.offset, self.file.seen.size));
+            if last || keeping.options.is_stopped() {
+                return Ok(self.offset - before);
+            }
+        }
+    }
+
+    fn step(&self, bytes: Vec<u8>, last: bool) -> SourceStep {
+        // A file that became shorter while it was read is looked at again the next time.
+        let whole = last && self.offset == self.file.seen.size;
+        let path = self.file.seen.path.clone();
+        let seen =
+            if whole { self.file.seen.clone() } else { SeenFile { path, size: 0, modified: 0 } };
+        let name = self.beside.path.file_name().map(|name| path_text(Path::new(name)));
+        SourceStep {
+            target: self.target.clone(),
+            native_id: name.unwrap_or_default(),
+            seen,
+            ranges: if bytes.is_empty() { Vec::new() } else { vec![Range::Kept(bytes)] },
+            places: Vec::new(),
+            names: Vec::new(),
+            beside: Some(path_text(&self.beside.of)),
+            read: Progress {
+                offset: self.offset,
+                sha256: self.hash.clone().finalize().into(),
+                state: String::new(),
+            },
+            last,
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! The reading of one file: how it begins, and what it came to.
+
+use forklore_core::agent_format::AgentFormat;
+use forklore_store::sources::{Sources, Target};
+use sha2::{Digest, Sha256};
+
+use crate::ImportOptions;
+use crate::batch::Batch;
+use crate::file_session::{FileSession, Following};
+use crate::name_conflicts::NameConflicts;
+use crate::opened::Opened;
+use crate::problems::Problems;
+use crate::reading::Reading;
+use crate::report::{ImportReport, ImportedFile, ImportedSession, ProblemKind};
+use crate::resume_state::ResumeState;
+use crate::source_state::SourceState;
+use forklore_engine::{Engine, Result};
+
+/// What every file is read with.
+pub(crate) struct Start<'a> {
+    pub(crate) engine: &'a Engine,
+    pub(crate) sources: &'a dyn Sources,
+    pub(crate) options: &'a ImportOptions,
+    pub(crate) taken: &'a mut NameConflicts,
+}
+
+impl<'a> Start<'a> {
+    /// The reading of a file from where it stood.
+    pub(crate) fn reading(
+        self,
+        file: &Opened,
+        dialect: &'static dyn AgentFormat,
+        known: SourceState,
+    ) -> Result<Reading<'a>> {
+        let mut problems = Problems::of(&file.seen.path);
+        self.taken.made.clear();
+        let known = self.unless_original_is_gone(known)?;
+        let (source, hash) = match known {
+            SourceState::Unchanged(source) => (source, Sha256::new()),
+            SourceState::Grown(source, hash) => (source, hash),
+            SourceState::New { revision, latest } => {
+                if revision > 0 && !self.options.again {
+                    let message = "the file was rewritten; it is read as a new revision";
+                    problems.add(1, 0, ProblemKind::Rewritten, message);
+                }
+                let target = Target::New {
+                    dialect: dialect.name().to_owned(),
+                    revision,
+                    first_line: file.first_line(),
+                    latest,
+                };
+                return Ok(self.at(
+                    file,
+                    dialect,
+                    target,
+                    problems,
+                    Sha256::new(),
+                    ResumeState::default(),
+                ));
+            }
+        };
+        let dialect = self.engine.agent_formats().named(&source.dialect).unwrap_or(dialect);
+        let target = Target::Known { id: source.id, offset: source.read.offset };
+        let state = ResumeState::read(&source.read.state);
+        let engine = self.engine;
+        let mut reading = self.at(file, dialect, target, problems, hash, state);
+        reading.source = Some(source.id);
+        reading.offset = source.read.offset;
+        for session in source.sessions {
+            let header = engine.store().header(&session.id)?;
+            reading.sessions.push(FileSession::stored(&header, session.events));
+        }
+        Ok(reading)
+    }
+
+    /// A file that was being compared with a session that was deleted since begins anew.
+    fn unless_original_is_gone(&self, known: SourceState) -> Result<SourceState> {
+        let SourceState::Grown(source, _) = &known else { return Ok(known) };
+        let Some(copying) = ResumeState::read(&source.read.state).copying else { return Ok(known) };
+        let header = self.engine.store().header(copying.session())?;
+        if header.deleted.is_none() {
+            return Ok(known);
+        }
+        Ok(SourceState::New { revision: source.revision + 1, latest: Some(source.id) })
+    }
+
+    fn at(
+        self,
+        file: &Opened,
+        dialect: &'static dyn AgentFormat,
+        target: Target,
+        problems: Problems,
+        hash: Sha256,
+        state: ResumeState,
+    ) -> Reading<'a> {
+        let stem = file.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        Reading {
+            engine: self.engine,
+            sources: self.sources,
+            options: self.options,
+            dialect,
+            name: dialect.name().into(),
+            reader: dialect.reader(&file.path, state.reader.as_deref()),
+            seen: file.seen.clone(),
+            stem,
+            file_time: file.time(),
+            target,
+            source: None,
+            sessions: Vec::new(),
+            state,
+            batch: Batch::default(),
+            hash,
+            offset: 0,
+            inside: None,
+            problems,
+            writer: None,
+            taken: self.taken,
+            tip: None,
+            original: None,
+        }
+    }
+}
+
+impl Reading<'_> {
+    /// Adds what the reading came to; it began at byte `before`.
+    pub(crate) fn into_report(
+        mut self,
+        brought: bool,
+        before: u64,
+        report: &mut ImportReport,
+    ) -> Result<()> {
+        if self.sessions.is_empty() {
+            report.skipped += 1;
+            report.problems.extend(self.problems.into_list());
+            return Ok(());
+        }
+        let deleted = self.sessions.iter().filter(|s| s.following == Following::Deleted).count();
+        if deleted > 0 {
+            let message = format!("{deleted} sessions of the file were deleted and stay so");
+            self.problem(ProblemKind::Deleted, &message);
+        }
+        let mut file = ImportedFile {
+            path: self.seen.path.clone(),
+            first: None,
+            leaf: self.leaf(),
+            sessions: Vec::new(),
+            bytes: self.offset - before,
+            brought,
+        };
+        for session in self.sessions.iter().filter(|s| s.following != Following::Deleted) {
+            let header = self.engine.store().header(&session.id)?;
+            file.sessions.push(session.id.clone());
+            report.sessions.push(ImportedSession::of(self.dialect.name(), session, header));
+        }
+        if file.sessions.is_empty() {
+            report.skipped += 1;
+        } else {
+            report.files += 1;
+            file.first = self.session(0).map(|first| first.id.clone());
+        }
+        report.sources.push(file);
+        report.problems.extend(self.problems.into_list());
+        Ok(())
+    }
+}

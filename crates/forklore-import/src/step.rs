@@ -1,0 +1,139 @@
+//! What was gathered of a file, written in one step.
+
+use forklore_core::limits::TITLE_BYTES;
+use forklore_core::{Data, SessionId};
+use forklore_store::port::{Change, Transaction, Write};
+use forklore_store::sources::{Progress, RecordKey, SeenFile, SourceStep, Target};
+use sha2::Digest;
+
+use crate::file_session::Following;
+use crate::opened::record_key;
+use crate::reading::Reading;
+use forklore_engine::Result;
+
+impl Reading<'_> {
+    /// Writes what was gathered. `whole` says that the file was read to its end.
+    pub(crate) fn flush(&mut self, whole: bool) -> Result<()> {
+        self.tell_title();
+        // Inside a text that is not accounted for, the reader must know what it did before it.
+        let again = self.inside.is_some();
+        self.state.reader = if again { self.reader.memory_before() } else { self.reader.memory() };
+        let batch = std::mem::take(&mut self.batch);
+        let path = self.seen.path.clone();
+        let seen = if whole { self.seen.clone() } else { SeenFile { path, size: 0, modified: 0 } };
+        let read = Progress {
+            offset: self.offset,
+            sha256: self.hash.clone().finalize().into(),
+            state: self.state.text(),
+        };
+        let step = SourceStep {
+            target: self.target.clone(),
+            native_id: self.native_id(),
+            seen,
+            ranges: batch.ranges,
+            places: batch.places,
+            names: batch.names,
+            beside: None,
+            read,
+            last: whole,
+        };
+        let offset = self.offset;
+        let held = self.engine.hold_mentioned(payloads(&batch.writes));
+        let attachments = held.iter().map(|held| held.id).collect();
+        let source = Some(Box::new(step));
+        let step = Transaction { writes: batch.writes, source, attachments };
+        let id = match (&mut self.writer, self.source) {
+            // The number of a new source is needed before the next step can be gathered.
+            (Some(writer), Some(id)) => {
+                writer.write(step, held)?;
+                id
+            }
+            _ => self.sources.commit(step)?.imported()?,
+        };
+        self.source = Some(id);
+        self.target = Target::Known { id, offset };
+        Ok(())
+    }
+
+    /// Waits until the store holds everything that was flushed.
+    pub(crate) fn settle(&mut self) -> Result<()> {
+        match &mut self.writer {
+            Some(writer) => Ok(writer.settle()?),
+            None => Ok(()),
+        }
+    }
+
+    /// The last step: what is left, and what the file says about itself by now.
+    pub(crate) fn finish(&mut self) -> Result<()> {
+        self.begin_copy()?;
+        if self.has_copies()? {
+            // They are compared with what the store holds.
+            self.flush(false)?;
+            self.settle()?;
+            self.link_copies()?;
+        }
+        if let Some(session) = self.living_first()
+            && self.state.told.leaf != self.state.leaf
+        {
+            self.state.told.leaf = self.state.leaf;
+            let leaf = self.leaf();
+            self.batch.writes.extend(
+                leaf.map(|leaf| Write::Change { session, change: Change::Leaf(Some(leaf)) }),
+            );
+        }
+        if self.offset == 0 && self.source.is_none() {
+            return Ok(());
+        }
+        self.flush(true)
+    }
+
+    /// SessionNames the session as the file does since the last step.
+    fn tell_title(&mut self) {
+        let key = self.title_key();
+        if key.is_none() || self.state.told.title_key == key {
+            return;
+        }
+        self.state.told.title_key = key;
+        if let Some(session) = self.living_first() {
+            let title = self.title();
+            let change = Change::Title(title);
+            self.batch.writes.push(Write::Change { session, change });
+        }
+    }
+
+    fn living_first(&self) -> Option<SessionId> {
+        let first = self.sessions.first().filter(|first| first.following != Following::Deleted);
+        first.map(|first| first.id.clone())
+    }
+
+    /// What tells one title from another.
+    pub(crate) fn title_key(&self) -> Option<RecordKey> {
+        self.state.facts.title.as_ref().map(|title| record_key(title.as_bytes()))
+    }
+
+    pub(crate) fn leaf(&self) -> Option<SessionId> {
+        let leaf = self.sessions.get(usize::try_from(self.state.leaf?).ok()?)?;
+        Some(leaf.id.clone())
+    }
+
+    /// The title that the file tells, as far as titles may be long.
+    pub(crate) fn title(&self) -> Option<String> {
+        let title = self.state.facts.title.as_deref().filter(|title| !title.is_empty())?;
+        let end = title.len().min(TITLE_BYTES);
+        (0..=end).rev().find_map(|end| title.get(..end)).map(str::to_owned)
+    }
+
+    pub(crate) fn native_id(&self) -> String {
+        self.state.facts.native_id.clone().unwrap_or_else(|| self.stem.clone())
+    }
+}
+
+/// What the writes say.
+fn payloads(writes: &[Write]) -> impl Iterator<Item = &Data> {
+    let events = writes.iter().flat_map(|write| match write {
+        Write::Create(new) => new.events.as_slice(),
+        Write::Append { append, .. } => append.events.as_slice(),
+        Write::Change { .. } | Write::Remove(_) => &[],
+    });
+    events.map(|event| &event.data)
+}

@@ -1,0 +1,54 @@
+//! What is said of a file that is as it was when it was read last.
+
+use std::path::Path;
+
+use forklore_store::sources::Source;
+
+use crate::file_session::{FileSession, Following};
+use crate::report::{ImportReport, ImportedFile, ImportedSession, Problem, ProblemKind};
+use crate::resume_state::ResumeState;
+use forklore_engine::sources::path_text;
+use forklore_engine::{Engine, Result};
+
+/// Adds the file with its sessions; nothing of it is read.
+pub(crate) fn report(
+    engine: &Engine,
+    path: &Path,
+    source: &Source,
+    report: &mut ImportReport,
+) -> Result<()> {
+    let leaf = ResumeState::read(&source.read.state).leaf.and_then(|at| usize::try_from(at).ok());
+    let leaf = leaf.and_then(|at| source.sessions.get(at)).map(|leaf| leaf.id.clone());
+    let mut file = ImportedFile {
+        path: path_text(path),
+        first: None,
+        leaf,
+        sessions: Vec::new(),
+        bytes: 0,
+        brought: false,
+    };
+    let mut deleted = 0;
+    for session in &source.sessions {
+        let header = engine.store().header(&session.id)?;
+        let known = FileSession::stored(&header, session.events);
+        if known.following == Following::Deleted {
+            deleted += 1;
+            continue;
+        }
+        file.sessions.push(session.id.clone());
+        report.sessions.push(ImportedSession::of(&source.dialect, &known, header));
+    }
+    if deleted > 0 {
+        let message = format!("{deleted} sessions of the file were deleted and stay so");
+        report.problems.push(Problem::of_file(path, ProblemKind::Deleted, message));
+    }
+    if file.sessions.is_empty() {
+        report.skipped += 1;
+    } else {
+        report.files += 1;
+        report.unchanged += 1;
+        file.first = source.sessions.first().map(|first| first.id.clone());
+    }
+    report.sources.push(file);
+    Ok(())
+}

@@ -1,0 +1,119 @@
+//! The files that a person means: regular ones only, and in folders no link that leads out.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use forklore_sanitize::path::contained;
+
+use crate::report::{Problem, ProblemKind};
+
+/// What is looked for in folders, by path alone.
+#[derive(Clone, Copy)]
+pub(crate) struct Wanted<'a> {
+    /// Whether a file may hold a session.
+    pub(crate) may_own: &'a dyn Fn(&Path) -> bool,
+    /// Whether it may lie beside one.
+    pub(crate) belongs: &'a dyn Fn(&Path) -> bool,
+}
+
+/// Finds the files named, and those in folders named that are wanted.
+pub(crate) fn files(
+    paths: &[PathBuf],
+    wanted: Wanted<'_>,
+    problems: &mut Vec<Problem>,
+) -> Vec<PathBuf> {
+    let mut walk = Walk { found: Vec::new(), seen: HashSet::new(), wanted, problems };
+    for path in paths {
+        match path.canonicalize() {
+            Ok(real) if real.is_dir() => walk.folder(&real),
+            Ok(real) => walk.named(&real),
+            Err(error) => walk.problem(path, ProblemKind::Unreadable, error.to_string()),
+        }
+    }
+    walk.found
+}
+
+struct Walk<'a> {
+    found: Vec<PathBuf>,
+    seen: HashSet<PathBuf>,
+    wanted: Wanted<'a>,
+    problems: &'a mut Vec<Problem>,
+}
+
+impl Wanted<'_> {
+    fn has(self, path: &Path) -> bool {
+        (self.belongs)(path) || (self.may_own)(path) && !beside_plain(path)
+    }
+}
+
+impl Walk<'_> {
+    fn named(&mut self, real: &Path) {
+        if real.is_file() {
+            self.add(real.to_owned());
+        } else {
+            self.problem(real, ProblemKind::Unreadable, "not a regular file".into());
+        }
+    }
+
+    fn add(&mut self, real: PathBuf) {
+        if self.seen.insert(real.clone()) {
+            self.found.push(real);
+        }
+    }
+
+    fn folder(&mut self, root: &Path) {
+        let mut waiting = vec![root.to_owned()];
+        while let Some(folder) = waiting.pop() {
+            if !self.seen.insert(folder.clone()) {
+                continue;
+            }
+            let entries = match fs::read_dir(&folder) {
+                Ok(entries) => entries,
+                Err(error) => {
+                    self.problem(&folder, ProblemKind::Unreadable, error.to_string());
+                    continue;
+                }
+            };
+            for entry in entries.flatten() {
+                let Ok(kind) = entry.file_type() else {
+                    continue;
+                };
+                let path = entry.path();
+                let (real, kind) = if kind.is_symlink() {
+                    // A link that leads out, or nowhere, is not followed.
+                    let Ok(real) = contained(root, &path) else { continue };
+                    let Ok(about) = real.symlink_metadata() else { continue };
+                    (real, about.file_type())
+                } else {
+                    (path, kind)
+                };
+                if kind.is_dir() {
+                    waiting.push(real);
+                } else if kind.is_file() && self.wanted.has(&real) {
+                    self.add(real);
+                }
+            }
+        }
+    }
+
+    fn problem(&mut self, path: &Path, kind: ProblemKind, message: String) {
+        self.problems.push(Problem::of_file(path, kind, message));
+    }
+}
+
+/// Whether the name says that the file holds lines of JSON.
+pub(crate) fn is_lines(path: &Path) -> bool {
+    let is = |path: &Path, ending| {
+        path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending))
+    };
+    is(path, "jsonl")
+        || is(path, "ndjson")
+        || (is(path, "zst") && is(&path.with_extension(""), "jsonl"))
+}
+
+/// Whether a compressed file stands beside the same file as it was: that one goes on.
+fn beside_plain(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "zst")
+        && path.with_extension("").is_file()
+}

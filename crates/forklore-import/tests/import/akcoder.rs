@@ -1,0 +1,79 @@
+//! ak-coder's files: forks are told by their names.
+
+use std::path::PathBuf;
+
+use forklore_core::{SessionId, SessionKind};
+use forklore_import::ProblemKind;
+
+use crate::files::testdata;
+use crate::scene::Scene;
+
+const ROOT: &str = "session-1772442000000";
+const FORK: &str = "fork-session-1772442000000-1772442060000";
+const NESTED: &str = "fork-fork-session-1772442000000-1772442060000-1772442120000";
+const PIPE: &str = "pipe-1772442180000";
+
+fn file(session: &str) -> PathBuf {
+    let folder = testdata().join("ak-coder/history/workspaces/shop-0a1b2c3d4e5f");
+    folder.join(format!("{session}.jsonl"))
+}
+
+fn id(text: &str) -> SessionId {
+    text.parse().unwrap()
+}
+
+#[test]
+fn forks_share_what_they_copied() {
+    for scene in [Scene::new(), Scene::sqlite(), Scene::files()] {
+        let report = scene.import(&testdata().join("ak-coder/history"));
+        assert_eq!(report.problems, []);
+        let shape = |session: &str| {
+            let header = scene.engine.show(&id(session)).unwrap();
+            let parent = header.parent_id.map(|parent| parent.to_string());
+            (parent, header.inherited.kept, header.own_events, header.counts.turns)
+        };
+        assert_eq!(shape(ROOT), (None, 0, 7, 2));
+        // Their first events, and what they say themselves.
+        assert_eq!(shape(FORK), (Some(ROOT.into()), 5, 3, 2));
+        assert_eq!(shape(NESTED), (Some(FORK.into()), 6, 1, 2));
+        assert_eq!(shape(PIPE), (None, 0, 2, 1));
+        for session in [ROOT, FORK, NESTED, PIPE] {
+            assert_eq!(scene.restore(&id(session)), std::fs::read(file(session)).unwrap());
+        }
+        let begun = scene.engine.show(&id(FORK)).unwrap().created.as_millisecond();
+        assert_eq!(begun, 1_772_442_060_000);
+    }
+}
+
+#[test]
+fn a_file_without_a_last_line_end_grows() {
+    let scene = Scene::new();
+    let whole = std::fs::read(file(ROOT)).unwrap();
+    let name = format!("{ROOT}.jsonl");
+    let cut = whole.iter().rposition(|byte| *byte == b'\n').unwrap();
+    for bytes in [&whole[..cut], &whole[..]] {
+        scene.import_as(&scene.file(&name, bytes), "ak-coder");
+        assert_eq!(scene.restore(&id(ROOT)), bytes);
+    }
+    assert_eq!(scene.sessions().len(), 1);
+    // Going back to an earlier turn writes a shorter file.
+    let report = scene.import_as(&scene.file(&name, &whole[..cut]), "ak-coder");
+    assert_eq!(report.sessions.len(), 1);
+    assert_eq!(scene.restore(&id(ROOT)), whole);
+    assert_eq!(scene.restore(&report.sessions[0].session_id), &whole[..cut]);
+}
+
+#[test]
+fn damaged_files_are_read_as_far_as_they_can_be() {
+    let scene = Scene::new();
+    let report = scene.import(&testdata().join("ak-coder/malformed"));
+    let mut problems: Vec<_> =
+        report.problems.iter().map(|problem| (&problem.path, problem.kind)).collect();
+    // Records without a time are read in the order in which their files were changed.
+    problems.sort_by_key(|(path, _)| *path);
+    let kinds: Vec<_> = problems.into_iter().map(|(_, kind)| kind).collect();
+    assert_eq!(kinds, [ProblemKind::Damage, ProblemKind::Incomplete]);
+    let shape: Vec<_> =
+        scene.sessions().into_iter().map(|header| (header.kind, header.own_events)).collect();
+    assert_eq!(shape, [(SessionKind::Root, 2), (SessionKind::Root, 1)]);
+}

@@ -1,0 +1,132 @@
+//! Amplifier's session folders: what the document beside a transcript tells.
+
+use std::path::{Path, PathBuf};
+
+use forklore_core::{SessionId, SessionKind};
+use forklore_import::ProblemKind;
+
+use crate::files::testdata;
+use crate::scene::Scene;
+
+const ROOT: &str = "1cb9e5f5-48b2-4dd6-9728-bcc3b0303f2b";
+const AGENT: &str = "1cb9e5f5-48b2-4dd6-9728-bcc3b0303f2b-3c3c7d7ed17b4281_zen-architect";
+const FORK: &str = "7d1f0a52-6a0e-4c0b-9a57-2f5f5b1f9c11";
+
+fn sessions() -> PathBuf {
+    testdata().join("amplifier/projects/-home-dev-shop/sessions")
+}
+
+fn id(text: &str) -> SessionId {
+    text.parse().unwrap()
+}
+
+fn transcript(session: &str) -> Vec<u8> {
+    std::fs::read(sessions().join(session).join("transcript.jsonl")).unwrap()
+}
+
+/// Writes the folder of a session, and says where its transcript is.
+fn folder(scene: &Scene, session: &str, transcript: &str, metadata: Option<&str>) -> PathBuf {
+    let folder = scene.folder.path().join("sessions").join(session);
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("transcript.jsonl"), transcript).unwrap();
+    if let Some(metadata) = metadata {
+        std::fs::write(folder.join("metadata.json"), metadata).unwrap();
+    }
+    folder.join("transcript.jsonl")
+}
+
+#[test]
+fn a_folder_of_sessions_is_one_tree() {
+    for scene in [Scene::new(), Scene::sqlite(), Scene::files()] {
+        let report = scene.import(&testdata().join("amplifier/projects"));
+        assert_eq!(report.problems, []);
+        // The logs of what the program did are nobody's sessions; they lie beside.
+        assert_eq!((report.sessions.len(), report.skipped, report.beside.files), (3, 0, 6));
+        let root = scene.engine.show(&id(ROOT)).unwrap();
+        assert_eq!(root.kind, SessionKind::Root);
+        assert_eq!(root.workspace.as_str(), "/home/dev/shop");
+        assert_eq!(root.title.as_deref(), Some("Discounts in the basket"));
+        assert_eq!((root.own_events, root.counts.turns, root.counts.open), (9, 2, 0));
+        let agent = scene.engine.show(&id(AGENT)).unwrap();
+        assert_eq!((agent.kind, agent.parent_id), (SessionKind::Delegate, Some(id(ROOT))));
+        assert_eq!((agent.inherited.kept, agent.title), (0, None));
+        // It was called behind the call of the tool that calls agents.
+        assert_eq!(agent.cut.and_then(|cut| cut.seq), Some(5));
+        let fork = scene.engine.show(&id(FORK)).unwrap();
+        assert_eq!((fork.kind, fork.parent_id), (SessionKind::Branch, Some(id(ROOT))));
+        // Its first event and two of its own.
+        assert_eq!((fork.inherited.kept, fork.own_events, fork.counts.turns), (4, 3, 2));
+        for session in [ROOT, AGENT, FORK] {
+            assert_eq!(scene.restore(&id(session)), transcript(session), "{session}");
+        }
+    }
+}
+
+#[test]
+fn a_fork_that_comes_first_reads_as_its_file() {
+    let scene = Scene::new();
+    for session in [FORK, ROOT] {
+        scene.import(&sessions().join(session).join("transcript.jsonl"));
+    }
+    assert_eq!(scene.restore(&id(FORK)), transcript(FORK));
+    assert_eq!(scene.restore(&id(ROOT)), transcript(ROOT));
+    let linked: Vec<_> = scene.sessions().into_iter().filter_map(|it| it.copy_of).collect();
+    assert_eq!(linked.len(), 1);
+}
+
+#[test]
+fn a_session_is_called_as_its_document_says_by_now() {
+    let scene = Scene::new();
+    let said = "{\"role\":\"user\",\"content\":\"a\",\"timestamp\":\"2026-01-01T00:00:00Z\"}\n";
+    let title = |scene: &Scene| scene.engine.show(&id("s")).unwrap().title;
+    scene.import(&folder(&scene, "s", said, None));
+    assert_eq!(title(&scene), None);
+    for name in ["first", "second"] {
+        let metadata = format!("{{\n  \"session_id\": \"s\",\n  \"name\": \"{name}\"\n}}");
+        scene.import(&folder(&scene, "s", said, Some(&metadata)));
+        assert_eq!(title(&scene).as_deref(), Some(name));
+    }
+}
+
+#[test]
+fn a_transcript_that_was_written_anew_is_a_new_revision() {
+    let scene = Scene::new();
+    let said = |text: &str| {
+        let ts = "2026-01-01T00:00:00Z";
+        format!("{{\"role\":\"user\",\"content\":\"{text}\",\"timestamp\":\"{ts}\"}}\n")
+    };
+    scene.import(&folder(&scene, "s", &said("a"), None));
+    let grown = said("a") + &said("b");
+    scene.import(&folder(&scene, "s", &grown, None));
+    assert_eq!((scene.sessions().len(), scene.restore(&id("s"))), (1, grown.clone().into_bytes()));
+    scene.import(&folder(&scene, "s", &said("c"), None));
+    let kept: Vec<_> = scene.sessions().iter().map(|session| scene.restore(&session.id)).collect();
+    assert_eq!(kept.len(), 2);
+    assert!(kept.contains(&grown.into_bytes()) && kept.contains(&said("c").into_bytes()));
+}
+
+#[test]
+fn damaged_folders_are_read_as_far_as_they_can_be() {
+    let folder = testdata().join("amplifier/malformed");
+    let read = |name: &str| {
+        let scene = Scene::new();
+        let report = scene.import_as(&folder.join(name), "amplifier");
+        let kinds: Vec<_> = report.problems.iter().map(|problem| problem.kind).collect();
+        let session = scene.sessions().remove(0);
+        (session.id.to_string(), session.own_events, kinds)
+    };
+    let number = |n: u8| format!("9f0c1e1e-0000-4000-8000-00000000000{n}");
+    assert_eq!(read("lone"), (number(1), 2, vec![]));
+    assert_eq!(read("torn"), (number(2), 1, vec![ProblemKind::Incomplete]));
+    assert_eq!(read("odd"), (number(3), 3, vec![ProblemKind::Damage]));
+}
+
+#[test]
+fn an_agent_whose_caller_is_gone_is_a_root() {
+    let scene = Scene::new();
+    let path = sessions().join(AGENT).join("transcript.jsonl");
+    let report = scene.import(Path::new(&path));
+    let kinds: Vec<_> = report.problems.iter().map(|problem| problem.kind).collect();
+    assert_eq!(kinds, [ProblemKind::MissingBase]);
+    assert_eq!(scene.sessions()[0].kind, SessionKind::Root);
+}

@@ -1,0 +1,29 @@
+//! Session files of other agents, read in and given back (SPEC 11).
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+mod akcoder;
+mod amplifier;
+mod codex;
+mod copies;
+mod damage;
+mod delegates;
+mod documents;
+mod expected;
+mod exports;
+mod files;
+mod gemini;
+mod growth;
+mod lookalikes;
+mod many;
+mod opencode;
+mod parallel;
+mod pixir;
+mod restored;
+mod routes;
+mod scene;
+mod sidecars;
+mod source_state;
+mod spending;
+mod trees;
+mod whole;

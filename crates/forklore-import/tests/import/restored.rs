@@ -1,0 +1,51 @@
+//! Every file comes back byte for byte, and a second import changes nothing.
+
+use crate::files;
+use crate::scene::Scene;
+
+#[test]
+fn every_file_is_restored_and_imported_once_only() {
+    let mut restored = 0;
+    for (path, dialect) in files::all() {
+        let bytes = files::content(&path);
+        let scene = Scene::new();
+        let report = scene.import_as(&path, dialect);
+        let first = scene.everything();
+        let read = scene.sessions().first().map_or(0, |s| scene.source(&s.id).read.offset);
+        for session in &report.sessions {
+            // A torn last line waits; everything before it is there.
+            let read = usize::try_from(read).unwrap();
+            assert_eq!(scene.restore(&session.session_id), bytes[..read], "{}", path.display());
+            restored += 1;
+        }
+        let torn = report.problems.iter().any(|p| p.message.contains("not whole"));
+        assert!(report.sessions.is_empty() || torn || read == bytes.len() as u64, "{path:?}");
+
+        let again = scene.import_as(&path, dialect);
+        assert_eq!(scene.everything(), first, "{}", path.display());
+        assert!(again.sessions.iter().all(|session| session.appended == 0));
+        let ids = |report: &forklore_import::ImportReport| {
+            report.sessions.iter().map(|s| s.session_id.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(ids(&again), ids(&report));
+    }
+    assert!(restored > 80, "{restored}");
+}
+
+#[test]
+fn whole_folders_are_imported_together_and_every_file_comes_back() {
+    let scene = Scene::sqlite();
+    let report = scene.import(&files::testdata());
+    assert!(report.files > 30, "{report:?}");
+    for file in &report.sources {
+        let bytes = files::content(file.path.as_ref());
+        for session in &file.sessions {
+            let restored = scene.restore(session);
+            assert!(bytes.starts_with(&restored), "{}", file.path);
+        }
+    }
+    for other in [Scene::new(), Scene::sqlite(), Scene::files()] {
+        other.import(&files::testdata());
+        assert_eq!(scene.everything(), other.everything());
+    }
+}
