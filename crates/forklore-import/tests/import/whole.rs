@@ -49,8 +49,14 @@ const NOT_KEPT: &[(&str, &str)] = &[
     ("/fixtures/medium-conversation.jsonl", NO_UUID),
     ("/__fixtures__/duplicate-assistant-response-2.jsonl", NO_UUID),
     ("opencode.nvim/tests/data/*.json", "what opencode tells another program; no session"),
+    ("/codex/malformed/rollout-2026-08-01T00-00-04-*.jsonl", NO_BEGINNING),
+    ("/codex/malformed/rollout-2026-08-01T00-00-05-*.jsonl", NO_BEGINNING),
+    ("/codex/malformed/rollout-2026-08-01T00-00-06-*.jsonl", NO_BEGINNING),
+    ("/codex/malformed/rollout-2026-08-01T00-00-07-*.jsonl", NO_BEGINNING),
     ("/s-cod-08-malicious-zstd/*.zst", "it unpacks to more than is ever read"),
 ];
+
+const NO_BEGINNING: &str = "it continues a file that is not there, and says so as a problem";
 
 const NO_UUID: &str = "nothing in it has a uuid, by which Claude Code knows its records";
 

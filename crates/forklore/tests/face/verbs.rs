@@ -188,7 +188,7 @@ fn files_go_in_and_come_back() {
         let file = root.join("testdata/pi/demo.jsonl");
         let options = ImportOptions::in_workspace(Workspace::new("/demo"));
         let (sender, progress) = std::sync::mpsc::channel();
-        let tell = move |progressed: forklore::engine::Progressed<'_>| {
+        let tell = move |progressed: forklore::import::Progressed<'_>| {
             sender.send(progressed.done).unwrap();
         };
         let report = store.import([file.clone()], options, tell).await.unwrap();

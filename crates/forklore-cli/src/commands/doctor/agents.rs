@@ -12,7 +12,7 @@ pub(super) fn look(health: &mut Health) {
     // The store may not open, so the files are counted without it.
     let Ok(engine) = blocking::open_url(&StoreUrl::Memory) else { return };
     for agent in agents::here() {
-        let Ok(survey) = Importer::new(engine).survey(agent.dialect, &agent.places) else {
+        let Ok(survey) = Importer::new(&engine).survey(agent.dialect, &agent.places) else {
             continue;
         };
         let places: Vec<_> = agent.places.iter().map(|place| agents::typed(place)).collect();

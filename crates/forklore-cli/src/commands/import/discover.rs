@@ -33,7 +33,7 @@ pub(super) fn run(app: &App, output: &mut Output) -> Result<()> {
     let engine = engine(app)?;
     let mut found = Vec::new();
     for home in agents::here() {
-        let survey = Importer::new(engine).survey(home.dialect, &home.places)?;
+        let survey = Importer::new(&engine).survey(home.dialect, &home.places)?;
         let command = agents::import_command(&home.places);
         let (agent, dialect, places) = (home.agent, home.dialect, home.places);
         found.push(Found { agent, dialect, places, survey, command });
