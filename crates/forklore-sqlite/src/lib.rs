@@ -17,6 +17,7 @@ mod fault;
 mod feed;
 mod health;
 mod held;
+mod key;
 mod list;
 mod locate;
 mod location;

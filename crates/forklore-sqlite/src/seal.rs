@@ -4,18 +4,16 @@
 //! at most the last block of a segment in rows of their own, and events that come many at a time
 //! are never written as single rows at all.
 
-use crate::chunk::{Codec, POSITIONS, Sealed};
+use crate::chunk::{Codec, Sealed};
 use crate::fault::Result;
+use crate::key::{CHUNK_BYTES, POSITIONS, position};
 use crate::row::{self, Row};
-use crate::segment::{self, position};
+use crate::segment;
 use crate::write::WriteTx;
 
 /// A payload from this size on stays in a row of its own: what a chunk saves is little then, and
 /// writing it twice is not.
 const LARGE: usize = 32 << 10;
-/// The payloads of one chunk together: so much is read for any one of them.
-pub(crate) const CHUNK_BYTES: usize = 256 << 10;
-
 /// Adds events that follow each other behind the last of their segment.
 pub(crate) fn add(tx: &WriteTx<'_>, rows: &[Row]) -> Result<()> {
     let mut rest = rows;

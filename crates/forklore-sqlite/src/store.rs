@@ -3,6 +3,7 @@
 mod checkpoint;
 mod failed_sync;
 mod listen;
+mod lock;
 mod options;
 #[cfg(test)]
 mod plans;
@@ -16,9 +17,8 @@ mod writer;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
-use crate::sync::File;
 use forklore_store::Result;
 use forklore_store::attachments::AttachmentFolder;
 use forklore_store::disk::fs::Fs;
@@ -26,12 +26,14 @@ use forklore_store::disk::{Gate, Turn, beside, os};
 use forklore_store::feed::{Bell, Watch};
 use rusqlite::{Connection, TransactionBehavior};
 
+use self::lock::lock;
 use crate::connect::{self, Access};
 use crate::fault::Fault;
 use crate::feed::Numbers;
 use crate::held::Held;
 use crate::migrate::{self, VERSION};
 use crate::remembered::Remembered;
+use crate::sync::File;
 use crate::write::WriteTx;
 use crate::writers::Known;
 
@@ -312,9 +314,4 @@ impl SqliteStore {
 fn is_current(conn: &Connection, path: &Path, options: Options) -> Result<bool> {
     let version = migrate::version(conn, path)?;
     Ok(options.read_only || (version == VERSION && connect::has_wal(conn, path)?))
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A panic cannot leave the value half changed: a transaction is rolled back.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

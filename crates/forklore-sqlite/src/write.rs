@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ToSql, Transaction};
 
-use crate::chunk::POSITIONS;
+use crate::key::POSITIONS;
 
 /// A write transaction; it is rolled back unless committed. Reads go through it too.
 pub(crate) struct WriteTx<'c> {

@@ -4,11 +4,8 @@ use forklore_core::Counts;
 use forklore_core::lineage::Unit;
 use forklore_store::port::Direction;
 
+use crate::key::{POSITIONS, Range, position};
 use crate::row::Row;
-use crate::segment::{Range, position};
-
-/// The most positions that a chunk covers: one bit each.
-pub(crate) const POSITIONS: u64 = 64;
 
 /// The places and counts of a chunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -7,12 +7,12 @@ use rusqlite::{CachedStatement, Connection, Row as SqlRow, params};
 use super::Chunk;
 use super::body::{self, Body, Codec};
 use super::heads::{self, Extent};
-use super::outline::{Bits, Outline, POSITIONS};
+use super::outline::{Bits, Outline};
 use crate::crc::Fields;
 use crate::fault::{Fault, Result};
+use crate::key::{self, POSITIONS, Range, Segment, key};
 use crate::number::{signed, unsigned};
 use crate::row::Row;
-use crate::segment::{self, Range, Segment, key};
 use crate::write::WriteTx;
 
 /// The columns of an outline.
@@ -135,7 +135,7 @@ fn numbers(outline: &Outline) -> [i64; 10] {
 
 /// The place of a chunk, as errors name it.
 pub(super) fn damaged(k: i64, message: &str) -> Fault {
-    let (segment, position) = (segment::of(k), segment::position(k));
+    let (segment, position) = (key::of(k), key::position(k));
     Fault::damaged(format!("chunk row {k} (segment {segment}, from position {position})"), message)
 }
 

@@ -16,7 +16,8 @@ use forklore_store::disk::{Gate, Turn};
 use rusqlite::Connection;
 
 use super::failed_sync::FailedSync;
-use super::{Options, SqliteStore, lock};
+use super::lock::lock;
+use super::{Options, SqliteStore};
 use crate::connect::{self, Access};
 use crate::fault::Fault;
 use crate::pack;

@@ -9,7 +9,8 @@ use forklore_store::port::{Cursor, Filter, Store};
 use rusqlite::StatementStatus;
 use rusqlite::trace::{StmtRef, TraceEvent, TraceEventCodes};
 
-use super::{Options, SqliteStore, lock};
+use super::lock::lock;
+use super::{Options, SqliteStore};
 
 /// A statement that ran, and how much it scanned, sorted or indexed by itself.
 type Ran = (String, [i32; 3]);

@@ -7,7 +7,8 @@ use forklore_conformance::scene::id;
 use forklore_conformance::{Handle, Scene};
 use forklore_core::ErrorKind;
 
-use super::{Options, SqliteStore, lock};
+use super::lock::lock;
+use super::{Options, SqliteStore};
 use crate::fault::Fault;
 
 #[test]

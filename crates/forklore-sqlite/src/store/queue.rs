@@ -10,7 +10,7 @@ use forklore_core::SessionId;
 use forklore_store::Result;
 use forklore_store::port::{Append, Appended};
 
-use super::lock;
+use super::lock::lock;
 use super::tickets::Ticket;
 
 /// The most appends in one transaction.

@@ -6,7 +6,8 @@ use std::sync::Mutex;
 use forklore_store::Result;
 use rusqlite::Connection;
 
-use super::{Options, lock};
+use super::Options;
+use super::lock::lock;
 use crate::connect::{self, Access};
 use crate::fault::Fault;
 use crate::migrate;

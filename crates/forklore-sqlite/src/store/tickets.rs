@@ -7,7 +7,7 @@ use std::sync::{Condvar, Mutex};
 
 use forklore_store::Result;
 
-use super::lock;
+use super::lock::lock;
 
 /// The place of a commit among all of this handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

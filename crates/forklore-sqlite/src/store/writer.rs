@@ -8,8 +8,9 @@ use forklore_store::Result;
 use rusqlite::Connection;
 use rusqlite::hooks::Wal;
 
+use super::Options;
 use super::failed_sync::FailedSync;
-use super::{Options, lock};
+use super::lock::lock;
 use crate::connect::{self, Access};
 use crate::fault::Fault;
 use crate::feed::Numbers;
