@@ -86,7 +86,7 @@ impl Folder {
             from: log.end,
             step: line::sum(lines.as_bytes()),
         };
-        lines.push_str(&sealed(&commit)?);
+        lines.push_str(&line::sealed(&commit)?);
         let written = self.write(&*log.file, &log.path, lines.as_bytes(), log.end);
         if let Err(error) = written {
             // Back to the old length; where that fails too, the next writer finds a torn tail.
@@ -102,9 +102,4 @@ impl Folder {
         self.mark(Mark::Session(id, segment, session.durable));
         Ok(())
     }
-}
-
-/// An object as a line.
-pub(crate) fn sealed<T: serde::Serialize>(object: &T) -> Result<String> {
-    line::sealed(object).map_err(|error| Error::io("writing a line", error))
 }

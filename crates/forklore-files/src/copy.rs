@@ -10,11 +10,11 @@ use forklore_store::disk::os;
 use forklore_store::port::Changed;
 use forklore_store::{Error, Result};
 
-use crate::commit::sealed;
 use crate::folder::Folder;
 use crate::fs::Open;
 use crate::history::History;
 use crate::layout::{Segment, UNFINISHED};
+use crate::line::sealed;
 use crate::log::Next;
 use crate::record::{PrefixLine, Writer, write_event};
 

@@ -6,12 +6,12 @@ use forklore_store::port::{Beginning, NewSession};
 use forklore_store::{Error, Result};
 
 use crate::append::Tail;
-use crate::commit::sealed;
 use crate::copy::Staged;
 use crate::folder::{Folder, Mark};
 use crate::history::History;
 use crate::layout::Segment;
 use crate::line;
+use crate::line::sealed;
 use crate::record::{Ancestry, Commit, SessionLine, Span, State};
 use crate::session::Session;
 

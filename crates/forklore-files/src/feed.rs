@@ -21,9 +21,9 @@ use forklore_store::feed::{Bell, Watch, What};
 use forklore_store::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::commit::sealed;
 use crate::layout::Layout;
 use crate::line;
+use crate::line::sealed;
 use crate::record::VERSION;
 
 /// How long the log may be, in bytes, before it is begun anew when a store is opened.
@@ -143,7 +143,7 @@ impl Drop for Write {
 
 /// Makes a file that holds this line, durably.
 fn put(path: &Path, first: &First) -> std::io::Result<()> {
-    let line = line::sealed(first)?;
+    let line = line::sealed(first).map_err(std::io::Error::other)?;
     let mut options = OpenOptions::new();
     let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(path)?;
     file.write_all(line.as_bytes())?;

@@ -54,7 +54,7 @@ impl Folder {
         id: &SessionId,
     ) -> Result<()> {
         self.make_dir(&self.layout.family(root))?;
-        let claim = crate::commit::sealed(&LabelClaim { session_id: id.clone() })?;
+        let claim = crate::line::sealed(&LabelClaim { session_id: id.clone() })?;
         self.put(&self.layout.label(root, label), claim.as_bytes())
     }
 

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use forklore_store::{Error, Result};
+
 /// What stands behind the fields of every line.
 const SUM_FIELD: &[u8] = b",\"crc\":\"";
 const SUM_BYTES: usize = 8;
@@ -18,8 +20,12 @@ pub(crate) fn seal(out: &mut String, start: usize) {
 }
 
 /// An object as a line.
-pub(crate) fn sealed<T: serde::Serialize>(object: &T) -> serde_json::Result<String> {
-    let mut out = serde_json::to_string(object)?;
+///
+/// # Errors
+/// `Io`: the object cannot be written as JSON.
+pub(crate) fn sealed<T: serde::Serialize>(object: &T) -> Result<String> {
+    let failed = |error| Error::io("writing a line", error);
+    let mut out = serde_json::to_string(object).map_err(failed)?;
     out.pop();
     seal(&mut out, 0);
     Ok(out)
@@ -29,7 +35,7 @@ pub(crate) fn sealed<T: serde::Serialize>(object: &T) -> serde_json::Result<Stri
 ///
 /// # Errors
 /// What is wrong with it, in words.
-pub(crate) fn checked(line: &[u8]) -> Result<&str, &'static str> {
+pub(crate) fn checked(line: &[u8]) -> std::result::Result<&str, &'static str> {
     let line = line.strip_suffix(b"\n").ok_or("it does not end")?;
     let at = line.len().checked_sub(END_BYTES).ok_or("it has no checksum")?;
     let (fields, end) = line.split_at_checked(at).ok_or("it has no checksum")?;

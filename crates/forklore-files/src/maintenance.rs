@@ -5,11 +5,11 @@ use forklore_store::disk::os;
 use forklore_store::port::Collected;
 use forklore_store::{Error, Result};
 
-use crate::commit::sealed;
 use crate::folder::{Folder, Mark};
 use crate::fs::Open;
 use crate::layout::{Segment, UNFINISHED};
 use crate::line;
+use crate::line::sealed;
 use crate::log::{Log, Next};
 use crate::record::{Commit, PrefixLine, SessionLine, State, Writer, write_event};
 use crate::session::Session;

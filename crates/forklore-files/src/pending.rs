@@ -12,10 +12,10 @@ use forklore_store::disk::{folder_of, os};
 use forklore_store::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::commit::sealed;
 use crate::folder::Folder;
 use crate::fs::{File, Open};
 use crate::line;
+use crate::line::sealed;
 use crate::log::damage;
 use crate::overlay::{Change, Overlay};
 use crate::record::{VERSION, hex, unhex};

@@ -16,10 +16,10 @@ use forklore_store::{Error, Result};
 
 pub(crate) use self::index::Index;
 use self::record::{First, Forgotten, StepLine};
-use crate::commit::sealed;
 use crate::folder::{Folder, Mark};
 use crate::fs::Open;
 use crate::line;
+use crate::line::sealed;
 use crate::log::damage;
 
 /// What says that this much of the log is durable.

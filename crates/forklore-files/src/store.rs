@@ -9,11 +9,11 @@ use forklore_store::disk::{self, Gate, Passed, Turn, limits, os};
 use forklore_store::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::commit::sealed;
 use crate::folder::Folder;
 use crate::fs::{Disk, Fs, Open};
 use crate::layout::Layout;
 use crate::line;
+use crate::line::sealed;
 use crate::log::damage;
 use crate::record::VERSION;
 use crate::sources::Index;
