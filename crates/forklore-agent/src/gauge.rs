@@ -2,10 +2,10 @@
 
 use forklore_engine::Pressure;
 use serde::Serialize;
-use serde_json::json;
 
 use crate::context::Context;
-use crate::notify::Name;
+use crate::notify::KernelEvent;
+use crate::notify::event::ContextGauge;
 
 /// How full a session's context is.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -31,8 +31,8 @@ impl Gauge {
     }
 
     pub(crate) fn announce(&self, context: &Context) {
-        let data = json!({"tokens": self.tokens, "estimated": self.estimated,
-            "window": self.window, "fraction": self.fraction()});
-        context.announce(Name::ContextGauge, data);
+        let Self { tokens, estimated, window } = *self;
+        let gauge = ContextGauge { tokens, estimated, window, fraction: self.fraction() };
+        context.announce(KernelEvent::ContextGauge(gauge));
     }
 }

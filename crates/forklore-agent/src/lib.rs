@@ -37,5 +37,6 @@ pub use delegation::{Delegate, Delegation};
 pub use error::{Error, Result};
 pub use gauge::Gauge;
 pub use kernel::{Kernel, KernelBuilder};
+pub use notify::event::TurnUsage as Spent;
 pub use session::{AgentSession, Branched, Delegated, NewSession, Prompt};
-pub use turn::{Compacted, Spent, Status, Turn};
+pub use turn::{Compacted, Status, Turn};

@@ -8,6 +8,7 @@ use futures_util::stream::BoxStream;
 use serde::Serialize;
 
 use crate::media::{Attached, Takes};
+pub use crate::notify::event::{EndReason, TokenUsage};
 use crate::tool::{ToolCall, ToolSpec};
 
 /// A model that answers requests. Implementations retry nothing: the turn loop does.
@@ -133,36 +134,6 @@ pub struct End {
     pub usage: TokenUsage,
     /// The provider's name for the request.
     pub request_id: Option<String>,
-}
-
-/// Why an answer ended.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum EndReason {
-    /// The model had no more to say.
-    #[default]
-    Done,
-    /// It wants results of its calls.
-    Calls,
-    /// The most tokens were reached.
-    Length,
-    /// The provider held it back.
-    Refused,
-    /// Something else, in the provider's words.
-    Other(String),
-}
-
-/// The tokens of a request and its answer; none where the provider does not say.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct TokenUsage {
-    /// Tokens of the request, cached ones too.
-    pub input: Option<u64>,
-    /// Tokens of the answer.
-    pub output: Option<u64>,
-    /// Tokens of the request that were read from a cache.
-    pub cached: Option<u64>,
-    /// Tokens of the request that were written to a cache.
-    pub cache_written: Option<u64>,
 }
 
 /// Why a model did not answer. Says nothing of keys.

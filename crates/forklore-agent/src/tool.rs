@@ -6,7 +6,11 @@ use std::sync::Arc;
 use forklore_core::{Data, SessionId};
 use futures_util::future::BoxFuture;
 use serde::Serialize;
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
+
+use crate::notify::event::CalledTool;
+pub use crate::notify::event::ToolStep as Step;
 
 /// A set of tools that a turn may call. What may be called without asking is not theirs to decide.
 pub trait Tools: Send + Sync {
@@ -44,6 +48,14 @@ pub struct ToolCall {
     pub arguments: Data,
 }
 
+impl ToolCall {
+    /// The call as events tell it.
+    pub(crate) fn to_event(&self) -> CalledTool {
+        let (id, name) = (self.id.clone(), self.name.clone());
+        CalledTool { id, name, arguments: to_value(&self.arguments) }
+    }
+}
+
 /// For whom a call is carried out.
 #[derive(Clone, Debug)]
 pub struct CallContext {
@@ -53,17 +65,6 @@ pub struct CallContext {
     pub cancelled: CancellationToken,
     /// Told how far the call is, by tools that say so.
     pub progress: Progress,
-}
-
-/// How far a call is, as its tool says: for people who wait, never for the log.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Step {
-    /// How much is done; grows.
-    pub done: f64,
-    /// How much there is to do, where known.
-    pub total: Option<f64>,
-    /// What is being done.
-    pub message: Option<String>,
 }
 
 /// Who is told of the steps of a call: by default nobody.
@@ -128,5 +129,10 @@ impl ToolOutcome {
 }
 
 fn text_data(text: &str) -> Data {
-    Data::from_checked(serde_json::Value::from(text).to_string())
+    Data::from_checked(Value::from(text).to_string())
+}
+
+/// JSON as a tree of values, as events have it.
+pub(crate) fn to_value(data: &Data) -> Value {
+    data.read().unwrap_or_default()
 }

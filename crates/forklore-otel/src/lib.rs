@@ -105,7 +105,7 @@ impl Spans {
 
 impl Sink for Spans {
     fn take(&self, told: &Arc<Notification>) {
-        if !told.ephemeral {
+        if !told.is_ephemeral() {
             self.sessions.lock().unwrap_or_else(PoisonError::into_inner).take(told);
         }
     }

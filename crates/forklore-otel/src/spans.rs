@@ -6,12 +6,14 @@ mod session;
 use std::collections::HashMap;
 use std::time::SystemTime;
 
-use forklore_agent::notify::{Name, Notification};
-use forklore_core::SessionId;
+use forklore_agent::notify::event::{
+    DelegateStarted, ForkReason, PromptSubmitted, ProviderRequest, SessionForked, ToolInput,
+};
+use forklore_agent::notify::{KernelEvent, Notification};
+use forklore_core::{SessionId, SessionKind};
 use opentelemetry::Context;
 use opentelemetry::trace::{Link, SpanBuilder, SpanContext, SpanKind, TraceContextExt};
 use opentelemetry_sdk::trace::{SdkTracer, Span};
-use serde_json::Value;
 
 use attributes::Attributes;
 use session::{Origin, Session};
@@ -32,13 +34,13 @@ impl Sessions {
     /// Takes a notification that lasts.
     pub(crate) fn take(&mut self, told: &Notification) {
         let at = SystemTime::from(told.ts);
-        match told.name {
-            Name::SessionFork => self.forked(told),
-            Name::DelegateSpawned => self.spawned(told),
-            Name::PromptSubmit => self.begin_turn(told, at),
-            Name::ProviderRequest => self.begin_chat(told, at),
-            Name::ToolPre => self.begin_tool(told, at),
-            Name::ContextPreCompact => self.begin_compaction(told, at),
+        match &told.event {
+            KernelEvent::SessionFork(forked) => self.forked(told, forked),
+            KernelEvent::DelegateSpawned(delegate) => self.spawned(told, delegate),
+            KernelEvent::PromptSubmit(prompt) => self.begin_turn(told, Some(prompt), at),
+            KernelEvent::ProviderRequest(request) => self.begin_chat(told, request, at),
+            KernelEvent::ToolPre(call) => self.begin_tool(told, call, at),
+            KernelEvent::ContextPreCompact(_) => self.begin_compaction(told, at),
             _ => {
                 if let Some(session) = self.known.get_mut(&told.session_id) {
                     session.take(told, at, self.content);
@@ -55,12 +57,12 @@ impl Sessions {
 
     /// A branch remembers where its parent was; a turn that goes on in a fork, because its session
     /// was lost to another runtime, takes its spans along.
-    fn forked(&mut self, told: &Notification) {
+    fn forked(&mut self, told: &Notification, forked: &SessionForked) {
         let parent = told.parent_id.as_ref().and_then(|id| self.known.get_mut(id));
-        let moved = told.data.get("reason").is_some_and(|reason| reason == "lease_lost");
+        let moved = forked.reason == Some(ForkReason::LeaseLost);
         let session = match parent {
             Some(parent) if moved => std::mem::take(parent),
-            Some(parent) if told.data.get("kind").is_some_and(|kind| kind == "branch") => {
+            Some(parent) if forked.kind == SessionKind::Branch => {
                 Session { origin: parent.context().map(Origin::Fork), ..Session::default() }
             }
             _ => Session::default(),
@@ -69,20 +71,23 @@ impl Sessions {
     }
 
     /// A sub-agent works below the call that it carries out.
-    fn spawned(&mut self, told: &Notification) {
-        let text = |key: &str| told.data.get(key).and_then(Value::as_str);
-        let Some(Ok(child)) = text("sub_session_id").map(str::parse::<SessionId>) else { return };
-        let call = text("tool_call_id").map(ToOwned::to_owned);
-        let session = self.known.entry(child).or_default();
-        session.agent = text("agent").map(ToOwned::to_owned);
+    fn spawned(&mut self, told: &Notification, delegate: &DelegateStarted) {
+        let call = delegate.tool_call_id.clone();
+        let session = self.known.entry(delegate.sub_session_id.clone()).or_default();
+        session.agent.clone_from(&delegate.agent);
         session.origin = Some(Origin::Call { parent: told.session_id.clone(), call });
     }
 
-    fn begin_turn(&mut self, told: &Notification, at: SystemTime) {
+    fn begin_turn(
+        &mut self,
+        told: &Notification,
+        prompt: Option<&PromptSubmitted>,
+        at: SystemTime,
+    ) {
         let content = self.content;
         let mut attributes = self.of_session(told, "invoke_agent");
-        if content && let Some(prompt) = told.data.get("prompt").and_then(Value::as_str) {
-            attributes.message("gen_ai.input.messages", "user", prompt);
+        if content && let Some(prompt) = prompt {
+            attributes.message("gen_ai.input.messages", "user", &prompt.prompt);
         }
         let session = self.known.entry(told.session_id.clone()).or_default();
         session.close(at);
@@ -109,18 +114,17 @@ impl Sessions {
     fn turn(&mut self, told: &Notification, at: SystemTime) -> Option<SpanContext> {
         let runs = self.known.get(&told.session_id).is_some_and(|session| session.turn.is_some());
         if !runs {
-            self.begin_turn(told, at);
+            self.begin_turn(told, None, at);
         }
         self.known.get(&told.session_id)?.context()
     }
 
-    fn begin_chat(&mut self, told: &Notification, at: SystemTime) {
+    fn begin_chat(&mut self, told: &Notification, request: &ProviderRequest, at: SystemTime) {
         let turn = self.turn(told, at);
-        let text = |key: &str| told.data.get(key).and_then(Value::as_str).unwrap_or_default();
         let mut attributes = self.of_session(told, "chat");
-        attributes.text("gen_ai.provider.name", text("provider"));
-        attributes.text("gen_ai.request.model", text("model"));
-        let builder = SpanBuilder::from_name(format!("chat {}", text("model")))
+        attributes.text("gen_ai.provider.name", &request.provider);
+        attributes.text("gen_ai.request.model", &request.model);
+        let builder = SpanBuilder::from_name(format!("chat {}", request.model))
             .with_kind(SpanKind::Client)
             .with_start_time(at)
             .with_attributes(attributes.0);
@@ -131,18 +135,15 @@ impl Sessions {
         }
     }
 
-    fn begin_tool(&mut self, told: &Notification, at: SystemTime) {
+    fn begin_tool(&mut self, told: &Notification, input: &ToolInput, at: SystemTime) {
         let turn = self.turn(told, at);
-        let text = |key: &str| told.data.get(key).and_then(Value::as_str).unwrap_or_default();
-        let (name, call) = (text("tool_name"), text("tool_call_id"));
+        let (name, call) = (input.tool_name.as_str(), input.tool_call_id.as_str());
         let mut attributes = self.of_session(told, "execute_tool");
         attributes.text("gen_ai.tool.name", name);
         attributes.text("gen_ai.tool.type", "function");
         attributes.text("gen_ai.tool.call.id", call);
-        if self.content
-            && let Some(input) = told.data.get("tool_input")
-        {
-            attributes.text("gen_ai.tool.call.arguments", &input.to_string());
+        if self.content {
+            attributes.text("gen_ai.tool.call.arguments", &input.tool_input.to_string());
         }
         let builder = SpanBuilder::from_name(format!("execute_tool {name}"))
             .with_kind(SpanKind::Internal)

@@ -1,11 +1,10 @@
 //! Whoever is asked before something happens: the hooks, and the person.
 
-use serde_json::json;
-
 use super::Context;
 use crate::approve::{Answer, Question};
 use crate::hook::{Judged, Matter};
-use crate::notify::{Identity, Name};
+use crate::notify::event::{Answered, Asked, HookFailure};
+use crate::notify::{Identity, KernelEvent};
 use crate::tool::ToolCall;
 use crate::{Error, Result};
 
@@ -16,8 +15,8 @@ impl Context {
         let patience = self.config().settings.hook_patience;
         let mut judged = self.kernel.hooks().judge(identity, matter, patience).await;
         for (hook, error) in &judged.failed {
-            let data = json!({"hook": hook, "gate": gate.what(), "error": error});
-            self.announce_as(identity, Name::HookError, data);
+            let (hook, error, gate) = (hook.clone(), error.clone(), gate.what().to_owned());
+            self.announce_as(identity, KernelEvent::HookError(HookFailure { hook, gate, error }));
         }
         if judged.denied.is_none() {
             for (hook, prompt) in std::mem::take(&mut judged.questions) {
@@ -47,8 +46,13 @@ impl Context {
         call: Option<&str>,
         no: Option<&String>,
     ) {
-        let name = if no.is_some() { Name::ApprovalDenied } else { Name::ApprovalGranted };
-        self.announce_as(identity, name, json!({"tool_call_id": call, "reason": no}));
+        let tool_call_id = call.map(str::to_owned);
+        let answered = Answered { tool_call_id, reason: no.cloned() };
+        let event = match no {
+            Some(_) => KernelEvent::ApprovalDenied(answered),
+            None => KernelEvent::ApprovalGranted(answered),
+        };
+        self.announce_as(identity, event);
     }
 
     /// The same, for matters where a no ends everything.
@@ -74,7 +78,12 @@ impl Context {
         prompt: String,
     ) -> Result<Option<String>, String> {
         let question = Question { session: identity.session_id.clone(), call, prompt };
-        self.announce_as(identity, Name::ApprovalRequired, json!(question));
+        let asked = Asked {
+            session: question.session.clone(),
+            call: question.call.as_ref().map(ToolCall::to_event),
+            prompt: question.prompt.clone(),
+        };
+        self.announce_as(identity, KernelEvent::ApprovalRequired(asked));
         let config = self.config();
         let interrupted = async {
             match self.cancel_token() {

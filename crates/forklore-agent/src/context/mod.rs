@@ -6,12 +6,12 @@ mod judge;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use forklore_core::{Header, SessionId};
-use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::Equipment;
 use crate::handle::KernelHandle;
-use crate::notify::{Bus, Identity, Name, Notification, Subscription};
+use crate::notify::event::NoDetails;
+use crate::notify::{Bus, Identity, KernelEvent, Notification, Subscription};
 
 /// The surroundings of a session's turns.
 pub(crate) struct Context {
@@ -79,16 +79,16 @@ impl Context {
         self.bus.subscribe(capacity)
     }
 
-    pub(crate) fn announce(&self, name: Name, data: Value) {
-        self.announce_as(&self.identity(), name, data);
+    pub(crate) fn announce(&self, event: KernelEvent) {
+        self.announce_as(&self.identity(), event);
     }
 
-    pub(crate) fn announce_as(&self, identity: &Identity, name: Name, data: Value) {
+    pub(crate) fn announce_as(&self, identity: &Identity, event: KernelEvent) {
         if !self.is_heard() {
             return;
         }
         let ts = self.kernel.engine().now();
-        let notification = Arc::new(Notification::new(name, identity, ts, data));
+        let notification = Arc::new(Notification::new(identity.clone(), ts, event));
         self.kernel.bus().announce(&notification);
         self.bus.announce(&notification);
     }
@@ -119,7 +119,7 @@ impl Context {
     pub(crate) fn interrupt(&self) -> bool {
         let cancel = self.cancel_token().filter(|cancel| !cancel.is_cancelled());
         let Some(cancel) = cancel else { return false };
-        self.announce(Name::CancelRequested, Value::Null);
+        self.announce(KernelEvent::CancelRequested(NoDetails {}));
         cancel.cancel();
         true
     }

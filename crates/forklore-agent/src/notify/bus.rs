@@ -3,11 +3,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use jiff::Timestamp;
-use serde_json::{Map, Value};
-
 use super::subscription::Queue;
-use super::{Identity, Name, Notification, Subscription};
+use super::{Notification, Subscription};
 
 /// Takes every notification of a kernel, in order, while it is announced: it must be quick, and
 /// what goes wrong with it, a panic too, is its own affair.
@@ -61,25 +58,6 @@ impl Drop for Bus {
     fn drop(&mut self) {
         for queue in self.queues().iter().filter_map(Weak::upgrade) {
             queue.close();
-        }
-    }
-}
-
-impl Notification {
-    pub(crate) fn new(name: Name, identity: &Identity, ts: Timestamp, data: Value) -> Self {
-        let data = match data {
-            Value::Object(data) => data,
-            Value::Null => Map::new(),
-            other => Map::from_iter([("value".to_owned(), other)]),
-        };
-        Self {
-            name,
-            session_id: identity.session_id.clone(),
-            parent_id: identity.parent_id.clone(),
-            root_id: identity.root_id.clone(),
-            ts,
-            ephemeral: name.is_ephemeral(),
-            data,
         }
     }
 }

@@ -68,7 +68,7 @@ impl Queue {
     /// Takes a notification, or counts it as missed where there is no room.
     pub(super) fn push(&self, notification: &Arc<Notification>) {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        let ephemeral = notification.ephemeral;
+        let ephemeral = notification.is_ephemeral();
         let room = if ephemeral { self.capacity } else { self.capacity.saturating_mul(LASTING) };
         if held.items.len() < room {
             held.items.push_back(Heard::Told(notification.clone()));

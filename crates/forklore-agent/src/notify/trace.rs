@@ -68,7 +68,7 @@ fn ends_torn(file: &mut File) -> std::io::Result<bool> {
 
 impl Sink for Trace {
     fn take(&self, notification: &Arc<Notification>) {
-        if notification.ephemeral && !self.pieces {
+        if notification.is_ephemeral() && !self.pieces {
             return;
         }
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use serde_json::json;
-
 use super::AgentSession;
-use crate::notify::Name;
+use crate::notify::KernelEvent;
+use crate::notify::event::NoDetails;
 
 impl AgentSession {
     /// Ends the session in this process: a turn that runs is interrupted, and `session:end` is
@@ -40,7 +39,7 @@ impl AgentSession {
         let _turn = inner.turn.lock().await;
         let started = std::mem::take(&mut inner.state().started);
         if started {
-            inner.context.announce(Name::SessionEnd, json!({}));
+            inner.context.announce(KernelEvent::SessionEnd(NoDetails {}));
         }
     }
 }

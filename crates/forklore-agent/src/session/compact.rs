@@ -3,6 +3,7 @@
 use super::AgentSession;
 use crate::cache_key::cache_key;
 use crate::gauge::Gauge;
+use crate::notify::event::CompactionReason;
 use crate::turn::{Compacted, Log, compact};
 use crate::{Error, Result};
 
@@ -29,7 +30,9 @@ impl AgentSession {
         let running = inner.context.begin();
         let (mut log, header) = Log::open(&inner.context, &mut view).await?;
         let key = cache_key(&header.root_id);
-        let compacted = compact(&mut log, &self.equipment(), key, "asked", &running.cancel).await;
+        let compacted =
+            compact(&mut log, &self.equipment(), key, CompactionReason::Asked, &running.cancel)
+                .await;
         log.close().await;
         compacted
     }

@@ -7,7 +7,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::{AgentSession, Inner, Prompt};
 use crate::hook::Matter;
-use crate::notify::Name;
+use crate::notify::KernelEvent;
+use crate::notify::event::{
+    NoDetails, PromptAnswered, PromptSubmitted, ProviderFailure, SessionBegan, TurnEnded,
+    TurnResult, TurnStatus,
+};
 use crate::turn::{Course, Log, Run, Status, Turn, event, user_message};
 use crate::{Error, Result};
 
@@ -49,18 +53,15 @@ impl AgentSession {
         let turn = async {
             log.append(inner.first_events(&header, said, &injected)?).await?;
             inner.announce_start(&header);
-            let data = match prompt.parts.as_slice() {
-                [] => json!({"prompt": text}),
-                parts => json!({"prompt": text, "parts": parts}),
-            };
-            inner.context.announce(Name::PromptSubmit, data);
+            let submitted = PromptSubmitted { prompt: text.clone(), parts: prompt.announced() };
+            inner.context.announce(KernelEvent::PromptSubmit(submitted));
             inner.run_turn(&mut log, &header, &running.cancel).await
         };
         let turn = turn.await;
         log.close().await;
         if let Ok(turn) = &turn {
-            let data = json!({"prompt": text, "response": turn.text});
-            inner.context.announce(Name::PromptComplete, data);
+            let answered = PromptAnswered { prompt: text, response: turn.text.clone() };
+            inner.context.announce(KernelEvent::PromptComplete(answered));
         }
         inner.announce_complete(&turn);
         turn
@@ -132,9 +133,11 @@ impl Inner {
                 // What failed may be the log itself; then it is told all the same.
                 let _ = log.append(vec![event(EventType::TURN_FAILED, error.record())?]).await;
                 if let Error::Model { attempts, source } = &error {
-                    let data = json!({"provider": source.provider, "error": source.message,
-                        "attempts": attempts});
-                    self.context.announce(Name::ProviderError, data);
+                    self.context.announce(KernelEvent::ProviderError(ProviderFailure {
+                        provider: source.provider.clone(),
+                        error: source.message.clone(),
+                        attempts: *attempts,
+                    }));
                 }
                 return Err(error);
             }
@@ -144,7 +147,7 @@ impl Inner {
             log.append(vec![event(EventType::TURN_FAILED, data)?]).await?;
         }
         if status == Status::Cancelled {
-            self.context.announce(Name::CancelCompleted, json!({}));
+            self.context.announce(KernelEvent::CancelCompleted(NoDetails {}));
         }
         Ok(Turn {
             session_id: log.session().clone(),
@@ -165,20 +168,30 @@ impl Inner {
             return;
         }
         let first = header.counts.turns == header.inherited.turns;
-        let name = if first { Name::SessionStart } else { Name::SessionResume };
-        self.context.announce(name, json!({"label": header.label, "kind": header.kind}));
+        let began = SessionBegan { kind: header.kind, label: header.label.clone() };
+        self.context.announce(if first {
+            KernelEvent::SessionStart(began)
+        } else {
+            KernelEvent::SessionResume(began)
+        });
     }
 
     fn announce_complete(&self, turn: &Result<Turn>) {
-        let data = match turn {
-            Ok(turn) => json!({"orchestrator": "forklore", "turn_count": turn.model_calls,
-                "status": turn.status.as_str(), "tool_calls": turn.tool_calls,
-                "usage": turn.usage, "session_id": turn.session_id,
-                "moved_from": turn.moved_from}),
-            Err(error) => json!({"orchestrator": "forklore", "status": "incomplete",
-                "error": error.to_string()}),
+        let (status, result) = match turn {
+            Ok(turn) => {
+                let result = TurnResult::Ran {
+                    session_id: turn.session_id.clone(),
+                    moved_from: turn.moved_from.clone(),
+                    turn_count: turn.model_calls,
+                    tool_calls: turn.tool_calls,
+                    usage: turn.usage,
+                };
+                (turn.status.announced(), result)
+            }
+            Err(error) => (TurnStatus::Incomplete, TurnResult::Failed { error: error.to_string() }),
         };
-        self.context.announce(Name::OrchestratorComplete, data);
+        let ended = TurnEnded { orchestrator: "forklore".to_owned(), status, result };
+        self.context.announce(KernelEvent::OrchestratorComplete(ended));
     }
 
     /// What a turn lacks that was broken off: the results of its open calls, or a word that its

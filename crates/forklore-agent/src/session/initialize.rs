@@ -2,12 +2,11 @@
 
 use forklore_core::{Header, SessionId, SessionKind};
 use forklore_engine::{Create, Engine, Fork, Result as EngineResult};
-use serde_json::Map;
 
 use super::delegate::create_delegate;
 use super::{AgentSession, Inner, NewSession};
 use crate::hook::Matter;
-use crate::notify::{Identity, Name, fork_data};
+use crate::notify::{Identity, KernelEvent};
 use crate::{Error, Result};
 
 impl AgentSession {
@@ -77,7 +76,7 @@ impl Inner {
         }
         self.context.made(header);
         if header.parent_id.is_some() {
-            self.context.announce(Name::SessionFork, fork_data(header, Map::new()));
+            self.context.announce(KernelEvent::SessionFork(header.into()));
         }
     }
 }

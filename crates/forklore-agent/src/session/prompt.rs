@@ -47,6 +47,11 @@ impl Prompt {
         &self.text
     }
 
+    /// What goes along, as events tell it.
+    pub(super) fn announced(&self) -> Vec<Value> {
+        self.parts.iter().map(|part| serde_json::to_value(part).unwrap_or_default()).collect()
+    }
+
     pub(crate) fn event(&self, text: &str) -> Result<NewEvent> {
         if self.parts.is_empty() {
             return user_message(text, false);

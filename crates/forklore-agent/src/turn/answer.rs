@@ -18,7 +18,8 @@ use crate::context::Context;
 use crate::model::{
     End, ModelError, ModelErrorKind, ModelName, ModelResult, Piece, Pieces, TokenUsage,
 };
-use crate::notify::Name;
+use crate::notify::KernelEvent;
+use crate::notify::event::{self as announced, BlockEnded, BlockKind, BlockPiece, BlockStarted};
 use crate::tool::ToolCall;
 
 /// What a model has said.
@@ -111,9 +112,9 @@ impl Answer {
             Piece::Text(text) => self.add_text(context, &text)?,
             Piece::Thinking(text) => {
                 if self.thinking.is_empty() {
-                    self.announce_start(context, "thinking");
+                    self.announce_start(context, BlockKind::Thinking);
                 }
-                self.announce_piece(context, Name::ThinkingDelta, "thinking", &text);
+                self.announce_piece(context, BlockKind::Thinking, &text);
                 self.thinking.push_str(&text);
             }
             Piece::Thought { text, opaque } => {
@@ -124,7 +125,7 @@ impl Answer {
             }
             Piece::Call(call) => {
                 self.end_thinking()?;
-                self.announce_start(context, "tool_call");
+                self.announce_start(context, BlockKind::ToolCall);
                 self.add_call(context, call)?;
             }
             Piece::Usage { usage, request_id } => self.so_far = Some((usage, request_id)),
@@ -145,9 +146,9 @@ impl Answer {
         self.end_thinking()?;
         if !matches!(self.blocks.last(), Some(Block::Text(_))) {
             self.add(Block::Text(String::new()))?;
-            self.announce_start(context, "text");
+            self.announce_start(context, BlockKind::Text);
         }
-        self.announce_piece(context, Name::ContentBlockDelta, "text", text);
+        self.announce_piece(context, BlockKind::Text, text);
         if let Some(Block::Text(so_far)) = self.blocks.last_mut() {
             so_far.push_str(text);
         }
@@ -182,19 +183,22 @@ impl Answer {
         self.blocks.iter().any(|block| matches!(block, Block::Text(text) if !text.is_empty()))
     }
 
-    fn announce_start(&self, context: &Context, kind: &str) {
+    fn announce_start(&self, context: &Context, block_type: BlockKind) {
         if !self.quiet {
-            let index = self.blocks.len().saturating_sub(1);
-            let data = json!({"block_type": kind, "block_index": index});
-            context.announce(Name::ContentBlockStart, data);
+            let block_index = self.blocks.len().saturating_sub(1);
+            let started = BlockStarted { block_type, block_index };
+            context.announce(KernelEvent::ContentBlockStart(started));
         }
     }
 
-    fn announce_piece(&self, context: &Context, name: Name, kind: &str, text: &str) {
+    fn announce_piece(&self, context: &Context, block_type: BlockKind, text: &str) {
         if !self.quiet && context.is_heard() {
-            let index = self.blocks.len().saturating_sub(1);
-            let data = json!({"block_type": kind, "block_index": index, "delta": text});
-            context.announce(name, data);
+            let block_index = self.blocks.len().saturating_sub(1);
+            let piece = BlockPiece { block_type, block_index, delta: text.to_owned() };
+            context.announce(match block_type {
+                BlockKind::Thinking => KernelEvent::ThinkingDelta(piece),
+                BlockKind::Text | BlockKind::ToolCall => KernelEvent::ContentBlockDelta(piece),
+            });
         }
     }
 
@@ -234,27 +238,24 @@ impl Answer {
         if !context.is_heard() {
             return;
         }
-        for (index, block) in self.blocks.iter().enumerate() {
-            let (kind, block) = match block {
-                Block::Text(text) => ("text", json!({"text": text})),
-                Block::Call(call) => ("tool_call", json!(call)),
+        let partial = self.end.is_none();
+        for (block_index, block) in self.blocks.iter().enumerate() {
+            let (block_type, block) = match block {
+                Block::Text(text) => {
+                    (BlockKind::Text, announced::Block::Text { text: text.clone() })
+                }
+                // Of an answer that broke off only the text is stored.
+                Block::Call(_) | Block::Thought { .. } if partial => continue,
+                Block::Call(call) => (BlockKind::ToolCall, announced::Block::Call(call.to_event())),
                 Block::Thought { text, .. } => {
-                    if self.end.is_some() {
-                        let data = json!({"block_index": index, "thinking": text});
-                        context.announce(Name::ThinkingFinal, data);
-                    }
+                    let thought = announced::Thought { block_index, thinking: text.clone() };
+                    context.announce(KernelEvent::ThinkingFinal(thought));
                     continue;
                 }
             };
-            let partial = self.end.is_none();
-            if partial && kind != "text" {
-                continue;
-            }
-            let data = json!({
-                "block_type": kind, "block_index": index, "total_blocks": self.blocks.len(),
-                "block": block, "partial": partial,
-            });
-            context.announce(Name::ContentBlockEnd, data);
+            let total_blocks = self.blocks.len();
+            let ended = BlockEnded { block_type, block_index, total_blocks, block, partial };
+            context.announce(KernelEvent::ContentBlockEnd(ended));
         }
     }
 }

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use backon::{BackoffBuilder, ExponentialBuilder};
 use futures_util::FutureExt;
-use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::answer::Answer;
@@ -13,7 +12,8 @@ use crate::Error;
 use crate::config::Settings;
 use crate::context::Context;
 use crate::model::{Model, ModelError, ModelErrorKind, ModelResult, Request, TokenUsage};
-use crate::notify::Name;
+use crate::notify::KernelEvent;
+use crate::notify::event::{ProviderRequest, ProviderRetry};
 use crate::panic::panic_text;
 
 /// What came of asking.
@@ -89,9 +89,14 @@ async fn ask_for(
     loop {
         attempts += 1;
         let name = model.name();
-        let data = json!({"provider": name.provider, "model": name.model, "attempt": attempts,
-            "messages": request.messages.len(), "shared": request.shared, "purpose": purpose});
-        context.announce(Name::ProviderRequest, data);
+        context.announce(KernelEvent::ProviderRequest(ProviderRequest {
+            provider: name.provider.clone(),
+            model: name.model.clone(),
+            attempt: attempts,
+            messages: request.messages.len() as u64,
+            shared: request.shared as u64,
+            purpose: purpose.map(str::to_owned),
+        }));
         let began = tokio::time::Instant::now();
         let mut answer = if purpose.is_some() { Answer::quiet() } else { Answer::default() };
         let tried = try_once(context, model, request, cancel, &mut answer).await;
@@ -111,9 +116,13 @@ async fn ask_for(
             ModelErrorKind::Later(Some(asked)) => asked.max(pause),
             _ => pause,
         };
-        let data = json!({"provider": name.provider, "model": name.model, "attempt": attempts,
-            "error": error.message, "pause_ms": u64::try_from(pause.as_millis()).ok()});
-        context.announce(Name::ProviderRetry, data);
+        context.announce(KernelEvent::ProviderRetry(ProviderRetry {
+            provider: name.provider.clone(),
+            model: name.model.clone(),
+            attempt: attempts,
+            error: error.message,
+            pause_ms: u64::try_from(pause.as_millis()).ok(),
+        }));
         tokio::select! {
             () = cancel.cancelled() => return so_far.broken_off(None),
             () = tokio::time::sleep(pause) => {}

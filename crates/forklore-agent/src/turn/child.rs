@@ -6,7 +6,7 @@ use std::sync::Arc;
 use forklore_core::{EventType, SessionId};
 use forklore_engine::NewEvent;
 use futures_util::future::BoxFuture;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::new_event::event;
@@ -14,7 +14,8 @@ use super::outcome::{Status, Turn};
 use crate::Result;
 use crate::context::Context;
 use crate::delegation::Delegate;
-use crate::notify::Name;
+use crate::notify::KernelEvent;
+use crate::notify::event::{DelegateEnded, DelegateStarted};
 use crate::tool::ToolCall;
 
 /// Makes the sub-agents of a session.
@@ -85,26 +86,33 @@ impl Child {
     }
 
     pub(crate) fn announce_began(&self, parent: &Context) {
-        let resumed = self.subagent.is_resumed();
-        let name = if resumed { Name::DelegateResumed } else { Name::DelegateSpawned };
-        parent.announce(name, self.data(parent));
+        let started = self.started(parent);
+        parent.announce(if self.subagent.is_resumed() {
+            KernelEvent::DelegateResumed(started)
+        } else {
+            KernelEvent::DelegateSpawned(started)
+        });
     }
 
     pub(crate) fn announce_ended(&self, parent: &Context, turn: &Result<Turn>) {
-        let mut data = self.data(parent);
-        let failed = failure(turn);
-        let name = if failed.is_some() { Name::DelegateError } else { Name::DelegateCompleted };
-        if let Value::Object(fields) = &mut data {
-            fields.insert("success".into(), json!(failed.is_none()));
-            fields.insert("error".into(), json!(failed));
-            fields.insert("usage".into(), json!(turn.as_ref().ok().map(|turn| turn.usage)));
-        }
-        parent.announce(name, data);
+        let error = failure(turn);
+        let success = error.is_none();
+        let usage = turn.as_ref().ok().map(|turn| turn.usage);
+        let ended = DelegateEnded { delegate: self.started(parent), success, error, usage };
+        parent.announce(if success {
+            KernelEvent::DelegateCompleted(ended)
+        } else {
+            KernelEvent::DelegateError(ended)
+        });
     }
 
-    fn data(&self, parent: &Context) -> Value {
-        json!({"agent": self.agent, "sub_session_id": self.id(),
-            "parent_session_id": parent.identity().session_id, "tool_call_id": self.call})
+    fn started(&self, parent: &Context) -> DelegateStarted {
+        DelegateStarted {
+            agent: self.agent.clone(),
+            sub_session_id: self.id(),
+            parent_session_id: parent.identity().session_id,
+            tool_call_id: self.call.clone(),
+        }
     }
 }
 

@@ -13,7 +13,8 @@ use super::summarize::summarize;
 use crate::Result;
 use crate::config::Equipment;
 use crate::hook::Matter;
-use crate::notify::Name;
+use crate::notify::KernelEvent;
+use crate::notify::event::{CompactionReason, HistoryCompacted, HistoryCompaction};
 
 /// What a compaction came to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -37,7 +38,7 @@ pub(crate) async fn compact(
     log: &mut Log<'_>,
     equipment: &Equipment,
     root_key: String,
-    reason: &'static str,
+    reason: CompactionReason,
     cancel: &CancellationToken,
 ) -> Result<Option<Compacted>> {
     let context = log.context.clone();
@@ -53,9 +54,8 @@ pub(crate) async fn compact(
     let tokens_before = log.pressure().await?.tokens;
     let bytes_before = log.view.bytes();
     let (from_index, to_index) = (plan.from_index, plan.to_index);
-    let data = json!({"reason": reason, "from_index": from_index, "to_index": to_index,
-        "tokens": tokens_before});
-    context.announce(Name::ContextPreCompact, data);
+    let compaction = HistoryCompaction { reason, from_index, to_index, tokens: tokens_before };
+    context.announce(KernelEvent::ContextPreCompact(compaction));
     let said = summarize(&context, equipment, &plan.messages, root_key, cancel).await?;
     if cancel.is_cancelled() {
         log.append(usage_events(said.usage())).await?;
@@ -69,16 +69,21 @@ pub(crate) async fn compact(
     let strategy = said.strategy();
     let content = format!("[Summary of the conversation so far]\n{text}");
     let data = json!({"from_index": from_index, "to_index": to_index, "content": content,
-        "strategy": strategy, "model": by, "reason": reason, "limitations": why});
+        "strategy": strategy, "model": by, "reason": reason.as_str(), "limitations": why});
     let mut events = vec![event(EventType::HISTORY_COMPACTION, data)?];
     events.extend(usage_events(said.usage()));
     log.append(events).await?;
     log.look(model).await?;
     let made_room = log.view.bytes() < bytes_before;
     let tokens_after = log.pressure().await?.tokens;
-    let data = json!({"reason": reason, "from_index": from_index, "to_index": to_index,
-        "strategy": strategy, "tokens_before": tokens_before, "tokens_after": tokens_after});
-    context.announce(Name::ContextPostCompact, data);
+    context.announce(KernelEvent::ContextPostCompact(HistoryCompacted {
+        reason,
+        from_index,
+        to_index,
+        strategy: strategy.to_owned(),
+        tokens_before,
+        tokens_after,
+    }));
     Ok(Some(Compacted { from_index, to_index, strategy, tokens_before, tokens_after, made_room }))
 }
 

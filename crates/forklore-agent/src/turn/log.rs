@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use forklore_core::{ErrorKind, Header, Selector, SessionId, ToolCallPolicy};
 use forklore_engine::{AppendRequest, Fork, NewEvent, Pressure};
-use serde_json::{Map, json};
+use serde_json::json;
 
 use super::lease::Lease;
 use super::view::View;
 use crate::context::Context;
 use crate::model::Model;
-use crate::notify::{Name, fork_data};
+use crate::notify::KernelEvent;
+use crate::notify::event::{ForkReason, SessionForked};
 use crate::{Error, Result};
 
 /// A session's log, held for a turn.
@@ -90,8 +91,8 @@ impl<'a> Log<'a> {
         self.head = child.head_seq();
         self.view.move_to(&child.id, self.head);
         self.context.become_session(&child);
-        let data = Map::from_iter([("reason".to_owned(), json!("lease_lost"))]);
-        self.context.announce(Name::SessionFork, fork_data(&child, data));
+        let forked = SessionForked { reason: Some(ForkReason::LeaseLost), ..(&child).into() };
+        self.context.announce(KernelEvent::SessionFork(forked));
         self.moved_from.get_or_insert(lost);
         Ok(())
     }

@@ -31,6 +31,5 @@ pub(crate) use log::Log;
 pub(crate) use new_event::{event, user_message};
 pub use outcome::{Status, Turn};
 pub(crate) use run::{Course, Run};
-pub use spent::Spent;
 pub(crate) use summarize::summarize;
 pub(crate) use view::View;

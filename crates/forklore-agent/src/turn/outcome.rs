@@ -3,7 +3,7 @@
 use forklore_core::SessionId;
 use serde::Serialize;
 
-use super::spent::Spent;
+use crate::notify::event::{TurnStatus, TurnUsage as Spent};
 
 /// What a turn came to.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -40,13 +40,18 @@ pub enum Status {
 }
 
 impl Status {
-    /// The word for it in notifications.
+    /// The status as events tell it.
+    pub(crate) fn announced(&self) -> TurnStatus {
+        match self {
+            Self::Success => TurnStatus::Success,
+            Self::Cancelled => TurnStatus::Cancelled,
+            Self::Incomplete(_) => TurnStatus::Incomplete,
+        }
+    }
+
+    /// The word for it in events.
     #[must_use]
     pub fn as_str(&self) -> &'static str {
-        match self {
-            Self::Success => "success",
-            Self::Cancelled => "cancelled",
-            Self::Incomplete(_) => "incomplete",
-        }
+        self.announced().as_str()
     }
 }

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use forklore_core::{Header, SessionId};
 use forklore_engine::NewEvent;
-use serde_json::json;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -14,7 +13,7 @@ use super::compact::compact;
 use super::log::Log;
 use super::new_event::user_message;
 use super::outcome::Status;
-use super::spent::{Call, Spent};
+use super::spent::Call;
 use super::tools::carry_out;
 use super::vain::Vain;
 use crate::Result;
@@ -23,7 +22,8 @@ use crate::config::Equipment;
 use crate::gauge::Gauge;
 use crate::hook::Matter;
 use crate::model::{EndReason, ModelErrorKind, Request};
-use crate::notify::Name;
+use crate::notify::KernelEvent;
+use crate::notify::event::{CompactionReason, ProviderAnswer, TurnUsage as Spent};
 
 /// What a turn works with.
 pub(crate) struct Run<'a> {
@@ -139,13 +139,14 @@ impl<'a> Run<'a> {
         let gauge = Gauge::of(log.pressure().await?, model.context_window());
         let is_full = settings.compact_at.zip(gauge.fraction()).is_some_and(|(at, is)| is >= at);
         if is_full && !course.compacting_is_vain {
-            self.compact(log, course, "threshold").await?;
+            self.compact(log, course, CompactionReason::Threshold).await?;
         }
         let request = self.request(log).await?;
         let asked = ask(log.context, model, &request, settings, &self.stop).await;
         let kind = asked.failed.as_ref().map(|failed| &failed.source.kind);
         if kind == Some(&ModelErrorKind::TooLong)
-            && (self.compact(log, course, "too_long").await? || self.stop.is_cancelled())
+            && (self.compact(log, course, CompactionReason::TooLong).await?
+                || self.stop.is_cancelled())
         {
             let lost = self.account(course, asked.lost(None))?;
             log.append(lost).await?;
@@ -159,7 +160,7 @@ impl<'a> Run<'a> {
         &self,
         log: &mut Log<'_>,
         course: &mut Course,
-        reason: &'static str,
+        reason: CompactionReason,
     ) -> Result<bool> {
         let key = cache_key(self.root);
         let compacted = compact(log, self.equipment, key, reason, &self.stop).await?;
@@ -196,9 +197,13 @@ impl<'a> Run<'a> {
         answer.announce_blocks(log.context);
         if let Some(end) = &answer.end {
             course.model_calls += 1;
-            let data = json!({"provider": name.provider, "model": name.model,
-                "usage": end.usage, "stop_reason": end.reason, "request_id": end.request_id});
-            log.context.announce(Name::ProviderResponse, data);
+            log.context.announce(KernelEvent::ProviderResponse(ProviderAnswer {
+                provider: name.provider.clone(),
+                model: name.model.clone(),
+                usage: end.usage,
+                stop_reason: end.reason.clone(),
+                request_id: end.request_id.clone(),
+            }));
             let window = self.equipment.model.context_window();
             Gauge::of(log.pressure().await?, window).announce(log.context);
         }

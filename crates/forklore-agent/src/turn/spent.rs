@@ -1,11 +1,9 @@
-//! What calls of a model took: the record of each, and the sum of a turn.
+//! What calls of a model took: the record of each, and its part of the turn's sum.
 
-use std::ops::AddAssign;
 use std::time::Duration;
 
 use forklore_core::EventType;
 use forklore_engine::NewEvent;
-use serde::Serialize;
 use serde_json::json;
 
 use super::ask::Asked;
@@ -13,31 +11,7 @@ use super::new_event::event;
 use crate::Result;
 use crate::config::Equipment;
 use crate::model::TokenUsage;
-
-/// What a turn took.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Spent {
-    /// Tokens sent.
-    pub input: u64,
-    /// Tokens received.
-    pub output: u64,
-    /// Tokens of the input that the provider had cached.
-    pub cached: u64,
-    /// Money, in the unit of the prices; none where no price is known.
-    pub cost: Option<f64>,
-}
-
-impl AddAssign for Spent {
-    fn add_assign(&mut self, other: Self) {
-        self.input = self.input.saturating_add(other.input);
-        self.output = self.output.saturating_add(other.output);
-        self.cached = self.cached.saturating_add(other.cached);
-        self.cost = match (self.cost, other.cost) {
-            (Some(ours), Some(theirs)) => Some(ours + theirs),
-            (one, None) | (None, one) => one,
-        };
-    }
-}
+use crate::notify::event::TurnUsage as Spent;
 
 /// One call of a model, as its provider accounts for it.
 pub(super) struct Call<'a> {

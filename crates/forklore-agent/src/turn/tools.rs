@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use forklore_core::{Data, EventType};
 use forklore_engine::NewEvent;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::child::Children;
@@ -20,8 +20,9 @@ use super::vain::Round;
 use super::work::{CANCELLED, Done, Work};
 use crate::config::Equipment;
 use crate::hook::Matter;
-use crate::notify::Name;
-use crate::tool::{ToolCall, ToolOutcome};
+use crate::notify::KernelEvent;
+use crate::notify::event::ToolResult;
+use crate::tool::{ToolCall, ToolOutcome, to_value};
 use crate::{Error, Result};
 
 /// Carries out the calls. When it returns, each has its result in the log; it tells how they
@@ -75,10 +76,7 @@ pub(super) async fn carry_out(
             if let Some((child, turn)) = ended {
                 child.announce_ended(log.context, &turn);
             }
-            let name = if outcome.is_error { Name::ToolError } else { Name::ToolPost };
-            let data = json!({"tool_call_id": call.id, "tool_name": call.name,
-                "result": outcome.content, "is_error": outcome.is_error});
-            log.context.announce(name, data);
+            log.context.announce(result_announced(call, &outcome));
         }
     }
     Ok(round)
@@ -123,6 +121,16 @@ async fn changed_by_hooks(log: &Log<'_>, call: &ToolCall, outcome: ToolOutcome) 
         (None, Matter::Outcome { outcome, .. }) => outcome,
         (None, _) => outcome,
     }
+}
+
+fn result_announced(call: &ToolCall, outcome: &ToolOutcome) -> KernelEvent {
+    let result = ToolResult {
+        tool_call_id: call.id.clone(),
+        tool_name: call.name.clone(),
+        result: to_value(&outcome.content),
+        is_error: outcome.is_error,
+    };
+    if outcome.is_error { KernelEvent::ToolError(result) } else { KernelEvent::ToolPost(result) }
 }
 
 fn result_event(call: &ToolCall, outcome: &ToolOutcome, kept: &Kept) -> Result<NewEvent> {

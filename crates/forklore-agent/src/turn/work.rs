@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use serde_json::json;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -16,9 +15,10 @@ use super::log::Log;
 use super::outcome::Turn;
 use crate::Result;
 use crate::config::Equipment;
-use crate::notify::Name;
+use crate::notify::KernelEvent;
+use crate::notify::event::{ToolInput, ToolProgress};
 use crate::panic::panic_text;
-use crate::tool::{CallContext, Progress, ToolCall, ToolOutcome};
+use crate::tool::{CallContext, Progress, ToolCall, ToolOutcome, to_value};
 
 /// What the model is told of a call that was interrupted.
 pub(super) const CANCELLED: &str = "Cancelled: the turn was interrupted.";
@@ -71,9 +71,11 @@ impl Work {
             }
             outcomes.push(None);
             let call = decided.call.clone();
-            let data = json!({"tool_call_id": call.id, "tool_name": call.name,
-                "tool_input": call.arguments});
-            log.context.announce(Name::ToolPre, data);
+            log.context.announce(KernelEvent::ToolPre(ToolInput {
+                tool_call_id: call.id.clone(),
+                tool_name: call.name.clone(),
+                tool_input: to_value(&call.arguments),
+            }));
             if let Some(child) = child {
                 let turn = child.run(cancel);
                 running.spawn(async move { (at, Done::by_child(turn.await)) });
@@ -149,10 +151,11 @@ impl Work {
 }
 
 fn progress(log: &Log<'_>, call: &ToolCall) -> Progress {
-    let teller = Arc::clone(log.context);
+    let context = Arc::clone(log.context);
     let (id, name) = (call.id.clone(), call.name.clone());
     Progress::to(move |step| {
-        let data = json!({"tool_call_id": id, "tool_name": name, "step": step});
-        teller.announce(Name::ToolProgress, data);
+        let (tool_call_id, tool_name) = (id.clone(), name.clone());
+        let progress = ToolProgress { tool_call_id, tool_name, step };
+        context.announce(KernelEvent::ToolProgress(progress));
     })
 }

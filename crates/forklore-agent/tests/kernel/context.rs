@@ -12,7 +12,7 @@ use forklore_sqlite::{Options, SqliteStore};
 use serde_json::json;
 
 use crate::scripted::{Act, Scripted, calls, end, says};
-use crate::world::{World, equipment};
+use crate::world::{World, data, equipment};
 
 fn long(word: &str) -> String {
     word.repeat(400)
@@ -27,7 +27,7 @@ async fn the_gauge_is_what_the_model_told_and_forks_inherit_it() {
     let gauge = session.gauge().await.unwrap();
     assert_eq!((gauge.tokens, gauge.estimated, gauge.fraction()), (110, 0, Some(0.11)));
     let told = world.ears.of(Name::ContextGauge);
-    assert_eq!(told[0].data["tokens"], 110);
+    assert_eq!(data(&told[0])["tokens"], 110);
 
     let child = session.fork(Fork::of(session.id())).await.unwrap().child;
     assert_eq!(child.gauge().await.unwrap(), gauge);

@@ -14,7 +14,7 @@ use futures_util::future::BoxFuture;
 use serde_json::json;
 
 use crate::scripted::{Scripted, calls, says};
-use crate::world::{Ears, World, equipment, new_session};
+use crate::world::{Ears, World, data, equipment, new_session};
 
 type Ask = dyn Fn(&Moment<'_>) -> Result<Verdict, HookFailed> + Send + Sync;
 
@@ -110,7 +110,8 @@ async fn a_hook_that_does_not_work_is_told_and_passed_over() {
     session.execute("go").await.unwrap();
     assert_eq!(world.events(&session.id())[0].1, json!({"content": "changed"}));
     let told = world.ears.of(Name::HookError);
-    let told: Vec<_> = told.iter().map(|told| (&told.data["hook"], &told.data["error"])).collect();
+    let told: Vec<_> = told.iter().map(|told| data(told)).collect();
+    let told: Vec<_> = told.iter().map(|data| (&data["hook"], &data["error"])).collect();
     let expected = [
         (json!("fails"), json!("no disk")),
         (json!("panics"), json!("it panicked: at the hook")),

@@ -52,7 +52,7 @@ struct Stands {
 impl Sink for Stands {
     fn take(&self, told: &Arc<Notification>) {
         let number = self.told.fetch_add(1, Ordering::SeqCst) + 1;
-        println!("told {number} {}", told.name);
+        println!("told {number} {}", told.name());
         if number == self.at {
             loop {
                 std::thread::park();

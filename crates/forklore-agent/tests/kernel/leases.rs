@@ -13,7 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
 use crate::scripted::{Act, Scripted, calls, says};
-use crate::world::{World, equipment};
+use crate::world::{World, data, equipment};
 
 /// A clock that the test sets.
 #[derive(Default)]
@@ -159,7 +159,7 @@ async fn a_runtime_that_was_overtaken_goes_on_in_a_fork() {
     assert_eq!(theirs[..before.len()], before);
     assert_eq!(theirs.last().unwrap().0, "provider_usage");
     let told = one.ears.of(Name::SessionFork);
-    assert_eq!((told.len(), &told[0].data["reason"]), (1, &json!("lease_lost")));
+    assert_eq!((told.len(), &data(&told[0])["reason"]), (1, &json!("lease_lost")));
     for id in [&first, &session.id()] {
         let header = one.kernel.engine().show(id).unwrap();
         assert!(header.lease.is_none_or(|lease| lease.expires <= clock.now()), "{id}");

@@ -8,7 +8,7 @@ use forklore_agent::notify::Name;
 use serde_json::{Value, json};
 
 use crate::scripted::{Act, Scripted, calls, says};
-use crate::world::World;
+use crate::world::{World, data};
 
 fn text(text: &str) -> Act {
     Act::Say(Piece::Text(text.into()))
@@ -40,7 +40,8 @@ async fn of_several_attempts_the_last_that_said_something_stays() {
     assert_eq!(events[1], part("second"));
     assert_eq!(events[2].0, "turn_failed");
     let ends = world.ears.of(Name::ContentBlockEnd);
-    let ends: Vec<_> = ends.iter().map(|end| (&end.data["block"], &end.data["partial"])).collect();
+    let ends: Vec<_> = ends.iter().map(|end| data(end)).collect();
+    let ends: Vec<_> = ends.iter().map(|end| (&end["block"], &end["partial"])).collect();
     assert_eq!(ends, [(&json!({"text": "second"}), &json!(true))]);
     assert!(world.kernel.engine().inspect(&session.id()).unwrap().balanced);
 }

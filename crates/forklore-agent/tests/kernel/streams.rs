@@ -13,7 +13,7 @@ use futures_util::StreamExt;
 use serde_json::Value;
 
 use crate::scripted::{Act, Scripted, calls, end, says};
-use crate::world::{World, equipment, new_session};
+use crate::world::{World, data, equipment, new_session};
 
 fn piece(text: &str) -> Act {
     Act::Say(Piece::Text(text.into()))
@@ -36,7 +36,7 @@ async fn a_subscription_hears_its_session_alone_and_in_order() {
     let mut names = Vec::new();
     while let Some(Heard::Told(told)) = heard.next().await {
         assert_eq!(told.session_id, id);
-        names.push(told.name.as_str());
+        names.push(told.name().as_str());
     }
     let expected = [
         "session:start",
@@ -79,7 +79,8 @@ async fn a_slow_listener_misses_pieces_and_is_told_how_many() {
         })
         .collect();
     let told = |name| {
-        heard.iter().filter(|h| matches!(h, Heard::Told(told) if told.name == name)).count() as u64
+        heard.iter().filter(|h| matches!(h, Heard::Told(told) if told.name() == name)).count()
+            as u64
     };
     // Before the pieces came a start, a prompt, a request, the start of the block.
     assert_eq!(told(Name::ContentBlockDelta), 4);
@@ -101,11 +102,12 @@ impl Sink for Checks {
             .iter()
             .map(|stored| format!("{} {}\n", stored.event.kind, stored.event.data.get()))
             .collect();
-        let data = |key: &str| told.data[key].to_string();
-        let needed = match told.name {
+        let all = data(told);
+        let data = |key: &str| all[key].to_string();
+        let needed = match told.name() {
             Name::PromptSubmit => vec!["user_message".into(), data("prompt")],
-            Name::ContentBlockEnd => vec![match &told.data["block"]["text"] {
-                Value::Null => told.data["block"]["id"].to_string(),
+            Name::ContentBlockEnd => vec![match &all["block"]["text"] {
+                Value::Null => all["block"]["id"].to_string(),
                 text => text.to_string(),
             }],
             Name::ProviderResponse => vec!["provider_usage".into()],
@@ -127,7 +129,7 @@ impl Sink for Checks {
             assert!(stored.contains(needed.as_str()), "{told:?} before {needed} in\n{stored}");
         }
         if !needed.is_empty() {
-            *self.seen.lock().unwrap().entry(told.name.as_str()).or_insert(0) += 1;
+            *self.seen.lock().unwrap().entry(told.name().as_str()).or_insert(0) += 1;
         }
     }
 }
@@ -217,7 +219,7 @@ async fn a_tool_tells_how_far_it_is() {
     session.execute("go").await.unwrap();
     let told = world.ears.of(Name::ToolProgress);
     let steps: Vec<_> =
-        told.iter().map(|told| told.data["step"]["done"].as_f64().unwrap()).collect();
+        told.iter().map(|told| data(told)["step"]["done"].as_f64().unwrap()).collect();
     assert_eq!(steps, [0.0, 1.0, 2.0]);
-    assert!(told.iter().all(|told| told.ephemeral && told.data["tool_call_id"] == "c"));
+    assert!(told.iter().all(|told| told.is_ephemeral() && data(told)["tool_call_id"] == "c"));
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use forklore_agent::approve::{Answer, Approve, Policy, Question, Rule};
 use forklore_agent::hook::{Gate, Hook, HookFailed, Moment, Verdict};
 use forklore_agent::model::{EndReason, ModelErrorKind, Piece};
-use forklore_agent::notify::Name;
+use forklore_agent::notify::{Name, Notification};
 use forklore_agent::tool::ToolCall;
 use forklore_agent::{AgentSession, Delegate, Kernel, Prompt};
 use forklore_core::{Data, Part};
@@ -167,8 +167,10 @@ async fn every_event_has_its_canonical_name_and_form() {
     for told in ears.all().iter().chain(&again.ears.all()) {
         let text = serde_json::to_string(&**told).unwrap();
         let value: Value = serde_json::from_str(&text).unwrap();
-        assert_eq!(value["event"], told.name.as_str());
-        forms.entry(form(&value) + told.name.as_str()).or_insert((told.name, line(&value)));
+        assert_eq!(value["event"], told.name().as_str());
+        let read: Notification = serde_json::from_str(&text).unwrap();
+        assert_eq!(serde_json::to_string(&read).unwrap(), text, "it is read as it was written");
+        forms.entry(form(&value) + told.name().as_str()).or_insert((told.name(), line(&value)));
     }
     let seen: Vec<_> = forms.values().map(|(name, _)| *name).collect();
     let missing: Vec<_> = Name::ALL.iter().filter(|name| !seen.contains(name)).collect();

@@ -34,14 +34,19 @@ impl Ears {
     /// The names of what lasts, in order, of one session or of all.
     pub(crate) fn names(&self, session: Option<&SessionId>) -> Vec<&'static str> {
         let all = self.all();
-        let lasting = all.iter().filter(|told| !told.ephemeral);
+        let lasting = all.iter().filter(|told| !told.is_ephemeral());
         let of = lasting.filter(|told| session.is_none_or(|id| told.session_id == *id));
-        of.map(|told| told.name.as_str()).collect()
+        of.map(|told| told.name().as_str()).collect()
     }
 
     pub(crate) fn of(&self, name: Name) -> Vec<Arc<Notification>> {
-        self.all().into_iter().filter(|told| told.name == name).collect()
+        self.all().into_iter().filter(|told| told.name() == name).collect()
     }
+}
+
+/// The particulars of an event, as they are on the wire.
+pub(crate) fn data(told: &Notification) -> Value {
+    told.event.data().unwrap()
 }
 
 /// A kernel over a store of its own, and what it tells.

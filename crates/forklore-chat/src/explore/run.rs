@@ -3,11 +3,10 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use forklore_agent::notify::{Heard, Name};
+use forklore_agent::notify::{Heard, KernelEvent};
 use forklore_agent::{AgentSession, Turn};
 use futures_util::future::join_all;
 use futures_util::{FutureExt, StreamExt};
-use serde_json::Value;
 use tokio::sync::{Notify, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
@@ -144,17 +143,17 @@ impl One {
 
     fn hear(&mut self, heard: &Heard, warm: Option<&Notify>) {
         let Heard::Told(told) = heard else { return };
-        if !matches!(told.name, Name::ContentBlockDelta | Name::ThinkingDelta) {
-            return;
-        }
+        let answer = match &told.event {
+            KernelEvent::ContentBlockDelta(piece) => Some(piece),
+            KernelEvent::ThinkingDelta(_) => None,
+            _ => return,
+        };
         if let Some(warm) = warm {
             warm.notify_one();
         }
         self.row.state = State::Answering;
-        if told.name == Name::ContentBlockDelta
-            && let Some(delta) = told.data.get("delta").and_then(Value::as_str)
-        {
-            self.row.answer.push_str(delta);
+        if let Some(piece) = answer {
+            self.row.answer.push_str(&piece.delta);
         }
         self.tell();
     }

@@ -1,6 +1,6 @@
 //! What a turn tells of itself, as people see it.
 
-use forklore_agent::notify::{Heard, Name, Notification};
+use forklore_agent::notify::{Heard, KernelEvent, Notification};
 use forklore_sanitize::terminal;
 use serde_json::Value;
 
@@ -33,39 +33,34 @@ impl Screen {
 }
 
 fn show(screen: &mut Screen, told: &Notification) {
-    let text = |key: &str| told.data.get(key).and_then(Value::as_str).unwrap_or_default();
-    match told.name {
-        Name::ContentBlockDelta => screen.answer(text("delta")),
-        Name::ThinkingDelta => screen.thought(text("delta")),
-        Name::ContentBlockEnd | Name::ThinkingFinal => screen.end_answer(),
-        Name::ToolPre => {
-            let arguments = told.data.get("tool_input").map(Value::to_string).unwrap_or_default();
-            show_call(screen, text("tool_name"), &arguments);
-            screen.wait_part(Some(&format!("{} runs", text("tool_name"))));
+    match &told.event {
+        KernelEvent::ContentBlockDelta(piece) => screen.answer(&piece.delta),
+        KernelEvent::ThinkingDelta(piece) => screen.thought(&piece.delta),
+        KernelEvent::ContentBlockEnd(_) | KernelEvent::ThinkingFinal(_) => screen.end_answer(),
+        KernelEvent::ToolPre(call) => {
+            show_call(screen, &call.tool_name, &call.tool_input.to_string());
+            screen.wait_part(Some(&format!("{} runs", call.tool_name)));
         }
-        Name::ProviderRequest => screen.wait_part(None),
-        Name::ToolPost | Name::ToolError => {
-            let result = told.data.get("result").unwrap_or(&Value::Null);
-            show_result(screen, result, told.name == Name::ToolError);
-        }
-        Name::ProviderRetry => {
-            let pause = told.data.get("pause_ms").and_then(Value::as_u64).unwrap_or(0);
-            let line = format!("{}; asked again in {pause} ms", text("error"));
+        KernelEvent::ProviderRequest(_) => screen.wait_part(None),
+        KernelEvent::ToolPost(done) => show_result(screen, &done.result, false),
+        KernelEvent::ToolError(done) => show_result(screen, &done.result, true),
+        KernelEvent::ProviderRetry(retry) => {
+            let pause = retry.pause_ms.unwrap_or(0);
+            let line = format!("{}; asked again in {pause} ms", retry.error);
             screen.line(Tone::Warn, &line);
         }
-        Name::HookError => {
-            let line = format!("the hook {} failed: {}", text("hook"), text("error"));
+        KernelEvent::HookError(failure) => {
+            let line = format!("the hook {} failed: {}", failure.hook, failure.error);
             screen.line(Tone::Warn, &line);
         }
-        Name::ContextPreCompact => screen.wait_part(Some("compacting the history")),
-        Name::ContextPostCompact => {
-            let tokens = |key: &str| told.data.get(key).and_then(Value::as_u64).unwrap_or(0);
-            let (before, after) = (tokens("tokens_before"), tokens("tokens_after"));
+        KernelEvent::ContextPreCompact(_) => screen.wait_part(Some("compacting the history")),
+        KernelEvent::ContextPostCompact(compacted) => {
+            let (before, after) = (compacted.tokens_before, compacted.tokens_after);
             let how = format!(" from {before} to about {after} tokens; /inspect shows it");
             screen.words(&[(Tone::Good, "Compacted"), (Tone::Dim, &how)]);
             screen.wait_part(None);
         }
-        Name::CancelRequested => screen.line(Tone::Dim, "interrupting ..."),
+        KernelEvent::CancelRequested(_) => screen.line(Tone::Dim, "interrupting ..."),
         _ => {}
     }
 }

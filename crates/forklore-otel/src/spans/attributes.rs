@@ -1,7 +1,7 @@
 //! What spans say, in the words of the conventions.
 
 use opentelemetry::{Array, KeyValue, StringValue};
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// The most bytes of a text that goes along.
 const TEXT: usize = 32 << 10;
@@ -15,15 +15,20 @@ impl Attributes {
         self.0.push(KeyValue::new(key, shortened(text)));
     }
 
-    /// A number of `data`, where it has one.
-    pub(super) fn number(&mut self, key: &'static str, number: Option<&Value>) {
-        match number {
-            Some(number) if number.is_i64() => {
-                self.0.extend(number.as_i64().map(|number| KeyValue::new(key, number)));
-            }
-            Some(number) => self.0.extend(number.as_f64().map(|number| KeyValue::new(key, number))),
-            None => {}
-        }
+    /// A count, where it is known. One beyond all is a number with a fraction.
+    #[expect(clippy::cast_precision_loss, reason = "no count of tokens is that high")]
+    pub(super) fn count(&mut self, key: &'static str, count: Option<u64>) {
+        self.0.extend(count.map(|count| {
+            i64::try_from(count).map_or_else(
+                |_| KeyValue::new(key, count as f64),
+                |count| KeyValue::new(key, count),
+            )
+        }));
+    }
+
+    /// An amount, where it is known.
+    pub(super) fn amount(&mut self, key: &'static str, amount: Option<f64>) {
+        self.0.extend(amount.map(|amount| KeyValue::new(key, amount)));
     }
 
     /// One message, in the form of the conventions.

@@ -3,9 +3,12 @@
 use std::collections::HashMap;
 use std::time::SystemTime;
 
-use forklore_agent::notify::{Name, Notification};
+use forklore_agent::notify::event::{
+    EndReason, ProviderAnswer, ProviderFailure, ProviderRetry, ToolResult, TurnEnded, TurnResult,
+    TurnStatus,
+};
+use forklore_agent::notify::{KernelEvent, Notification};
 use forklore_core::SessionId;
-use opentelemetry::KeyValue;
 use opentelemetry::trace::{Span as _, SpanContext, Status};
 use opentelemetry_sdk::trace::Span;
 use serde_json::Value;
@@ -49,25 +52,39 @@ impl Session {
 
     /// Takes a notification that begins nothing.
     pub(super) fn take(&mut self, told: &Notification, at: SystemTime, content: bool) {
-        match told.name {
-            Name::ProviderResponse => self.answered(told, at),
-            Name::ProviderRetry | Name::ProviderError => self.unanswered(told, at),
-            Name::ToolPost | Name::ToolError => self.tool_done(told, at, content),
-            Name::PromptComplete if content => self.say(told),
-            Name::OrchestratorComplete => self.turn_done(told, at),
-            Name::SessionEnd => self.close(at),
-            Name::ContextPostCompact if self.is_compaction => self.close(at),
-            Name::ContextPostCompact
-            | Name::ApprovalRequired
-            | Name::ApprovalGranted
-            | Name::ApprovalDenied
-            | Name::CancelRequested
-            | Name::HookError => {
-                if let Some(turn) = &mut self.turn {
-                    turn.add_event_with_timestamp(told.name.as_str(), at, of_call(told));
-                }
+        match &told.event {
+            KernelEvent::ProviderResponse(answer) => self.answered(answer, at),
+            KernelEvent::ProviderRetry(ProviderRetry { error, .. })
+            | KernelEvent::ProviderError(ProviderFailure { error, .. }) => {
+                self.unanswered(error, at);
+            }
+            KernelEvent::ToolPost(result) => self.tool_done(result, false, at, content),
+            KernelEvent::ToolError(result) => self.tool_done(result, true, at, content),
+            KernelEvent::PromptComplete(answered) if content => self.say(&answered.response),
+            KernelEvent::OrchestratorComplete(ended) => self.turn_done(ended, at),
+            KernelEvent::SessionEnd(_) => self.close(at),
+            KernelEvent::ContextPostCompact(_) if self.is_compaction => self.close(at),
+            KernelEvent::ContextPostCompact(_)
+            | KernelEvent::CancelRequested(_)
+            | KernelEvent::HookError(_) => self.note(told, at, None),
+            KernelEvent::ApprovalRequired(asked) => {
+                self.note(told, at, asked.call.as_ref().map(|call| call.id.as_str()));
+            }
+            KernelEvent::ApprovalGranted(answered) | KernelEvent::ApprovalDenied(answered) => {
+                self.note(told, at, answered.tool_call_id.as_deref());
             }
             _ => {}
+        }
+    }
+
+    /// Adds an event to the turn, with the call that it is about.
+    fn note(&mut self, told: &Notification, at: SystemTime, call: Option<&str>) {
+        if let Some(turn) = &mut self.turn {
+            let mut attributes = Attributes::default();
+            if let Some(call) = call {
+                attributes.text("gen_ai.tool.call.id", call);
+            }
+            turn.add_event_with_timestamp(told.name().as_str(), at, attributes.0);
         }
     }
 
@@ -90,102 +107,97 @@ impl Session {
         }
     }
 
-    fn answered(&mut self, told: &Notification, at: SystemTime) {
+    fn answered(&mut self, answer: &ProviderAnswer, at: SystemTime) {
         let Some(mut chat) = self.chat.take() else { return };
-        let usage = told.data.get("usage");
+        let usage = &answer.usage;
         let mut attributes = Attributes::default();
-        if let Some(id) = told.data.get("request_id").and_then(Value::as_str) {
+        if let Some(id) = &answer.request_id {
             attributes.text("gen_ai.response.id", id);
         }
-        if let Some(model) = told.data.get("model").and_then(Value::as_str) {
-            attributes.text("gen_ai.response.model", model);
-        }
-        attributes.words("gen_ai.response.finish_reasons", finish_reasons(told));
-        for (key, field) in [
-            ("gen_ai.usage.input_tokens", "input"),
-            ("gen_ai.usage.output_tokens", "output"),
-            ("gen_ai.usage.cache_read.input_tokens", "cached"),
-            ("gen_ai.usage.cache_creation.input_tokens", "cache_written"),
+        attributes.text("gen_ai.response.model", &answer.model);
+        let reason = vec![finish_reason(&answer.stop_reason)];
+        attributes.words("gen_ai.response.finish_reasons", reason);
+        for (key, count) in [
+            ("gen_ai.usage.input_tokens", usage.input),
+            ("gen_ai.usage.output_tokens", usage.output),
+            ("gen_ai.usage.cache_read.input_tokens", usage.cached),
+            ("gen_ai.usage.cache_creation.input_tokens", usage.cache_written),
         ] {
-            attributes.number(key, usage.and_then(|usage| usage.get(field)));
+            attributes.count(key, count);
         }
         chat.set_attributes(attributes.0);
         chat.end_with_timestamp(at);
     }
 
-    fn unanswered(&mut self, told: &Notification, at: SystemTime) {
+    fn unanswered(&mut self, error: &str, at: SystemTime) {
         let Some(mut chat) = self.chat.take() else { return };
-        failed(&mut chat, "model", told.data.get("error"));
+        failed(&mut chat, "model", error);
         chat.end_with_timestamp(at);
     }
 
-    fn tool_done(&mut self, told: &Notification, at: SystemTime, content: bool) {
-        let call = told.data.get("tool_call_id").and_then(Value::as_str).unwrap_or_default();
+    fn tool_done(&mut self, done: &ToolResult, is_error: bool, at: SystemTime, content: bool) {
         // A call that was refused was not begun.
-        let Some(mut tool) = self.tools.remove(call) else { return };
-        if content && let Some(result) = told.data.get("result") {
+        let Some(mut tool) = self.tools.remove(&done.tool_call_id) else { return };
+        if content {
             let mut attributes = Attributes::default();
-            attributes.text("gen_ai.tool.call.result", &result.to_string());
+            attributes.text("gen_ai.tool.call.result", &done.result.to_string());
             tool.set_attributes(attributes.0);
         }
-        if told.name == Name::ToolError {
+        if is_error {
             // What a tool says of its failure is content.
-            failed(&mut tool, "tool", told.data.get("result").filter(|_| content));
+            let error = if content { as_text(&done.result) } else { String::new() };
+            failed(&mut tool, "tool", &error);
         }
         tool.end_with_timestamp(at);
     }
 
-    fn say(&mut self, told: &Notification) {
-        let response = told.data.get("response").and_then(Value::as_str);
-        if let (Some(turn), Some(response)) = (&mut self.turn, response) {
+    fn say(&mut self, response: &str) {
+        if let Some(turn) = &mut self.turn {
             let mut attributes = Attributes::default();
             attributes.message("gen_ai.output.messages", "assistant", response);
             turn.set_attributes(attributes.0);
         }
     }
 
-    fn turn_done(&mut self, told: &Notification, at: SystemTime) {
+    fn turn_done(&mut self, ended: &TurnEnded, at: SystemTime) {
         if let Some(turn) = &mut self.turn {
-            let usage = told.data.get("usage");
             let mut attributes = Attributes::default();
-            for (key, field) in [
-                ("gen_ai.usage.input_tokens", "input"),
-                ("gen_ai.usage.output_tokens", "output"),
-                ("gen_ai.usage.cache_read.input_tokens", "cached"),
-                ("forklore.usage.cost", "cost"),
-            ] {
-                attributes.number(key, usage.and_then(|usage| usage.get(field)));
+            if let TurnResult::Ran { usage, .. } = &ended.result {
+                for (key, count) in [
+                    ("gen_ai.usage.input_tokens", usage.input),
+                    ("gen_ai.usage.output_tokens", usage.output),
+                    ("gen_ai.usage.cache_read.input_tokens", usage.cached),
+                ] {
+                    attributes.count(key, Some(count));
+                }
+                attributes.amount("forklore.usage.cost", usage.cost);
             }
-            let status = told.data.get("status").and_then(Value::as_str).unwrap_or_default();
-            attributes.text("forklore.turn.status", status);
+            attributes.text("forklore.turn.status", ended.status.as_str());
             turn.set_attributes(attributes.0);
-            if status == "incomplete" {
-                failed(turn, "incomplete", told.data.get("error"));
+            if ended.status == TurnStatus::Incomplete {
+                let error = match &ended.result {
+                    TurnResult::Failed { error } => error.as_str(),
+                    TurnResult::Ran { .. } => "",
+                };
+                failed(turn, "incomplete", error);
             }
         }
         self.close(at);
     }
 }
 
-fn failed(span: &mut Span, kind: &'static str, error: Option<&Value>) {
+fn failed(span: &mut Span, kind: &'static str, error: &str) {
     let mut attributes = Attributes::default();
     attributes.text("error.type", kind);
     span.set_attributes(attributes.0);
-    let text = error.map(|error| error.as_str().map_or_else(|| error.to_string(), str::to_owned));
-    span.set_status(Status::error(text.unwrap_or_default()));
+    span.set_status(Status::error(error.to_owned()));
 }
 
-fn finish_reasons(told: &Notification) -> Vec<String> {
-    let reason = told.data.get("stop_reason");
-    let text = |reason: &Value| reason.as_str().map_or_else(|| reason.to_string(), str::to_owned);
-    reason.map(text).into_iter().collect()
+fn finish_reason(reason: &EndReason) -> String {
+    as_text(&serde_json::to_value(reason).unwrap_or_default())
 }
 
-fn of_call(told: &Notification) -> Vec<KeyValue> {
-    let call = told.data.get("tool_call_id").or_else(|| told.data.get("call")?.get("id"));
-    let mut attributes = Attributes::default();
-    if let Some(call) = call.and_then(Value::as_str) {
-        attributes.text("gen_ai.tool.call.id", call);
-    }
-    attributes.0
+/// A text as it is, and anything else as JSON.
+fn as_text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use forklore_agent::model::ModelErrorKind;
-use forklore_agent::notify::{Name, Notification, Sink};
+use forklore_agent::notify::{Identity, KernelEvent, Name, Notification, Sink};
 use forklore_agent::subagents::{Limits, Subagents};
 use forklore_agent::{Kernel, NewSession};
 use forklore_engine::{Clock, Engine, Fork};
@@ -124,7 +124,7 @@ async fn a_turn_that_fails_or_is_interrupted_says_so() {
     loop {
         use forklore_agent::notify::Heard;
         match futures_util::StreamExt::next(&mut ears).await.unwrap() {
-            Heard::Told(told) if told.name == Name::ToolPre => break,
+            Heard::Told(told) if told.name() == Name::ToolPre => break,
             _ => {}
         }
     }
@@ -136,41 +136,51 @@ async fn a_turn_that_fails_or_is_interrupted_says_so() {
 }
 
 /// Tells `spans` of something, as a kernel would.
-fn tell(spans: &Spans, session: &str, parent: Option<&str>, name: Name, data: &Value) {
+fn tell(spans: &Spans, session: &str, parent: Option<&str>, event: KernelEvent) {
     static TICKS: Ticks = Ticks(AtomicI64::new(0));
-    spans.take(&Arc::new(Notification {
-        name,
+    let identity = Identity {
         session_id: session.parse().unwrap(),
         parent_id: parent.map(|parent| parent.parse().unwrap()),
         root_id: "old".parse().unwrap(),
-        ts: TICKS.now(),
-        ephemeral: false,
-        data: data.as_object().unwrap().clone(),
-    }));
+    };
+    spans.take(&Arc::new(Notification::new(identity, TICKS.now(), event)));
+}
+
+/// An event with these particulars.
+fn event(name: &str, data: &Value) -> KernelEvent {
+    serde_json::from_value(json!({"event": name, "data": data})).unwrap()
 }
 
 #[tokio::test]
 async fn turns_that_move_resume_or_break_off_are_traces_too() {
     let collector = Collector::that_says("200 OK");
     let spans = Arc::new(Spans::new(&config(&collector.endpoint), "tester").unwrap());
-    let none = json!({});
-    let model = json!({"provider": "p", "model": "m"});
+    let request = json!({"provider": "p", "model": "m", "attempt": 1, "messages": 1, "shared": 0});
+    let asked = || event("provider:request", &request);
+    let answer = json!({"provider": "p", "model": "m", "usage": {}, "stop_reason": "done"});
+    let usage = json!({"input": 1, "output": 1, "cached": 0});
+    let ran = json!({"orchestrator": "forklore", "status": "success", "session_id": "new",
+        "turn_count": 1, "tool_calls": 0, "usage": usage});
     // The session is lost to another runtime: the turn goes on in a fork.
-    tell(&spans, "old", None, Name::PromptSubmit, &none);
-    tell(&spans, "old", None, Name::ProviderRequest, &model);
-    let lost = json!({"reason": "lease_lost", "kind": "branch"});
-    tell(&spans, "new", Some("old"), Name::SessionFork, &lost);
-    tell(&spans, "new", Some("old"), Name::ProviderResponse, &model);
-    tell(&spans, "new", Some("old"), Name::OrchestratorComplete, &json!({"status": "success"}));
+    tell(&spans, "old", None, event("prompt:submit", &json!({"prompt": "go"})));
+    tell(&spans, "old", None, asked());
+    let lost = json!({"reason": "lease_lost", "kind": "branch", "label": "new"});
+    tell(&spans, "new", Some("old"), event("session:fork", &lost));
+    tell(&spans, "new", Some("old"), event("provider:response", &answer));
+    tell(&spans, "new", Some("old"), event("orchestrator:complete", &ran));
     // A turn is resumed, and broken off like a killed process.
-    tell(&spans, "new", Some("old"), Name::ProviderRequest, &model);
+    tell(&spans, "new", Some("old"), asked());
     // The history is compacted between turns.
-    tell(&spans, "third", None, Name::ContextPreCompact, &none);
-    tell(&spans, "third", None, Name::ProviderRequest, &model);
-    tell(&spans, "third", None, Name::ContextPostCompact, &none);
+    let part = json!({"reason": "asked", "from_index": 0, "to_index": 2, "tokens": 9});
+    tell(&spans, "third", None, event("context:pre_compact", &part));
+    tell(&spans, "third", None, asked());
+    let done = json!({"reason": "asked", "from_index": 0, "to_index": 2, "strategy": "s",
+        "tokens_before": 9, "tokens_after": 1});
+    tell(&spans, "third", None, event("context:post_compact", &done));
     // What belongs to nothing is passed over.
-    tell(&spans, "fourth", None, Name::ToolPost, &json!({"tool_call_id": "x"}));
-    tell(&spans, "fourth", None, Name::OrchestratorComplete, &none);
+    let result = json!({"tool_call_id": "x", "tool_name": "t", "result": "r", "is_error": false});
+    tell(&spans, "fourth", None, event("tool:post", &result));
+    tell(&spans, "fourth", None, event("orchestrator:complete", &ran));
     assert!(spans.end().await);
     assert_spans("moved_resumed_broken_off", &collector);
 }

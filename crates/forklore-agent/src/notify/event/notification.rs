@@ -1,0 +1,86 @@
+//! An event on its way to a listener: whose it is, and when it happened.
+
+use forklore_core::{Header, SessionId};
+use jiff::Timestamp;
+use serde::ser::{Error as _, SerializeMap};
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::{KernelEvent, Name};
+
+/// An event of a session.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Notification {
+    /// The session.
+    pub session_id: SessionId,
+    /// The session it came from; none for a root.
+    pub parent_id: Option<SessionId>,
+    /// The family.
+    pub root_id: SessionId,
+    /// When it happened.
+    pub ts: Timestamp,
+    /// What happened.
+    #[serde(flatten)]
+    pub event: KernelEvent,
+}
+
+impl Notification {
+    /// An event of the session with these ids.
+    #[must_use]
+    pub fn new(identity: Identity, ts: Timestamp, event: KernelEvent) -> Self {
+        let Identity { session_id, parent_id, root_id } = identity;
+        Self { session_id, parent_id, root_id, ts, event }
+    }
+
+    /// The event's name.
+    #[must_use]
+    pub fn name(&self) -> Name {
+        self.event.name()
+    }
+
+    /// Whether the event is not stored, so that a listener that is slow may miss it.
+    #[must_use]
+    pub fn is_ephemeral(&self) -> bool {
+        self.name().is_ephemeral()
+    }
+}
+
+impl Serialize for Notification {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("event", self.name().as_str())?;
+        map.serialize_entry("session_id", &self.session_id)?;
+        map.serialize_entry("parent_id", &self.parent_id)?;
+        map.serialize_entry("root_id", &self.root_id)?;
+        map.serialize_entry("ts", &self.ts)?;
+        if self.is_ephemeral() {
+            map.serialize_entry("ephemeral", &true)?;
+        }
+        // Amplifier's observers read the parent of a fork here.
+        if let (Name::SessionFork, Some(parent)) = (self.name(), &self.parent_id) {
+            map.serialize_entry("parent", parent)?;
+        }
+        map.serialize_entry("data", &self.event.data().map_err(S::Error::custom)?)?;
+        map.end()
+    }
+}
+
+/// The ids of the session that an event is of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// The session.
+    pub session_id: SessionId,
+    /// The session it came from; none for a root.
+    pub parent_id: Option<SessionId>,
+    /// The family.
+    pub root_id: SessionId,
+}
+
+impl From<&Header> for Identity {
+    fn from(header: &Header) -> Self {
+        Self {
+            session_id: header.id.clone(),
+            parent_id: header.parent_id.clone(),
+            root_id: header.root_id.clone(),
+        }
+    }
+}
