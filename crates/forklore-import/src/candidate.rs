@@ -235,7 +235,7 @@ impl Importer<'_> {
 
     /// Why a file is nobody's.
     fn unknown(&self, path: &Path, file: &Opened) -> String {
-        match self.dialects().unsupported(path, &file.head) {
+        match self.engine.agent_formats().unsupported(path, &file.head) {
             Some(agent) => format!("{agent} wrote the file, whose sessions are not supported"),
             None => NO_RECORDS.to_owned(),
         }
