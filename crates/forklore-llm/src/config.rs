@@ -10,10 +10,10 @@ use crate::key::KeyVariable;
 
 /// The most bytes of all that goes along with a request, as base64: requests of more than 20 MB
 /// are refused by some, and words need room too.
-const MOST_TOGETHER: usize = 18 << 20;
+const MAX_MEDIA_BYTES: usize = 18 << 20;
 /// The most bytes of a text that is attached; of a small model not more than a quarter of what it
 /// takes, at four bytes for each token.
-const MOST_TEXT: usize = 128 << 10;
+const MAX_TEXT_BYTES: usize = 128 << 10;
 
 /// A model, as the user's configuration names it. Keys are never in it, only the names of the
 /// environment variables that hold them.
@@ -118,8 +118,8 @@ impl ModelConfig {
     pub(crate) fn takes(&self) -> Takes {
         let is_own = self.base_url.is_none() && self.provider != Provider::Ollama;
         let window = self.context_window.and_then(|tokens| usize::try_from(tokens).ok());
-        let text = window.unwrap_or(MOST_TEXT).min(MOST_TEXT);
-        let words = Takes { most_together: MOST_TOGETHER, text, ..Takes::default() };
+        let text = window.unwrap_or(MAX_TEXT_BYTES).min(MAX_TEXT_BYTES);
+        let words = Takes { most_together: MAX_MEDIA_BYTES, text, ..Takes::default() };
         if !self.images.unwrap_or(is_own) {
             return words;
         }

@@ -9,9 +9,9 @@ use sse_stream::{Error, Sse, SseStream};
 use crate::http::Failed;
 
 /// The most bytes of an answer: no model says so much, so it is something else that answers.
-const MOST_ANSWER: usize = 256 << 20;
+const MAX_RESPONSE_BYTES: usize = 256 << 20;
 /// The most bytes of one event. Some servers say all of an answer in one.
-const MOST_EVENT: usize = 8 << 20;
+const MAX_EVENT_BYTES: usize = 8 << 20;
 
 /// The events of one answer.
 pub(crate) type Events = BoxStream<'static, Result<Sse, Error>>;
@@ -53,13 +53,13 @@ struct Measure {
 impl Measure {
     fn take(&mut self, chunk: &[u8]) -> Result<(), Cut> {
         self.answer += chunk.len();
-        if self.answer > MOST_ANSWER {
+        if self.answer > MAX_RESPONSE_BYTES {
             return Err(Cut::Answer);
         }
         for piece in chunk.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
             let is_rest = std::mem::take(&mut self.after_cr) && piece == b"\n";
             self.event += piece.len();
-            if self.event > MOST_EVENT {
+            if self.event > MAX_EVENT_BYTES {
                 return Err(Cut::Event);
             }
             self.after_cr = piece.ends_with(b"\r");
@@ -85,9 +85,9 @@ impl Measure {
 enum Cut {
     #[error("the connection was lost")]
     Lost(#[source] reqwest::Error),
-    #[error("the answer is longer than {} MiB", MOST_ANSWER >> 20)]
+    #[error("the answer is longer than {} MiB", MAX_RESPONSE_BYTES >> 20)]
     Answer,
-    #[error("an event of the answer is longer than {} MiB", MOST_EVENT >> 20)]
+    #[error("an event of the answer is longer than {} MiB", MAX_EVENT_BYTES >> 20)]
     Event,
 }
 
@@ -119,16 +119,16 @@ pub(crate) fn failed(error: Error) -> Failed {
 mod tests {
     use super::*;
 
-    /// How many bytes are taken of this text, again and again in pieces of some length.
-    fn taken(mut measure: Measure, text: &str, piece: usize) -> (usize, String) {
-        let mut taken = 0;
+    /// How many bytes are accepted of this text, again and again in pieces of some length.
+    fn accepted(mut measure: Measure, text: &str, piece: usize) -> (usize, String) {
+        let mut accepted = 0;
         let endless = text.repeat(piece);
         loop {
             for chunk in endless.as_bytes().chunks(piece) {
                 if let Err(cut) = measure.take(chunk) {
-                    return (taken, cut.to_string());
+                    return (accepted, cut.to_string());
                 }
-                taken += chunk.len();
+                accepted += chunk.len();
             }
         }
     }
@@ -137,8 +137,11 @@ mod tests {
     fn an_event_that_does_not_end_is_cut() {
         for text in ["x", "data: x\n", "data: x\r\n", "data: x\r", ": ping\n"] {
             for piece in [3, 4096] {
-                let (taken, why) = taken(Measure::default(), text, piece);
-                assert!((MOST_EVENT - 4096..=MOST_EVENT).contains(&taken), "{text:?}: {taken}");
+                let (accepted, why) = accepted(Measure::default(), text, piece);
+                assert!(
+                    (MAX_EVENT_BYTES - 4096..=MAX_EVENT_BYTES).contains(&accepted),
+                    "{text:?}: {accepted}"
+                );
                 assert_eq!(why, "an event of the answer is longer than 8 MiB");
             }
         }
@@ -146,11 +149,11 @@ mod tests {
 
     #[test]
     fn events_that_end_are_taken_until_the_answer_is_too_long() {
-        let left = 2 * MOST_EVENT;
+        let left = 2 * MAX_EVENT_BYTES;
         for text in ["data: x\n\n", "data: x\r\n\r\n", "data: x\r\r", ": ping\n\n"] {
-            let measure = Measure { answer: MOST_ANSWER - left, ..Measure::default() };
-            let (taken, why) = taken(measure, text, 65_537);
-            assert!((left - 65_537..=left).contains(&taken), "{text:?}: {taken}");
+            let measure = Measure { answer: MAX_RESPONSE_BYTES - left, ..Measure::default() };
+            let (accepted, why) = accepted(measure, text, 65_537);
+            assert!((left - 65_537..=left).contains(&accepted), "{text:?}: {accepted}");
             assert_eq!(why, "the answer is longer than 256 MiB");
         }
     }

@@ -9,7 +9,7 @@ use reqwest::header::HeaderMap;
 use serde::Deserialize;
 
 /// The most characters of what a server says that are shown.
-const MOST_SAID: usize = 400;
+const MAX_MESSAGE_LENGTH: usize = 400;
 
 /// What the body of a failure says.
 #[derive(Debug, Default, PartialEq)]
@@ -136,7 +136,7 @@ fn page_title(page: &str) -> Option<&str> {
 /// On one line, and not too much of it.
 pub(crate) fn one_line(text: &str) -> String {
     let mut words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if let Some((end, _)) = words.char_indices().nth(MOST_SAID) {
+    if let Some((end, _)) = words.char_indices().nth(MAX_MESSAGE_LENGTH) {
         words.truncate(end);
         words.push_str("...");
     }
@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn what_is_said_is_one_line_of_bounded_length() {
         let said = message(&format!("a\n\n{}", "é".repeat(1000)));
-        assert_eq!(said, format!("a {}...", "é".repeat(MOST_SAID - 2)));
+        assert_eq!(said, format!("a {}...", "é".repeat(MAX_MESSAGE_LENGTH - 2)));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use reqwest::{Client, Response, Url};
 
 use crate::config::{ModelConfig, Provider};
 use crate::failure::{Report, one_line};
-use crate::key::Found;
+use crate::key::KeyLookup;
 
 /// The most bytes of a failure's body that are read.
 const MOST_FAILURE: usize = 64 << 10;
@@ -62,7 +62,7 @@ pub(crate) fn url(config: &ModelConfig, path: &str) -> Result<Url, Failed> {
 }
 
 /// The headers of a request, the key among them.
-pub(crate) fn headers(provider: Provider, key: &Found) -> Result<HeaderMap, Failed> {
+pub(crate) fn headers(provider: Provider, key: &KeyLookup) -> Result<HeaderMap, Failed> {
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/json"));
@@ -75,17 +75,17 @@ pub(crate) fn headers(provider: Provider, key: &Found) -> Result<HeaderMap, Fail
         Provider::OpenAi | Provider::Ollama => ("authorization", "Bearer "),
     };
     match key {
-        Found::None => {}
-        Found::Key(key) => {
+        KeyLookup::None => {}
+        KeyLookup::Key(key) => {
             if let Some(value) = key.header(before) {
                 headers.insert(HeaderName::from_static(name), value);
             }
         }
-        Found::NotSet(variable) => {
+        KeyLookup::NotSet(variable) => {
             let message = format!("no key: the environment variable {variable} is not set");
             return Err(Failed::new(ModelErrorKind::Key, message));
         }
-        Found::NoKey(variable) => {
+        KeyLookup::Invalid(variable) => {
             let message = format!("{variable} holds characters that no key has");
             return Err(Failed::new(ModelErrorKind::Key, message));
         }

@@ -1,20 +1,20 @@
-//! Models over HTTP, for the kernel in `forklore-agent`: everything that speaks the OpenAI form
-//! (at any address), Anthropic, Gemini and Ollama.
+//! Model clients over HTTP, for the kernel in `forklore-agent`: OpenAI-compatible servers at any
+//! address, Anthropic, Gemini and Ollama.
 //!
-//! A [`ModelConfig`] says which model, where, and in which environment variable its key is; an
-//! [`HttpModel`] answers requests. What is sent is written here, field by field in a fixed order,
-//! because a fork lives from it: the requests of a child and of its parent have to begin with the
-//! same bytes (SPEC 15). HTTP, TLS and the reading of event streams are left to crates.
+//! A [`ModelConfig`] names the model, its address and the environment variable with its key; an
+//! [`HttpModel`] sends requests. This crate writes requests field by field in a fixed order: the
+//! requests of a fork and of its parent must begin with the same bytes, so that the provider's cache
+//! serves both (SPEC 15). Other crates do HTTP, TLS and the parsing of event streams.
 
-mod answer;
 mod config;
+mod content;
 mod events;
 mod failure;
-mod form;
 mod http;
 mod key;
 mod model;
-mod said;
+mod request;
+mod response;
 mod shared;
 
 pub use config::{ModelConfig, Provider};

@@ -1,4 +1,4 @@
-//! A model that is asked over HTTP.
+//! A model behind an HTTP API.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -15,20 +15,20 @@ use reqwest::{Client, Response};
 use serde::Deserialize;
 use sse_stream::Sse;
 
-use crate::answer::{Broken, Reader};
 use crate::config::{ModelConfig, Provider};
 use crate::events::{self, Events};
 use crate::failure::Report;
-use crate::form;
 use crate::http::{self, Failed};
-use crate::key::{Found, Veil};
+use crate::key::{KeyLookup, StreamRedactor};
+use crate::request;
+use crate::response::{Reader, ResponseError};
 
-/// A model that is asked over HTTP, in the form that its server speaks.
+/// A model behind an HTTP API, in the format of its provider.
 #[derive(Clone)]
 pub struct HttpModel {
     config: ModelConfig,
     name: ModelName,
-    key: Found,
+    key: KeyLookup,
     client: Client,
 }
 
@@ -39,18 +39,18 @@ impl fmt::Debug for HttpModel {
 }
 
 impl HttpModel {
-    /// A model as it is configured. Its key is read from the environment now; one that is missing
-    /// is told by [`ready`](Model::ready) and when the model is asked, so that what would be sent
-    /// can be seen without it.
+    /// Makes a client from a configuration. It reads the key from the environment now.
+    /// [`ready`](Model::ready) and requests report a missing key, so that a request can be shown
+    /// without one.
     ///
     /// # Errors
-    /// When the address is none, or no HTTPS can be spoken here.
+    /// If the address is invalid, or HTTPS is not available.
     pub fn new(config: ModelConfig) -> ModelResult<Self> {
         let name = ModelName {
             provider: config.provider.as_str().to_owned(),
             model: config.model.clone(),
         };
-        let key = Found::of(&config.key_variables());
+        let key = KeyLookup::of(&config.key_variables());
         let model = |client| Self { config, name, key, client };
         match http::client() {
             Ok(client) => {
@@ -58,29 +58,29 @@ impl HttpModel {
                 model.url("").map_err(|failed| model.error(failed))?;
                 Ok(model)
             }
-            Err(failed) => Err(error(&name_of_nothing(), &Found::None, failed)),
+            Err(failed) => Err(error(&unnamed(), &KeyLookup::None, failed)),
         }
     }
 
-    /// How it is configured.
+    /// The configuration.
     #[must_use]
     pub fn config(&self) -> &ModelConfig {
         &self.config
     }
 
-    /// How many tokens the request is, as the server counts them; none where it offers no count.
-    /// The history goes to the server for that, as with a request.
+    /// Returns how many tokens the server counts in a request, or `None` if it does not count. The
+    /// server receives the whole history.
     ///
     /// # Errors
-    /// As with a request.
+    /// The same as for a request.
     pub async fn count(&self, request: &Request) -> ModelResult<Option<u64>> {
         self.counted(request).await.map_err(|failed| self.error(failed))
     }
 
-    /// The same for callers without a runtime.
+    /// [`count`](Self::count) for callers without a runtime.
     ///
     /// # Errors
-    /// As with a request, and when no runtime can be started.
+    /// The same as for a request, and if no runtime can be started.
     pub fn count_blocking(&self, request: &Request) -> ModelResult<Option<u64>> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|source| {
@@ -111,18 +111,19 @@ impl HttpModel {
         let (path, body) = match self.config.provider {
             Provider::Anthropic => (
                 "messages/count_tokens".to_owned(),
-                form::anthropic::counted_body(&self.config, &self.name, request),
+                request::anthropic::count_body(&self.config, &self.name, request),
             ),
             Provider::Gemini => (
                 format!("models/{}:countTokens", self.config.model),
-                form::gemini::counted_body(&self.config, &self.name, request),
+                request::gemini::count_body(&self.config, &self.name, request),
             ),
             Provider::OpenAi | Provider::Ollama => return Ok(None),
         };
         let body = body.map_err(not_written)?;
         let response = self.send(&path, body, self.config.patience()).await?;
         let said = http::in_time(self.config.patience(), http::text(response)).await?;
-        let counted: Counted = serde_json::from_str(&said).map_err(Broken::from).map_err(broken)?;
+        let counted: Counted =
+            serde_json::from_str(&said).map_err(ResponseError::from).map_err(response_error)?;
         Ok(counted.input.or(counted.total_tokens))
     }
 
@@ -137,8 +138,8 @@ impl HttpModel {
         http::post(&self.client, url, headers, body, patience).await
     }
 
-    async fn ask(&self, request: &Request) -> Result<Answer, Failed> {
-        let body = form::body(&self.config, &self.name, request).map_err(not_written)?;
+    async fn ask(&self, request: &Request) -> Result<ResponseStream, Failed> {
+        let body = request::body(&self.config, &self.name, request).map_err(not_written)?;
         let patience = request.options.patience.unwrap_or_else(|| self.config.patience());
         let path = match self.config.provider {
             Provider::OpenAi | Provider::Ollama => "chat/completions".to_owned(),
@@ -155,10 +156,10 @@ impl HttpModel {
             let message = format!("answers with {kind} instead of a stream of events: {said}");
             return Err(Failed::new(ModelErrorKind::Malformed, message));
         }
-        Ok(Answer {
+        Ok(ResponseStream {
             events: events::of(response),
             reader: Some(Reader::new(self.config.provider)),
-            veil: self.key.veil(),
+            redactor: self.key.stream_redactor(),
             ready: VecDeque::new(),
             failed: None,
             patience,
@@ -198,24 +199,24 @@ impl Model for HttpModel {
     }
 
     fn body(&self, request: &Request) -> ModelResult<Vec<u8>> {
-        let body = form::body(&self.config, &self.name, request);
+        let body = request::body(&self.config, &self.name, request);
         body.map_err(|error| self.error(not_written(error)))
     }
 }
 
 /// An answer that is being read.
-struct Answer {
+struct ResponseStream {
     events: Events,
     /// None when the answer is over.
     reader: Option<Reader>,
-    veil: Veil,
+    redactor: StreamRedactor,
     ready: VecDeque<Piece>,
     /// What went wrong behind the pieces that are ready.
     failed: Option<Failed>,
     patience: Duration,
 }
 
-impl Answer {
+impl ResponseStream {
     /// The next piece; none behind the last one and behind a failure.
     async fn next(&mut self) -> Option<Result<Piece, Failed>> {
         loop {
@@ -229,13 +230,13 @@ impl Answer {
             let mut pieces = Vec::new();
             let read = self.read(&mut reader, &mut pieces).await;
             for piece in pieces {
-                self.veil.pass(piece, &mut self.ready);
+                self.redactor.pass(piece, &mut self.ready);
             }
             match read {
                 Ok(true) => {}
                 Ok(false) => self.reader = Some(reader),
                 Err(failed) => {
-                    self.veil.end(&mut self.ready);
+                    self.redactor.end(&mut self.ready);
                     self.failed = Some(failed);
                 }
             }
@@ -245,32 +246,36 @@ impl Answer {
     /// Reads an event. Returns whether the answer is over.
     async fn read(&mut self, reader: &mut Reader, pieces: &mut Vec<Piece>) -> Result<bool, Failed> {
         let is_over = match http::in_time(self.patience, self.events.next()).await? {
-            Some(Ok(Sse { data: Some(data), .. })) => reader.read(&data, pieces).map_err(broken)?,
+            Some(Ok(Sse { data: Some(data), .. })) => {
+                reader.read(&data, pieces).map_err(response_error)?
+            }
             Some(Ok(_)) => false,
             Some(Err(error)) => return Err(events::failed(error)),
             None => true,
         };
         if is_over {
-            let end = reader.end(pieces).map_err(broken)?;
+            let end = reader.end(pieces).map_err(response_error)?;
             pieces.push(Piece::End(end));
         }
         Ok(is_over)
     }
 }
 
-fn broken(broken: Broken) -> Failed {
+fn response_error(broken: ResponseError) -> Failed {
     match broken {
-        Broken::Reported(error) => {
+        ResponseError::Reported(error) => {
             let report = Report::of(&error);
             let message = format!("the server ended the answer: {}", report.message);
             Failed::new(report.kind_in_stream(), message)
         }
-        Broken::Off => Failed::new(ModelErrorKind::Unreachable, broken.to_string()),
-        Broken::Event(_) | Broken::Arguments(_) | Broken::TooMuch(_) => Failed {
-            message: broken.to_string(),
-            kind: ModelErrorKind::Malformed,
-            source: Some(Box::new(broken)),
-        },
+        ResponseError::Off => Failed::new(ModelErrorKind::Unreachable, broken.to_string()),
+        ResponseError::Event(_) | ResponseError::Arguments(_) | ResponseError::TooMuch(_) => {
+            Failed {
+                message: broken.to_string(),
+                kind: ModelErrorKind::Malformed,
+                source: Some(Box::new(broken)),
+            }
+        }
     }
 }
 
@@ -282,11 +287,11 @@ fn not_written(error: serde_json::Error) -> Failed {
     }
 }
 
-fn name_of_nothing() -> ModelName {
+fn unnamed() -> ModelName {
     ModelName { provider: "models".into(), model: String::new() }
 }
 
-fn error(name: &ModelName, key: &Found, failed: Failed) -> ModelError {
+fn error(name: &ModelName, key: &KeyLookup, failed: Failed) -> ModelError {
     let provider = if name.model.is_empty() {
         name.provider.clone()
     } else {
@@ -294,8 +299,8 @@ fn error(name: &ModelName, key: &Found, failed: Failed) -> ModelError {
     };
     ModelError {
         provider,
-        message: key.hide_in(&failed.message),
+        message: key.redact(&failed.message),
         kind: failed.kind,
-        source: failed.source.map(|source| key.hide_behind(source)),
+        source: failed.source.map(|source| key.redact_source(source)),
     }
 }

@@ -1,8 +1,8 @@
-//! A key: read from the environment, sent in a header, and shown nowhere.
+//! An API key: read from the environment, sent in a header, redacted everywhere else.
 
-mod hide;
+mod redact;
+mod stream_redactor;
 mod variable;
-mod veil;
 
 use std::env;
 use std::error::Error;
@@ -10,10 +10,10 @@ use std::fmt;
 
 use reqwest::header::HeaderValue;
 
+pub(crate) use stream_redactor::StreamRedactor;
 pub use variable::{KeyVariable, NoVariable};
-pub(crate) use veil::Veil;
 
-/// A key. It has no text form: what shows it shows `[key]`.
+/// An API key. Its debug form is `[key]`.
 #[derive(Clone)]
 pub(crate) struct Key(String);
 
@@ -23,21 +23,21 @@ impl fmt::Debug for Key {
     }
 }
 
-/// What came of looking for a key.
+/// The result of looking up a key.
 #[derive(Clone, Debug)]
-pub(crate) enum Found {
-    /// It is there.
+pub(crate) enum KeyLookup {
+    /// The key.
     Key(Key),
-    /// None is asked for.
+    /// The model needs none.
     None,
-    /// It should be in a variable that is not set; its name.
+    /// The variable of this name is not set.
     NotSet(String),
-    /// What is in the variable cannot be a key; its name.
-    NoKey(String),
+    /// The variable of this name holds no valid key.
+    Invalid(String),
 }
 
-impl Found {
-    /// The key in the first of these variables that is set.
+impl KeyLookup {
+    /// Reads the first of these variables that is set.
     pub(crate) fn of(variables: &[&str]) -> Self {
         for &name in variables {
             match env::var(name) {
@@ -45,57 +45,57 @@ impl Found {
                 Ok(key) if HeaderValue::from_str(key.trim()).is_ok() => {
                     return Self::Key(Key(key.trim().to_owned()));
                 }
-                Ok(_) | Err(env::VarError::NotUnicode(_)) => return Self::NoKey(name.to_owned()),
+                Ok(_) | Err(env::VarError::NotUnicode(_)) => return Self::Invalid(name.to_owned()),
                 Err(env::VarError::NotPresent) => {}
             }
         }
         variables.first().map_or(Self::None, |&name| Self::NotSet(name.to_owned()))
     }
 
-    /// `text` without the key and without parts of it, should somebody have put them there.
-    pub(crate) fn hide_in(&self, text: &str) -> String {
+    /// Returns `text` with the key and parts of it redacted.
+    pub(crate) fn redact(&self, text: &str) -> String {
         match self {
-            Self::Key(Key(key)) => hide::hidden(text, key),
-            Self::None | Self::NotSet(_) | Self::NoKey(_) => text.to_owned(),
+            Self::Key(Key(key)) => redact::redact(text, key),
+            Self::None | Self::NotSet(_) | Self::Invalid(_) => text.to_owned(),
         }
     }
 
-    /// What lies behind a failure: as it is, or in words where it would show the key.
-    pub(crate) fn hide_behind(&self, source: Box<Behind>) -> Box<Behind> {
-        let mut told = format!("{source:?}");
-        let mut words = Vec::new();
+    /// Returns the source of an error: as it is, or as redacted text if it would show the key.
+    pub(crate) fn redact_source(&self, source: Box<SourceError>) -> Box<SourceError> {
+        let mut shown = format!("{source:?}");
+        let mut chain = Vec::new();
         let mut next: Option<&(dyn Error + 'static)> = Some(&*source);
         while let Some(error) = next {
-            words.push(error.to_string());
+            chain.push(error.to_string());
             next = error.source();
         }
-        let words = words.join(": ");
-        told.push_str(&words);
-        if self.hide_in(&told) == told {
+        let chain = chain.join(": ");
+        shown.push_str(&chain);
+        if self.redact(&shown) == shown {
             return source;
         }
-        Box::new(InWords(self.hide_in(&words)))
+        Box::new(RedactedError(self.redact(&chain)))
     }
 
-    /// What takes the key out of an answer.
-    pub(crate) fn veil(&self) -> Veil {
+    /// Returns a redactor for the stream of a response.
+    pub(crate) fn stream_redactor(&self) -> StreamRedactor {
         match self {
-            Self::Key(Key(key)) if hide::is_secret(key) => Veil::over(key.clone()),
-            _ => Veil::default(),
+            Self::Key(Key(key)) if redact::is_secret(key) => StreamRedactor::new(key.clone()),
+            _ => StreamRedactor::default(),
         }
     }
 }
 
-/// What lies behind a failure.
-pub(crate) type Behind = dyn Error + Send + Sync;
+/// The source of an error.
+pub(crate) type SourceError = dyn Error + Send + Sync;
 
-/// What an error said that would have shown a key.
+/// The redacted text of an error that would have shown a key.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-struct InWords(String);
+struct RedactedError(String);
 
 impl Key {
-    /// The value of a header; none of the ways to show headers shows it.
+    /// Returns a header value that is marked as sensitive.
     pub(crate) fn header(&self, before: &str) -> Option<HeaderValue> {
         let mut value = HeaderValue::from_str(&format!("{before}{}", self.0)).ok()?;
         value.set_sensitive(true);
@@ -109,17 +109,17 @@ mod tests {
 
     #[test]
     fn a_key_is_not_shown() {
-        let found = Found::Key(Key("sk-1234".into()));
-        assert_eq!(format!("{found:?}"), "Key([key])");
-        let Found::Key(key) = &found else { panic!("{found:?}") };
+        let lookup = KeyLookup::Key(Key("sk-1234".into()));
+        assert_eq!(format!("{lookup:?}"), "Key([key])");
+        let KeyLookup::Key(key) = &lookup else { panic!("{lookup:?}") };
         assert_eq!(format!("{:?}", key.header("Bearer ").unwrap()), "Sensitive");
-        assert_eq!(found.hide_in("bad key: sk-1234!"), "bad key: [key]!");
+        assert_eq!(lookup.redact("bad key: sk-1234!"), "bad key: [key]!");
     }
 
     #[test]
     fn a_variable_that_is_not_set_is_named() {
-        let found = Found::of(&["FORKLORE_NO_SUCH_KEY", "FORKLORE_NONE_EITHER"]);
-        assert!(matches!(found, Found::NotSet(name) if name == "FORKLORE_NO_SUCH_KEY"));
-        assert!(matches!(Found::of(&[]), Found::None));
+        let lookup = KeyLookup::of(&["FORKLORE_NO_SUCH_KEY", "FORKLORE_NONE_EITHER"]);
+        assert!(matches!(lookup, KeyLookup::NotSet(name) if name == "FORKLORE_NO_SUCH_KEY"));
+        assert!(matches!(KeyLookup::of(&[]), KeyLookup::None));
     }
 }

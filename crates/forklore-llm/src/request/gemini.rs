@@ -10,46 +10,46 @@ use serde_json::value::RawValue;
 
 use super::object;
 use crate::config::ModelConfig;
-use crate::said::{Piece, Said, Shown, Voice, What, in_words, said};
+use crate::content::{ContentPart, InlineMedia, Segment, SegmentKind, Speaker, as_text, segments};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Body<'a> {
     #[serde(flatten)]
-    asked: Asked<'a>,
+    prompt: Prompt<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_config: Option<ToolConfig>,
-    generation_config: Generation,
+    generation_config: GenerationConfig,
 }
 
-/// What tokens are counted of.
+/// The part of a request whose tokens the server counts.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Asked<'a> {
+struct Prompt<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Tools<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    system_instruction: Option<Instruction<'a>>,
-    contents: Vec<Turn<'a>>,
+    system_instruction: Option<SystemInstruction<'a>>,
+    contents: Vec<Content<'a>>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Counted<'a> {
-    generate_content_request: Asked<'a>,
+struct CountRequest<'a> {
+    generate_content_request: Prompt<'a>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Tools<'a> {
-    function_declarations: Vec<Declaration<'a>>,
+    function_declarations: Vec<FunctionDeclaration<'a>>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Declaration<'a> {
+struct FunctionDeclaration<'a> {
     name: &'a str,
     description: &'a str,
     parameters_json_schema: &'a Data,
@@ -58,17 +58,17 @@ struct Declaration<'a> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ToolConfig {
-    function_calling_config: Calling,
+    function_calling_config: FunctionCallingConfig,
 }
 
 #[derive(Serialize)]
-struct Calling {
+struct FunctionCallingConfig {
     mode: &'static str,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Generation {
+struct GenerationConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     max_output_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -76,12 +76,12 @@ struct Generation {
 }
 
 #[derive(Serialize)]
-struct Instruction<'a> {
+struct SystemInstruction<'a> {
     parts: Vec<Part<'a>>,
 }
 
 #[derive(Serialize)]
-struct Turn<'a> {
+struct Content<'a> {
     role: &'static str,
     parts: Vec<Part<'a>>,
 }
@@ -92,9 +92,9 @@ struct Part<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    function_call: Option<Call<'a>>,
+    function_call: Option<FunctionCall<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    function_response: Option<Response<'a>>,
+    function_response: Option<FunctionResponse<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     inline_data: Option<Blob<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -109,28 +109,28 @@ struct Blob<'a> {
 }
 
 #[derive(Serialize)]
-struct Call<'a> {
+struct FunctionCall<'a> {
     name: &'a str,
     args: Cow<'a, Data>,
 }
 
 #[derive(Serialize)]
-struct Response<'a> {
+struct FunctionResponse<'a> {
     name: &'a str,
-    response: Outcome,
+    response: FunctionResult,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Outcome {
+enum FunctionResult {
     Result(String),
     Error(String),
 }
 
-/// What is kept of a thought beside its text: it goes back on the part that follows.
+/// The signature of a thought. It goes back on the part that follows the thought.
 #[derive(Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Kept<'a> {
+pub(crate) struct Signature<'a> {
     #[serde(borrow)]
     pub(crate) thought_signature: &'a RawValue,
 }
@@ -140,108 +140,112 @@ pub(super) fn body(
     name: &ModelName,
     request: &Request,
 ) -> Result<Vec<u8>, serde_json::Error> {
-    let calling = Calling { mode: "ANY" };
+    let calling = FunctionCallingConfig { mode: "ANY" };
     serde_json::to_vec(&Body {
-        asked: asked(name, request, &config.takes(), None),
+        prompt: prompt(name, request, &config.takes(), None),
         tool_config: request
             .options
             .must_call
             .then_some(ToolConfig { function_calling_config: calling }),
-        generation_config: Generation {
+        generation_config: GenerationConfig {
             max_output_tokens: request.options.max_output_tokens.or(config.max_output_tokens),
             temperature: request.options.temperature.or(config.temperature),
         },
     })
 }
 
-/// The body of a question after the number of tokens.
-pub(crate) fn counted_body(
+/// The body of a request that counts tokens.
+pub(crate) fn count_body(
     config: &ModelConfig,
     name: &ModelName,
     request: &Request,
 ) -> Result<Vec<u8>, serde_json::Error> {
     let (takes, model) = (config.takes(), Some(format!("models/{}", config.model)));
-    let asked = asked(name, request, &takes, model);
-    serde_json::to_vec(&Counted { generate_content_request: asked })
+    let prompt = prompt(name, request, &takes, model);
+    serde_json::to_vec(&CountRequest { generate_content_request: prompt })
 }
 
-fn asked<'a>(
+fn prompt<'a>(
     name: &ModelName,
     request: &'a Request,
     takes: &'a Takes,
     model: Option<String>,
-) -> Asked<'a> {
-    let declarations = request.tools.iter().map(|tool| Declaration {
+) -> Prompt<'a> {
+    let declarations = request.tools.iter().map(|tool| FunctionDeclaration {
         name: &tool.name,
         description: &tool.description,
         parameters_json_schema: &tool.parameters,
     });
     let declarations: Vec<_> = declarations.collect();
-    let mut all = said(request, name, takes);
-    let first = all.iter().position(|said| said.voice != Voice::System).unwrap_or(all.len());
+    let mut all = segments(request, name, takes);
+    let first =
+        all.iter().position(|segment| segment.speaker != Speaker::System).unwrap_or(all.len());
     let rest = all.split_off(first);
-    let parts: Vec<_> = all.into_iter().flat_map(|said| parts(said.what)).collect();
+    let parts: Vec<_> = all.into_iter().flat_map(|segment| parts(segment.kind)).collect();
     let tools = Tools { function_declarations: declarations };
-    Asked {
+    Prompt {
         model,
         tools: if tools.function_declarations.is_empty() { Vec::new() } else { vec![tools] },
-        system_instruction: (!parts.is_empty()).then_some(Instruction { parts }),
-        contents: turns(rest),
+        system_instruction: (!parts.is_empty()).then_some(SystemInstruction { parts }),
+        contents: contents(rest),
     }
 }
 
-fn turns(rest: Vec<Said<'_>>) -> Vec<Turn<'_>> {
-    let mut turns: Vec<Turn<'_>> = Vec::new();
+fn contents(rest: Vec<Segment<'_>>) -> Vec<Content<'_>> {
+    let mut contents: Vec<Content<'_>> = Vec::new();
     let mut signature = None;
-    for said in rest {
-        let role = if said.voice == Voice::Assistant { "model" } else { "user" };
-        if let What::Thought { opaque, .. } = &said.what {
+    for segment in rest {
+        let role = if segment.speaker == Speaker::Assistant { "model" } else { "user" };
+        if let SegmentKind::Reasoning { opaque, .. } = &segment.kind {
             signature = opaque.as_ref().and_then(signed);
             continue;
         }
-        let mut parts = parts(said.what);
+        let mut parts = parts(segment.kind);
         if let Some(first) = parts.first_mut() {
             first.thought_signature = signature.take().filter(|_| role == "model");
         }
-        match turns.last_mut() {
-            Some(turn) if turn.role == role => turn.parts.extend(parts),
-            _ => turns.push(Turn { role, parts }),
+        match contents.last_mut() {
+            Some(content) if content.role == role => content.parts.extend(parts),
+            _ => contents.push(Content { role, parts }),
         }
     }
-    turns
+    contents
 }
 
 fn signed(opaque: &Data) -> Option<Data> {
-    let kept: Kept<'_> = opaque.read().ok()?;
-    Some(Data::from_checked(kept.thought_signature.get()))
+    let signature: Signature<'_> = opaque.read().ok()?;
+    Some(Data::from_checked(signature.thought_signature.get()))
 }
 
-/// What is said, in parts: what a tool shows stands right behind its words.
-fn parts(what: What<'_>) -> Vec<Part<'_>> {
+/// A segment as parts. Media of a tool result follow its text.
+fn parts(what: SegmentKind<'_>) -> Vec<Part<'_>> {
     let part = match what {
-        What::Text(text) => Part { text: Some(text), ..Part::default() },
-        What::Shown(shown) => show(shown),
-        What::Call { name, arguments, .. } => {
-            let call = Call { name, args: object(arguments) };
+        SegmentKind::Text(text) => Part { text: Some(text), ..Part::default() },
+        SegmentKind::Media(shown) => show(shown),
+        SegmentKind::Call { name, arguments, .. } => {
+            let call = FunctionCall { name, args: object(arguments) };
             Part { function_call: Some(call), ..Part::default() }
         }
-        What::Result { name, said, is_error, .. } => {
-            let text = in_words(&said, |shown| format!("[{}, shown below]", shown.media_type));
-            let response = if is_error { Outcome::Error(text) } else { Outcome::Result(text) };
-            let words =
-                Part { function_response: Some(Response { name, response }), ..Part::default() };
-            let shown = said.into_iter().filter_map(|piece| match piece {
-                Piece::Text(_) => None,
-                Piece::Shown(shown) => Some(show(shown)),
+        SegmentKind::Result { name, content, is_error, .. } => {
+            let text = as_text(&content, |shown| format!("[{}, shown below]", shown.media_type));
+            let response =
+                if is_error { FunctionResult::Error(text) } else { FunctionResult::Result(text) };
+            let words = Part {
+                function_response: Some(FunctionResponse { name, response }),
+                ..Part::default()
+            };
+            let shown = content.into_iter().filter_map(|piece| match piece {
+                ContentPart::Text(_) => None,
+                ContentPart::Media(shown) => Some(show(shown)),
             });
             return [words].into_iter().chain(shown).collect();
         }
-        What::Thought { .. } => return Vec::new(),
+        SegmentKind::Reasoning { .. } => return Vec::new(),
     };
     vec![part]
 }
 
-fn show(shown: Shown<'_>) -> Part<'_> {
+fn show(shown: InlineMedia<'_>) -> Part<'_> {
     let blob = Blob { mime_type: shown.media_type, data: shown.base64 };
     Part { inline_data: Some(blob), ..Part::default() }
 }

@@ -7,10 +7,10 @@ use forklore_core::Data;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{Broken, hold};
-use crate::form::gemini::Kept;
+use super::{ResponseError, append_bounded};
+use crate::request::gemini::Signature;
 
-/// What came so far.
+/// The response so far.
 #[derive(Default)]
 pub(crate) struct Reader {
     id: Option<String>,
@@ -94,10 +94,14 @@ struct Usage {
 }
 
 impl Reader {
-    pub(super) fn read(&mut self, event: &str, pieces: &mut Vec<Piece>) -> Result<(), Broken> {
+    pub(super) fn read(
+        &mut self,
+        event: &str,
+        pieces: &mut Vec<Piece>,
+    ) -> Result<(), ResponseError> {
         let chunk: Chunk = serde_json::from_str(event)?;
         if let Some(error) = chunk.error {
-            return Err(Broken::Reported(error.get().to_owned()));
+            return Err(ResponseError::Reported(error.get().to_owned()));
         }
         self.id = chunk.response_id.or(self.id.take());
         if let Some(usage) = chunk.usage_metadata {
@@ -116,16 +120,16 @@ impl Reader {
         Ok(())
     }
 
-    fn add(&mut self, part: Part, pieces: &mut Vec<Piece>) -> Result<(), Broken> {
+    fn add(&mut self, part: Part, pieces: &mut Vec<Piece>) -> Result<(), ResponseError> {
         if part.thought {
             let text = part.text.unwrap_or_default();
-            hold(&mut self.thinking, &text, THINKING_BYTES, TooMuch::Thinking)?;
+            append_bounded(&mut self.thinking, &text, THINKING_BYTES, TooMuch::Thinking)?;
             pieces.push(Piece::Thinking(text));
             return Ok(());
         }
         let text = part.text.filter(|text| !text.is_empty());
         let says = text.is_some() || part.function_call.is_some();
-        // The signature stands on the part that the thought led to, and has to come back there.
+        // The signature belongs to the part after the thought, and the API expects it there.
         if says || part.thought_signature.is_some() {
             self.end_thought(part.thought_signature.as_deref(), pieces)?;
         }
@@ -144,14 +148,14 @@ impl Reader {
         &mut self,
         signature: Option<&RawValue>,
         pieces: &mut Vec<Piece>,
-    ) -> Result<(), Broken> {
+    ) -> Result<(), ResponseError> {
         if signature.is_none() && self.thinking.is_empty() {
             return Ok(());
         }
         let opaque = match signature {
             Some(thought_signature) => {
-                let kept = serde_json::to_string(&Kept { thought_signature })?;
-                Some(Data::from_checked(kept))
+                let signature = serde_json::to_string(&Signature { thought_signature })?;
+                Some(Data::from_checked(signature))
             }
             None => None,
         };
@@ -159,8 +163,8 @@ impl Reader {
         Ok(())
     }
 
-    pub(super) fn end(&mut self, pieces: &mut Vec<Piece>) -> Result<End, Broken> {
-        let reason = self.reason.take().ok_or(Broken::Off)?;
+    pub(super) fn end(&mut self, pieces: &mut Vec<Piece>) -> Result<End, ResponseError> {
+        let reason = self.reason.take().ok_or(ResponseError::Off)?;
         self.end_thought(None, pieces)?;
         let reason = match &*reason {
             "STOP" if self.calls > 0 => EndReason::Calls,

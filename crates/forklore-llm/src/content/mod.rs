@@ -1,6 +1,6 @@
-//! What a history says, piece by piece, in terms that all providers have.
+//! The history of a request as segments: one form for all providers.
 
-mod shown;
+mod media;
 
 use std::borrow::Cow;
 
@@ -10,36 +10,36 @@ use forklore_core::{Content, Data, Part, Role, SessionId};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-pub(crate) use shown::{Piece, Shown, in_words, note};
+pub(crate) use media::{ContentPart, InlineMedia, as_text, note};
 
-/// A piece of a message.
+/// A part of a message.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Said<'a> {
+pub(crate) struct Segment<'a> {
     /// Which message it belongs to.
     pub(crate) message: usize,
-    pub(crate) voice: Voice,
-    pub(crate) what: What<'a>,
+    pub(crate) speaker: Speaker,
+    pub(crate) kind: SegmentKind<'a>,
 }
 
-/// Who says it.
+/// Who speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Voice {
+pub(crate) enum Speaker {
     System,
     User,
     Assistant,
     Tool,
 }
 
-/// What is said.
+/// The content of a segment.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum What<'a> {
+pub(crate) enum SegmentKind<'a> {
     Text(Cow<'a, str>),
-    /// An image or a document that the person shows.
-    Shown(Shown<'a>),
-    /// Reasoning of the model that is asked.
-    Thought {
+    /// An image or a document from the user.
+    Media(InlineMedia<'a>),
+    /// Reasoning of the model that gets the request.
+    Reasoning {
         text: &'a str,
-        /// What its provider wants back.
+        /// The data that the provider wants back with it.
         opaque: Option<Data>,
     },
     Call {
@@ -50,31 +50,39 @@ pub(crate) enum What<'a> {
     Result {
         call: Cow<'a, str>,
         name: &'a str,
-        said: Vec<Piece<'a>>,
+        content: Vec<ContentPart<'a>>,
         is_error: bool,
     },
 }
 
-/// What goes along with a request, as it is filled from its beginning on.
-struct Along<'a> {
+/// The attachments of a request, and how much of them still fits.
+struct MediaContext<'a> {
     attached: &'a Attached,
     room: Room<'a>,
 }
 
-/// All that is said to this model, which takes `takes` beside words. Reasoning of another one is
-/// left out (SPEC 15).
-pub(crate) fn said<'a>(request: &'a Request, to: &ModelName, takes: &'a Takes) -> Vec<Said<'a>> {
-    let mut along = Along { attached: &request.attached, room: Room::of(takes) };
-    let mut all: Vec<Said<'a>> = Vec::new();
+/// The segments of a request to this model, which accepts the media in `takes`. Reasoning of
+/// other models is left out (SPEC 15).
+pub(crate) fn segments<'a>(
+    request: &'a Request,
+    to: &ModelName,
+    takes: &'a Takes,
+) -> Vec<Segment<'a>> {
+    let mut context = MediaContext { attached: &request.attached, room: Room::of(takes) };
+    let mut all: Vec<Segment<'a>> = Vec::new();
     for (message, it) in request.messages.iter().enumerate() {
         match &it.content {
             Content::Text(text) => {
-                all.push(Said { message, voice: voice(it.role), what: What::Text(text.into()) });
+                all.push(Segment {
+                    message,
+                    speaker: speaker(it.role),
+                    kind: SegmentKind::Text(text.into()),
+                });
             }
             Content::Parts(parts) => {
                 for part in parts {
-                    let said = part_said(message, it.role, part, to, &all, &mut along);
-                    all.extend(said);
+                    let segment = part_segment(message, it.role, part, to, &all, &mut context);
+                    all.extend(segment);
                 }
             }
         }
@@ -82,67 +90,71 @@ pub(crate) fn said<'a>(request: &'a Request, to: &ModelName, takes: &'a Takes) -
     all
 }
 
-fn voice(role: Role) -> Voice {
+fn speaker(role: Role) -> Speaker {
     match role {
-        Role::System => Voice::System,
-        Role::User => Voice::User,
-        Role::Assistant => Voice::Assistant,
-        Role::Tool => Voice::Tool,
+        Role::System => Speaker::System,
+        Role::User => Speaker::User,
+        Role::Assistant => Speaker::Assistant,
+        Role::Tool => Speaker::Tool,
     }
 }
 
-fn part_said<'a>(
+fn part_segment<'a>(
     message: usize,
     role: Role,
     part: &'a Part,
     to: &ModelName,
-    before: &[Said<'a>],
-    along: &mut Along<'a>,
-) -> Option<Said<'a>> {
-    let (voice, what) = match part {
-        Part::Text { text } => (voice(role), What::Text(text.into())),
+    earlier: &[Segment<'a>],
+    context: &mut MediaContext<'a>,
+) -> Option<Segment<'a>> {
+    let (speaker, kind) = match part {
+        Part::Text { text } => (speaker(role), SegmentKind::Text(text.into())),
         Part::Reasoning { text, provider, model, opaque } => {
             let is_own =
                 provider.as_ref() == Some(&to.provider) && model.as_ref() == Some(&to.model);
             if !is_own {
                 return None;
             }
-            let opaque = opaque.as_ref().and_then(wanted_back);
-            (Voice::Assistant, What::Thought { text, opaque })
+            let opaque = opaque.as_ref().and_then(provider_data);
+            (Speaker::Assistant, SegmentKind::Reasoning { text, opaque })
         }
         Part::ToolCall { id, name, arguments } => {
-            (Voice::Assistant, What::Call { id: plain_id(id), name, arguments })
+            (Speaker::Assistant, SegmentKind::Call { id: plain_id(id), name, arguments })
         }
         Part::ToolResult { call_id, name, content, is_error, .. } => {
             let call = plain_id(call_id);
-            let name = name.as_deref().unwrap_or_else(|| name_of(&call, before));
-            let said = shown::result(along, content);
-            (Voice::Tool, What::Result { call, name, said, is_error: *is_error })
+            let name = name.as_deref().unwrap_or_else(|| name_of(&call, earlier));
+            let content = media::result(context, content);
+            (Speaker::Tool, SegmentKind::Result { call, name, content, is_error: *is_error })
         }
         Part::Attachment { r#ref, media_type, name, missing } => {
             let name = name.as_deref().map(Cow::Borrowed);
-            let piece = shown::attachment(along, r#ref, media_type, name, *missing);
-            shown_by(role, piece)
+            let piece = media::attachment(context, r#ref, media_type, name, *missing);
+            media_segment(role, piece)
         }
-        Part::Other { value } => shown_by(role, shown::other(along, value.get())),
+        Part::Other { value } => media_segment(role, media::other(context, value.get())),
     };
-    Some(Said { message, voice, what })
+    Some(Segment { message, speaker, kind })
 }
 
-/// What a model or its instructions show is named: no form takes it from them. Beside a result it
+/// Returns the speaker and the segment of a content part. No provider accepts media of a model or of
+/// its instructions, so these become a note. Media with a tool result belong to the user: it
 /// is the person's.
-fn shown_by(role: Role, piece: Piece<'_>) -> (Voice, What<'_>) {
+fn media_segment(role: Role, piece: ContentPart<'_>) -> (Speaker, SegmentKind<'_>) {
     match (role, piece) {
-        (Role::User | Role::Tool, Piece::Shown(shown)) => (Voice::User, What::Shown(shown)),
-        (_, Piece::Shown(shown)) => (voice(role), What::Text(note(&shown).into())),
-        (Role::Tool, Piece::Text(text)) => (Voice::User, What::Text(text)),
-        (_, Piece::Text(text)) => (voice(role), What::Text(text)),
+        (Role::User | Role::Tool, ContentPart::Media(shown)) => {
+            (Speaker::User, SegmentKind::Media(shown))
+        }
+        (_, ContentPart::Media(shown)) => (speaker(role), SegmentKind::Text(note(&shown).into())),
+        (Role::Tool, ContentPart::Text(text)) => (Speaker::User, SegmentKind::Text(text)),
+        (_, ContentPart::Text(text)) => (speaker(role), SegmentKind::Text(text)),
     }
 }
 
-/// What the provider wants back with a thought: the field `opaque` of what was stored, or the
+/// Returns the data that a provider wants back with its reasoning: the field `opaque` of the stored
+/// part, or the
 /// stored block of a provider's own log.
-fn wanted_back(stored: &Data) -> Option<Data> {
+fn provider_data(stored: &Data) -> Option<Data> {
     #[derive(Deserialize)]
     struct Stored<'a> {
         #[serde(default, rename = "type")]
@@ -159,8 +171,8 @@ fn wanted_back(stored: &Data) -> Option<Data> {
     }
 }
 
-/// Ids come from other providers too: what one of them refuses is said otherwise, and always the
-/// same way.
+/// Returns an id that every provider accepts, always the same one for the same id: ids come from
+/// other providers too.
 fn plain_id(id: &str) -> Cow<'_, str> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     if (1..=40).contains(&id.len()) && id.bytes().all(plain) {
@@ -170,9 +182,9 @@ fn plain_id(id: &str) -> Cow<'_, str> {
 }
 
 /// The tool that was called under this id last.
-fn name_of<'a>(call: &str, before: &[Said<'a>]) -> &'a str {
-    let found = before.iter().rev().find_map(|said| match &said.what {
-        What::Call { id, name, .. } if id == call => Some(*name),
+fn name_of<'a>(call: &str, earlier: &[Segment<'a>]) -> &'a str {
+    let found = earlier.iter().rev().find_map(|segment| match &segment.kind {
+        SegmentKind::Call { id, name, .. } if id == call => Some(*name),
         _ => None,
     });
     found.unwrap_or("tool")
@@ -192,8 +204,8 @@ mod tests {
         Data::parse(text).unwrap()
     }
 
-    /// What is said to one that takes `takes`.
-    fn told(messages: Vec<Message>, takes: &Takes, check: impl Fn(&[Said<'_>])) {
+    /// Checks the segments for a model that accepts `takes`.
+    fn check_segments(messages: Vec<Message>, takes: &Takes, check: impl Fn(&[Segment<'_>])) {
         let request = Request {
             messages,
             attached: Attached::default(),
@@ -203,7 +215,7 @@ mod tests {
             cache_key: String::new(),
             options: forklore_agent::model::Options::default(),
         };
-        check(&said(&request, &me(), takes));
+        check(&segments(&request, &me(), takes));
     }
 
     fn reasoning(provider: &str, model: &str) -> Part {
@@ -225,10 +237,10 @@ mod tests {
             Part::Reasoning { text: "whose?".into(), provider: None, model: None, opaque: None },
         ];
         let messages = vec![Message::parts(Role::Assistant, parts)];
-        told(messages, &Takes::default(), |all| {
+        check_segments(messages, &Takes::default(), |all| {
             let opaque = Some(data(r#"{"signature":"s"}"#));
-            let what = What::Thought { text: "hm", opaque };
-            assert_eq!(all, [Said { message: 0, voice: Voice::Assistant, what }]);
+            let kind = SegmentKind::Reasoning { text: "hm", opaque };
+            assert_eq!(all, [Segment { message: 0, speaker: Speaker::Assistant, kind }]);
         });
     }
 
@@ -248,17 +260,19 @@ mod tests {
             Message::parts(Role::Assistant, vec![call]),
             Message::parts(Role::Tool, vec![result]),
         ];
-        told(messages, &Takes::default(), |all| {
-            let What::Call { id, .. } = &all[0].what else { panic!("{all:?}") };
+        check_segments(messages, &Takes::default(), |all| {
+            let SegmentKind::Call { id, .. } = &all[0].kind else { panic!("{all:?}") };
             assert!(id.starts_with("call-") && id.len() <= 40, "{id}");
-            let said = ["a", "[not sent: image]"].map(|text| Piece::Text(text.into())).to_vec();
-            let what = What::Result { call: id.clone(), name: "ls", said, is_error: true };
-            assert_eq!(all[1], Said { message: 1, voice: Voice::Tool, what });
+            let content =
+                ["a", "[not sent: image]"].map(|text| ContentPart::Text(text.into())).to_vec();
+            let kind =
+                SegmentKind::Result { call: id.clone(), name: "ls", content, is_error: true };
+            assert_eq!(all[1], Segment { message: 1, speaker: Speaker::Tool, kind });
         });
     }
 
     #[test]
-    fn what_cannot_be_sent_is_said() {
+    fn what_cannot_be_sent_is_named() {
         let parts = vec![
             Part::Attachment {
                 r#ref: "sha256:1".into(),
@@ -270,9 +284,9 @@ mod tests {
             Part::Other { value: data("7") },
         ];
         let messages = vec![Message::parts(Role::User, parts)];
-        told(messages, &Takes::default(), |all| {
-            let texts: Vec<_> = all.iter().map(|said| said.what.clone()).collect();
-            let text = |text: &'static str| What::Text(text.into());
+        check_segments(messages, &Takes::default(), |all| {
+            let texts: Vec<_> = all.iter().map(|segment| segment.kind.clone()).collect();
+            let text = |text: &'static str| SegmentKind::Text(text.into());
             assert_eq!(
                 texts,
                 [

@@ -1,5 +1,5 @@
-//! An answer without the key: a server that repeats what it was sent, or a model that was told the
-//! key by somebody, brings it neither into the log nor onto a screen.
+//! Redacts the key in a streamed response, so that a server or a model that repeats it puts it neither
+//! into the log nor onto a screen.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -8,88 +8,88 @@ use forklore_agent::model::{End, EndReason, Piece};
 use forklore_agent::tool::ToolCall;
 use forklore_core::Data;
 
-use super::hide::{Flow, without};
+use super::redact::{Flow, redact_key};
 
-/// Takes the key out of the pieces of one answer. Without a key it gives them on as they are.
+/// Redacts the key in the events of one response. Without a key it passes them on unchanged.
 #[derive(Default)]
-pub(crate) struct Veil {
+pub(crate) struct StreamRedactor {
     key: Option<String>,
     text: Flow,
     thinking: Flow,
 }
 
-impl fmt::Debug for Veil {
+impl fmt::Debug for StreamRedactor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Veil")
+        f.write_str("StreamRedactor")
     }
 }
 
-impl Veil {
-    pub(super) fn over(key: String) -> Self {
+impl StreamRedactor {
+    pub(super) fn new(key: String) -> Self {
         Self { key: Some(key), ..Self::default() }
     }
 
-    /// Takes a piece; `told` gets what can be told by now.
-    pub(crate) fn pass(&mut self, piece: Piece, told: &mut VecDeque<Piece>) {
-        let Some(key) = self.key.clone() else { return told.push_back(piece) };
+    /// Takes an event and pushes to `out` what can be passed on.
+    pub(crate) fn pass(&mut self, piece: Piece, out: &mut VecDeque<Piece>) {
+        let Some(key) = self.key.clone() else { return out.push_back(piece) };
         match piece {
             Piece::Text(text) => {
-                self.end_thinking(told);
-                tell(self.text.pass(&text, &key), Piece::Text, told);
+                self.end_thinking(out);
+                push(self.text.pass(&text, &key), Piece::Text, out);
             }
             Piece::Thinking(text) => {
-                self.end_text(told);
-                tell(self.thinking.pass(&text, &key), Piece::Thinking, told);
+                self.end_text(out);
+                push(self.thinking.pass(&text, &key), Piece::Thinking, out);
             }
-            Piece::Usage { .. } => told.push_back(piece),
+            Piece::Usage { .. } => out.push_back(piece),
             Piece::Thought { .. } | Piece::Call(_) | Piece::End(_) => {
-                self.end(told);
-                told.push_back(veiled(piece, &key));
+                self.end(out);
+                out.push_back(redacted(piece, &key));
             }
         }
     }
 
-    /// Nothing more comes: `told` gets what is left.
-    pub(crate) fn end(&mut self, told: &mut VecDeque<Piece>) {
-        self.end_text(told);
-        self.end_thinking(told);
+    /// Ends the response and pushes the rest to `out`.
+    pub(crate) fn end(&mut self, out: &mut VecDeque<Piece>) {
+        self.end_text(out);
+        self.end_thinking(out);
     }
 
-    fn end_text(&mut self, told: &mut VecDeque<Piece>) {
-        tell(self.text.rest(), Piece::Text, told);
+    fn end_text(&mut self, out: &mut VecDeque<Piece>) {
+        push(self.text.rest(), Piece::Text, out);
     }
 
-    fn end_thinking(&mut self, told: &mut VecDeque<Piece>) {
-        tell(self.thinking.rest(), Piece::Thinking, told);
+    fn end_thinking(&mut self, out: &mut VecDeque<Piece>) {
+        push(self.thinking.rest(), Piece::Thinking, out);
     }
 }
 
-fn tell(text: String, piece: fn(String) -> Piece, told: &mut VecDeque<Piece>) {
+fn push(text: String, piece: fn(String) -> Piece, out: &mut VecDeque<Piece>) {
     if !text.is_empty() {
-        told.push_back(piece(text));
+        out.push_back(piece(text));
     }
 }
 
-/// A piece that came whole.
-fn veiled(piece: Piece, key: &str) -> Piece {
+/// Redacts an event that came in one piece.
+fn redacted(piece: Piece, key: &str) -> Piece {
     match piece {
         Piece::Thought { text, opaque } => Piece::Thought {
-            text: without(&text, key),
-            // A thought that was changed cannot go back: its signature would not fit.
+            text: redact_key(&text, key),
+            // A changed thought cannot go back: its signature would not match.
             opaque: opaque.filter(|opaque| !opaque.get().contains(key)),
         },
         Piece::Call(call) => Piece::Call(ToolCall {
-            id: without(&call.id, key),
-            name: without(&call.name, key),
+            id: redact_key(&call.id, key),
+            name: redact_key(&call.name, key),
             arguments: arguments(call.arguments, key),
         }),
         Piece::End(End { reason, usage, request_id }) => Piece::End(End {
             reason: match reason {
-                EndReason::Other(reason) => EndReason::Other(without(&reason, key)),
+                EndReason::Other(reason) => EndReason::Other(redact_key(&reason, key)),
                 reason => reason,
             },
             usage,
-            request_id: request_id.map(|id| without(&id, key)),
+            request_id: request_id.map(|id| redact_key(&id, key)),
         }),
         piece => piece,
     }
@@ -99,7 +99,7 @@ fn arguments(arguments: Data, key: &str) -> Data {
     if !arguments.get().contains(key) {
         return arguments;
     }
-    let text = without(arguments.get(), key);
+    let text = redact_key(arguments.get(), key);
     Data::parse(&text).or_else(|_| Data::of(&text)).unwrap_or_else(|_| Data::null())
 }
 
@@ -110,13 +110,13 @@ mod tests {
     const KEY: &str = "sk-ant-0123456789";
 
     fn passed(pieces: Vec<Piece>) -> Vec<Piece> {
-        let mut veil = Veil::over(KEY.to_owned());
-        let mut told = VecDeque::new();
+        let mut redactor = StreamRedactor::new(KEY.to_owned());
+        let mut out = VecDeque::new();
         for piece in pieces {
-            veil.pass(piece, &mut told);
+            redactor.pass(piece, &mut out);
         }
-        veil.end(&mut told);
-        told.into()
+        redactor.end(&mut out);
+        out.into()
     }
 
     fn text(text: &str) -> Piece {
@@ -134,7 +134,7 @@ mod tests {
             opaque: opaque.map(data),
         };
         let usage = || Piece::Usage { usage: Default::default(), request_id: None };
-        let told = passed(vec![
+        let out = passed(vec![
             Piece::Thinking("it is sk-ant".into()),
             usage(),
             Piece::Thinking("-0123456789".into()),
@@ -169,6 +169,6 @@ mod tests {
                 ..End::default()
             }),
         ];
-        assert_eq!(told, expected);
+        assert_eq!(out, expected);
     }
 }

@@ -1,19 +1,18 @@
-//! Taking a key out of what a server says: out of its errors as much as can be recognised, out of
-//! answers where the whole of it stands.
+//! Redaction of a key: every recognisable part of it in error messages, the whole key in responses.
 
-/// What stands in the place of a key.
+/// Replaces a key.
 const INSTEAD: &str = "[key]";
-/// So many characters of a key in a row are a part of it.
-const PART: usize = 8;
-/// Shorter ones than this are words that an answer may use, such as `ollama`.
-const SECRET: usize = 16;
+/// The shortest part of a key that is redacted, in characters.
+const MIN_PART_LENGTH: usize = 8;
+/// Shorter keys are words that a response may use, such as `ollama`; they are not redacted.
+const MIN_SECRET_LENGTH: usize = 16;
 
-/// A text without the key and without longer parts of it, also where they are written with the
-/// escapes of JSON, of addresses or of pages, or where the rest is masked as in `sk-ab12...wxyz`.
-pub(super) fn hidden(text: &str, key: &str) -> String {
+/// Returns a text with the key and longer parts of it redacted, also if they are escaped as in JSON,
+/// URLs or HTML, or if the rest is masked as in `sk-ab12...wxyz`.
+pub(super) fn redact(text: &str, key: &str) -> String {
     let key: Vec<char> = key.chars().collect();
     let read = read(text);
-    let part = PART.min(key.len());
+    let part = MIN_PART_LENGTH.min(key.len());
     let mut out = String::with_capacity(text.len());
     let (mut at, mut copied) = (0, 0);
     while at < read.len() {
@@ -31,14 +30,14 @@ pub(super) fn hidden(text: &str, key: &str) -> String {
     out
 }
 
-/// A character, and the bytes that spell it.
+/// A character and the bytes that encode it.
 struct Read {
     char: char,
     from: usize,
     to: usize,
 }
 
-/// The characters of a text, escapes read.
+/// Returns the characters of a text, with escapes decoded.
 fn read(text: &str) -> Vec<Read> {
     let mut all = Vec::with_capacity(text.len());
     let mut from = 0;
@@ -51,7 +50,7 @@ fn read(text: &str) -> Vec<Read> {
     all
 }
 
-/// The character that an escape at the beginning of a text spells, and the length of the escape.
+/// Returns the character of an escape at the start of a text, and the length of the escape.
 fn escape(text: &str) -> Option<(char, usize)> {
     let code =
         |digits: &str, radix| u32::from_str_radix(digits, radix).ok().and_then(char::from_u32);
@@ -72,7 +71,7 @@ fn escape(text: &str) -> Option<(char, usize)> {
     Some((char, digits.len() + 3))
 }
 
-/// How many characters at the beginning of a text stand in the key too, in this order.
+/// Returns how many characters at the start of a text are a part of the key.
 fn longest(text: &[Read], key: &[char]) -> usize {
     let common = |from: usize| {
         let pairs = text.iter().zip(key.iter().skip(from));
@@ -81,7 +80,7 @@ fn longest(text: &[Read], key: &[char]) -> usize {
     (0..key.len()).map(common).max().unwrap_or(0)
 }
 
-/// How long a mask is behind a part of a key, with the end of the key where it shows that.
+/// Returns the length of a mask after a part of a key, including the end of the key if shown.
 fn masked(text: &[Read], key: &[char]) -> usize {
     let is_mask = |read: &&Read| matches!(read.char, '*' | '.' | '\u{2026}' | '\u{2022}');
     let mask = text.iter().take_while(is_mask).count();
@@ -101,36 +100,36 @@ fn masked(text: &[Read], key: &[char]) -> usize {
 #[derive(Debug, Default)]
 pub(super) struct Flow {
     /// What may be the beginning of the key.
-    held: String,
+    pending: String,
 }
 
 impl Flow {
-    /// Takes a piece; gives what can be told by now.
+    /// Takes a piece; gives what can be passed by now.
     pub(super) fn pass(&mut self, more: &str, key: &str) -> String {
-        let mut text = std::mem::take(&mut self.held);
+        let mut text = std::mem::take(&mut self.pending);
         text.push_str(more);
         let mut text = text.replace(key, INSTEAD);
         let begins = |at: &usize| text.get(*at..).is_some_and(|end| key.starts_with(end));
         let first = text.len().saturating_sub(key.len());
-        let held = (first..text.len()).find(begins).unwrap_or(text.len());
-        self.held = text.split_off(held);
+        let pending_from = (first..text.len()).find(begins).unwrap_or(text.len());
+        self.pending = text.split_off(pending_from);
         text
     }
 
-    /// What is left when no more comes.
+    /// Returns what is left at the end of the response.
     pub(super) fn rest(&mut self) -> String {
-        std::mem::take(&mut self.held)
+        std::mem::take(&mut self.pending)
     }
 }
 
-/// A whole text of an answer without the whole key.
-pub(super) fn without(text: &str, key: &str) -> String {
+/// Returns a text with the whole key redacted.
+pub(super) fn redact_key(text: &str, key: &str) -> String {
     text.replace(key, INSTEAD)
 }
 
-/// Whether a key is taken out of answers.
+/// Whether responses are redacted for this key.
 pub(super) fn is_secret(key: &str) -> bool {
-    key.len() >= SECRET
+    key.len() >= MIN_SECRET_LENGTH
 }
 
 #[cfg(test)]
@@ -158,9 +157,9 @@ mod tests {
             ),
             ("", ""),
         ] {
-            assert_eq!(hidden(said, KEY), expected, "{said}");
+            assert_eq!(redact(said, KEY), expected, "{said}");
         }
-        assert_eq!(hidden("a pass, a password", "pass"), "a [key], a [key]word");
+        assert_eq!(redact("a pass, a password", "pass"), "a [key], a [key]word");
     }
 
     #[test]
@@ -169,17 +168,17 @@ mod tests {
         let expected = "a [key], sk-ant-01 and sk-ant-[key]sk-";
         for len in 1..said.len() {
             let mut flow = Flow::default();
-            let mut told = String::new();
+            let mut passed = String::new();
             for piece in said.as_bytes().chunks(len) {
                 let piece = std::str::from_utf8(piece).unwrap();
-                told.push_str(&flow.pass(piece, KEY));
-                assert!(!told.contains(KEY), "{len}: {told}");
+                passed.push_str(&flow.pass(piece, KEY));
+                assert!(!passed.contains(KEY), "{len}: {passed}");
             }
-            assert!(flow.held.len() < KEY.len());
-            told.push_str(&flow.rest());
-            assert_eq!(told, expected, "{len}");
+            assert!(flow.pending.len() < KEY.len());
+            passed.push_str(&flow.rest());
+            assert_eq!(passed, expected, "{len}");
         }
-        // What is not the key's beginning is told at once.
+        // What is not the key's beginning is passed at once.
         assert_eq!(Flow::default().pass("plain \u{e9}", KEY), "plain \u{e9}");
     }
 }

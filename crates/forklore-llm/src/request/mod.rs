@@ -1,8 +1,8 @@
-//! How a request is written for each kind of server.
+//! Requests, in the format of each provider.
 //!
-//! What requests of a family share stands first and in a fixed order: the model, the tools, the
-//! history. What may differ from request to request stands behind it. Every message is written
-//! from what it says alone, so a longer history only adds bytes at its end.
+//! The shared prefix of a family's requests comes first and in a fixed order: the model, the tools,
+//! the history. Fields that may differ between requests follow. The bytes of a message depend on that
+//! message only, so a longer history only adds bytes at its end.
 
 pub(crate) mod anthropic;
 pub(crate) mod gemini;
@@ -28,7 +28,7 @@ pub(crate) fn body(
     }
 }
 
-/// Arguments as the object that Anthropic and Gemini ask for: a model may have written anything.
+/// Returns arguments as the object that Anthropic and Gemini require; a model may write any JSON.
 fn object(arguments: &Data) -> Cow<'_, Data> {
     if arguments.get().starts_with('{') {
         return arguments.readable();

@@ -1,4 +1,4 @@
-//! How the answers of each kind of server are read, event by event.
+//! Responses, read event by event in the format of each provider.
 
 mod anthropic;
 mod gemini;
@@ -13,27 +13,27 @@ use forklore_core::data::NotJson;
 use crate::config::Provider;
 use crate::failure::one_line;
 
-/// Why an answer makes no sense, or was ended by the server.
+/// Why a response cannot be read, or why the server ended it.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Broken {
-    /// An event is not the JSON that it should be.
+pub(crate) enum ResponseError {
+    /// An event is not the JSON that the provider documents.
     #[error("an event of the answer is not as expected: {0}")]
     Event(#[from] serde_json::Error),
-    /// A call's arguments cannot be kept.
+    /// The arguments of a call cannot be stored.
     #[error("a call's arguments: {0}")]
     Arguments(#[from] NotJson),
-    /// It has more than is held of an answer until its blocks are whole.
+    /// A block of the response exceeds its size limit.
     #[error(transparent)]
     TooMuch(#[from] TooMuch),
-    /// The server reports an error: the JSON that says so.
+    /// The server reports an error, with this JSON.
     #[error("the server ended the answer: {0}")]
     Reported(String),
-    /// It ended without an end.
+    /// The stream ended before the response did.
     #[error("the answer broke off")]
     Off,
 }
 
-/// Reads the events of one answer.
+/// Reads the events of one response.
 pub(crate) enum Reader {
     OpenAi(openai::Reader),
     Anthropic(anthropic::Reader),
@@ -49,8 +49,12 @@ impl Reader {
         }
     }
 
-    /// Adds the pieces that an event completes. Returns whether it was the last.
-    pub(crate) fn read(&mut self, event: &str, pieces: &mut Vec<Piece>) -> Result<bool, Broken> {
+    /// Adds the stream events that a server event completes. Returns whether it was the last one.
+    pub(crate) fn read(
+        &mut self,
+        event: &str,
+        pieces: &mut Vec<Piece>,
+    ) -> Result<bool, ResponseError> {
         match self {
             Self::OpenAi(reader) => reader.read(event, pieces),
             Self::Anthropic(reader) => reader.read(event, pieces),
@@ -58,15 +62,15 @@ impl Reader {
         }
     }
 
-    /// What is left when no more events come, and how the answer ended.
-    pub(crate) fn end(&mut self, pieces: &mut Vec<Piece>) -> Result<End, Broken> {
+    /// Adds what is left when the stream ends, and returns how the response ended.
+    pub(crate) fn end(&mut self, pieces: &mut Vec<Piece>) -> Result<End, ResponseError> {
         let mut end = match self {
             Self::OpenAi(reader) => reader.end(pieces),
             Self::Anthropic(reader) => reader.end(),
             Self::Gemini(reader) => reader.end(pieces),
         }?;
-        // Both go into the log and onto a screen, and should be a word.
-        end.request_id = end.request_id.filter(|id| id.len() <= MOST_NAME);
+        // Both go into the log and onto a screen: bound them.
+        end.request_id = end.request_id.filter(|id| id.len() <= MAX_ID_LENGTH);
         if let EndReason::Other(reason) = &mut end.reason {
             *reason = one_line(reason);
         }
@@ -74,11 +78,16 @@ impl Reader {
     }
 }
 
-/// The longest name of a request that is kept.
-const MOST_NAME: usize = 256;
+/// The longest request id that is stored.
+const MAX_ID_LENGTH: usize = 256;
 
-/// Adds to what is held of an answer until a block of it is whole.
-fn hold(so_far: &mut String, more: &str, most: usize, what: TooMuch) -> Result<(), Broken> {
+/// Appends to a buffer of at most `most` bytes.
+fn append_bounded(
+    so_far: &mut String,
+    more: &str,
+    most: usize,
+    what: TooMuch,
+) -> Result<(), ResponseError> {
     if so_far.len().saturating_add(more.len()) > most {
         return Err(what.into());
     }
@@ -86,36 +95,36 @@ fn hold(so_far: &mut String, more: &str, most: usize, what: TooMuch) -> Result<(
     Ok(())
 }
 
-/// Room for one more call.
-fn has_room(calls: usize) -> Result<(), Broken> {
+/// Checks that one more call is allowed.
+fn check_call_count(calls: usize) -> Result<(), ResponseError> {
     if calls < CALLS { Ok(()) } else { Err(TooMuch::Calls.into()) }
 }
 
-/// A call that comes in pieces.
+/// A call whose fields arrive in fragments.
 #[derive(Debug, Default)]
-struct Pending {
+struct PendingCall {
     id: String,
     name: String,
     arguments: String,
 }
 
-impl Pending {
-    fn add_name(&mut self, more: &str) -> Result<(), Broken> {
-        hold(&mut self.name, more, NAME_BYTES, TooMuch::Name)
+impl PendingCall {
+    fn add_name(&mut self, more: &str) -> Result<(), ResponseError> {
+        append_bounded(&mut self.name, more, NAME_BYTES, TooMuch::Name)
     }
 
-    /// Adds to the arguments; `held` counts those of all calls.
-    fn add_arguments(&mut self, more: &str, held: &mut usize) -> Result<(), Broken> {
-        *held = held.saturating_add(more.len());
-        if *held > ARGUMENTS_BYTES {
+    /// Appends to the arguments; `total` counts the bytes of all calls' arguments.
+    fn add_arguments(&mut self, more: &str, total: &mut usize) -> Result<(), ResponseError> {
+        *total = total.saturating_add(more.len());
+        if *total > ARGUMENTS_BYTES {
             return Err(TooMuch::Arguments.into());
         }
         self.arguments.push_str(more);
         Ok(())
     }
 
-    /// The call. Arguments that are no JSON are kept as the text that came.
-    fn whole(self) -> Result<ToolCall, Broken> {
+    /// Returns the call. Arguments that are not JSON become a JSON string.
+    fn finish(self) -> Result<ToolCall, ResponseError> {
         let text = self.arguments.trim();
         let arguments = if text.is_empty() {
             Data::from_checked("{}")
@@ -125,8 +134,8 @@ impl Pending {
         Ok(ToolCall { id: self.id, name: self.name, arguments })
     }
 
-    /// Whether its arguments are no JSON: where the answer was cut off it is half a call.
-    fn is_half(&self) -> bool {
+    /// Whether the arguments are not JSON, as in a response that was cut off.
+    fn is_truncated(&self) -> bool {
         !self.arguments.trim().is_empty() && Data::parse(self.arguments.trim()).is_err()
     }
 }

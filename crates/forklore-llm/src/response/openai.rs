@@ -6,18 +6,18 @@ use forklore_core::Data;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{Broken, Pending, has_room, hold};
-use crate::form::openai::{Field, Kept};
+use super::{PendingCall, ResponseError, append_bounded, check_call_count};
+use crate::request::openai::{ReasoningField, ReasoningName};
 
-/// What came so far.
+/// The response so far.
 #[derive(Default)]
 pub(crate) struct Reader {
     id: Option<String>,
     thinking: String,
-    field: Field,
-    calls: Vec<(Option<u64>, Pending)>,
+    field: ReasoningName,
+    calls: Vec<(Option<u64>, PendingCall)>,
     /// The bytes of their arguments.
-    held: usize,
+    argument_bytes: usize,
     reason: Option<String>,
     usage: TokenUsage,
     is_done: bool,
@@ -97,14 +97,18 @@ struct PromptDetails {
 }
 
 impl Reader {
-    pub(super) fn read(&mut self, event: &str, pieces: &mut Vec<Piece>) -> Result<bool, Broken> {
+    pub(super) fn read(
+        &mut self,
+        event: &str,
+        pieces: &mut Vec<Piece>,
+    ) -> Result<bool, ResponseError> {
         if event.trim() == "[DONE]" {
             self.is_done = true;
             return Ok(true);
         }
         let chunk: Chunk = serde_json::from_str(event)?;
         if let Some(error) = chunk.error.filter(|error| error.get() != "null") {
-            return Err(Broken::Reported(error.get().to_owned()));
+            return Err(ResponseError::Reported(error.get().to_owned()));
         }
         self.id = self.id.take().or(chunk.id).filter(|id| !id.is_empty());
         if let Some(usage) = chunk.usage {
@@ -120,16 +124,16 @@ impl Reader {
         Ok(false)
     }
 
-    fn add(&mut self, delta: Delta, pieces: &mut Vec<Piece>) -> Result<(), Broken> {
+    fn add(&mut self, delta: Delta, pieces: &mut Vec<Piece>) -> Result<(), ResponseError> {
         let thoughts = [
-            (Field::ReasoningContent, delta.reasoning_content),
-            (Field::Reasoning, delta.reasoning),
+            (ReasoningName::ReasoningContent, delta.reasoning_content),
+            (ReasoningName::Reasoning, delta.reasoning),
         ];
         // Some servers say it under both names.
         let thought = thoughts.into_iter().find_map(|(field, text)| Some((field, text?)));
         if let Some((field, text)) = thought.filter(|(_, text)| !text.is_empty()) {
             self.field = field;
-            hold(&mut self.thinking, &text, THINKING_BYTES, TooMuch::Thinking)?;
+            append_bounded(&mut self.thinking, &text, THINKING_BYTES, TooMuch::Thinking)?;
             pieces.push(Piece::Thinking(text));
         }
         for text in [delta.content, delta.refusal].into_iter().flatten() {
@@ -145,7 +149,7 @@ impl Reader {
         Ok(())
     }
 
-    fn add_call(&mut self, piece: CallPiece) -> Result<(), Broken> {
+    fn add_call(&mut self, piece: CallPiece) -> Result<(), ResponseError> {
         let id = piece.id.filter(|id| !id.is_empty());
         // Most number their calls; of the others a new id begins a new one.
         let goes_on = match (piece.index, &id) {
@@ -155,8 +159,8 @@ impl Reader {
         };
         let at = goes_on.unwrap_or(self.calls.len());
         if goes_on.is_none() {
-            has_room(self.calls.len())?;
-            self.calls.push((piece.index, Pending::default()));
+            check_call_count(self.calls.len())?;
+            self.calls.push((piece.index, PendingCall::default()));
         }
         let Some((_, call)) = self.calls.get_mut(at) else { return Ok(()) };
         if let Some(id) = id {
@@ -167,26 +171,28 @@ impl Reader {
         match function.arguments {
             Some(text) if text.get().starts_with('"') => {
                 let text: String = serde_json::from_str(text.get())?;
-                call.add_arguments(&text, &mut self.held)
+                call.add_arguments(&text, &mut self.argument_bytes)
             }
-            Some(value) if value.get() != "null" => call.add_arguments(value.get(), &mut self.held),
+            Some(value) if value.get() != "null" => {
+                call.add_arguments(value.get(), &mut self.argument_bytes)
+            }
             _ => Ok(()),
         }
     }
 
-    fn end_thought(&mut self, pieces: &mut Vec<Piece>) -> Result<(), Broken> {
+    fn end_thought(&mut self, pieces: &mut Vec<Piece>) -> Result<(), ResponseError> {
         if !self.thinking.is_empty() {
             let text = std::mem::take(&mut self.thinking);
-            let opaque = serde_json::to_string(&Kept { field: self.field })?;
+            let opaque = serde_json::to_string(&ReasoningField { field: self.field })?;
             pieces.push(Piece::Thought { text, opaque: Some(Data::from_checked(opaque)) });
         }
         Ok(())
     }
 
-    pub(super) fn end(&mut self, pieces: &mut Vec<Piece>) -> Result<End, Broken> {
+    pub(super) fn end(&mut self, pieces: &mut Vec<Piece>) -> Result<End, ResponseError> {
         let reason = self.reason.take();
         if reason.is_none() && !self.is_done {
-            return Err(Broken::Off);
+            return Err(ResponseError::Off);
         }
         self.end_thought(pieces)?;
         let calls = std::mem::take(&mut self.calls);
@@ -200,10 +206,10 @@ impl Reader {
             Some(other) => EndReason::Other(other.to_owned()),
         };
         for (_, call) in calls {
-            if reason == EndReason::Length && call.is_half() {
+            if reason == EndReason::Length && call.is_truncated() {
                 continue;
             }
-            pieces.push(Piece::Call(call.whole()?));
+            pieces.push(Piece::Call(call.finish()?));
         }
         Ok(End { reason, usage: self.usage, request_id: self.id.take() })
     }

@@ -8,32 +8,32 @@ use forklore_core::Data;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::{Broken, Pending, has_room, hold};
+use super::{PendingCall, ResponseError, append_bounded, check_call_count};
 
-/// What came so far.
+/// The response so far.
 #[derive(Default)]
 pub(crate) struct Reader {
     id: Option<String>,
     block: Option<Block>,
-    /// A call whose block ended, and that may have been cut off by the end of the answer.
-    calls: Vec<Pending>,
-    /// The bytes of the arguments of all calls.
-    held: usize,
+    /// Calls whose block ended; the end of the response may have cut off the last one.
+    calls: Vec<PendingCall>,
+    /// The bytes of all calls' arguments.
+    argument_bytes: usize,
     reason: Option<String>,
     usage: Usage,
     is_over: bool,
 }
 
-/// The block that is being written.
+/// The block that the server is sending.
 enum Block {
     Text,
     Thinking { text: String, signature: String },
     Redacted(Data),
-    Call(Pending),
+    Call(PendingCall),
     Other,
 }
 
-/// An event of any kind; nothing is expected of one whose kind is not known.
+/// An event of any type; unknown types are ignored.
 #[derive(Deserialize)]
 struct Event<'a> {
     #[serde(borrow, rename = "type")]
@@ -109,7 +109,7 @@ struct Usage {
     cache_creation_input_tokens: Option<u64>,
 }
 
-/// A block of thinking as it has to come back.
+/// A thinking block as the API expects it back.
 #[derive(Serialize)]
 struct Thinking<'a> {
     r#type: &'static str,
@@ -118,14 +118,18 @@ struct Thinking<'a> {
 }
 
 impl Reader {
-    pub(super) fn read(&mut self, event: &str, pieces: &mut Vec<Piece>) -> Result<bool, Broken> {
+    pub(super) fn read(
+        &mut self,
+        event: &str,
+        pieces: &mut Vec<Piece>,
+    ) -> Result<bool, ResponseError> {
         let event: Event<'_> = serde_json::from_str(event)?;
         match &*event.kind {
             "message_start" => {
                 if let Some(message) = event.message {
                     self.id = message.id;
                     self.usage = message.usage.unwrap_or_default();
-                    self.tell_usage(pieces);
+                    self.report_usage(pieces);
                 }
             }
             "content_block_start" => {
@@ -144,7 +148,7 @@ impl Reader {
                     event.delta.map(|delta| serde_json::from_str(delta.get())).transpose()?;
                 self.reason = ended.and_then(|it| it.stop_reason).or(self.reason.take());
                 self.usage.update(event.usage.unwrap_or_default());
-                self.tell_usage(pieces);
+                self.report_usage(pieces);
                 self.end_calls(pieces)?;
             }
             "message_stop" => {
@@ -153,19 +157,19 @@ impl Reader {
             }
             "error" => {
                 let error = event.error.map_or("no reason given", RawValue::get);
-                return Err(Broken::Reported(error.to_owned()));
+                return Err(ResponseError::Reported(error.to_owned()));
             }
             _ => {}
         }
         Ok(false)
     }
 
-    fn tell_usage(&self, pieces: &mut Vec<Piece>) {
+    fn report_usage(&self, pieces: &mut Vec<Piece>) {
         let (usage, request_id) = (self.usage.into(), self.id.clone());
         pieces.push(Piece::Usage { usage, request_id });
     }
 
-    fn start(&mut self, block: &RawValue, pieces: &mut Vec<Piece>) -> Result<(), Broken> {
+    fn start(&mut self, block: &RawValue, pieces: &mut Vec<Piece>) -> Result<(), ResponseError> {
         let start: Start<'_> = serde_json::from_str(block.get())?;
         self.block = Some(match &*start.kind {
             "text" => {
@@ -178,13 +182,13 @@ impl Reader {
             },
             "redacted_thinking" => Block::Redacted(Data::from_checked(block.get())),
             "tool_use" => {
-                has_room(self.calls.len())?;
+                check_call_count(self.calls.len())?;
                 let id = start.id.unwrap_or_default();
-                let mut call = Pending { id, ..Pending::default() };
+                let mut call = PendingCall { id, ..PendingCall::default() };
                 call.add_name(&start.name.unwrap_or_default())?;
                 let input = start.input.map(RawValue::get);
                 if let Some(input) = input.filter(|input| !matches!(*input, "{}" | "null")) {
-                    call.add_arguments(input, &mut self.held)?;
+                    call.add_arguments(input, &mut self.argument_bytes)?;
                 }
                 Block::Call(call)
             }
@@ -193,25 +197,25 @@ impl Reader {
         Ok(())
     }
 
-    fn add(&mut self, delta: Delta, pieces: &mut Vec<Piece>) -> Result<(), Broken> {
+    fn add(&mut self, delta: Delta, pieces: &mut Vec<Piece>) -> Result<(), ResponseError> {
         match (delta, &mut self.block) {
             (Delta::Text { text }, _) => pieces.push(Piece::Text(text)),
             (Delta::Thinking { thinking }, Some(Block::Thinking { text, .. })) => {
-                hold(text, &thinking, THINKING_BYTES, TooMuch::Thinking)?;
+                append_bounded(text, &thinking, THINKING_BYTES, TooMuch::Thinking)?;
                 pieces.push(Piece::Thinking(thinking));
             }
             (Delta::Signature { signature: more }, Some(Block::Thinking { signature, .. })) => {
-                hold(signature, &more, THINKING_BYTES, TooMuch::Thinking)?;
+                append_bounded(signature, &more, THINKING_BYTES, TooMuch::Thinking)?;
             }
             (Delta::Input { partial_json }, Some(Block::Call(call))) => {
-                call.add_arguments(&partial_json, &mut self.held)?;
+                call.add_arguments(&partial_json, &mut self.argument_bytes)?;
             }
             _ => {}
         }
         Ok(())
     }
 
-    fn stop(&mut self, pieces: &mut Vec<Piece>) -> Result<(), Broken> {
+    fn stop(&mut self, pieces: &mut Vec<Piece>) -> Result<(), ResponseError> {
         match self.block.take() {
             Some(Block::Thinking { text, signature }) => {
                 let block = Thinking { r#type: "thinking", thinking: &text, signature: &signature };
@@ -227,19 +231,19 @@ impl Reader {
         Ok(())
     }
 
-    fn end_calls(&mut self, pieces: &mut Vec<Piece>) -> Result<(), Broken> {
+    fn end_calls(&mut self, pieces: &mut Vec<Piece>) -> Result<(), ResponseError> {
         let is_cut_off = self.reason.as_deref() == Some("max_tokens");
         for call in std::mem::take(&mut self.calls) {
-            if !(is_cut_off && call.is_half()) {
-                pieces.push(Piece::Call(call.whole()?));
+            if !(is_cut_off && call.is_truncated()) {
+                pieces.push(Piece::Call(call.finish()?));
             }
         }
         Ok(())
     }
 
-    pub(super) fn end(&mut self) -> Result<End, Broken> {
+    pub(super) fn end(&mut self) -> Result<End, ResponseError> {
         if !self.is_over {
-            return Err(Broken::Off);
+            return Err(ResponseError::Off);
         }
         let reason = match self.reason.as_deref() {
             Some("end_turn" | "stop_sequence") | None => EndReason::Done,
@@ -253,7 +257,7 @@ impl Reader {
 }
 
 impl Usage {
-    /// Takes over what the later word says.
+    /// Replaces the counts that a later event gives.
     fn update(&mut self, later: Self) {
         self.input_tokens = later.input_tokens.or(self.input_tokens);
         self.output_tokens = later.output_tokens.or(self.output_tokens);
@@ -265,7 +269,7 @@ impl Usage {
 }
 
 impl From<Usage> for TokenUsage {
-    /// Anthropic counts as input only what was neither read from a cache nor written to one.
+    /// Anthropic's `input_tokens` leave out tokens that were read from or written to a cache.
     fn from(usage: Usage) -> Self {
         let cached = usage.cache_read_input_tokens;
         let cache_written = usage.cache_creation_input_tokens;
