@@ -422,6 +422,7 @@ macro_rules! __forklore_cases {
                 2709 a_file_beside_is_found
                 2710 a_delete_takes_files_beside
                 2711 nothing_is_kept_beside_what_is_deleted
+                2712 what_a_step_writes_is_in_the_feed
             }
             base transaction {
                 2801 writes_of_several_families_are_one_step

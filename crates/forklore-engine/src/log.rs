@@ -1,15 +1,11 @@
 //! `log`: a session's envelopes as JSON lines (SPEC 2, 7).
 
 use std::io::{self, Write};
-use std::time::Duration;
 
 use forklore_core::{Header, SessionId, envelope};
 use forklore_store::port::{At, Stored};
 
 use crate::{Engine, Error, Result};
-
-/// How often a followed log is looked at: well within the half second promised.
-pub const FOLLOW_PAUSE: Duration = Duration::from_millis(100);
 
 /// Which events of a log to print.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,13 +1,16 @@
-//! A graph that is kept in step with its journal.
+//! A graph that follows the feed of its journal.
 //!
-//! Before a question it looks at every header: of a session that grew it tells what was added, of
-//! one that was renamed everything, and where a session was deleted its whole family.
+//! Before a question it reads what was committed since the last one: of a session that grew it
+//! adds what was appended, of one that was renamed it replaces everything, and where a session was
+//! deleted its whole family. So a question costs the question, and what was written since.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use forklore_core::{Header, SessionId};
 use forklore_engine::{Engine, Result as Read};
-use forklore_store::port::Filter;
+use forklore_store::Error as StoreError;
+use forklore_store::port::{Changes, Filter, Since};
 use oxigraph::model::{GraphNameRef, NamedOrBlankNodeRef, Quad};
 use oxigraph::store::Transaction;
 
@@ -19,36 +22,65 @@ use crate::{iri, session};
 pub(crate) struct Standing {
     pub(crate) graph: Graph,
     told: BTreeMap<SessionId, Header>,
+    /// The roots of the families in which a session was deleted.
+    buried: BTreeSet<SessionId>,
+    /// How far it follows the feed of the store.
+    since: Since,
 }
 
 impl Standing {
     /// The graph of everything in a store.
     pub(crate) fn of(engine: &Engine) -> Result<Self, LoadError> {
+        // From before the first look on, so that nothing is missed.
+        let since = Since::Mark(changes(engine, &Since::Now)?.mark);
         let headers = everybody(engine)?;
-        let told = headers.iter().map(|header| (header.id.clone(), header.clone())).collect();
-        Ok(Self { graph: Graph::of(Projection::of(engine, headers))?, told })
+        let mut standing = Self {
+            graph: Graph::of(Projection::of(engine, headers.clone()))?,
+            told: BTreeMap::new(),
+            buried: BTreeSet::new(),
+            since,
+        };
+        headers.into_iter().for_each(|header| standing.note(header));
+        Ok(standing)
     }
 
     /// Tells what happened since.
     pub(crate) fn catch_up(&mut self, engine: &Engine) -> Result<(), LoadError> {
-        let headers = everybody(engine)?;
-        let changed: Vec<_> =
-            headers.iter().filter(|header| self.told.get(&header.id) != Some(*header)).collect();
-        if changed.is_empty() && headers.len() == self.told.len() {
-            return Ok(());
+        let changes = match changes(engine, &self.since) {
+            Ok(changes) => changes,
+            // Another store is in its place, or an older copy.
+            Err(forklore_engine::Error::Store(
+                StoreError::ForeignMark(_) | StoreError::MarkExpired { .. },
+            )) => {
+                *self = Self::of(engine)?;
+                return Ok(());
+            }
+            Err(error) => return Err(error.into()),
+        };
+        if !changes.sessions.is_empty() {
+            let ids = changes.sessions.into_iter().map(|change| change.session);
+            let headers =
+                ids.map(|id| Ok(engine.store().header(&id)?)).collect::<Read<Vec<_>>>()?;
+            self.tell(engine, headers)?;
         }
-        let buried: BTreeSet<_> = headers
-            .iter()
-            .filter(|header| header.deleted.is_some())
-            .map(|header| &header.root_id)
-            .collect();
+        self.since = Since::Mark(changes.mark);
+        Ok(())
+    }
+
+    /// Tells of sessions that were written to: what was added to them, or all of them, or their
+    /// whole family where one of it was deleted.
+    fn tell(&mut self, engine: &Engine, headers: Vec<Header>) -> Result<(), LoadError> {
+        let dead = headers.iter().filter(|header| header.deleted.is_some());
+        let mut buried = self.buried.clone();
+        buried.extend(dead.map(|header| header.root_id.clone()));
         let mut anew = BTreeSet::new();
         let mut transaction = self.graph.store.start_transaction()?;
-        for header in changed {
+        for header in &headers {
             match self.told.get(&header.id) {
                 _ if buried.contains(&header.root_id) => {
                     anew.insert(header.root_id.clone());
                 }
+                Some(old) if old == header => {}
                 Some(old) if only_grew(old, header) => {
                     tell_growth(engine, old, header, &mut transaction)?;
                 }
@@ -58,23 +90,40 @@ impl Standing {
                 }
             }
         }
+        let mut told: BTreeMap<_, _> =
+            headers.into_iter().map(|header| (header.id.clone(), header)).collect();
         for root in anew {
-            let family = headers.iter().filter(|header| header.root_id == root).cloned();
-            let family: Vec<_> = family.collect();
+            // The feed has named all of them.
+            let family = self.told.values().chain(told.values()).filter(|it| it.root_id == root);
+            let ids: BTreeSet<_> = family.map(|header| header.id.clone()).collect();
+            let family = ids.iter().map(|id| Ok(engine.store().header(id)?));
+            let family = family.collect::<Read<Vec<_>>>()?;
             for header in &family {
                 forget(&header.id, &mut transaction)?;
             }
-            tell(Projection::of(engine, family), &mut transaction)?;
+            tell(Projection::of(engine, family.clone()), &mut transaction)?;
+            told.extend(family.into_iter().map(|header| (header.id.clone(), header)));
         }
         transaction.commit()?;
-        self.told = headers.into_iter().map(|header| (header.id.clone(), header)).collect();
+        told.into_values().for_each(|header| self.note(header));
         Ok(())
+    }
+
+    fn note(&mut self, header: Header) {
+        if header.deleted.is_some() {
+            self.buried.insert(header.root_id.clone());
+        }
+        self.told.insert(header.id.clone(), header);
     }
 }
 
 fn everybody(engine: &Engine) -> Read<Vec<Header>> {
     let filter = Filter { deleted: true, ..Filter::default() };
     Ok(engine.store().sessions(&filter, None, 0)?.all()?)
+}
+
+fn changes(engine: &Engine, since: &Since) -> Read<Changes> {
+    Ok(engine.store().changes(since, 0, Duration::ZERO)?)
 }
 
 /// Whether its events are told rightly, as far as they are told.

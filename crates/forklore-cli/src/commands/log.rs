@@ -2,7 +2,7 @@
 
 use forklore::Engine;
 use forklore::core::Header;
-use forklore::engine::{FOLLOW_PAUSE, LogRange};
+use forklore::engine::LogRange;
 use forklore::store::port::Stored;
 
 use crate::app::App;
@@ -45,14 +45,18 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let header = app.session(&SessionRef::parse(&args.session)?, output)?;
     let engine = app.engine()?;
+    // From before the first look on, so that nothing is missed.
+    let mut follower = args.follow.then(|| engine.follow(&header.id)).transpose()?;
     let mut range = LogRange { from: args.from, to: args.to, own: args.own };
     let mut printed = false;
     range.from = print(engine, &header, range, &mut printed, output)?;
-    while args.follow && range.to.is_none_or(|to| range.from <= to) {
+    while let Some(follower) = &mut follower
+        && range.to.is_none_or(|to| range.from <= to)
+    {
         output.flush()?;
-        std::thread::sleep(FOLLOW_PAUSE);
-        let now = engine.show(&header.id)?;
-        if u64::try_from(now.head_seq()).is_ok_and(|head| head >= range.from) {
+        let change = follower.next_change()?;
+        if change.removed || u64::try_from(change.head_seq).is_ok_and(|head| head >= range.from) {
+            let now = engine.show(&header.id)?;
             range.from = print(engine, &now, range, &mut printed, output)?;
         }
     }

@@ -1,6 +1,8 @@
 //! What is known of the files that sessions were read from, written with what was read of them.
 
+use std::collections::BTreeSet;
 use std::ops::{Deref, DerefMut};
+use std::time::Duration;
 
 use forklore_core::header::{CopyOf, Usage};
 use forklore_core::workspace::Workspace;
@@ -10,7 +12,7 @@ use jiff::Timestamp;
 use crate::scene::{Scene, id};
 use forklore_store::error::{Error, Result};
 use forklore_store::port::{
-    Append, At, Change, Children, Direction, NewSession, Query, Store, Write,
+    Append, At, Change, Children, Direction, NewSession, Query, Since, Store, Write,
 };
 use forklore_store::sources::{
     FindSource, LineEnd, Place, Progress, Range, SeenFile, Source, SourceId, SourceSession,
@@ -184,6 +186,29 @@ pub(super) fn a_refused_step_leaves_nothing(scene: &Scene<'_>) {
     assert_eq!(store.place(source, 1).unwrap(), None);
     let taken = step(Target::Known { id: source, offset: 10 }, "/f", 20, vec![create("S")]);
     assert!(matches!(import(store, taken), Err(Error::IdTaken(_))));
+}
+
+pub(super) fn what_a_step_writes_is_in_the_feed(scene: &Scene<'_>) {
+    let store = scene.store();
+    let changes = |since: &Since| store.changes(since, 0, Duration::ZERO).unwrap();
+    let since = Since::Mark(changes(&Since::Now).mark);
+    let writes = vec![create("a"), create("b"), append("a", -1, &["e1", "e2"])];
+    let source = import(store, step(new(), "/f", 30, writes)).unwrap();
+    let found = changes(&since);
+    // In whatever order: they are one commit.
+    let made: BTreeSet<_> = found
+        .sessions
+        .iter()
+        .map(|one| (one.session.as_str(), one.head_seq, one.created))
+        .collect();
+    assert_eq!(made, BTreeSet::from([("a", 1, true), ("b", -1, true)]));
+    let grown = Target::Known { id: source, offset: 30 };
+    let writes = vec![append("a", 1, &["e3"]), change("b", Change::Leaf(Some(id("a"))))];
+    import(store, step(grown, "/f", 60, writes)).unwrap();
+    let found = changes(&Since::Mark(found.mark)).sessions;
+    let written: BTreeSet<_> =
+        found.iter().map(|one| (one.session.as_str(), one.appended, one.changed)).collect();
+    assert_eq!(written, BTreeSet::from([("a", true, false), ("b", false, true)]));
 }
 
 pub(super) fn a_stale_step_is_refused(scene: &Scene<'_>) {

@@ -17,6 +17,7 @@ mod calls;
 mod content;
 mod cut;
 mod delete;
+mod following;
 mod lineage;
 mod plan;
 mod reading;

@@ -76,6 +76,29 @@ fn what_another_handle_wrote_is_told_too() {
 }
 
 #[test]
+fn a_question_looks_at_no_session_that_was_not_written_to_since() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let engine = engine(&store);
+    family::grow(&engine);
+    user(&engine, "other", "not that family");
+    let before = store.graph().unwrap().len().unwrap();
+    // Whoever looked at it now would have to say that it is damaged.
+    let damaged = file_of(&folder.path().join("store/journal/workspaces"), "other.jsonl");
+    std::fs::write(&damaged, "no line").unwrap();
+    assert!(engine.show(&id("other")).is_err());
+    assert_eq!(store.graph().unwrap().len().unwrap(), before);
+    user(&engine, "demo-a", "once more");
+    assert!(store.graph().unwrap().len().unwrap() > before);
+}
+
+fn file_of(folder: &Path, name: &str) -> std::path::PathBuf {
+    let folders = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut files = folders.map(|folder| folder.join(name));
+    files.find(|file| file.exists()).unwrap()
+}
+
+#[test]
 fn a_fork_of_five_thousand_turns_adds_its_own_triples_only() {
     let mut added = Vec::new();
     for turns in [5, 5_000] {

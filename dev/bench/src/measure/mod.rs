@@ -17,6 +17,7 @@ mod size;
 mod spans;
 mod start;
 mod threads;
+mod waking;
 pub(crate) mod writers;
 
 use std::fmt;
@@ -42,6 +43,8 @@ pub(crate) enum Measurement {
     Threads,
     /// Processes that append at once
     Writers,
+    /// Followers of the feed
+    Waking,
     /// Sessions read whole
     Load,
     /// Histories in many pieces
@@ -60,13 +63,14 @@ pub(crate) enum Measurement {
 
 impl Measurement {
     /// In the order of the page.
-    pub(crate) const ALL: [Self; 13] = [
+    pub(crate) const ALL: [Self; 14] = [
         Self::Length,
         Self::Family,
         Self::Peers,
         Self::Append,
         Self::Threads,
         Self::Writers,
+        Self::Waking,
         Self::Load,
         Self::Spans,
         Self::Place,
@@ -84,6 +88,7 @@ impl Measurement {
             Self::Append => append::measure(scene).map(Into::into),
             Self::Threads => threads::measure(scene),
             Self::Writers => writers::measure(scene),
+            Self::Waking => waking::measure(scene).map(Into::into),
             Self::Load => load::measure(scene),
             Self::Spans => spans::measure(scene),
             Self::Place => place::measure(scene).map(Into::into),
@@ -103,6 +108,7 @@ impl Measurement {
             Self::Append => "durable appends",
             Self::Threads => "threads at once",
             Self::Writers => "processes at once",
+            Self::Waking => "followers of the feed",
             Self::Load => "sessions read whole",
             Self::Spans => "histories in many pieces",
             Self::Place => "the last events, and any event",
@@ -153,6 +159,7 @@ mod tests {
             Measurement::Family,
             Measurement::Append,
             Measurement::Threads,
+            Measurement::Waking,
             Measurement::Load,
             Measurement::Spans,
             Measurement::Place,
