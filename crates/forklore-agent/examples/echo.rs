@@ -7,9 +7,9 @@
 use std::sync::Arc;
 
 use forklore_agent::model::{
-    End, Model, ModelName, ModelResult, Piece, Pieces, Request, TokenUsage,
+    AnswerStream, End, Model, ModelName, ModelResult, Request, StreamEvent, TokenUsage,
 };
-use forklore_agent::{Equipment, Kernel, NewSession};
+use forklore_agent::{Kernel, NewSession, SessionConfig};
 use forklore_core::workspace::Workspace;
 use forklore_engine::{Engine, Fork};
 use forklore_store::memory::MemoryStore;
@@ -27,12 +27,12 @@ impl Model for Echo {
         None
     }
 
-    fn stream<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, ModelResult<Pieces<'a>>> {
+    fn stream<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, ModelResult<AnswerStream<'a>>> {
         let heard = request.messages.last().map(forklore_core::Message::plain_text);
         let usage =
             TokenUsage { input: Some(request.messages.len() as u64), ..TokenUsage::default() };
-        let end = Piece::End(End { usage, ..End::default() });
-        let pieces = [Piece::Text(format!("You said: {}", heard.unwrap_or_default())), end];
+        let end = StreamEvent::End(End { usage, ..End::default() });
+        let pieces = [StreamEvent::Text(format!("You said: {}", heard.unwrap_or_default())), end];
         async move { Ok(stream::iter(pieces.map(Ok)).boxed()) }.boxed()
     }
 
@@ -46,7 +46,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let kernel = Kernel::builder(Engine::new(Arc::new(MemoryStore::default()))).build();
     let model = Echo(ModelName { provider: "example".into(), model: "echo".into() });
     let new = NewSession::in_workspace(Workspace::new("/tmp/demo"));
-    let session = kernel.create(new, Equipment::new(Arc::new(model)));
+    let session = kernel.create(new, SessionConfig::new(Arc::new(model)));
 
     session.execute("plan A or plan B?").await?;
     let other = session.fork(Fork::of(session.id())).await?.child;

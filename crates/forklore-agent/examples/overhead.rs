@@ -9,10 +9,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use forklore_agent::model::{
-    End, EndReason, Model, ModelName, ModelResult, Piece, Pieces, Request, TokenUsage,
+    AnswerStream, End, EndReason, Model, ModelName, ModelResult, Request, StreamEvent, TokenUsage,
 };
 use forklore_agent::tool::{CallContext, ToolCall, ToolOutcome, ToolSpec, Tools};
-use forklore_agent::{AgentSession, Equipment, Kernel, NewSession};
+use forklore_agent::{AgentSession, Kernel, NewSession, SessionConfig};
 use forklore_core::workspace::Workspace;
 use forklore_core::{Data, Role};
 use forklore_engine::Engine;
@@ -37,17 +37,17 @@ impl Model for AtOnce {
         Some(1_000_000_000)
     }
 
-    fn stream<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, ModelResult<Pieces<'a>>> {
+    fn stream<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, ModelResult<AnswerStream<'a>>> {
         let last = request.messages.last().map(|message| message.role);
         let usage = TokenUsage { input: Some(1_000), output: Some(100), ..TokenUsage::default() };
-        let end = |reason| Piece::End(End { reason, usage, request_id: None });
+        let end = |reason| StreamEvent::End(End { reason, usage, request_id: None });
         let pieces = if last == Some(Role::Tool) {
-            let words = (0..50).map(|_| Piece::Text("x".repeat(BYTES / 50)));
+            let words = (0..50).map(|_| StreamEvent::Text("x".repeat(BYTES / 50)));
             words.chain([end(EndReason::Done)]).collect::<Vec<_>>()
         } else {
             let (id, name) = (request.messages.len().to_string(), "read".to_owned());
             let call = ToolCall { id, name, arguments: Data::from_checked("{}") };
-            vec![Piece::Call(call), end(EndReason::Calls)]
+            vec![StreamEvent::Call(call), end(EndReason::Calls)]
         };
         async move { Ok(stream::iter(pieces.into_iter().map(Ok)).boxed()) }.boxed()
     }
@@ -72,7 +72,7 @@ impl Tools for Read {
 
 fn session(kernel: &Kernel) -> AgentSession {
     let model = AtOnce(ModelName { provider: "none".into(), model: "at-once".into() });
-    let equipment = Equipment { tools: Arc::new(Read), ..Equipment::new(Arc::new(model)) };
+    let equipment = SessionConfig { tools: Arc::new(Read), ..SessionConfig::new(Arc::new(model)) };
     kernel.create(NewSession::in_workspace(Workspace::new("/tmp/demo")), equipment)
 }
 

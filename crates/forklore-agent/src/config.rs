@@ -15,7 +15,7 @@ use crate::tool::{NoTools, ToolSpec, Tools};
 
 /// What a session works with. A child that the kernel makes gets its parent's.
 #[derive(Clone)]
-pub struct Equipment {
+pub struct SessionConfig {
     /// What answers.
     pub model: Arc<dyn Model>,
     /// What it can call.
@@ -32,9 +32,9 @@ pub struct Equipment {
     pub settings: Settings,
 }
 
-impl Equipment {
-    /// What the model would be asked of a session as it is now: the request that the next call of a
-    /// turn sends, but for what is said in it and what hooks add.
+impl SessionConfig {
+    /// The request that the next call of the model would send for a session as it is now, without
+    /// the next prompt and without what hooks add.
     #[must_use]
     pub fn request(&self, engine: &Engine, view: ModelView) -> Request {
         let ModelView { header, messages, shared, forks, .. } = view;
@@ -44,7 +44,7 @@ impl Equipment {
         Request { messages, attached, shared, forks, tools: self.specs(), cache_key, options }
     }
 
-    /// Everything the model is told that it can call.
+    /// Every tool that the model sees.
     pub(crate) fn specs(&self) -> Vec<ToolSpec> {
         let mut specs = self.tools.specs();
         specs.extend(self.delegation.as_ref().map(|delegation| delegation.spec()));
@@ -89,7 +89,7 @@ pub struct Settings {
     pub hook_patience: Duration,
     /// After how many rounds of calls in a row that all failed in the same way a turn ends; none
     /// leaves that to the budget.
-    pub vain_rounds: Option<u32>,
+    pub stuck_rounds: Option<u32>,
     /// How full the context may be before the history is compacted, 0 to 1; none never compacts
     /// by itself.
     pub compact_at: Option<f64>,
@@ -110,7 +110,7 @@ impl Default for Settings {
             grace: Duration::from_secs(2),
             result_bytes: 256 << 10,
             hook_patience: Duration::from_secs(10),
-            vain_rounds: Some(5),
+            stuck_rounds: Some(5),
             compact_at: Some(0.8),
             lease_wait: Duration::ZERO,
         }

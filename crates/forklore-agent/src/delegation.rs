@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use forklore_core::{Data, Header, Label, SessionId};
 
-use crate::config::{Budget, Equipment};
+use crate::config::{Budget, SessionConfig};
 use crate::tool::{ToolCall, ToolSpec};
 
 /// A piece of work for a sub-agent. How its configuration comes from its parent's is the
@@ -32,7 +32,7 @@ pub struct Delegate {
     /// What it may do at most, a subset of what its parent may; none is all of that.
     pub permissions: Option<BTreeSet<String>>,
     /// What it works with; none is what its parent works with.
-    pub equipment: Option<Equipment>,
+    pub equipment: Option<SessionConfig>,
     /// What it may take.
     pub budget: Budget,
 }
@@ -60,7 +60,7 @@ impl Delegate {
 /// Lets the model hand work to sub-agents, as a tool of this name. How deep that goes, and with
 /// what they work, it decides.
 pub trait Delegation: Send + Sync {
-    /// The tool as the model is told of it.
+    /// The tool as the model sees it.
     fn spec(&self) -> ToolSpec;
 
     /// What a call asks for; the child's parent is the session of `header`.
@@ -71,11 +71,14 @@ pub trait Delegation: Send + Sync {
         &self,
         call: &ToolCall,
         header: &Header,
-        equipment: &Equipment,
+        equipment: &SessionConfig,
     ) -> Result<Delegate, String>;
 }
 
 /// The session's delegation tool, if it has one and the call is of it.
-pub(crate) fn delegation_of(equipment: &Equipment, call: &ToolCall) -> Option<Arc<dyn Delegation>> {
+pub(crate) fn delegation_of(
+    equipment: &SessionConfig,
+    call: &ToolCall,
+) -> Option<Arc<dyn Delegation>> {
     equipment.delegation.clone().filter(|delegation| delegation.spec().name == call.name)
 }

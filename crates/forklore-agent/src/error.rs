@@ -6,7 +6,7 @@ use forklore_core::{ErrorKind, SessionId};
 use forklore_engine::Error as EngineError;
 use serde_json::{Value, json};
 
-use crate::holder;
+use crate::lease_owner;
 use crate::model::{ModelError, ModelErrorKind};
 
 /// The result of asking a session for something.
@@ -25,7 +25,7 @@ pub enum Error {
     /// Another runtime holds the session.
     #[error(
         "session {session} is running, held by {}; if that is gone, it is free in {} s at the latest",
-        source.holder().map_or("another runtime", holder::readable),
+        source.holder().map_or("another runtime", lease_owner::readable),
         seconds(*free_in)
     )]
     Held {
@@ -81,7 +81,7 @@ pub enum Error {
     /// The runtime that carries the work is going away.
     #[error("the work was broken off: {0}")]
     Work(#[from] tokio::task::JoinError),
-    /// A file beside the sessions cannot be used.
+    /// A file cannot be used.
     #[error("{doing}: {source}")]
     Io {
         /// What was being done.

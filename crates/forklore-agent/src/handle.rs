@@ -6,8 +6,8 @@ use forklore_engine::{Engine, Result as EngineResult};
 use tokio::task::JoinHandle;
 
 use crate::Result;
-use crate::holder;
 use crate::hook::Hooks;
+use crate::lease_owner;
 use crate::notify::Bus;
 
 /// A handle of the kernel, for sessions and their turns. It knows no session. A clone is the same.
@@ -56,7 +56,7 @@ impl KernelHandle {
     /// A name for a runtime that no other one has.
     pub(crate) fn new_owner(&self) -> String {
         let unique = self.shared.engine.new_id();
-        holder::name(&self.shared.application, unique.as_str())
+        lease_owner::name(&self.shared.application, unique.as_str())
     }
 
     /// Remembers a lease that is on its way back.

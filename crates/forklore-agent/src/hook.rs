@@ -1,7 +1,7 @@
 //! Hooks: code of the application that is asked before things happen.
 //!
-//! They are asked in the order of their priority, each with what the one before it made of the
-//! matter. A hook that fails, panics or hangs is reported (`hook:error`) and passed over.
+//! They are asked in the order of their priority. Each gets the input as the one before it left it.
+//! A hook that fails, panics or hangs is reported (`hook:error`) and passed over.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub trait Hook: Send + Sync {
     /// Its name, for reports and records.
     fn name(&self) -> &str;
 
-    /// Its place: lower ones are asked first.
+    /// Its priority: lower numbers are asked first.
     fn priority(&self) -> i32 {
         0
     }
@@ -29,14 +29,14 @@ pub trait Hook: Send + Sync {
     /// Whether it wants to be asked about moments of this sort.
     fn wants(&self, gate: Gate) -> bool;
 
-    /// What is to become of the matter.
+    /// Decides what is to happen.
     ///
     /// # Errors
     /// When the hook does not work; it is then passed over.
     fn ask<'a>(&'a self, moment: &'a Moment<'a>) -> BoxFuture<'a, Result<Verdict, HookFailed>>;
 }
 
-/// What is wrong with a hook, in its words.
+/// Why a hook failed, in its own words.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct HookFailed(pub String);
@@ -81,13 +81,13 @@ pub struct Moment<'a> {
     /// The session.
     pub session: &'a Identity,
     /// What is about to happen.
-    pub matter: Matter<'a>,
+    pub input: HookInput<'a>,
 }
 
 /// What is about to happen.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum Matter<'a> {
+pub enum HookInput<'a> {
     /// The session is made ready.
     Ready {
         /// Its configuration.
@@ -131,7 +131,7 @@ pub enum Matter<'a> {
     },
 }
 
-impl Matter<'_> {
+impl HookInput<'_> {
     /// The sort of moment.
     #[must_use]
     pub fn gate(&self) -> Gate {
@@ -143,6 +143,20 @@ impl Matter<'_> {
             Self::Compact { .. } => Gate::Compact,
             Self::Call { .. } => Gate::Call,
             Self::Outcome { .. } => Gate::Outcome,
+        }
+    }
+
+    /// Whether something can be done with a verdict here; if not, why.
+    fn accepts(&self, verdict: &Verdict) -> Result<(), String> {
+        let what = self.gate().what();
+        match (verdict, self.gate()) {
+            (Verdict::Modify(_), Gate::Ready | Gate::Fork | Gate::Request | Gate::Compact) => {
+                Err(format!("a hook cannot change {what}"))
+            }
+            (Verdict::Inject(_), Gate::Ready | Gate::Fork | Gate::Compact) => {
+                Err(format!("a hook cannot send the model a message with {what}"))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -161,31 +175,33 @@ impl Matter<'_> {
     }
 }
 
-/// What a hook says.
+/// The answer of a hook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Go on.
     Continue,
-    /// Go on with this instead; what it is, [`Matter`] says.
+    /// Go on with this instead, at a prompt, a call or a result; [`HookInput`] says what it is.
+    /// Elsewhere the hook counts as failed.
     Modify(Data),
     /// Do not, and why.
     Deny(String),
-    /// Go on, and tell the model this as well: it is written as an injected message.
+    /// Go on, and send the model this as well, as an injected message: at a prompt, a request, a
+    /// call or a result. Elsewhere the hook counts as failed.
     Inject(String),
     /// Ask the person first.
     Ask(String),
 }
 
-/// What the hooks made of a matter.
+/// What the hooks made of their input.
 #[derive(Debug)]
-pub(crate) struct Judged<'a> {
-    pub(crate) matter: Matter<'a>,
+pub(crate) struct HookOutcome<'a> {
+    pub(crate) input: HookInput<'a>,
     pub(crate) injected: Vec<String>,
     /// Questions for the person, each with the hook that asks.
     pub(crate) questions: Vec<(String, String)>,
     /// Whether a person was asked.
-    pub(crate) asked: bool,
-    /// The hook that said no, and why.
+    pub(crate) person_asked: bool,
+    /// The hook that denied it, and why.
     pub(crate) denied: Option<(String, String)>,
     /// Hooks that failed, and how.
     pub(crate) failed: Vec<(String, String)>,
@@ -204,45 +220,50 @@ impl Hooks {
     pub(crate) async fn judge<'a>(
         &self,
         session: &'a Identity,
-        matter: Matter<'a>,
+        input: HookInput<'a>,
         patience: Duration,
-    ) -> Judged<'a> {
-        let gate = matter.gate();
-        let mut judged = Judged {
-            matter,
+    ) -> HookOutcome<'a> {
+        let gate = input.gate();
+        let mut outcome = HookOutcome {
+            input,
             injected: Vec::new(),
             questions: Vec::new(),
-            asked: false,
+            person_asked: false,
             denied: None,
             failed: Vec::new(),
         };
         for hook in self.0.iter().filter(|hook| hook.wants(gate)) {
             let name = || hook.name().to_owned();
-            match ask(&**hook, session, &judged.matter, patience).await {
+            let answer = ask(&**hook, session, &outcome.input, patience).await;
+            let accepted = answer.and_then(|verdict| {
+                outcome.input.accepts(&verdict)?;
+                Ok(verdict)
+            });
+            match accepted {
                 Ok(Verdict::Continue) => {}
-                Ok(Verdict::Modify(data)) => judged.matter.modify(&data),
-                Ok(Verdict::Inject(text)) => judged.injected.push(text),
-                Ok(Verdict::Ask(question)) => judged.questions.push((name(), question)),
+                Ok(Verdict::Modify(data)) => outcome.input.modify(&data),
+                Ok(Verdict::Inject(text)) => outcome.injected.push(text),
+                Ok(Verdict::Ask(question)) => outcome.questions.push((name(), question)),
                 Ok(Verdict::Deny(reason)) => {
-                    judged.denied = Some((name(), reason));
+                    outcome.denied = Some((name(), reason));
                     break;
                 }
-                Err(failed) => judged.failed.push((name(), failed)),
+                Err(failed) => outcome.failed.push((name(), failed)),
             }
         }
-        judged
+        outcome
     }
 }
 
 async fn ask(
     hook: &dyn Hook,
     session: &Identity,
-    matter: &Matter<'_>,
+    input: &HookInput<'_>,
     patience: Duration,
 ) -> Result<Verdict, String> {
-    let moment = Moment { session, matter: matter.clone() };
-    let asked = async { hook.ask(&moment).await };
-    match tokio::time::timeout(patience, AssertUnwindSafe(asked).catch_unwind()).await {
+    let moment = Moment { session, input: input.clone() };
+    let answer = async { hook.ask(&moment).await };
+    match tokio::time::timeout(patience, AssertUnwindSafe(answer).catch_unwind()).await {
         Ok(Ok(Ok(verdict))) => Ok(verdict),
         Ok(Ok(Err(failed))) => Err(failed.0),
         Ok(Err(panic)) => Err(format!("it panicked: {}", crate::panic::panic_text(&*panic))),

@@ -6,10 +6,10 @@ use forklore_core::{Header, SessionId};
 use forklore_engine::Engine;
 
 use crate::Result;
-use crate::config::Equipment;
+use crate::config::SessionConfig;
 use crate::handle::KernelHandle;
-use crate::holder;
 use crate::hook::{Hook, Hooks};
+use crate::lease_owner;
 use crate::notify::{Bus, Sink, Subscription};
 use crate::session::{AgentSession, Home, Live, NewSession};
 
@@ -41,7 +41,7 @@ impl KernelBuilder {
         self
     }
 
-    /// Names the application: a runtime that finds a session held is told this name.
+    /// Names the application. A runtime that finds a session in use gets this name.
     pub fn application(mut self, name: &str) -> Self {
         name.clone_into(&mut self.application);
         self
@@ -70,7 +70,7 @@ impl Kernel {
     /// A session that is to be made. Nothing is stored before it is
     /// [initialized](AgentSession::initialize), which its first turn does too.
     #[must_use]
-    pub fn create(&self, new: NewSession, equipment: Equipment) -> AgentSession {
+    pub fn create(&self, new: NewSession, equipment: SessionConfig) -> AgentSession {
         AgentSession::planned(&self.home, new, equipment)
     }
 
@@ -79,7 +79,7 @@ impl Kernel {
     ///
     /// # Errors
     /// `not_found`, `corrupt`: never a new empty session (SPEC 9).
-    pub async fn open(&self, id: &SessionId, equipment: Equipment) -> Result<AgentSession> {
+    pub async fn open(&self, id: &SessionId, equipment: SessionConfig) -> Result<AgentSession> {
         AgentSession::open(&self.home, id, equipment).await
     }
 
@@ -91,11 +91,11 @@ impl Kernel {
         header
             .lease
             .as_ref()
-            .is_some_and(|lease| lease.expires > now && !holder::is_gone(&lease.owner))
+            .is_some_and(|lease| lease.expires > now && !lease_owner::is_gone(&lease.owner))
     }
 
     /// Listens to every session of this kernel. The queue holds `capacity` notifications; a
-    /// listener that is slower is told how many it missed.
+    /// listener that is slower learns how many it missed.
     #[must_use]
     pub fn subscribe(&self, capacity: usize) -> Subscription {
         self.home.kernel.bus().subscribe(capacity)

@@ -10,33 +10,39 @@
 //! as it happens, so a process that dies leaves a session that another one opens and goes on with.
 
 pub mod approve;
-pub mod bounds;
 mod cache_key;
-pub mod ceiling;
 pub mod config;
 mod context;
 mod delegation;
 pub mod error;
 mod gauge;
 mod handle;
-mod holder;
 pub mod hook;
 mod kernel;
+mod lease_owner;
+pub mod limits;
 pub mod media;
 pub mod model;
 pub mod notify;
 mod panic;
+pub mod permissions;
 mod session;
 pub mod subagents;
 pub mod tool;
 mod turn;
 
 pub use cache_key::cache_key;
-pub use config::{Budget, Equipment, Prices, Settings};
+pub use config::{Budget, Prices, SessionConfig, Settings};
 pub use delegation::{Delegate, Delegation};
 pub use error::{Error, Result};
 pub use gauge::Gauge;
 pub use kernel::{Kernel, KernelBuilder};
-pub use notify::event::TurnUsage as Spent;
+pub use notify::event::TurnUsage;
 pub use session::{AgentSession, Branched, Delegated, NewSession, Prompt};
 pub use turn::{Compacted, Status, Turn};
+
+// The names of before, until every crate uses those above.
+#[doc(hidden)]
+pub use self::{SessionConfig as Equipment, TurnUsage as Spent};
+#[doc(hidden)]
+pub use self::{limits as bounds, permissions as ceiling};

@@ -7,7 +7,7 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use serde::Serialize;
 
-use crate::media::{Attached, Takes};
+use crate::media::{Attached, Capabilities};
 pub use crate::notify::event::{EndReason, TokenUsage};
 use crate::tool::{ToolCall, ToolSpec};
 
@@ -19,14 +19,14 @@ pub trait Model: Send + Sync {
     /// How many tokens a request and its answer may have, where known.
     fn context_window(&self) -> Option<u64>;
 
-    /// What it takes along with a request beside words: nothing, unless it says more. What it takes
-    /// is read for it into [`Request::attached`].
-    fn takes(&self) -> Takes {
-        Takes::default()
+    /// What a request to it may carry besides text; nothing by default. The kernel reads the bytes
+    /// of such attachments into [`Request::attached`].
+    fn takes(&self) -> Capabilities {
+        Capabilities::default()
     }
 
-    /// Whether it can be asked at all. What is missing, such as a key, is told before a session is
-    /// made or a prompt stored; nothing is sent for this.
+    /// Whether it can be asked at all. The kernel calls this before it makes a session or stores a
+    /// prompt, so that a missing key is reported first. Sends nothing.
     ///
     /// # Errors
     /// What the person has to bring first.
@@ -39,7 +39,7 @@ pub trait Model: Send + Sync {
     /// # Errors
     /// When the request was not accepted; what goes wrong later comes as an item of the stream,
     /// which then ends.
-    fn stream<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, ModelResult<Pieces<'a>>>;
+    fn stream<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, ModelResult<AnswerStream<'a>>>;
 
     /// The body that [`stream`](Self::stream) would send, byte for byte, without sending it.
     ///
@@ -48,9 +48,12 @@ pub trait Model: Send + Sync {
     fn body(&self, request: &Request) -> ModelResult<Vec<u8>>;
 }
 
-/// The pieces of an answer, in order; [`Piece::End`] is the last of a whole one. What is more than
-/// [an answer may be](crate::bounds) is not listened to.
-pub type Pieces<'a> = BoxStream<'a, ModelResult<Piece>>;
+#[doc(hidden)]
+pub use self::{AnswerStream as Pieces, StreamEvent as Piece};
+
+/// The pieces of an answer, in order; [`StreamEvent::End`] is the last of a whole one. What is more than
+/// [an answer may be](crate::limits) is not listened to.
+pub type AnswerStream<'a> = BoxStream<'a, ModelResult<StreamEvent>>;
 
 /// The result of asking a model.
 pub type ModelResult<T> = Result<T, ModelError>;
@@ -97,9 +100,9 @@ pub struct Options {
     pub patience: Option<Duration>,
 }
 
-/// A piece of an answer.
+/// A part of an answer, as it is streamed.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Piece {
+pub enum StreamEvent {
     /// More text.
     Text(String),
     /// More of what the model thinks aloud.

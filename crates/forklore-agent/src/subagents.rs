@@ -8,15 +8,15 @@ use forklore_core::{Data, Header};
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::ceiling::{Below, Ceiling, permission};
-use crate::config::{Budget, Equipment};
+use crate::config::{Budget, SessionConfig};
 use crate::delegation::{Delegate, Delegation};
+use crate::permissions::{Below, Ceiling, permission};
 use crate::tool::{ToolCall, ToolSpec};
 
 /// The tool's name.
 pub const DELEGATE: &str = "delegate";
 
-/// How many characters of a sub-agent's name are kept.
+/// The most characters of a sub-agent's name.
 const NAME: usize = 80;
 
 /// How far handing down may go, as a user's configuration says it.
@@ -26,7 +26,7 @@ pub struct Limits {
     /// How deep sub-agents may have sub-agents: with 1 only the session that a person talks to has
     /// any, with 0 none.
     pub depth: u32,
-    /// How often the model of a sub-agent may be asked.
+    /// How often the model of a sub-agent may be arguments.
     pub model_calls: u32,
     /// How many tokens it may take, in and out.
     pub tokens: Option<u64>,
@@ -52,10 +52,10 @@ pub struct Subagents {
     depth: u32,
 }
 
-/// What a call says.
+/// The arguments of a call.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, expecting = "an object with `task`")]
-struct Asked {
+struct Arguments {
     task: String,
     name: Option<String>,
     tools: Option<BTreeSet<String>>,
@@ -114,30 +114,30 @@ impl Delegation for Subagents {
         &self,
         call: &ToolCall,
         header: &Header,
-        equipment: &Equipment,
+        equipment: &SessionConfig,
     ) -> Result<Delegate, String> {
-        let asked: Asked =
+        let arguments: Arguments =
             call.arguments.readable().read().map_err(|why| format!("the arguments: {why}"))?;
-        if asked.task.trim().is_empty() {
+        if arguments.task.trim().is_empty() {
             return Err("the task is empty".to_owned());
         }
         let policy = &equipment.policy;
-        let named = asked.tools.map(|names| {
+        let named = arguments.tools.map(|names| {
             names.iter().map(|name| permission(&**policy, name)).collect::<BTreeSet<_>>()
         });
         let ceiling = Ceiling::from(header.permissions.clone()).and(&named.into());
         let below = self.below().filter(|_| ceiling.allows(&permission(&**policy, DELEGATE)));
         let tools = Below::new(equipment.tools.clone(), policy.clone(), ceiling.clone());
         let equipment =
-            Equipment { tools: Arc::new(tools), delegation: below, ..equipment.clone() };
-        let name = asked.name.map(|name| name.chars().take(NAME).collect::<String>());
+            SessionConfig { tools: Arc::new(tools), delegation: below, ..equipment.clone() };
+        let name = arguments.name.map(|name| name.chars().take(NAME).collect::<String>());
         Ok(Delegate {
             agent: name.clone(),
             title: name,
             permissions: ceiling.into_permissions(),
             equipment: Some(equipment),
             budget: self.budget(),
-            ..Delegate::new(&asked.task)
+            ..Delegate::new(&arguments.task)
         })
     }
 }

@@ -26,7 +26,7 @@ pub trait Tools: Send + Sync {
     ) -> BoxFuture<'a, ToolOutcome>;
 }
 
-/// A tool as the model is told of it.
+/// A tool as the model sees it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ToolSpec {
     /// The name by which it is called.
@@ -67,27 +67,27 @@ pub struct CallContext {
     pub progress: Progress,
 }
 
-/// Who is told of the steps of a call: by default nobody.
+/// The listener of a call's progress; by default nobody.
 #[derive(Clone, Default)]
 pub struct Progress(Option<Arc<dyn Fn(Step) + Send + Sync>>);
 
 impl Progress {
-    /// Every step goes to `told`, which must not wait.
-    pub fn to(told: impl Fn(Step) + Send + Sync + 'static) -> Self {
-        Self(Some(Arc::new(told)))
+    /// Every step goes to `listener`, which must not wait.
+    pub fn to(listener: impl Fn(Step) + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(listener)))
     }
 
-    /// Tells of a step.
+    /// Reports a step.
     pub fn tell(&self, step: Step) {
-        if let Some(told) = &self.0 {
-            told(step);
+        if let Some(listener) = &self.0 {
+            listener(step);
         }
     }
 }
 
 impl fmt::Debug for Progress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.0.is_some() { "Progress(told)" } else { "Progress(nobody)" })
+        f.write_str(if self.0.is_some() { "Progress(listener)" } else { "Progress(nobody)" })
     }
 }
 

@@ -2,31 +2,35 @@
 
 use super::Context;
 use crate::approve::{Answer, Question};
-use crate::hook::{Judged, Matter};
-use crate::notify::event::{Answered, Asked, HookFailure};
+use crate::hook::{HookInput, HookOutcome};
+use crate::notify::event::{ApprovalAnswer, ApprovalQuestion, HookFailure};
 use crate::notify::{Identity, KernelEvent};
 use crate::tool::ToolCall;
 use crate::{Error, Result};
 
 impl Context {
     /// Asks the hooks, and the person where a hook wants that.
-    pub(crate) async fn judge<'a>(&self, identity: &'a Identity, matter: Matter<'a>) -> Judged<'a> {
-        let gate = matter.gate();
+    pub(crate) async fn judge<'a>(
+        &self,
+        identity: &'a Identity,
+        input: HookInput<'a>,
+    ) -> HookOutcome<'a> {
+        let gate = input.gate();
         let patience = self.config().settings.hook_patience;
-        let mut judged = self.kernel.hooks().judge(identity, matter, patience).await;
+        let mut judged = self.kernel.hooks().judge(identity, input, patience).await;
         for (hook, error) in &judged.failed {
             let (hook, error, gate) = (hook.clone(), error.clone(), gate.what().to_owned());
             self.announce_as(identity, KernelEvent::HookError(HookFailure { hook, gate, error }));
         }
         if judged.denied.is_none() {
             for (hook, prompt) in std::mem::take(&mut judged.questions) {
-                let call = match &judged.matter {
-                    Matter::Call { call } => Some(call.clone()),
+                let call = match &judged.input {
+                    HookInput::Call { call } => Some(call.clone()),
                     _ => None,
                 };
                 let is_call = call.is_some();
                 let answer = self.ask_person(identity, call, prompt).await;
-                judged.asked = true;
+                judged.person_asked = true;
                 if !is_call {
                     self.announce_answer(identity, None, answer.as_ref().err());
                 }
@@ -39,7 +43,7 @@ impl Context {
         judged
     }
 
-    /// Tells what a person said; `no` is why not.
+    /// Announces the answer of a person; `no` is the reason for a denial.
     pub(crate) fn announce_answer(
         &self,
         identity: &Identity,
@@ -47,7 +51,7 @@ impl Context {
         no: Option<&String>,
     ) {
         let tool_call_id = call.map(str::to_owned);
-        let answered = Answered { tool_call_id, reason: no.cloned() };
+        let answered = ApprovalAnswer { tool_call_id, reason: no.cloned() };
         let event = match no {
             Some(_) => KernelEvent::ApprovalDenied(answered),
             None => KernelEvent::ApprovalGranted(answered),
@@ -59,13 +63,13 @@ impl Context {
     pub(crate) async fn must_pass<'a>(
         &self,
         identity: &'a Identity,
-        matter: Matter<'a>,
-    ) -> Result<(Matter<'a>, Vec<String>)> {
-        let what = matter.gate().what();
-        let judged = self.judge(identity, matter).await;
+        input: HookInput<'a>,
+    ) -> Result<(HookInput<'a>, Vec<String>)> {
+        let what = input.gate().what();
+        let judged = self.judge(identity, input).await;
         match judged.denied {
             Some((by, reason)) => Err(Error::Denied { what, by, reason }),
-            None => Ok((judged.matter, judged.injected)),
+            None => Ok((judged.input, judged.injected)),
         }
     }
 
@@ -78,12 +82,12 @@ impl Context {
         prompt: String,
     ) -> Result<Option<String>, String> {
         let question = Question { session: identity.session_id.clone(), call, prompt };
-        let asked = Asked {
+        let announced = ApprovalQuestion {
             session: question.session.clone(),
             call: question.call.as_ref().map(ToolCall::to_event),
             prompt: question.prompt.clone(),
         };
-        self.announce_as(identity, KernelEvent::ApprovalRequired(asked));
+        self.announce_as(identity, KernelEvent::ApprovalRequired(announced));
         let config = self.config();
         let interrupted = async {
             match self.cancel_token() {

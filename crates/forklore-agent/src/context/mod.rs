@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use forklore_core::{Header, SessionId};
 use tokio_util::sync::CancellationToken;
 
-use crate::config::Equipment;
+use crate::config::SessionConfig;
 use crate::handle::KernelHandle;
 use crate::notify::event::NoDetails;
 use crate::notify::{Bus, Identity, KernelEvent, Notification, Subscription};
@@ -18,7 +18,7 @@ pub(crate) struct Context {
     pub(crate) kernel: KernelHandle,
     /// The name under which this runtime holds leases.
     pub(crate) owner: String,
-    config: Mutex<Equipment>,
+    config: Mutex<SessionConfig>,
     ids: Mutex<Ids>,
     /// What interrupts the work that runs, while some does.
     cancel: Mutex<Option<CancellationToken>>,
@@ -32,7 +32,7 @@ struct Ids {
 }
 
 impl Context {
-    pub(crate) fn new(kernel: &KernelHandle, identity: Identity, config: Equipment) -> Self {
+    pub(crate) fn new(kernel: &KernelHandle, identity: Identity, config: SessionConfig) -> Self {
         Self {
             kernel: kernel.clone(),
             owner: kernel.new_owner(),
@@ -67,11 +67,11 @@ impl Context {
     }
 
     /// The configuration: a copy.
-    pub(crate) fn config(&self) -> Equipment {
+    pub(crate) fn config(&self) -> SessionConfig {
         lock(&self.config).clone()
     }
 
-    pub(crate) fn change_config(&self, change: impl FnOnce(&mut Equipment)) {
+    pub(crate) fn change_config(&self, change: impl FnOnce(&mut SessionConfig)) {
         change(&mut lock(&self.config));
     }
 

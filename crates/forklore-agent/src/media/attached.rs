@@ -11,7 +11,7 @@ use forklore_core::attachment::{Mention, mentions};
 use forklore_core::{AttachmentId, Content, Message, Part};
 use forklore_engine::Engine;
 
-use super::{Media, NotSent, Takes, is_text, sniff};
+use super::{Capabilities, Media, NotSent, is_text, sniff};
 
 /// The attachments that the messages of a request name, as its model takes them. A clone is cheap.
 #[derive(Clone, Default)]
@@ -29,7 +29,7 @@ pub(crate) type Named = (AttachmentId, String);
 impl Attached {
     /// Reads what these messages name, as far as the model takes it. That may take long.
     #[must_use]
-    pub fn read(engine: &Engine, messages: &[Message], takes: &Takes) -> Self {
+    pub fn read(engine: &Engine, messages: &[Message], takes: &Capabilities) -> Self {
         let named = messages.iter().flat_map(named).collect::<Vec<_>>();
         Self::default().and(engine, named, takes, &Self::default())
     }
@@ -52,7 +52,7 @@ impl Attached {
         mut self,
         engine: &Engine,
         named: impl IntoIterator<Item = Named>,
-        takes: &Takes,
+        takes: &Capabilities,
         known: &Self,
     ) -> Self {
         for (id, media_type) in named {
@@ -126,7 +126,7 @@ fn read(
     engine: &Engine,
     id: &AttachmentId,
     media_type: &str,
-    takes: &Takes,
+    takes: &Capabilities,
 ) -> Result<Media, NotSent> {
     let most = takes.most_of(media_type).filter(|most| *most > 0).ok_or(NotSent::NotTaken)?;
     let mut bytes = UpTo { most, bytes: Vec::new(), is_more: false };

@@ -1,6 +1,6 @@
-//! What goes along with a request beside words: images, documents, texts that are attached.
+//! Attachments of a request: images, documents, text files.
 //!
-//! A model says what it [`Takes`]. The bytes of the attachments that a history names are read once
+//! A model says its [`Capabilities`]. The bytes of the attachments that a history names are read once
 //! ([`Attached`]) and made what they are sent as ([`Media`]); a [`Room`] says of one after the
 //! other, from the beginning of a request on, whether it is sent. So what is sent of a message
 //! depends on what stands before it and never on what comes behind (SPEC 15).
@@ -14,9 +14,12 @@ pub(crate) use attached::{Named, named};
 pub use room::Room;
 pub use sniff::{Sniffed, media_type, sniff};
 
-/// What a model takes along with a request. By default nothing: it is told the names.
+#[doc(hidden)]
+pub use self::Capabilities as Takes;
+
+/// What a request to a model may carry. By default nothing: the model sees names only.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Takes {
+pub struct Capabilities {
     /// The media types of images.
     pub images: &'static [&'static str],
     /// Whether it takes PDF.
@@ -44,7 +47,7 @@ pub struct Crowd {
     pub side: u32,
 }
 
-impl Takes {
+impl Capabilities {
     /// The most bytes of an attachment of this media type that are of any use: none is sent of a
     /// larger one.
     fn most_of(&self, media_type: &str) -> Option<usize> {
@@ -83,7 +86,7 @@ pub enum Media {
     Text(String),
 }
 
-/// Why something is told by its name and not sent.
+/// Why an attachment is named and not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotSent {

@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
-use super::{Media, NotSent, Sniffed, Takes, sniff};
+use super::{Capabilities, Media, NotSent, Sniffed, sniff};
 
 /// As much base64 tells what most images are; only of others the whole is looked at.
 const HEAD: usize = 64 << 10;
@@ -11,7 +11,7 @@ const HEAD: usize = 64 << 10;
 /// The room in a request, as it is filled in the order of the messages.
 #[derive(Clone, Debug)]
 pub struct Room<'a> {
-    takes: &'a Takes,
+    takes: &'a Capabilities,
     bytes: usize,
     images: usize,
     /// The longest side of those that are sent.
@@ -21,7 +21,7 @@ pub struct Room<'a> {
 impl<'a> Room<'a> {
     /// That of a request to a model that takes this.
     #[must_use]
-    pub fn of(takes: &'a Takes) -> Self {
+    pub fn of(takes: &'a Capabilities) -> Self {
         Self { takes, bytes: 0, images: 0, longest: 0 }
     }
 
@@ -108,7 +108,7 @@ mod tests {
     use super::super::Crowd;
     use super::*;
 
-    const TAKES: Takes = Takes {
+    const TAKES: Capabilities = Capabilities {
         images: &["image/png"],
         documents: false,
         most: 100,
@@ -163,7 +163,7 @@ mod tests {
         ];
         let no = Err(NotSent::NotTaken);
         assert_eq!(taken(&all), [no, Ok(()), Err(NotSent::TooLarge), no]);
-        let nothing = Takes::default();
+        let nothing = Capabilities::default();
         assert_eq!(Room::of(&nothing).take(&png(1, 1)), no);
         assert_eq!(Room::of(&nothing).take_base64("image/png", "AA=="), no.map(|()| unreachable()));
     }
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn base64_has_to_be_what_it_is_said_to_be() {
-        let takes = Takes { most: 1 << 20, most_together: 1 << 20, ..TAKES };
+        let takes = Capabilities { most: 1 << 20, most_together: 1 << 20, ..TAKES };
         let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x02\0\0\0\x03\x08\x06\0\0\0";
         let sound = BASE64_STANDARD.encode(png);
         let mut room = Room::of(&takes);
@@ -200,7 +200,7 @@ mod tests {
             jpeg.extend(vec![0; 0xfffd]);
         }
         jpeg.extend(b"\xff\xc0\0\x11\x08\0\x02\0\x03\x03\x01\"\0\x02\x11\x01\x03\x11\x01");
-        let takes = Takes { images: &["image/jpeg"], ..takes };
+        let takes = Capabilities { images: &["image/jpeg"], ..takes };
         let sniffed = Sniffed { media_type: "image/jpeg", size: Some((3, 2)) };
         let base64 = BASE64_STANDARD.encode(jpeg);
         assert_eq!(Room::of(&takes).take_base64("image/jpeg", &base64), Ok(sniffed));

@@ -42,7 +42,7 @@ impl Bus {
 
     pub(crate) fn announce(&self, notification: &Arc<Notification>) {
         for sink in &self.sinks {
-            // A sink that breaks must not break the turn of which it is told.
+            // A sink that panics must not end the turn.
             let _ = catch_unwind(AssertUnwindSafe(|| sink.take(notification)));
         }
         self.queues().retain(|queue| {

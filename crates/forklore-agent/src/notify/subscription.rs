@@ -22,12 +22,12 @@ pub enum Heard {
     Missed(Missed),
 }
 
-/// How many notifications a listener was too slow for.
+/// How many notifications were dropped because the listener was slow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Missed {
     /// Pieces of answers; what they were pieces of comes whole.
     pub ephemeral: u64,
-    /// Others: what they told of is in the log.
+    /// Others, whose content is in the log.
     pub lasting: u64,
 }
 
@@ -41,14 +41,14 @@ pub struct Subscription {
 /// The end at which notifications come in.
 #[derive(Debug)]
 pub(super) struct Queue {
-    held: Mutex<Held>,
+    items: Mutex<Items>,
     waker: AtomicWaker,
     capacity: usize,
 }
 
 #[derive(Debug, Default)]
-struct Held {
-    items: VecDeque<Heard>,
+struct Items {
+    queue: VecDeque<Heard>,
     closed: bool,
 }
 
@@ -56,7 +56,7 @@ impl Subscription {
     /// A queue of `capacity` notifications, and what reads it.
     pub(super) fn new(capacity: usize) -> (Arc<Queue>, Self) {
         let queue = Arc::new(Queue {
-            held: Mutex::default(),
+            items: Mutex::default(),
             waker: AtomicWaker::new(),
             capacity: capacity.max(1),
         });
@@ -67,30 +67,30 @@ impl Subscription {
 impl Queue {
     /// Takes a notification, or counts it as missed where there is no room.
     pub(super) fn push(&self, notification: &Arc<Notification>) {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut items = self.items.lock().unwrap_or_else(PoisonError::into_inner);
         let ephemeral = notification.is_ephemeral();
-        let room = if ephemeral { self.capacity } else { self.capacity.saturating_mul(LASTING) };
-        if held.items.len() < room {
-            held.items.push_back(Heard::Told(notification.clone()));
+        let most = if ephemeral { self.capacity } else { self.capacity.saturating_mul(LASTING) };
+        if items.queue.len() < most {
+            items.queue.push_back(Heard::Told(notification.clone()));
         } else {
-            held.miss(ephemeral);
+            items.miss(ephemeral);
         }
-        drop(held);
+        drop(items);
         self.waker.wake();
     }
 
     pub(super) fn close(&self) {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner).closed = true;
+        self.items.lock().unwrap_or_else(PoisonError::into_inner).closed = true;
         self.waker.wake();
     }
 }
 
-impl Held {
+impl Items {
     fn miss(&mut self, ephemeral: bool) {
-        if !matches!(self.items.back(), Some(Heard::Missed(_))) {
-            self.items.push_back(Heard::Missed(Missed::default()));
+        if !matches!(self.queue.back(), Some(Heard::Missed(_))) {
+            self.queue.push_back(Heard::Missed(Missed::default()));
         }
-        if let Some(Heard::Missed(missed)) = self.items.back_mut() {
+        if let Some(Heard::Missed(missed)) = self.queue.back_mut() {
             missed.ephemeral += u64::from(ephemeral);
             missed.lasting += u64::from(!ephemeral);
         }
@@ -102,10 +102,10 @@ impl Stream for Subscription {
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Heard>> {
         self.queue.waker.register(context.waker());
-        let mut held = self.queue.held.lock().unwrap_or_else(PoisonError::into_inner);
-        match held.items.pop_front() {
+        let mut items = self.queue.items.lock().unwrap_or_else(PoisonError::into_inner);
+        match items.queue.pop_front() {
             Some(heard) => Poll::Ready(Some(heard)),
-            None if held.closed => Poll::Ready(None),
+            None if items.closed => Poll::Ready(None),
             None => Poll::Pending,
         }
     }

@@ -19,7 +19,7 @@ impl AgentSession {
             let mut at = 0;
             while let Some(above) = ending.get(at).cloned() {
                 let below = alive.iter().filter(|inner| {
-                    inner.is_below(&above) && !ending.iter().any(|known| Arc::ptr_eq(known, inner))
+                    inner.is_below(&above) && !ending.iter().any(|other| Arc::ptr_eq(other, inner))
                 });
                 let below: Vec<_> = below.cloned().collect();
                 ending.extend(below);

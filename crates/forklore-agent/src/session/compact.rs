@@ -8,8 +8,8 @@ use crate::turn::{Compacted, Log, compact};
 use crate::{Error, Result};
 
 impl AgentSession {
-    /// How full the context is, from the log alone: what the last call of the model told, here or
-    /// in the history that a fork inherited, and what was written since.
+    /// How full the context is, from the log alone: the usage of the last call of the model, here or
+    /// in the history that a fork inherited, and an estimate of what was written since.
     ///
     /// # Errors
     /// `not_found`, `corrupt`.
@@ -31,7 +31,7 @@ impl AgentSession {
         let (mut log, header) = Log::open(&inner.context, &mut view).await?;
         let key = cache_key(&header.root_id);
         let compacted =
-            compact(&mut log, &self.equipment(), key, CompactionReason::Asked, &running.cancel)
+            compact(&mut log, &self.equipment(), key, CompactionReason::Requested, &running.cancel)
                 .await;
         log.close().await;
         compacted

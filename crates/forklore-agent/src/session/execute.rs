@@ -6,7 +6,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::{AgentSession, Inner, Prompt};
-use crate::hook::Matter;
+use crate::hook::HookInput;
 use crate::notify::KernelEvent;
 use crate::notify::event::{
     NoDetails, PromptAnswered, PromptSubmitted, ProviderFailure, SessionBegan, TurnEnded,
@@ -15,13 +15,13 @@ use crate::notify::event::{
 use crate::turn::{Course, Log, Run, Status, Turn, event, user_message};
 use crate::{Error, Result};
 
-/// What a model is told whose answer was cut short, when the turn is gone on with.
+/// The message to a model whose answer was cut short, when the turn continues.
 const GO_ON: &str = "[Your last answer was cut off. Go on from where it stopped.]";
 
 impl AgentSession {
     /// Runs a turn: the prompt, a text or one with attachments, is stored, the model is asked and
-    /// its tools are called until it has no more to say. Everything is in the log before it is announced. The session's lease is
-    /// held meanwhile, so no other runtime writes to it.
+    /// its tools are called until it has no more to say. Everything is in the log before it is
+    /// announced. The turn holds the session's lease, so no other runtime writes to it.
     ///
     /// Dropping the future breaks the turn off like a killed process: what was stored stays, and
     /// [`resume`](Self::resume) or the next prompt goes on.
@@ -42,16 +42,16 @@ impl AgentSession {
         let running = inner.context.begin();
         inner.make_ready().await?;
         let identity = inner.context.identity();
-        let matter = Matter::Prompt { text: prompt.text.clone(), parts: &prompt.parts };
-        let (matter, injected) = inner.context.must_pass(&identity, matter).await?;
-        let text = match matter {
-            Matter::Prompt { text, .. } => text,
+        let input = HookInput::Prompt { text: prompt.text.clone(), parts: &prompt.parts };
+        let (input, injected) = inner.context.must_pass(&identity, input).await?;
+        let text = match input {
+            HookInput::Prompt { text, .. } => text,
             _ => prompt.text.clone(),
         };
-        let said = prompt.event(&text)?;
+        let message = prompt.event(&text)?;
         let (mut log, header) = Log::open(&inner.context, &mut view).await?;
         let turn = async {
-            log.append(inner.first_events(&header, said, &injected)?).await?;
+            log.append(inner.first_events(&header, message, &injected)?).await?;
             inner.announce_start(&header);
             let submitted = PromptSubmitted { prompt: text.clone(), parts: prompt.announced() };
             inner.context.announce(KernelEvent::PromptSubmit(submitted));
@@ -95,7 +95,7 @@ impl AgentSession {
 }
 
 impl Inner {
-    /// Says what the model lacks before anything is made or stored for it.
+    /// Checks that the model can be asked, before anything is made or stored.
     pub(super) fn model_is_ready(&self) -> Result<()> {
         self.context.config().model.ready().map_err(Error::NotReady)
     }
@@ -103,7 +103,7 @@ impl Inner {
     fn first_events(
         &self,
         header: &Header,
-        said: NewEvent,
+        prompt: NewEvent,
         injected: &[String],
     ) -> Result<Vec<NewEvent>> {
         let mut events = Vec::new();
@@ -111,7 +111,7 @@ impl Inner {
         if let Some(system) = self.context.config().system.filter(|_| empty) {
             events.push(event(EventType::SYSTEM_MESSAGE, json!({"content": system}))?);
         }
-        events.push(said);
+        events.push(prompt);
         for text in injected {
             events.push(user_message(text, true)?);
         }
@@ -130,7 +130,7 @@ impl Inner {
         let status = match run.run(log, &mut course).await {
             Ok(status) => status,
             Err(error) => {
-                // What failed may be the log itself; then it is told all the same.
+                // The log itself may have failed; the caller learns of the first error.
                 let _ = log.append(vec![event(EventType::TURN_FAILED, error.record())?]).await;
                 if let Error::Model { attempts, source } = &error {
                     self.context.announce(KernelEvent::ProviderError(ProviderFailure {
@@ -156,7 +156,7 @@ impl Inner {
             text: course.text,
             model_calls: course.model_calls,
             tool_calls: course.tool_calls,
-            usage: course.spent,
+            usage: course.usage,
             head_seq: log.head(),
         })
     }

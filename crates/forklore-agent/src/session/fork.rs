@@ -5,7 +5,7 @@ use forklore_engine::{Fork, Forked, Summarize};
 
 use super::summarize::{Part, summarize};
 use super::{AgentSession, Inner};
-use crate::hook::Matter;
+use crate::hook::HookInput;
 use crate::notify::Identity;
 use crate::{Error, Result};
 
@@ -113,9 +113,11 @@ impl Inner {
             parent_id: Some(here.session_id),
             root_id: here.root_id,
         };
-        let matter = Matter::Fork { kind: request.kind, fork: Some(request) };
-        self.context.must_pass(&child, matter).await?;
-        self.context.must_pass(&child, Matter::Ready { config: request.config.as_ref() }).await?;
+        let input = HookInput::Fork { kind: request.kind, fork: Some(request) };
+        self.context.must_pass(&child, input).await?;
+        self.context
+            .must_pass(&child, HookInput::Ready { config: request.config.as_ref() })
+            .await?;
         Ok(())
     }
 }

@@ -5,7 +5,7 @@ use forklore_engine::{Create, Engine, Fork, Result as EngineResult};
 
 use super::delegate::create_delegate;
 use super::{AgentSession, Inner, NewSession};
-use crate::hook::Matter;
+use crate::hook::HookInput;
 use crate::notify::{Identity, KernelEvent};
 use crate::{Error, Result};
 
@@ -40,15 +40,17 @@ impl Inner {
             let id = identity.session_id.clone();
             let header = self.context.kernel.run(move |engine| engine.show(&id)).await?;
             let config = header.config.as_ref();
-            self.context.must_pass(&identity, Matter::Ready { config }).await?;
+            self.context.must_pass(&identity, HookInput::Ready { config }).await?;
             self.state().ready = true;
             return Ok(());
         };
         let identity = self.find_family(identity, &plan).await?;
-        self.context.must_pass(&identity, Matter::Ready { config: plan.config.as_ref() }).await?;
+        self.context
+            .must_pass(&identity, HookInput::Ready { config: plan.config.as_ref() })
+            .await?;
         if plan.parent_id.is_some() {
-            let matter = Matter::Fork { kind: SessionKind::Delegate, fork: None };
-            self.context.must_pass(&identity, matter).await?;
+            let input = HookInput::Fork { kind: SessionKind::Delegate, fork: None };
+            self.context.must_pass(&identity, input).await?;
         }
         let id = Some(identity.session_id.clone());
         let header = self.context.kernel.run(move |engine| match plan.parent_id.clone() {

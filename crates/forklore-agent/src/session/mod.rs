@@ -23,7 +23,7 @@ pub use new::NewSession;
 pub use prompt::Prompt;
 
 use crate::Result;
-use crate::config::Equipment;
+use crate::config::SessionConfig;
 use crate::context::Context;
 use crate::handle::KernelHandle;
 use crate::model::Model;
@@ -61,7 +61,7 @@ struct State {
 }
 
 impl AgentSession {
-    pub(crate) fn planned(home: &Home, new: NewSession, config: Equipment) -> Self {
+    pub(crate) fn planned(home: &Home, new: NewSession, config: SessionConfig) -> Self {
         let id = new.id.clone().unwrap_or_else(|| home.kernel.engine().new_id());
         let identity = Identity {
             // A child's family is known when it is made ready.
@@ -73,17 +73,22 @@ impl AgentSession {
     }
 
     /// A session that is stored.
-    pub(crate) async fn open(home: &Home, id: &SessionId, config: Equipment) -> Result<Self> {
+    pub(crate) async fn open(home: &Home, id: &SessionId, config: SessionConfig) -> Result<Self> {
         let wanted = id.clone();
         let header = home.kernel.run(move |engine| engine.show(&wanted)).await?;
         Ok(Self::of(home, &header, config))
     }
 
-    fn of(home: &Home, header: &Header, config: Equipment) -> Self {
+    fn of(home: &Home, header: &Header, config: SessionConfig) -> Self {
         Self::with(home, Identity::from(header), None, config)
     }
 
-    fn with(home: &Home, identity: Identity, plan: Option<NewSession>, config: Equipment) -> Self {
+    fn with(
+        home: &Home,
+        identity: Identity,
+        plan: Option<NewSession>,
+        config: SessionConfig,
+    ) -> Self {
         let inner = Arc::new(Inner {
             context: Arc::new(Context::new(&home.kernel, identity, config)),
             home: home.clone(),
@@ -113,12 +118,12 @@ impl AgentSession {
 
     /// What it works with: a copy.
     #[must_use]
-    pub fn equipment(&self) -> Equipment {
+    pub fn equipment(&self) -> SessionConfig {
         self.context().config()
     }
 
     /// Gives it other things to work with, from its next turn on.
-    pub fn equip(&self, change: impl FnOnce(&mut Equipment)) {
+    pub fn equip(&self, change: impl FnOnce(&mut SessionConfig)) {
         self.context().change_config(change);
     }
 
@@ -139,9 +144,9 @@ impl AgentSession {
         self.context().cancel_token().is_some()
     }
 
-    /// Interrupts the turn that runs, if one does. What it has said so far is kept, calls that run
-    /// are cancelled, and [`execute`](Self::execute) returns. A summary that is being written is
-    /// given up. Returns whether something ran that was not interrupted yet.
+    /// Interrupts the turn that runs, if one does. The part of the answer that came is stored, calls
+    /// that run are cancelled, and [`execute`](Self::execute) returns. A summary that is being
+    /// written is given up. Returns whether something ran that was not interrupted yet.
     pub fn interrupt(&self) -> bool {
         self.context().interrupt()
     }

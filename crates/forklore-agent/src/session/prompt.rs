@@ -1,4 +1,4 @@
-//! What the person says in a turn: words, and what goes along with them.
+//! The prompt of a turn: a text, and its attachments.
 
 use std::sync::Arc;
 
@@ -9,28 +9,28 @@ use serde_json::{Value, json};
 use crate::Result;
 use crate::turn::{event, user_message};
 
-/// What the person says in a turn. A text alone is one.
+/// The prompt of a turn. A text alone is one.
 #[derive(Clone, Debug, Default)]
 pub struct Prompt {
     pub(crate) text: String,
     pub(crate) parts: Vec<Part>,
-    /// What is named stays until it is written.
-    held: Vec<Arc<Held>>,
+    /// Pinned until the prompt is stored.
+    pinned: Vec<Arc<Held>>,
 }
 
 impl Prompt {
-    /// With something that was kept for it by
+    /// Adds an attachment that was stored by
     /// [`keep_attachment`](forklore_engine::Engine::keep_attachment), of this media type and, where
     /// it has one, of this name.
     #[must_use]
-    pub fn attach(mut self, held: Arc<Held>, media_type: &str, name: Option<&str>) -> Self {
+    pub fn attach(mut self, attachment: Arc<Held>, media_type: &str, name: Option<&str>) -> Self {
         self.parts.push(Part::Attachment {
-            r#ref: held.id.to_string(),
+            r#ref: attachment.id.to_string(),
             media_type: media_type.to_owned(),
             name: name.map(str::to_owned),
             missing: false,
         });
-        self.held.push(held);
+        self.pinned.push(attachment);
         self
     }
 

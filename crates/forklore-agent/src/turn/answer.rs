@@ -9,29 +9,29 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::cap::boundary;
 use super::new_event::{event, verbatim};
 use super::plain::plain;
+use super::truncate::boundary;
 use crate::Result;
-use crate::bounds::{BLOCKS, Measure, TooMuch};
 use crate::context::Context;
+use crate::limits::{BLOCKS, Measure, TooMuch};
 use crate::model::{
-    End, ModelError, ModelErrorKind, ModelName, ModelResult, Piece, Pieces, TokenUsage,
+    AnswerStream, End, ModelError, ModelErrorKind, ModelName, ModelResult, StreamEvent, TokenUsage,
 };
 use crate::notify::KernelEvent;
 use crate::notify::event::{self as announced, BlockEnded, BlockKind, BlockPiece, BlockStarted};
 use crate::tool::ToolCall;
 
-/// What a model has said.
+/// The answer of a model, as far as it has come.
 #[derive(Debug, Default)]
 pub(super) struct Answer {
     blocks: Vec<Block>,
     /// Thoughts whose block is not whole yet.
     thinking: String,
-    /// Whether its pieces are announced to nobody.
-    quiet: bool,
+    /// Whether its pieces are not announced.
+    unannounced: bool,
     measure: Measure,
-    /// What it takes so far and the request's name, where the provider said it before the end.
+    /// The usage so far and the request's id, if the provider sent them before the end.
     pub(super) so_far: Option<(TokenUsage, Option<String>)>,
     /// Set when the answer is whole.
     pub(super) end: Option<End>,
@@ -45,16 +45,16 @@ enum Block {
 }
 
 impl Answer {
-    /// One whose pieces are announced to nobody.
-    pub(super) fn quiet() -> Self {
-        Self { quiet: true, ..Self::default() }
+    /// An answer whose pieces are not announced.
+    pub(super) fn unannounced() -> Self {
+        Self { unannounced: true, ..Self::default() }
     }
 
     /// Listens until the answer is whole or the turn is interrupted.
     pub(super) async fn listen(
         &mut self,
         context: &Context,
-        mut pieces: Pieces<'_>,
+        mut pieces: AnswerStream<'_>,
         patience: Option<Duration>,
         cancel: &CancellationToken,
         provider: &str,
@@ -82,7 +82,7 @@ impl Answer {
                 piece = next => piece,
             };
             match piece {
-                Ok(Some(Ok(Piece::End(end)))) => {
+                Ok(Some(Ok(StreamEvent::End(end)))) => {
                     self.end_thinking().map_err(beyond)?;
                     self.end = Some(end);
                     return Ok(());
@@ -102,34 +102,34 @@ impl Answer {
     }
 
     /// Takes a piece. Of a text that is too much, what still fits is taken.
-    fn take(&mut self, context: &Context, mut piece: Piece) -> Result<(), TooMuch> {
+    fn take(&mut self, context: &Context, mut piece: StreamEvent) -> Result<(), TooMuch> {
         let measured = self.measure.take(&piece);
-        if let Err((too_much, room)) = measured {
-            let Piece::Text(text) = &mut piece else { return Err(too_much) };
-            text.truncate(boundary(text, room));
+        if let Err((too_much, fitting)) = measured {
+            let StreamEvent::Text(text) = &mut piece else { return Err(too_much) };
+            text.truncate(boundary(text, fitting));
         }
         match piece {
-            Piece::Text(text) => self.add_text(context, &text)?,
-            Piece::Thinking(text) => {
+            StreamEvent::Text(text) => self.add_text(context, &text)?,
+            StreamEvent::Thinking(text) => {
                 if self.thinking.is_empty() {
                     self.announce_start(context, BlockKind::Thinking);
                 }
                 self.announce_piece(context, BlockKind::Thinking, &text);
                 self.thinking.push_str(&text);
             }
-            Piece::Thought { text, opaque } => {
+            StreamEvent::Thought { text, opaque } => {
                 self.thinking.clear();
                 // What is not as its provider made it would not be taken back.
                 let opaque = opaque.filter(|opaque| opaque.read::<Value>().is_ok());
                 self.add(Block::Thought { text, opaque })?;
             }
-            Piece::Call(call) => {
+            StreamEvent::Call(call) => {
                 self.end_thinking()?;
                 self.announce_start(context, BlockKind::ToolCall);
                 self.add_call(context, call)?;
             }
-            Piece::Usage { usage, request_id } => self.so_far = Some((usage, request_id)),
-            Piece::End(_) => {}
+            StreamEvent::Usage { usage, request_id } => self.so_far = Some((usage, request_id)),
+            StreamEvent::End(_) => {}
         }
         measured.map_err(|(too_much, _)| too_much)
     }
@@ -184,7 +184,7 @@ impl Answer {
     }
 
     fn announce_start(&self, context: &Context, block_type: BlockKind) {
-        if !self.quiet {
+        if !self.unannounced {
             let block_index = self.blocks.len().saturating_sub(1);
             let started = BlockStarted { block_type, block_index };
             context.announce(KernelEvent::ContentBlockStart(started));
@@ -192,7 +192,7 @@ impl Answer {
     }
 
     fn announce_piece(&self, context: &Context, block_type: BlockKind, text: &str) {
-        if !self.quiet && context.is_heard() {
+        if !self.unannounced && context.is_heard() {
             let block_index = self.blocks.len().saturating_sub(1);
             let piece = BlockPiece { block_type, block_index, delta: text.to_owned() };
             context.announce(match block_type {
@@ -218,7 +218,7 @@ impl Answer {
         texts.collect::<Vec<_>>().join("\n")
     }
 
-    /// The events of a whole answer, in the order in which it was said. Of one that was
+    /// The events of a whole answer, in its order. Of one that was
     /// interrupted or broke off, the text that came, marked as a part.
     pub(super) fn events(&self, model: &ModelName) -> Result<Vec<NewEvent>> {
         if self.end.is_none() {

@@ -75,7 +75,7 @@ impl Child {
         event(EventType::SUBAGENT_EVENT, data)
     }
 
-    /// Its end; with its result where the model is not told it otherwise.
+    /// The record of its end. It has the result where no call brings it to the model.
     pub(crate) fn ended(&self, turn: &Result<Turn>, with_result: bool) -> Result<NewEvent> {
         let failed = failure(turn);
         let status = if failed.is_some() { "failed" } else { "finished" };

@@ -1,26 +1,28 @@
 //! Sub-agents that calls ask for: made before they work, each with its record.
 
+use super::authorize::Authorized;
 use super::child::{Child, Children};
-use super::decide::Decided;
 use super::log::Log;
 use crate::Result;
-use crate::config::Equipment;
+use crate::config::SessionConfig;
 use crate::delegation::{Delegation, delegation_of};
 
 /// Makes the sub-agents that calls ask for. Of a call that gets none, the reason is its result.
 pub(super) async fn make_children(
     log: &mut Log<'_>,
-    equipment: &Equipment,
+    equipment: &SessionConfig,
     children: &dyn Children,
-    decided: &mut [Decided],
+    authorized: &mut [Authorized],
 ) -> Result<Vec<Option<Child>>> {
-    let mut made = Vec::with_capacity(decided.len());
+    let mut made = Vec::with_capacity(authorized.len());
     let mut began = Vec::new();
-    for decided in decided.iter_mut() {
-        let allowed = decided.refused.is_none();
-        let delegation = delegation_of(equipment, &decided.call).filter(|_| allowed);
+    for authorized in authorized.iter_mut() {
+        let allowed = authorized.refused.is_none();
+        let delegation = delegation_of(equipment, &authorized.call).filter(|_| allowed);
         let child = match delegation {
-            Some(delegation) => make_child(log, equipment, children, &*delegation, decided).await,
+            Some(delegation) => {
+                make_child(log, equipment, children, &*delegation, authorized).await
+            }
             None => None,
         };
         if let Some(child) = &child {
@@ -37,16 +39,16 @@ pub(super) async fn make_children(
 
 async fn make_child(
     log: &Log<'_>,
-    equipment: &Equipment,
+    equipment: &SessionConfig,
     children: &dyn Children,
     delegation: &dyn Delegation,
-    decided: &mut Decided,
+    authorized: &mut Authorized,
 ) -> Option<Child> {
     let session = log.session().clone();
     let made = match log.context.kernel.run(move |engine| engine.show(&session)).await {
-        Ok(header) => match delegation.plan(&decided.call, &header, equipment) {
+        Ok(header) => match delegation.plan(&authorized.call, &header, equipment) {
             Ok(delegate) => {
-                let made = Child::make(children, log.context, delegate, Some(&decided.call));
+                let made = Child::make(children, log.context, delegate, Some(&authorized.call));
                 made.await.map_err(|error| error.to_string())
             }
             Err(reason) => Err(reason),
@@ -56,7 +58,7 @@ async fn make_child(
     match made {
         Ok(child) => Some(child),
         Err(reason) => {
-            decided.refused = Some(reason);
+            authorized.refused = Some(reason);
             None
         }
     }

@@ -11,8 +11,8 @@ use super::log::Log;
 use super::new_event::event;
 use super::summarize::summarize;
 use crate::Result;
-use crate::config::Equipment;
-use crate::hook::Matter;
+use crate::config::SessionConfig;
+use crate::hook::HookInput;
 use crate::notify::KernelEvent;
 use crate::notify::event::{CompactionReason, HistoryCompacted, HistoryCompaction};
 
@@ -36,7 +36,7 @@ pub struct Compacted {
 /// Compacts the history, where there is something to compact and no hook denies it.
 pub(crate) async fn compact(
     log: &mut Log<'_>,
-    equipment: &Equipment,
+    equipment: &SessionConfig,
     root_key: String,
     reason: CompactionReason,
     cancel: &CancellationToken,
@@ -46,7 +46,7 @@ pub(crate) async fn compact(
     let session = log.session().clone();
     let plan = context.kernel.run(move |engine| engine.plan_compaction(&session)).await?;
     let Some(plan) = plan else { return Ok(None) };
-    if context.judge(&identity, Matter::Compact { plan: &plan }).await.denied.is_some() {
+    if context.judge(&identity, HookInput::Compact { plan: &plan }).await.denied.is_some() {
         return Ok(None);
     }
     let model = &*equipment.model;
@@ -56,22 +56,22 @@ pub(crate) async fn compact(
     let (from_index, to_index) = (plan.from_index, plan.to_index);
     let compaction = HistoryCompaction { reason, from_index, to_index, tokens: tokens_before };
     context.announce(KernelEvent::ContextPreCompact(compaction));
-    let said = summarize(&context, equipment, &plan.messages, root_key, cancel).await?;
+    let summary = summarize(&context, equipment, &plan.messages, root_key, cancel).await?;
     if cancel.is_cancelled() {
-        log.append(usage_events(said.usage())).await?;
+        log.append(usage_events(summary.usage())).await?;
         return Ok(None);
     }
-    let (text, by, why) = match &said {
+    let (text, by, why) = match &summary {
         Summarize::ByModel { text, model, .. } => (text.clone(), Some(model.clone()), None),
         Summarize::Deterministic => (summary_text(&plan.summary), None, None),
         Summarize::Fallback { why, .. } => (summary_text(&plan.summary), None, Some(why.clone())),
     };
-    let strategy = said.strategy();
+    let strategy = summary.strategy();
     let content = format!("[Summary of the conversation so far]\n{text}");
     let data = json!({"from_index": from_index, "to_index": to_index, "content": content,
         "strategy": strategy, "model": by, "reason": reason.as_str(), "limitations": why});
     let mut events = vec![event(EventType::HISTORY_COMPACTION, data)?];
-    events.extend(usage_events(said.usage()));
+    events.extend(usage_events(summary.usage()));
     log.append(events).await?;
     log.look(model).await?;
     let made_room = log.view.bytes() < bytes_before;

@@ -10,7 +10,7 @@ use tokio::task::JoinHandle;
 
 use crate::context::Context;
 use crate::handle::KernelHandle;
-use crate::holder;
+use crate::lease_owner;
 use crate::{Error, Result};
 
 /// How soon it is looked again whether a session is free.
@@ -22,7 +22,7 @@ pub(crate) struct Lease {
     owner: String,
     session: Arc<Mutex<SessionId>>,
     renewing: JoinHandle<()>,
-    held: bool,
+    owned: bool,
 }
 
 impl Lease {
@@ -37,13 +37,13 @@ impl Lease {
                 Err(Error::Held { .. }) if began.elapsed() < wait && !context.is_cancelled() => {
                     tokio::time::sleep(AGAIN.min(wait)).await;
                 }
-                held => break held?,
+                header => break header?,
             }
         };
         let session = Arc::new(Mutex::new(session.clone()));
         let renewing = tokio::spawn(renew(kernel.clone(), session.clone(), owner.clone()));
         let lease =
-            Self { kernel: kernel.clone(), owner: owner.clone(), session, renewing, held: true };
+            Self { kernel: kernel.clone(), owner: owner.clone(), session, renewing, owned: true };
         Ok((lease, header))
     }
 
@@ -72,7 +72,7 @@ impl Lease {
     /// Gives it back. A lease that is somebody else's by now is left alone.
     pub(crate) async fn release(mut self) {
         self.renewing.abort();
-        self.held = false;
+        self.owned = false;
         self.leave().await;
     }
 }
@@ -81,7 +81,7 @@ impl Drop for Lease {
     fn drop(&mut self) {
         self.renewing.abort();
         // A turn whose future was dropped: nobody is there to wait.
-        if let Some(runtime) = Handle::try_current().ok().filter(|_| self.held) {
+        if let Some(runtime) = Handle::try_current().ok().filter(|_| self.owned) {
             let engine = self.kernel.engine().clone();
             let (session, owner) = (self.session(), self.owner.clone());
             let release = runtime.spawn_blocking(move || {
@@ -98,14 +98,14 @@ async fn hold(kernel: &KernelHandle, session: &SessionId, owner: &str) -> Result
     kernel.run(move |engine| Ok(take_over(engine, &session, &owner))).await?
 }
 
-/// Takes the lease, also from a holder whose process is gone: what that left is given back in its
-/// name, which only one of those who try can do, and none where the lease is another's by now.
+/// Takes the lease, also from an owner whose process is gone. It releases that lease in the owner's
+/// name, which succeeds for only one of those who try, and for none once another has the lease.
 fn take_over(engine: &Engine, session: &SessionId, owner: &str) -> Result<Header> {
     let refused = match engine.hold(session, owner) {
         Err(error) if error.holder().is_some() => error,
-        held => return Ok(held?),
+        header => return Ok(header?),
     };
-    let gone = refused.holder().filter(|holder| holder::is_gone(holder));
+    let gone = refused.holder().filter(|holder| lease_owner::is_gone(holder));
     if let Some(holder) = gone {
         // Somebody was faster where this fails; then the next line says who.
         let _ = engine.release(session, holder);
@@ -117,8 +117,8 @@ fn take_over(engine: &Engine, session: &SessionId, owner: &str) -> Result<Header
     Err(Error::Held { session: session.clone(), free_in, source: refused })
 }
 
-/// Renews well before the lease runs out. A renewal that fails is no matter here: the next append
-/// finds out what became of the session.
+/// Renews the lease well before it runs out. It ignores a renewal that fails: the next append finds
+/// out what became of the session.
 async fn renew(kernel: KernelHandle, session: Arc<Mutex<SessionId>>, owner: String) {
     loop {
         tokio::time::sleep(LEASE / 4).await;

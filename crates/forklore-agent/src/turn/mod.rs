@@ -4,25 +4,25 @@
 //! the kernel; sub-agents are made for it through a port ([`Children`]).
 
 mod answer;
-mod ask;
-mod cap;
+mod attach_result;
+mod authorize;
+mod call_model;
+mod call_usage;
 mod child;
 mod children;
 mod compact;
-mod decide;
-mod keep;
+mod execute_calls;
 mod lease;
 mod log;
 mod new_event;
 mod outcome;
 mod plain;
 mod run;
-mod spent;
+mod stuck_loop;
 mod summarize;
 mod tools;
-mod vain;
+mod truncate;
 mod view;
-mod work;
 
 pub(crate) use child::{Child, Children, Subagent};
 pub use compact::Compacted;

@@ -16,12 +16,12 @@ pub(crate) fn event(kind: EventType, mut data: Value) -> Result<NewEvent> {
 }
 
 /// The same of what holds JSON of others, such as a model's arguments: not a byte of that changes,
-/// so that a provider finds what it said in its cache.
+/// so that a provider finds its own words in its cache.
 pub(super) fn verbatim(kind: EventType, data: &impl Serialize) -> Result<NewEvent> {
     Ok(NewEvent::new(kind, Data::of(data)?))
 }
 
-/// What the person says, or what is said in their name.
+/// A message of the person, or one that is injected in their name.
 pub(crate) fn user_message(text: &str, injected: bool) -> Result<NewEvent> {
     let injected = injected.then_some(true);
     event(EventType::USER_MESSAGE, json!({"content": text, "injected": injected}))

@@ -3,7 +3,7 @@
 use forklore_core::SessionId;
 use serde::Serialize;
 
-use crate::notify::event::{TurnStatus, TurnUsage as Spent};
+use crate::notify::event::{TurnStatus, TurnUsage};
 
 /// What a turn came to.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -15,14 +15,14 @@ pub struct Turn {
     pub moved_from: Option<SessionId>,
     /// How it ended.
     pub status: Status,
-    /// What the model said last.
+    /// The last text of the model.
     pub text: String,
     /// How often the model answered.
     pub model_calls: u32,
     /// How many calls it made.
     pub tool_calls: u32,
     /// What it took.
-    pub usage: Spent,
+    pub usage: TurnUsage,
     /// The last log position.
     pub head_seq: i64,
 }

@@ -7,27 +7,27 @@ use forklore_engine::NewEvent;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::ask::{Asked, ask};
+use super::call_model::{ModelCall, call_model};
+use super::call_usage::Call;
 use super::child::Children;
 use super::compact::compact;
 use super::log::Log;
 use super::new_event::user_message;
 use super::outcome::Status;
-use super::spent::Call;
+use super::stuck_loop::StuckLoop;
 use super::tools::carry_out;
-use super::vain::Vain;
 use crate::Result;
 use crate::cache_key::cache_key;
-use crate::config::Equipment;
+use crate::config::SessionConfig;
 use crate::gauge::Gauge;
-use crate::hook::Matter;
+use crate::hook::HookInput;
 use crate::model::{EndReason, ModelErrorKind, Request};
 use crate::notify::KernelEvent;
-use crate::notify::event::{CompactionReason, ProviderAnswer, TurnUsage as Spent};
+use crate::notify::event::{CompactionReason, ProviderAnswer, TurnUsage};
 
 /// What a turn works with.
 pub(crate) struct Run<'a> {
-    pub(crate) equipment: &'a Equipment,
+    pub(crate) equipment: &'a SessionConfig,
     pub(crate) root: &'a SessionId,
     pub(crate) ceiling: Option<&'a BTreeSet<String>>,
     /// What the person stops it with.
@@ -45,15 +45,15 @@ pub(crate) struct Course {
     pub(crate) text: String,
     pub(crate) model_calls: u32,
     pub(crate) tool_calls: u32,
-    pub(crate) spent: Spent,
+    pub(crate) usage: TurnUsage,
     /// Whether a compaction made no room.
-    compacting_is_vain: bool,
-    vain: Vain,
+    compacting_made_no_room: bool,
+    stuck: StuckLoop,
 }
 
 impl<'a> Run<'a> {
     pub(crate) fn new(
-        equipment: &'a Equipment,
+        equipment: &'a SessionConfig,
         header: &'a Header,
         cancel: &'a CancellationToken,
         children: &'a dyn Children,
@@ -91,19 +91,19 @@ impl<'a> Run<'a> {
 
     async fn rounds(&self, log: &mut Log<'_>, course: &mut Course) -> Result<Status> {
         loop {
-            if let Some(spent) = self.is_spent(course) {
-                return Ok(Status::Incomplete(spent));
+            if let Some(budget) = self.exhausted_budget(course) {
+                return Ok(Status::Incomplete(budget));
             }
             if self.stop.is_cancelled() {
                 return Ok(self.stopped());
             }
-            let Some(asked) = self.ask(log, course).await? else { continue };
-            self.store(log, course, &asked).await?;
-            let answer = asked.answer;
+            let Some(call) = self.call_model(log, course).await? else { continue };
+            self.store(log, course, &call).await?;
+            let answer = call.answer;
             if answer.end.is_some() || answer.has_text() {
                 course.text = answer.text();
             }
-            if let Some(failed) = asked.failed {
+            if let Some(failed) = call.failed {
                 return Err(failed.into());
             }
             let Some(end) = &answer.end else { return Ok(self.stopped()) };
@@ -115,8 +115,8 @@ impl<'a> Run<'a> {
             let round =
                 carry_out(log, self.equipment, self.ceiling, self.children, calls, &self.stop)
                     .await?;
-            let vain = course.vain.count(round, self.equipment.settings.vain_rounds);
-            if let Some(why) = vain.filter(|_| !self.stop.is_cancelled()) {
+            let stuck = course.stuck.count(round, self.equipment.settings.stuck_rounds);
+            if let Some(why) = stuck.filter(|_| !self.stop.is_cancelled()) {
                 return Ok(Status::Incomplete(why));
             }
         }
@@ -132,27 +132,31 @@ impl<'a> Run<'a> {
 
     /// Asks the model, with room made first where that is needed. None when room had to be made
     /// because the model did not take the request.
-    async fn ask(&self, log: &mut Log<'_>, course: &mut Course) -> Result<Option<Asked>> {
+    async fn call_model(
+        &self,
+        log: &mut Log<'_>,
+        course: &mut Course,
+    ) -> Result<Option<ModelCall>> {
         let settings = &self.equipment.settings;
         let model = &*self.equipment.model;
         log.look(model).await?;
         let gauge = Gauge::of(log.pressure().await?, model.context_window());
         let is_full = settings.compact_at.zip(gauge.fraction()).is_some_and(|(at, is)| is >= at);
-        if is_full && !course.compacting_is_vain {
+        if is_full && !course.compacting_made_no_room {
             self.compact(log, course, CompactionReason::Threshold).await?;
         }
         let request = self.request(log).await?;
-        let asked = ask(log.context, model, &request, settings, &self.stop).await;
-        let kind = asked.failed.as_ref().map(|failed| &failed.source.kind);
+        let call = call_model(log.context, model, &request, settings, &self.stop).await;
+        let kind = call.failed.as_ref().map(|failed| &failed.source.kind);
         if kind == Some(&ModelErrorKind::TooLong)
             && (self.compact(log, course, CompactionReason::TooLong).await?
                 || self.stop.is_cancelled())
         {
-            let lost = self.account(course, asked.lost(None))?;
+            let lost = self.account(course, call.lost(None))?;
             log.append(lost).await?;
             return Ok(None);
         }
-        Ok(Some(asked))
+        Ok(Some(call))
     }
 
     /// Makes room. Whether there is more of it now.
@@ -165,7 +169,7 @@ impl<'a> Run<'a> {
         let key = cache_key(self.root);
         let compacted = compact(log, self.equipment, key, reason, &self.stop).await?;
         let has_room = compacted.is_some_and(|made| made.made_room);
-        course.compacting_is_vain = !has_room;
+        course.compacting_made_no_room = !has_room;
         Ok(has_room)
     }
 
@@ -175,8 +179,8 @@ impl<'a> Run<'a> {
         log.look(model).await?;
         let request = log.view.request(self.root, self.equipment);
         let identity = log.context.identity();
-        let matter = Matter::Request { request: &request };
-        let (_, injected) = log.context.must_pass(&identity, matter).await?;
+        let input = HookInput::Request { request: &request };
+        let (_, injected) = log.context.must_pass(&identity, input).await?;
         if injected.is_empty() {
             return Ok(request);
         }
@@ -187,12 +191,12 @@ impl<'a> Run<'a> {
     }
 
     /// Writes an answer down, with what it took, and tells of it.
-    async fn store(&self, log: &mut Log<'_>, course: &mut Course, asked: &Asked) -> Result<()> {
-        let (name, answer) = (self.equipment.model.name(), &asked.answer);
+    async fn store(&self, log: &mut Log<'_>, course: &mut Course, call: &ModelCall) -> Result<()> {
+        let (name, answer) = (self.equipment.model.name(), &call.answer);
         // Before the part that came: how full the context is counts from the last record on.
-        let mut events = self.account(course, asked.lost(None))?;
+        let mut events = self.account(course, call.lost(None))?;
         events.extend(answer.events(name)?);
-        events.extend(self.account(course, asked.answered(None).into_iter())?);
+        events.extend(self.account(course, call.answered(None).into_iter())?);
         log.append(events).await?;
         answer.announce_blocks(log.context);
         if let Some(end) = &answer.end {
@@ -217,22 +221,22 @@ impl<'a> Run<'a> {
         calls: impl Iterator<Item = Call<'c>>,
     ) -> Result<Vec<NewEvent>> {
         let counted = calls.map(|call| {
-            course.spent += call.spent(self.equipment);
+            course.usage += call.usage(self.equipment);
             call.event(self.equipment)
         });
         counted.collect()
     }
 
-    fn is_spent(&self, course: &Course) -> Option<String> {
+    fn exhausted_budget(&self, course: &Course) -> Option<String> {
         let budget = &self.equipment.settings.budget;
         if budget.model_calls.is_some_and(|most| course.model_calls >= most) {
             return Some(format!("{} calls of the model", course.model_calls));
         }
-        let tokens = course.spent.input.saturating_add(course.spent.output);
+        let tokens = course.usage.input.saturating_add(course.usage.output);
         if budget.tokens.is_some_and(|most| tokens >= most) {
             return Some(format!("{tokens} tokens"));
         }
-        let cost = course.spent.cost.unwrap_or(0.0);
+        let cost = course.usage.cost.unwrap_or(0.0);
         if budget.cost.is_some_and(|most| cost >= most) {
             return Some(format!("a cost of {cost}"));
         }

@@ -1,4 +1,4 @@
-//! A summary by the model, of messages that are told to it as a transcript.
+//! A summary by the model, which gets the messages as a transcript.
 
 use std::fmt::Write;
 
@@ -6,9 +6,9 @@ use forklore_core::{Message, Part, Role};
 use forklore_engine::Summarize;
 use tokio_util::sync::CancellationToken;
 
-use super::ask::ask_aside;
-use super::cap::shortened;
-use crate::config::Equipment;
+use super::call_model::call_model_for;
+use super::truncate::shorten;
+use crate::config::SessionConfig;
 use crate::context::Context;
 use crate::media::Attached;
 use crate::model::{EndReason, Request};
@@ -19,23 +19,23 @@ const TASK: &str = "Below is the transcript of a conversation between a person a
      what the person wants, what was decided and why, what was done, which files and commands \
      matter, what is still to be done. Keep names, paths and numbers. Answer with the summary \
      alone.";
-/// Of a result so much is told.
+/// The most bytes of one result in the transcript.
 const RESULT_BYTES: usize = 4 << 10;
-/// The transcript where nobody says how much the model takes.
+/// The most bytes of a transcript, where the model's window is unknown.
 const TRANSCRIPT_BYTES: usize = 200 << 10;
 
 /// Asks the model for a summary. If it gives none, the result says why.
 pub(crate) async fn summarize(
     context: &Context,
-    equipment: &Equipment,
+    equipment: &SessionConfig,
     messages: &[Message],
     cache_key: String,
     cancel: &CancellationToken,
 ) -> Result<Summarize> {
     let model = &*equipment.model;
-    let room = model.context_window().and_then(|tokens| usize::try_from(tokens * 2).ok());
+    let limit = model.context_window().and_then(|tokens| usize::try_from(tokens * 2).ok());
     let text = transcript(messages);
-    let text = shortened(&text, room.unwrap_or(TRANSCRIPT_BYTES));
+    let text = shorten(&text, limit.unwrap_or(TRANSCRIPT_BYTES));
     let request = Request {
         messages: vec![Message::text(
             Role::User,
@@ -49,14 +49,14 @@ pub(crate) async fn summarize(
         options: equipment.settings.options.clone(),
     };
     let purpose = "summary";
-    let asked = ask_aside(context, model, &request, &equipment.settings, cancel, purpose).await;
-    let calls = asked.lost(Some(purpose)).chain(asked.answered(Some(purpose)));
+    let call = call_model_for(context, model, &request, &equipment.settings, cancel, purpose).await;
+    let calls = call.lost(Some(purpose)).chain(call.answered(Some(purpose)));
     let usage = calls.map(|call| Ok(call.event(equipment)?.data)).collect::<Result<_>>()?;
-    let is_cut = asked.answer.end.as_ref().is_some_and(|end| end.reason == EndReason::Length);
-    let text = if is_cut { whole_words(&asked.answer.text()) } else { asked.answer.text() };
-    let why = if let Some(failed) = asked.failed {
+    let is_cut = call.answer.end.as_ref().is_some_and(|end| end.reason == EndReason::Length);
+    let text = if is_cut { whole_words(&call.answer.text()) } else { call.answer.text() };
+    let why = if let Some(failed) = call.failed {
         Error::from(failed).to_string()
-    } else if asked.answer.end.is_none() {
+    } else if call.answer.end.is_none() {
         "the model was interrupted".into()
     } else if text.trim().is_empty() {
         "the model gave no summary".into()
@@ -72,7 +72,7 @@ fn whole_words(text: &str) -> String {
     format!("{} ...", text.get(..end).unwrap_or(text).trim_end())
 }
 
-/// A conversation as a text. The marks at its lines keep what was said apart from who said it.
+/// A conversation as text. Each line begins with a mark that names the speaker.
 fn transcript(messages: &[Message]) -> String {
     let mut text = String::new();
     for message in messages {
@@ -85,14 +85,14 @@ fn transcript(messages: &[Message]) -> String {
         for part in message.to_parts() {
             // Writing to a String cannot fail.
             let _ = match part {
-                Part::Text { text: said } => writeln!(text, "[{who}] {said}"),
+                Part::Text { text: words } => writeln!(text, "[{who}] {words}"),
                 Part::ToolCall { name, arguments, .. } => {
-                    let arguments = shortened(arguments.get(), RESULT_BYTES);
+                    let arguments = shorten(arguments.get(), RESULT_BYTES);
                     writeln!(text, "[{who} calls {name}] {arguments}")
                 }
                 Part::ToolResult { content, .. } => {
-                    let said = content.read().unwrap_or_else(|_| content.get().to_owned());
-                    writeln!(text, "[{who}] {}", shortened(&said, RESULT_BYTES))
+                    let result = content.read().unwrap_or_else(|_| content.get().to_owned());
+                    writeln!(text, "[{who}] {}", shorten(&result, RESULT_BYTES))
                 }
                 Part::Attachment { name, media_type, .. } => {
                     let name = name.as_deref().unwrap_or("a file");

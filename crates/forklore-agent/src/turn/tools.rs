@@ -9,17 +9,17 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use super::attach_result::{Attachments, attach};
+use super::authorize::{Authorized, authorize};
 use super::child::Children;
 use super::children::make_children;
-use super::decide::{Decided, decide};
-use super::keep::{Kept, keep};
+use super::execute_calls::{CANCELLED, Done, RunningCalls};
 use super::log::Log;
 use super::new_event::{user_message, verbatim};
 use super::plain::plain;
-use super::vain::Round;
-use super::work::{CANCELLED, Done, Work};
-use crate::config::Equipment;
-use crate::hook::Matter;
+use super::stuck_loop::Round;
+use crate::config::SessionConfig;
+use crate::hook::HookInput;
 use crate::notify::KernelEvent;
 use crate::notify::event::ToolResult;
 use crate::tool::{ToolCall, ToolOutcome, to_value};
@@ -29,50 +29,54 @@ use crate::{Error, Result};
 /// failed.
 pub(super) async fn carry_out(
     log: &mut Log<'_>,
-    equipment: &Equipment,
+    equipment: &SessionConfig,
     ceiling: Option<&BTreeSet<String>>,
     children: &dyn Children,
     calls: Vec<ToolCall>,
     cancel: &CancellationToken,
 ) -> Result<Round> {
-    let mut decided = decide_all(log, equipment, ceiling, calls, cancel).await?;
-    let children = make_children(log, equipment, children, &mut decided).await?;
-    let mut work = Work::begin(log, equipment, &decided, &children, cancel);
+    let mut authorized = authorize_all(log, equipment, ceiling, calls, cancel).await?;
+    let children = make_children(log, equipment, children, &mut authorized).await?;
+    let mut work = RunningCalls::begin(log, equipment, &authorized, &children, cancel);
     let mut round = Round::default();
     let mut written = 0;
-    while written < decided.len() {
+    let mut injected: Vec<String> =
+        authorized.iter().flat_map(|authorized| authorized.injected.clone()).collect();
+    while written < authorized.len() {
         work.next(cancel).await;
         let ready = work.ready_from(written);
         let mut events = Vec::new();
-        let mut told = Vec::new();
+        let mut announced = Vec::new();
         let mut holding = Vec::new();
-        let done = decided.iter().zip(&children).skip(written).zip(ready);
-        for ((decided, child), Done { outcome, turn }) in done {
-            let outcome = changed_by_hooks(log, &decided.call, outcome).await;
-            let (mut outcome, kept) = keep(log, equipment.settings.result_bytes, outcome).await;
+        let done = authorized.iter().zip(&children).skip(written).zip(ready);
+        for ((authorized, child), Done { outcome, turn }) in done {
+            let (outcome, messages) = changed_by_hooks(log, &authorized.call, outcome).await;
+            injected.extend(messages);
+            let (mut outcome, attachments) =
+                attach(log, equipment.settings.result_bytes, outcome).await;
             outcome.content = plain(outcome.content);
             let ended = child
                 .as_ref()
                 .map(|child| (child, turn.unwrap_or_else(|| Err(Error::Ended(child.id())))));
             if let Some((child, turn)) = &ended {
-                // The model is told its result by the call's.
+                // The model gets the sub-agent's result as the call's.
                 events.push(child.ended(turn, false)?);
             }
-            events.push(result_event(&decided.call, &outcome, &kept)?);
-            // No gc takes what the event is about to name.
-            holding.push(kept);
-            round.add(decided, &outcome);
-            told.push((&decided.call, outcome, ended));
+            events.push(result_event(&authorized.call, &outcome, &attachments)?);
+            // Pinned until the event that names them is written.
+            holding.push(attachments);
+            round.add(authorized, &outcome);
+            announced.push((&authorized.call, outcome, ended));
             written += 1;
         }
-        if written == decided.len() {
+        if written == authorized.len() {
             // Hooks speak behind the last result: nothing may stand between calls and results.
-            let said = decided.iter().flat_map(|decided| &decided.injected);
-            events.extend(said.map(|text| user_message(text, true)).collect::<Result<Vec<_>>>()?);
+            let messages = injected.iter().map(|text| user_message(text, true));
+            events.extend(messages.collect::<Result<Vec<_>>>()?);
         }
         log.append(events).await?;
         drop(holding);
-        for (call, outcome, ended) in told {
+        for (call, outcome, ended) in announced {
             if let Some((child, turn)) = ended {
                 child.announce_ended(log.context, &turn);
             }
@@ -82,45 +86,51 @@ pub(super) async fn carry_out(
     Ok(round)
 }
 
-async fn decide_all(
+async fn authorize_all(
     log: &mut Log<'_>,
-    equipment: &Equipment,
+    equipment: &SessionConfig,
     ceiling: Option<&BTreeSet<String>>,
     calls: Vec<ToolCall>,
     cancel: &CancellationToken,
-) -> Result<Vec<Decided>> {
+) -> Result<Vec<Authorized>> {
     let mut all = Vec::with_capacity(calls.len());
     let there: Vec<String> = equipment.specs().into_iter().map(|spec| spec.name).collect();
     for call in calls {
         if !there.contains(&call.name) {
-            all.push(Decided::unknown(call, &there));
+            all.push(Authorized::unknown(call, &there));
             continue;
         }
-        let decided = tokio::select! {
+        let authorized = tokio::select! {
             biased;
-            () = cancel.cancelled() => Decided::cancelled(call.clone(), CANCELLED),
-            decided = decide(log.context, equipment, ceiling, call.clone()) => decided,
+            () = cancel.cancelled() => Authorized::cancelled(call.clone(), CANCELLED),
+            authorized = authorize(log.context, equipment, ceiling, call.clone()) => authorized,
         };
-        all.push(decided);
+        all.push(authorized);
     }
-    log.append(all.iter().map(Decided::event).collect::<Result<_>>()?).await?;
+    log.append(all.iter().map(Authorized::event).collect::<Result<_>>()?).await?;
     let identity = log.context.identity();
-    for decided in all.iter().filter(|decided| decided.asked) {
-        let call = Some(decided.call.id.as_str());
-        log.context.announce_answer(&identity, call, decided.refused.as_ref());
+    for authorized in all.iter().filter(|authorized| authorized.person_asked) {
+        let call = Some(authorized.call.id.as_str());
+        log.context.announce_answer(&identity, call, authorized.refused.as_ref());
     }
     Ok(all)
 }
 
-async fn changed_by_hooks(log: &Log<'_>, call: &ToolCall, outcome: ToolOutcome) -> ToolOutcome {
+/// The result as the hooks leave it, and what they want to send the model with it.
+async fn changed_by_hooks(
+    log: &Log<'_>,
+    call: &ToolCall,
+    outcome: ToolOutcome,
+) -> (ToolOutcome, Vec<String>) {
     let identity = log.context.identity();
-    let matter = Matter::Outcome { call, outcome: outcome.clone() };
-    let judged = log.context.judge(&identity, matter).await;
-    match (judged.denied, judged.matter) {
+    let input = HookInput::Outcome { call, outcome: outcome.clone() };
+    let judged = log.context.judge(&identity, input).await;
+    let outcome = match (judged.denied, judged.input) {
         (Some((by, reason)), _) => ToolOutcome::failed(&format!("Held back by {by}: {reason}")),
-        (None, Matter::Outcome { outcome, .. }) => outcome,
+        (None, HookInput::Outcome { outcome, .. }) => outcome,
         (None, _) => outcome,
-    }
+    };
+    (outcome, judged.injected)
 }
 
 fn result_announced(call: &ToolCall, outcome: &ToolOutcome) -> KernelEvent {
@@ -133,15 +143,25 @@ fn result_announced(call: &ToolCall, outcome: &ToolOutcome) -> KernelEvent {
     if outcome.is_error { KernelEvent::ToolError(result) } else { KernelEvent::ToolPost(result) }
 }
 
-fn result_event(call: &ToolCall, outcome: &ToolOutcome, kept: &Kept) -> Result<NewEvent> {
+fn result_event(
+    call: &ToolCall,
+    outcome: &ToolOutcome,
+    attachments: &Attachments,
+) -> Result<NewEvent> {
     let (call_id, name, content) = (&call.id, &call.name, &outcome.content);
-    let said = Said { call_id, name, content, is_error: outcome.is_error, whole: kept.whole() };
-    verbatim(EventType::TOOL_RESULT, &said)
+    let result = ResultPayload {
+        call_id,
+        name,
+        content,
+        is_error: outcome.is_error,
+        whole: attachments.whole(),
+    };
+    verbatim(EventType::TOOL_RESULT, &result)
 }
 
 /// What a `tool_result` event says.
 #[derive(Serialize)]
-struct Said<'a> {
+struct ResultPayload<'a> {
     call_id: &'a str,
     name: &'a str,
     content: &'a Data,

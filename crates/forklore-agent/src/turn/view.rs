@@ -5,23 +5,23 @@ use forklore_core::{Content, EventType, Message, Part, Role, SessionId, payload}
 use forklore_engine::{Engine, ModelView, NewEvent, Pressure};
 
 use crate::cache_key::cache_key;
-use crate::config::Equipment;
-use crate::media::{Attached, Named, Takes, named};
+use crate::config::SessionConfig;
+use crate::media::{Attached, Capabilities, Named, named};
 use crate::model::{Model, Request};
 
-/// What is known of a session's messages.
+/// The messages of a session, as far as they were read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct View {
-    known: Option<Known>,
+    current: Option<Messages>,
     along: Along,
     /// Whether a log is open that follows it.
     followed: bool,
 }
 
 #[derive(Clone, Debug)]
-struct Known {
+struct Messages {
     session: SessionId,
-    /// The log position up to which it is known.
+    /// The log position up to which it is current.
     head: i64,
     model: String,
     messages: Vec<Message>,
@@ -33,7 +33,7 @@ struct Known {
 /// The attachments that the messages name, as the model takes them.
 #[derive(Clone, Debug, Default)]
 struct Along {
-    takes: Takes,
+    takes: Capabilities,
     attached: Attached,
     /// How many of the first messages were looked at for them.
     seen: usize,
@@ -43,7 +43,7 @@ struct Along {
 
 /// Attachments that are still to be read.
 pub(crate) struct Unread {
-    takes: Takes,
+    takes: Capabilities,
     attached: Attached,
     before: Attached,
     named: Vec<Named>,
@@ -57,13 +57,13 @@ impl Unread {
 
 impl View {
     /// A log is opened at `head`. What a turn left behind whose future was dropped counts for
-    /// nothing: calls of it may wait for results that nobody brings. Nor does what was known before
+    /// nothing: calls of it may wait for results that nobody brings. Nor does what was current before
     /// somebody else wrote.
     pub(crate) fn begin(&mut self, session: &SessionId, head: i64) {
         let was_followed = std::mem::replace(&mut self.followed, true);
-        let known = self.known.as_ref();
-        if was_followed || known.is_some_and(|it| it.session != *session || it.head != head) {
-            self.known = None;
+        let current = self.current.as_ref();
+        if was_followed || current.is_some_and(|it| it.session != *session || it.head != head) {
+            self.current = None;
         }
     }
 
@@ -74,8 +74,10 @@ impl View {
 
     /// Whether this is what `model` would receive of the session at `head`.
     pub(crate) fn is_current(&self, session: &SessionId, head: i64, model: &dyn Model) -> bool {
-        self.known.as_ref().is_some_and(|known| {
-            known.session == *session && known.head == head && known.model == model.name().model
+        self.current.as_ref().is_some_and(|current| {
+            current.session == *session
+                && current.head == head
+                && current.model == model.name().model
         })
     }
 
@@ -84,12 +86,12 @@ impl View {
         let (head, model) = (header.head_seq(), model.name().model.clone());
         let session = header.id;
         self.along = std::mem::take(&mut self.along).again();
-        self.known = Some(Known { session, head, model, messages, shared, forks, pressure });
+        self.current = Some(Messages { session, head, model, messages, shared, forks, pressure });
     }
 
     /// The attachments of messages that were not looked at yet.
-    pub(crate) fn unread(&mut self, takes: Takes) -> Option<Unread> {
-        let messages = &self.known.as_ref()?.messages;
+    pub(crate) fn unread(&mut self, takes: Capabilities) -> Option<Unread> {
+        let messages = &self.current.as_ref()?.messages;
         if self.along.takes != takes {
             self.along = Along { takes, ..std::mem::take(&mut self.along).again() };
         }
@@ -111,45 +113,45 @@ impl View {
 
     /// Follows an append. What changes how earlier messages are read makes it forget.
     pub(crate) fn follow(&mut self, events: &[NewEvent], head: i64) {
-        let Some(known) = &mut self.known else { return };
+        let Some(current) = &mut self.current else { return };
         for event in events {
             let class = event.kind.class();
             let starts_turn = event.kind == EventType::USER_MESSAGE
-                && known.messages.last().is_some_and(is_loose);
+                && current.messages.last().is_some_and(is_loose);
             let changes =
-                starts_turn || event.kind == EventType::HISTORY_COMPACTION || says_result(event);
+                starts_turn || event.kind == EventType::HISTORY_COMPACTION || has_result(event);
             if changes {
-                self.known = None;
+                self.current = None;
                 return;
             }
-            if event.kind == EventType::PROVIDER_USAGE && !is_aside(event) {
+            if event.kind == EventType::PROVIDER_USAGE && !has_purpose(event) {
                 let usage = payload::usage(&event.data);
                 let tokens = usage.tokens();
                 if tokens > 0 {
-                    known.pressure = Pressure { tokens, estimated: 0 };
+                    current.pressure = Pressure { tokens, estimated: 0 };
                 }
             }
             if class.is_conversation()
                 && let Ok(Some(message)) = payload::message(&event.kind, &event.data)
             {
-                known.pressure = known.pressure.and_bytes(event.data.get().len() as u64);
-                known.messages.push(message);
+                current.pressure = current.pressure.and_bytes(event.data.get().len() as u64);
+                current.messages.push(message);
             }
         }
-        known.head = head;
+        current.head = head;
     }
 
     /// The same messages in a fork that took everything over.
     pub(crate) fn move_to(&mut self, session: &SessionId, head: i64) {
-        if let Some(known) = &mut self.known {
-            known.session = session.clone();
-            known.head = head;
+        if let Some(current) = &mut self.current {
+            current.session = session.clone();
+            current.head = head;
         }
     }
 
-    /// How full the context is, where known.
+    /// How full the context is, where current.
     pub(crate) fn pressure(&self) -> Option<Pressure> {
-        self.known.as_ref().map(|known| known.pressure)
+        self.current.as_ref().map(|current| current.pressure)
     }
 
     /// How long the messages are.
@@ -159,16 +161,16 @@ impl View {
     }
 
     pub(crate) fn messages(&self) -> &[Message] {
-        self.known.as_ref().map_or(&[], |known| &known.messages)
+        self.current.as_ref().map_or(&[], |current| &current.messages)
     }
 
     /// What the model is to be asked.
-    pub(crate) fn request(&self, root: &SessionId, equipment: &Equipment) -> Request {
+    pub(crate) fn request(&self, root: &SessionId, equipment: &SessionConfig) -> Request {
         Request {
             messages: self.messages().to_vec(),
             attached: self.along.attached.clone(),
-            shared: self.known.as_ref().map_or(0, |known| known.shared),
-            forks: self.known.as_ref().map(|known| known.forks.clone()).unwrap_or_default(),
+            shared: self.current.as_ref().map_or(0, |current| current.shared),
+            forks: self.current.as_ref().map(|current| current.forks.clone()).unwrap_or_default(),
             tools: equipment.specs(),
             cache_key: cache_key(root),
             options: equipment.settings.options.clone(),
@@ -177,32 +179,32 @@ impl View {
 }
 
 impl Along {
-    /// To be looked at from the first message on; what was read is kept at hand.
+    /// Starts again at the first message. What was read stays available.
     fn again(self) -> Self {
         let before = if self.seen > 0 { self.attached } else { self.before };
         Self { takes: self.takes, before, ..Self::default() }
     }
 }
 
-/// Whether the model is told of it: a sub-agent's result.
-fn says_result(event: &NewEvent) -> bool {
+/// Whether the event has a sub-agent's result, which the model receives.
+fn has_result(event: &NewEvent) -> bool {
     #[derive(serde::Deserialize)]
-    struct Told {
+    struct Ended {
         #[serde(default)]
         result: Option<serde::de::IgnoredAny>,
     }
     event.kind == EventType::SUBAGENT_EVENT
-        && event.data.read::<Told>().is_ok_and(|told| told.result.is_some())
+        && event.data.read::<Ended>().is_ok_and(|ended| ended.result.is_some())
 }
 
 /// Whether a call of the model was for something else than the conversation.
-fn is_aside(event: &NewEvent) -> bool {
+fn has_purpose(event: &NewEvent) -> bool {
     #[derive(serde::Deserialize)]
-    struct Told {
+    struct Purpose {
         #[serde(default)]
         purpose: Option<serde::de::IgnoredAny>,
     }
-    event.data.read::<Told>().is_ok_and(|told| told.purpose.is_some())
+    event.data.read::<Purpose>().is_ok_and(|usage| usage.purpose.is_some())
 }
 
 /// Whether a user message behind it changes how it is sent: calls without a result are answered,

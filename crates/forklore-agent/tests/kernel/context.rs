@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use forklore_agent::model::{EndReason, ModelErrorKind, Piece};
+use forklore_agent::model::{EndReason, ModelErrorKind, StreamEvent};
 use forklore_agent::notify::Name;
 use forklore_agent::tool::ToolCall;
 use forklore_agent::{Settings, cache_key};
@@ -115,7 +115,7 @@ async fn what_cannot_be_made_shorter_fails() {
 }
 
 #[tokio::test]
-async fn a63_a_fork_after_a_compaction_is_complete_in_a_fresh_process() {
+async fn a_fork_after_a_compaction_is_complete_in_a_fresh_process() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("store.db");
     let open = || Engine::new(Arc::new(SqliteStore::open(&path, Options::default()).unwrap()));
@@ -150,7 +150,7 @@ async fn a63_a_fork_after_a_compaction_is_complete_in_a_fresh_process() {
 }
 
 #[tokio::test]
-async fn a24_open_calls_are_answered_in_the_request() {
+async fn open_calls_are_answered_in_the_request() {
     let world = World::new();
     let model = Scripted::new(vec![]);
     let session = world.root(&model);
@@ -168,16 +168,16 @@ async fn a24_open_calls_are_answered_in_the_request() {
 }
 
 #[tokio::test]
-async fn a25_reasoning_that_nothing_follows_is_not_sent() {
+async fn reasoning_that_nothing_follows_is_not_sent() {
     let world = World::new();
     let thought =
-        || Piece::Thought { text: "hm".into(), opaque: Some(Data::parse("[1]").unwrap()) };
+        || StreamEvent::Thought { text: "hm".into(), opaque: Some(Data::parse("[1]").unwrap()) };
     let model = Scripted::new(vec![
         vec![Act::Say(thought()), end(EndReason::Done)],
         vec![
-            Act::Say(Piece::Thinking("h".into())),
+            Act::Say(StreamEvent::Thinking("h".into())),
             Act::Say(thought()),
-            Act::Say(Piece::Text("yes".into())),
+            Act::Say(StreamEvent::Text("yes".into())),
             end(EndReason::Done),
         ],
         says("done"),
@@ -209,7 +209,7 @@ async fn a25_reasoning_that_nothing_follows_is_not_sent() {
 }
 
 #[tokio::test]
-async fn a58_a_family_has_one_cache_key_and_it_tells_nothing() {
+async fn a_family_has_one_cache_key_and_it_tells_nothing() {
     let world = World::new();
     let model = Scripted::new(vec![]);
     let session = world.root(&model);
@@ -227,7 +227,7 @@ async fn a58_a_family_has_one_cache_key_and_it_tells_nothing() {
 }
 
 #[tokio::test]
-async fn a59_a68_requests_of_forks_begin_with_the_same_bytes() {
+async fn requests_of_forks_begin_with_the_same_bytes() {
     let world = World::new();
     let model = Scripted::new(vec![says("one"), calls(&[("c", "echo", "1")]), says("two")]);
     let session = world.root(&model);
@@ -256,7 +256,7 @@ async fn a59_a68_requests_of_forks_begin_with_the_same_bytes() {
 }
 
 #[tokio::test]
-async fn a60_the_cost_of_a_family_is_that_of_the_calls_made() {
+async fn the_cost_of_a_family_is_that_of_the_calls_made() {
     let world = World::new();
     let model = Scripted::new(vec![]);
     let session = world.root(&model);

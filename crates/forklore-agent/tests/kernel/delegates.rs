@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use forklore_agent::notify::Name;
 use forklore_agent::tool::{ToolCall, ToolSpec};
-use forklore_agent::{AgentSession, Budget, Delegate, Delegation, Equipment, Error, Status};
+use forklore_agent::{AgentSession, Budget, Delegate, Delegation, Error, SessionConfig, Status};
 use forklore_core::{Data, Header, SessionKind};
 use serde_json::json;
 
@@ -21,7 +21,12 @@ impl Delegation for Down {
         ToolSpec { name: "delegate".into(), description: "a sub-agent".into(), parameters }
     }
 
-    fn plan(&self, call: &ToolCall, header: &Header, _: &Equipment) -> Result<Delegate, String> {
+    fn plan(
+        &self,
+        call: &ToolCall,
+        header: &Header,
+        _: &SessionConfig,
+    ) -> Result<Delegate, String> {
         if header.depth >= self.0 {
             return Err("sub-agents of this depth have none of their own".into());
         }
@@ -138,7 +143,8 @@ async fn a_sub_agent_has_a_budget_of_its_own() {
 async fn an_interruption_reaches_the_leaves() {
     let world = World::new();
     let down = |id: &str| calls(&[(id, "delegate", "\"deeper\"")]);
-    let hang = vec![Act::Say(forklore_agent::model::Piece::Text("thinking".into())), Act::Hang];
+    let hang =
+        vec![Act::Say(forklore_agent::model::StreamEvent::Text("thinking".into())), Act::Hang];
     let model = Scripted::new(vec![down("a"), down("b"), hang, says("again")]);
     let session = delegating(&world, &model);
     let running = session.clone();

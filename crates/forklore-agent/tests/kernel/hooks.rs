@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use forklore_agent::hook::{Gate, Hook, HookFailed, Matter, Moment, Verdict};
+use forklore_agent::hook::{Gate, Hook, HookFailed, HookInput, Moment, Verdict};
 use forklore_agent::notify::Name;
 use forklore_agent::{Error, Kernel};
 use forklore_core::Data;
@@ -64,8 +64,8 @@ fn world(hooks: Vec<Arc<dyn Hook>>) -> World {
 }
 
 fn prompt(moment: &Moment<'_>) -> String {
-    match &moment.matter {
-        Matter::Prompt { text, .. } => text.clone(),
+    match &moment.input {
+        HookInput::Prompt { text, .. } => text.clone(),
         other => panic!("{other:?}"),
     }
 }
@@ -153,7 +153,7 @@ async fn a_hook_denies_a_fork_before_it_is_written() {
 async fn hooks_change_deny_and_ask_about_calls_and_change_results() {
     let world = world(vec![
         hook("guard", 0, Gate::Call, |moment| {
-            let Matter::Call { call } = &moment.matter else { panic!() };
+            let HookInput::Call { call } = &moment.input else { panic!() };
             Ok(match call.id.as_str() {
                 "1" => Verdict::Modify(Data::parse("[7]").unwrap()),
                 "2" => Verdict::Deny("too loud".into()),
@@ -162,7 +162,7 @@ async fn hooks_change_deny_and_ask_about_calls_and_change_results() {
             })
         }),
         hook("wash", 0, Gate::Outcome, |moment| {
-            let Matter::Outcome { call, .. } = &moment.matter else { panic!() };
+            let HookInput::Outcome { call, .. } = &moment.input else { panic!() };
             Ok(if call.id == "4" { Verdict::Modify(text("washed")) } else { Verdict::Continue })
         }),
     ]);
@@ -187,4 +187,55 @@ async fn hooks_change_deny_and_ask_about_calls_and_change_results() {
     let kinds: Vec<_> = events.iter().map(|(kind, _)| kind.as_str()).collect();
     let place = kinds.iter().rposition(|kind| *kind == "tool_result").unwrap();
     assert_eq!(events[place + 1].1, json!({"content": "mind the time", "injected": true}));
+}
+
+#[tokio::test]
+async fn a_hook_sends_the_model_a_message_behind_a_result() {
+    let speak = hook("speaks", 0, Gate::Outcome, |_| Ok(Verdict::Inject("mind the gap".into())));
+    let world = world(vec![speak]);
+    let model = Scripted::new(vec![calls(&[("a", "echo", "1"), ("b", "echo", "2")]), says("so")]);
+    let session = world.root(&model);
+    session.execute("go").await.unwrap();
+    let events = world.events(&session.id());
+    let kinds: Vec<_> = events.iter().map(|(kind, _)| kind.as_str()).collect();
+    let results = kinds.iter().rposition(|kind| *kind == "tool_result").unwrap();
+    assert_eq!(kinds[results + 1..results + 3], ["user_message", "user_message"]);
+    assert_eq!(events[results + 1].1, json!({"content": "mind the gap", "injected": true}));
+    let request = &model.asked()[1];
+    assert_eq!(request.messages.last().unwrap().plain_text(), "mind the gap");
+}
+
+#[tokio::test]
+async fn a_verdict_for_which_there_is_no_use_is_reported() {
+    let changes = |gate| hook("changes", 0, gate, |_| Ok(Verdict::Modify(text("other"))));
+    let speaks = |gate| hook("speaks", 1, gate, |_| Ok(Verdict::Inject("hear".into())));
+    let changed = [Gate::Ready, Gate::Fork, Gate::Request, Gate::Compact].map(changes);
+    let spoken = [Gate::Ready, Gate::Fork, Gate::Compact].map(speaks);
+    let world = world(changed.into_iter().chain(spoken).collect());
+    let long = "word ".repeat(400);
+    let answers = vec![says(&long), says(&long), says(&long), says("in short")];
+    let session = world.root(&Scripted::new(answers));
+    for prompt in ["one", "two", "three"] {
+        session.execute(prompt).await.unwrap();
+    }
+    let _ = session.fork(Fork::of(session.id())).await.unwrap();
+    session.compact().await.unwrap().unwrap();
+    let mut errors: Vec<String> = world
+        .ears
+        .of(Name::HookError)
+        .iter()
+        .map(|told| data(told)["error"].as_str().unwrap().to_owned())
+        .collect();
+    errors.sort();
+    errors.dedup();
+    let expected = [
+        "a hook cannot change the compaction",
+        "a hook cannot change the fork",
+        "a hook cannot change the request",
+        "a hook cannot change the session",
+        "a hook cannot send the model a message with the compaction",
+        "a hook cannot send the model a message with the fork",
+        "a hook cannot send the model a message with the session",
+    ];
+    assert_eq!(errors, expected);
 }

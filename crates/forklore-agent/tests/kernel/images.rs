@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use forklore_agent::media::{Media, NotSent, Takes};
-use forklore_agent::model::{Model, ModelName, ModelResult, Pieces, Request};
+use forklore_agent::media::{Capabilities, Media, NotSent};
+use forklore_agent::model::{AnswerStream, Model, ModelName, ModelResult, Request};
 use forklore_agent::tool::{CallContext, ToolCall, ToolOutcome, ToolSpec, Tools};
-use forklore_agent::{Equipment, Prompt};
+use forklore_agent::{Prompt, SessionConfig};
 use forklore_core::{Data, Part};
 use forklore_engine::{Attach, Engine};
 use forklore_store::memory::MemoryStore;
@@ -30,18 +30,18 @@ impl Model for Seeing {
         None
     }
 
-    fn takes(&self) -> Takes {
-        Takes {
+    fn takes(&self) -> Capabilities {
+        Capabilities {
             images: &["image/png"],
             most: 1 << 20,
             most_together: 2 << 20,
             most_images: 10,
             text: 1_000,
-            ..Takes::default()
+            ..Capabilities::default()
         }
     }
 
-    fn stream<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, ModelResult<Pieces<'a>>> {
+    fn stream<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, ModelResult<AnswerStream<'a>>> {
         self.0.stream(request)
     }
 
@@ -73,9 +73,9 @@ fn png(width: u32, more: usize) -> Vec<u8> {
     bytes
 }
 
-fn seeing(model: &Arc<Scripted>) -> Equipment {
+fn seeing(model: &Arc<Scripted>) -> SessionConfig {
     let model_with_eyes = Arc::new(Seeing(model.clone()));
-    Equipment { model: model_with_eyes, tools: Arc::new(Gives), ..equipment(model) }
+    SessionConfig { model: model_with_eyes, tools: Arc::new(Gives), ..equipment(model) }
 }
 
 /// What was sent of an attachment: the bytes of an image, or a text.

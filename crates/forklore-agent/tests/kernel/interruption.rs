@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use forklore_agent::model::Piece;
+use forklore_agent::model::StreamEvent;
 use forklore_agent::notify::{Name, Notification, Sink};
 use forklore_agent::{AgentSession, Kernel, Status, Turn};
 use forklore_core::{Data, EventType};
@@ -105,7 +105,7 @@ async fn calls_of_one_answer_have_ids_of_their_own() {
 }
 
 #[tokio::test]
-async fn a17_attachments_are_read_from_the_child_and_missing_ones_fail_nothing() {
+async fn attachments_are_read_from_the_child_and_missing_ones_fail_nothing() {
     let world = World::new();
     let model = Scripted::new(vec![calls(&[("1", "flood", "300000")]), says("much")]);
     let session = world.root(&model);
@@ -150,7 +150,7 @@ async fn an_interruption_at_any_point_leaves_a_log_to_go_on_with() {
         let sink = Arc::new(Interrupts { at, ..Interrupts::default() });
         let engine = Engine::new(Arc::new(MemoryStore::default()));
         let kernel = Kernel::builder(engine).sink(sink.clone()).build();
-        let mut first = vec![Act::Say(Piece::Thought { text: "hm".into(), opaque: None })];
+        let mut first = vec![Act::Say(StreamEvent::Thought { text: "hm".into(), opaque: None })];
         first.extend(calls(&[("a", "echo", "1"), ("b", "hang", "2")]));
         let model = Scripted::new(vec![first]);
         let session = kernel.create(new_session(), equipment(&model));
@@ -179,7 +179,7 @@ async fn an_interruption_at_any_point_leaves_a_log_to_go_on_with() {
 }
 
 #[tokio::test]
-async fn crowd_of_sessions_in_one_process() {
+async fn sixty_four_sessions_run_side_by_side_in_one_process() {
     let dir = tempfile::tempdir().unwrap();
     let store = SqliteStore::open(&dir.path().join("store.db"), Options::default()).unwrap();
     let world = World::over(Engine::new(Arc::new(store)));

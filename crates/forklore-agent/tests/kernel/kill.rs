@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use forklore_agent::model::{EndReason, Piece};
+use forklore_agent::model::{EndReason, StreamEvent};
 use forklore_agent::notify::{Notification, Sink};
 use forklore_agent::{Kernel, Status};
 use forklore_core::{ErrorKind, SessionId};
@@ -69,11 +69,11 @@ async fn worker() {
     let at = std::env::var(POINT).map_or(usize::MAX, |point| point.parse().unwrap());
     let stands = Arc::new(Stands { at, told: AtomicUsize::new(0) });
     let kernel = Kernel::builder(engine(&store)).sink(stands).application("worker").build();
-    let mut first = vec![Act::Say(Piece::Thought { text: "hm".into(), opaque: None })];
+    let mut first = vec![Act::Say(StreamEvent::Thought { text: "hm".into(), opaque: None })];
     first.extend(calls(&[("a", "echo", "1"), ("b", "slow", "2")]));
     let last = vec![
-        Act::Say(Piece::Text("all ".into())),
-        Act::Say(Piece::Text("done".into())),
+        Act::Say(StreamEvent::Text("all ".into())),
+        Act::Say(StreamEvent::Text("done".into())),
         end(EndReason::Done),
     ];
     let mut new = new_session();

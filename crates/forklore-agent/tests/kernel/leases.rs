@@ -94,7 +94,7 @@ async fn a_second_runtime_may_wait_and_stop_waiting() {
 }
 
 #[tokio::test]
-async fn a56_a_fork_while_a_turn_runs_is_at_the_last_closed_turn() {
+async fn a_fork_while_a_turn_runs_is_at_the_last_closed_turn() {
     let world = World::new();
     let late = vec![Act::Wait(Duration::from_millis(40)), says("late").pop().unwrap()];
     let model = Scripted::new(vec![says("one"), calls(&[("c", "slow", "30")]), late]);

@@ -27,7 +27,7 @@ fn turn(first: &'static str) -> Vec<&'static str> {
 }
 
 #[tokio::test]
-async fn a34_start_and_resume_come_once_over_many_turns() {
+async fn start_and_resume_come_once_over_many_turns() {
     let world = World::new();
     let model = Scripted::new(vec![]);
     let session = world.root(&model);
@@ -45,7 +45,7 @@ async fn a34_start_and_resume_come_once_over_many_turns() {
 }
 
 #[tokio::test]
-async fn a33_a_child_is_announced_once_when_it_is_durable() {
+async fn a_child_is_announced_once_when_it_is_durable() {
     let world = World::new();
     let model = Scripted::new(vec![]);
     let root = world.root(&model);
@@ -74,7 +74,7 @@ async fn a33_a_child_is_announced_once_when_it_is_durable() {
 }
 
 #[tokio::test]
-async fn a35_resuming_a_child_announces_no_fork() {
+async fn resuming_a_child_announces_no_fork() {
     let world = World::new();
     let model = Scripted::new(vec![]);
     let root = world.root(&model);
@@ -89,7 +89,7 @@ async fn a35_resuming_a_child_announces_no_fork() {
 }
 
 #[tokio::test]
-async fn a36_every_event_of_a_child_names_its_parent() {
+async fn every_event_of_a_child_names_its_parent() {
     let world = World::new();
     let model = Scripted::new(vec![]);
     let root = world.root(&model);
@@ -114,7 +114,7 @@ async fn a36_every_event_of_a_child_names_its_parent() {
 }
 
 #[tokio::test]
-async fn a37_the_end_comes_once_and_last() {
+async fn the_end_comes_once_and_last() {
     let world = World::new();
     let model = Scripted::new(vec![]);
     let root = world.root(&model);
@@ -154,7 +154,7 @@ async fn nested_children_end_leaves_first() {
 }
 
 #[tokio::test]
-async fn a62_an_unknown_session_is_never_a_new_one() {
+async fn an_unknown_session_is_never_a_new_one() {
     let world = World::new();
     let model = Scripted::new(vec![says("hi")]);
     let missing: SessionId = "missing".parse().unwrap();

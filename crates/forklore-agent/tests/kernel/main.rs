@@ -8,7 +8,6 @@
     reason = "these are tests: a broken expectation ends the case"
 )]
 
-mod bounds;
 mod context;
 mod delegates;
 mod hooks;
@@ -17,15 +16,16 @@ mod interruption;
 mod kill;
 mod leases;
 mod lifecycle;
+mod limits;
 mod partial;
 mod permissions;
 mod scripted;
-mod spent;
 mod streams;
+mod stuck_loop;
 mod subagents;
 mod summaries;
 mod trouble;
 mod turns;
-mod vain;
+mod usage;
 mod wire;
 mod world;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use forklore_agent::Error;
-use forklore_agent::model::{ModelErrorKind, Piece};
+use forklore_agent::model::{ModelErrorKind, StreamEvent};
 use forklore_agent::notify::Name;
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use crate::scripted::{Act, Scripted, calls, says};
 use crate::world::{World, data};
 
 fn text(text: &str) -> Act {
-    Act::Say(Piece::Text(text.into()))
+    Act::Say(StreamEvent::Text(text.into()))
 }
 
 fn lost() -> Act {
@@ -25,7 +25,7 @@ fn part(text: &str) -> (String, Value) {
 #[tokio::test]
 async fn of_several_attempts_the_last_that_said_something_stays() {
     let world = World::new();
-    let thought = Act::Say(Piece::Thinking("hm".into()));
+    let thought = Act::Say(StreamEvent::Thinking("hm".into()));
     let model = Scripted::new(vec![
         vec![text("first"), lost()],
         vec![text("second"), lost()],

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use forklore_agent::model::{
-    End, EndReason, Model, ModelError, ModelErrorKind, ModelName, ModelResult, Piece, Pieces,
-    Request, TokenUsage,
+    AnswerStream, End, EndReason, Model, ModelError, ModelErrorKind, ModelName, ModelResult,
+    Request, StreamEvent, TokenUsage,
 };
 use forklore_agent::tool::ToolCall;
 use forklore_core::Data;
@@ -16,7 +16,7 @@ use futures_util::{FutureExt, StreamExt, stream};
 /// One thing that happens while the model answers.
 #[derive(Clone, Debug)]
 pub(crate) enum Act {
-    Say(Piece),
+    Say(StreamEvent),
     Fail(ModelErrorKind),
     Wait(Duration),
     Hang,
@@ -76,7 +76,7 @@ impl Model for Scripted {
         Err(ModelError { provider, message, kind: ModelErrorKind::Key, source: None })
     }
 
-    fn stream<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, ModelResult<Pieces<'a>>> {
+    fn stream<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, ModelResult<AnswerStream<'a>>> {
         self.asked.lock().unwrap().push(request.clone());
         let answer = self.answers.lock().unwrap().pop_front().unwrap_or_else(|| says("done"));
         async move {
@@ -110,20 +110,24 @@ pub(crate) const TAKES: TokenUsage =
     TokenUsage { input: Some(100), output: Some(10), cached: Some(40), cache_written: None };
 
 pub(crate) fn end(reason: EndReason) -> Act {
-    Act::Say(Piece::End(End { reason, usage: TAKES, request_id: Some("r".into()) }))
+    Act::Say(StreamEvent::End(End { reason, usage: TAKES, request_id: Some("r".into()) }))
 }
 
 /// An answer of text in two pieces.
 pub(crate) fn says(text: &str) -> Vec<Act> {
     let (a, b) = text.split_at(text.len() / 2);
-    vec![Act::Say(Piece::Text(a.into())), Act::Say(Piece::Text(b.into())), end(EndReason::Done)]
+    vec![
+        Act::Say(StreamEvent::Text(a.into())),
+        Act::Say(StreamEvent::Text(b.into())),
+        end(EndReason::Done),
+    ]
 }
 
 /// An answer that calls tools: ids, names, arguments.
 pub(crate) fn calls(calls: &[(&str, &str, &str)]) -> Vec<Act> {
-    let mut acts = vec![Act::Say(Piece::Text("let me see".into()))];
+    let mut acts = vec![Act::Say(StreamEvent::Text("let me see".into()))];
     acts.extend(calls.iter().map(|(id, name, arguments)| {
-        Act::Say(Piece::Call(ToolCall {
+        Act::Say(StreamEvent::Call(ToolCall {
             id: (*id).into(),
             name: (*name).into(),
             arguments: Data::parse(arguments).unwrap(),

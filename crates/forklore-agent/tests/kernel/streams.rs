@@ -5,7 +5,7 @@ use std::fs;
 use std::sync::{Arc, Mutex};
 
 use forklore_agent::Kernel;
-use forklore_agent::model::{EndReason, Piece};
+use forklore_agent::model::{EndReason, StreamEvent};
 use forklore_agent::notify::{Heard, Missed, Name, Notification, Sink, Trace};
 use forklore_engine::Engine;
 use forklore_store::memory::MemoryStore;
@@ -16,7 +16,7 @@ use crate::scripted::{Act, Scripted, calls, end, says};
 use crate::world::{World, data, equipment, new_session};
 
 fn piece(text: &str) -> Act {
-    Act::Say(Piece::Text(text.into()))
+    Act::Say(StreamEvent::Text(text.into()))
 }
 
 #[tokio::test]
@@ -135,7 +135,7 @@ impl Sink for Checks {
 }
 
 #[tokio::test]
-async fn a38_nothing_is_announced_that_was_not_stored() {
+async fn nothing_is_announced_that_was_not_stored() {
     let engine = Engine::new(Arc::new(MemoryStore::default()));
     let checks = Arc::new(Checks { engine: engine.clone(), seen: Mutex::default() });
     let kernel = Kernel::builder(engine).sink(checks.clone()).build();

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use forklore_agent::ceiling::Ceiling;
 use forklore_agent::notify::Name;
+use forklore_agent::permissions::Ceiling;
 use forklore_agent::subagents::{Limits, Subagents};
 use forklore_agent::{AgentSession, NewSession};
 use forklore_core::SessionId;

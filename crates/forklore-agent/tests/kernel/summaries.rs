@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use forklore_agent::model::{ModelErrorKind, Piece, TokenUsage};
+use forklore_agent::model::{ModelErrorKind, StreamEvent, TokenUsage};
 use forklore_agent::notify::Name;
 use forklore_agent::{AgentSession, Error};
 use forklore_core::{ErrorKind, Header, Selector};
@@ -143,7 +143,7 @@ async fn a_summary_of_a_session_that_another_runtime_holds_needs_no_lease(world:
 
 async fn what_failed_attempts_cost_is_recorded_with_the_fallback(world: World) {
     let usage = TokenUsage { input: Some(7), ..TokenUsage::default() };
-    let known = Act::Say(Piece::Usage { usage, request_id: None });
+    let known = Act::Say(StreamEvent::Usage { usage, request_id: None });
     let failing = vec![known, Act::Fail(ModelErrorKind::Key)];
     let session = world.root(&Scripted::new(vec![says("hello"), failing]));
     session.execute("hi").await.unwrap();

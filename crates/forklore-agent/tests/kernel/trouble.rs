@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use forklore_agent::model::{EndReason, ModelErrorKind, Piece};
+use forklore_agent::model::{EndReason, ModelErrorKind, StreamEvent};
 use forklore_agent::notify::Name;
 use forklore_agent::{Error, Status};
 use forklore_core::{ErrorKind, Message};
@@ -12,7 +12,7 @@ use crate::scripted::{Act, Scripted, end, says};
 use crate::world::World;
 
 fn text(text: &str) -> Act {
-    Act::Say(Piece::Text(text.into()))
+    Act::Say(StreamEvent::Text(text.into()))
 }
 
 #[tokio::test]

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use forklore_agent::model::Piece;
+use forklore_agent::model::StreamEvent;
 use forklore_agent::notify::Name;
-use forklore_agent::{Spent, Status};
+use forklore_agent::{Status, TurnUsage};
 use forklore_core::workspace::Workspace;
 use forklore_core::{Content, Data, Part, Role};
 use forklore_engine::{Engine, ListRequest};
@@ -30,7 +30,7 @@ async fn a_turn_writes_what_is_said_as_it_is_said() {
 
     assert_eq!(turn.status, Status::Success);
     assert_eq!((turn.text.as_str(), turn.model_calls, turn.tool_calls), ("all done", 2, 3));
-    assert_eq!(turn.usage, Spent { input: 200, output: 20, cached: 80, cost: None });
+    assert_eq!(turn.usage, TurnUsage { input: 200, output: 20, cached: 80, cost: None });
     let types = world.types(&session.id());
     let expected = [
         "system_message",
@@ -136,7 +136,7 @@ async fn what_a_model_says_in_json_is_sent_back_as_it_came() {
     let arguments = "{\"z\": 12345678901234567890123, \"a\":[1.50, 2e3]}";
     let block = "{\"type\":\"thinking\", \"signature\":\"s\"}";
     let opaque = Some(Data::parse(block).unwrap());
-    let mut first = vec![Act::Say(Piece::Thought { text: "hm".into(), opaque })];
+    let mut first = vec![Act::Say(StreamEvent::Thought { text: "hm".into(), opaque })];
     first.extend(calls(&[("c1", "echo", arguments)]));
     let model = Scripted::new(vec![first, says("done")]);
     let session = world.root(&model);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use forklore_agent::approve::{Answer, Approve, Policy, Question, Rule};
 use forklore_agent::hook::{Gate, Hook, HookFailed, Moment, Verdict};
-use forklore_agent::model::{EndReason, ModelErrorKind, Piece};
+use forklore_agent::model::{EndReason, ModelErrorKind, StreamEvent};
 use forklore_agent::notify::{Name, Notification};
 use forklore_agent::tool::ToolCall;
 use forklore_agent::{AgentSession, Delegate, Kernel, Prompt};
@@ -48,7 +48,7 @@ impl Hook for Broken {
     }
 
     fn ask<'a>(&'a self, moment: &'a Moment<'a>) -> BoxFuture<'a, Result<Verdict, HookFailed>> {
-        let asks = moment.matter.gate() == Gate::Fork;
+        let asks = moment.input.gate() == Gate::Fork;
         async move {
             if asks { Ok(Verdict::Ask("A fork?".into())) } else { Err(HookFailed("no".into())) }
         }
@@ -62,8 +62,8 @@ fn id(text: &str) -> forklore_core::SessionId {
 
 async fn tools_and_thoughts(session: &AgentSession) {
     let mut acts = vec![
-        Act::Say(Piece::Thinking("hm".into())),
-        Act::Say(Piece::Thought { text: "hm".into(), opaque: None }),
+        Act::Say(StreamEvent::Thinking("hm".into())),
+        Act::Say(StreamEvent::Thought { text: "hm".into(), opaque: None }),
     ];
     acts.extend(calls(&[
         ("a", "echo", r#"{"b":1,"a":[2.50,"x"]}"#),
@@ -89,7 +89,10 @@ async fn tools_and_thoughts(session: &AgentSession) {
 async fn failures(session: &AgentSession, ears: &Ears) {
     session.set_model(Scripted::new(vec![vec![Act::Fail(ModelErrorKind::Key)]]));
     session.execute("fail").await.unwrap_err();
-    session.set_model(Scripted::new(vec![vec![Act::Say(Piece::Text("half".into())), Act::Hang]]));
+    session.set_model(Scripted::new(vec![vec![
+        Act::Say(StreamEvent::Text("half".into())),
+        Act::Hang,
+    ]]));
     let running = session.clone();
     let turn = tokio::spawn(async move { running.execute("hang").await });
     let halves = || {
@@ -101,7 +104,7 @@ async fn failures(session: &AgentSession, ears: &Ears) {
     }
     session.interrupt();
     turn.await.unwrap().unwrap();
-    let cut = vec![Act::Say(Piece::Text("cut".into())), end(EndReason::Length)];
+    let cut = vec![Act::Say(StreamEvent::Text("cut".into())), end(EndReason::Length)];
     session.set_model(Scripted::new(vec![cut]));
     session.execute("cut short").await.unwrap();
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use forklore_agent::notify::{Name, Notification, Sink};
 use forklore_agent::tool::{CallContext, Step, ToolCall, ToolOutcome, ToolSpec, Tools};
-use forklore_agent::{AgentSession, Equipment, Kernel, NewSession};
+use forklore_agent::{AgentSession, Kernel, NewSession, SessionConfig};
 use forklore_core::workspace::Workspace;
 use forklore_core::{Data, SessionId};
 use forklore_engine::Engine;
@@ -91,8 +91,9 @@ pub(crate) fn new_session() -> NewSession {
     NewSession::in_workspace(Workspace::new("/tmp/demo"))
 }
 
-pub(crate) fn equipment(model: &Arc<Scripted>) -> Equipment {
-    let mut equipment = Equipment { tools: Arc::new(TestTools), ..Equipment::new(model.clone()) };
+pub(crate) fn equipment(model: &Arc<Scripted>) -> SessionConfig {
+    let mut equipment =
+        SessionConfig { tools: Arc::new(TestTools), ..SessionConfig::new(model.clone()) };
     equipment.settings.backoff = Duration::from_millis(1);
     equipment.settings.grace = Duration::from_millis(50);
     equipment

@@ -7,7 +7,7 @@ use super::CalledTool;
 
 /// The question for the person.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-pub struct Asked {
+pub struct ApprovalQuestion {
     /// The session in which it arose.
     pub session: SessionId,
     /// The call that it is about, where it is about one.
@@ -18,7 +18,7 @@ pub struct Asked {
 
 /// The answer of the person.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-pub struct Answered {
+pub struct ApprovalAnswer {
     /// The call that it is about, where it is about one.
     pub tool_call_id: Option<String>,
     /// Why not, of a no.

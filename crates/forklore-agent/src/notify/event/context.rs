@@ -50,7 +50,8 @@ pub struct HistoryCompacted {
 #[serde(rename_all = "snake_case")]
 pub enum CompactionReason {
     /// Somebody asked for it.
-    Asked,
+    #[serde(rename = "asked")]
+    Requested,
     /// The context is fuller than the settings allow.
     Threshold,
     /// The model refused a request that is too long.
@@ -62,7 +63,7 @@ impl CompactionReason {
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
-            Self::Asked => "asked",
+            Self::Requested => "asked",
             Self::Threshold => "threshold",
             Self::TooLong => "too_long",
         }

@@ -17,7 +17,7 @@ mod tool;
 mod turn;
 
 pub use answer::{Block, BlockEnded, BlockKind, BlockPiece, BlockStarted, CalledTool, Thought};
-pub use approval::{Answered, Asked, HookFailure};
+pub use approval::{ApprovalAnswer, ApprovalQuestion, HookFailure};
 pub use child::{DelegateEnded, DelegateStarted};
 pub use context::{CompactionReason, ContextGauge, HistoryCompacted, HistoryCompaction};
 pub use names::{KernelEvent, Name};

@@ -3,10 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Answered, Asked, BlockEnded, BlockPiece, BlockStarted, ContextGauge, DelegateEnded,
-    DelegateStarted, HistoryCompacted, HistoryCompaction, HookFailure, NoDetails, PromptAnswered,
-    PromptSubmitted, ProviderAnswer, ProviderFailure, ProviderRequest, ProviderRetry, SessionBegan,
-    SessionForked, Thought, ToolInput, ToolProgress, ToolResult, TurnEnded,
+    ApprovalAnswer, ApprovalQuestion, BlockEnded, BlockPiece, BlockStarted, ContextGauge,
+    DelegateEnded, DelegateStarted, HistoryCompacted, HistoryCompaction, HookFailure, NoDetails,
+    PromptAnswered, PromptSubmitted, ProviderAnswer, ProviderFailure, ProviderRequest,
+    ProviderRetry, SessionBegan, SessionForked, Thought, ToolInput, ToolProgress, ToolResult,
+    TurnEnded,
 };
 
 macro_rules! events {
@@ -111,11 +112,11 @@ events! {
     /// How full the context is.
     ContextGauge(ContextGauge) = "context:gauge";
     /// A person is asked.
-    ApprovalRequired(Asked) = "approval:required";
+    ApprovalRequired(ApprovalQuestion) = "approval:required";
     /// The person allowed it.
-    ApprovalGranted(Answered) = "approval:granted";
+    ApprovalGranted(ApprovalAnswer) = "approval:granted";
     /// The person did not allow it.
-    ApprovalDenied(Answered) = "approval:denied";
+    ApprovalDenied(ApprovalAnswer) = "approval:denied";
     /// A turn is to be interrupted.
     CancelRequested(NoDetails) = "cancel:requested";
     /// A turn was interrupted.

@@ -68,7 +68,7 @@ async fn ends(answers: Vec<Vec<Act>>, most: Option<u32>, asking: bool) -> (Statu
     let world = World::new();
     let model = Scripted::new(answers);
     let mut equipment = equipment(&model);
-    equipment.settings.vain_rounds = most;
+    equipment.settings.stuck_rounds = most;
     if asking {
         equipment.policy = Arc::new(No);
         equipment.approve = Arc::new(No);

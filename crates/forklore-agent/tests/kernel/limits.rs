@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use forklore_agent::bounds::{BLOCKS, CALLS, NAME_BYTES, TEXT_BYTES, THINKING_BYTES};
-use forklore_agent::model::{EndReason, Piece};
+use forklore_agent::limits::{BLOCKS, CALLS, NAME_BYTES, TEXT_BYTES, THINKING_BYTES};
+use forklore_agent::model::{EndReason, StreamEvent};
 use forklore_agent::notify::Name;
 use forklore_agent::tool::ToolCall;
 use forklore_agent::{Budget, Status};
@@ -14,12 +14,12 @@ use crate::scripted::{Act, Scripted, calls, end, says};
 use crate::world::World;
 
 fn text(text: &str) -> Act {
-    Act::Say(Piece::Text(text.into()))
+    Act::Say(StreamEvent::Text(text.into()))
 }
 
 fn called(number: usize, name: &str) -> Act {
     let (id, arguments) = (number.to_string(), Data::parse("{}").unwrap());
-    Act::Say(Piece::Call(ToolCall { id, name: name.into(), arguments }))
+    Act::Say(StreamEvent::Call(ToolCall { id, name: name.into(), arguments }))
 }
 
 /// The message of the error, and the log behind the prompt.
@@ -50,7 +50,7 @@ async fn a_text_without_end_is_kept_as_far_as_it_can_be_stored() {
 #[tokio::test]
 async fn what_else_has_no_end_is_not_listened_to() {
     let long = "x".repeat(THINKING_BYTES / 2 + 1);
-    let thinking = || Act::Say(Piece::Thinking(long.clone()));
+    let thinking = || Act::Say(StreamEvent::Thinking(long.clone()));
     let (error, stored) = beyond(vec![text("hm"), thinking(), thinking()]).await;
     assert!(error.ends_with("it has more than 1 MiB of thinking"), "{error}");
     assert_eq!(stored.len(), 1);
@@ -60,7 +60,7 @@ async fn what_else_has_no_end_is_not_listened_to() {
     assert_eq!(stored, []);
     let (error, _) = beyond(vec![called(1, &"n".repeat(NAME_BYTES + 1))]).await;
     assert!(error.ends_with("it has more than 1024 bytes in a call's name"), "{error}");
-    let thought = || Act::Say(Piece::Thought { text: "hm".into(), opaque: None });
+    let thought = || Act::Say(StreamEvent::Thought { text: "hm".into(), opaque: None });
     let blocks = (0..=BLOCKS / 2).flat_map(|_| [text("a"), thought()]).collect();
     let (error, stored) = beyond(blocks).await;
     assert!(error.ends_with("it has more than 1000 blocks"), "{error}");
@@ -71,7 +71,7 @@ async fn what_else_has_no_end_is_not_listened_to() {
 async fn as_much_as_may_be_is_stored() {
     let world = World::new();
     let mut acts = vec![
-        Act::Say(Piece::Thinking("\u{1}".repeat(THINKING_BYTES))),
+        Act::Say(StreamEvent::Thinking("\u{1}".repeat(THINKING_BYTES))),
         text(&"\u{1}".repeat(TEXT_BYTES)),
     ];
     acts.extend((0..CALLS).map(|number| called(number, "echo")));
@@ -143,7 +143,7 @@ async fn json_that_no_tree_of_values_holds_breaks_nothing() {
     let (large, half) = ("{\"n\":1e999}", "{\"a\":\"\\ud83d\"}");
     let all = [("1", "echo", &*deep), ("2", "echo", large), ("3", "echo", half)];
     let opaque = Some(Data::parse(&deep).unwrap());
-    let mut acts = vec![Act::Say(Piece::Thought { text: "hm".into(), opaque })];
+    let mut acts = vec![Act::Say(StreamEvent::Thought { text: "hm".into(), opaque })];
     acts.extend(calls(&all));
     let model = Scripted::new(vec![acts, says("done")]);
     let session = world.root(&model);

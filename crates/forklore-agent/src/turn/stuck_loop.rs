@@ -1,9 +1,9 @@
-//! Rounds of calls that come to nothing, again and again.
+//! Detects a turn that is stuck: round after round, all calls fail in the same way.
 
 use std::collections::BTreeSet;
 
-use super::cap::boundary;
-use super::decide::Decided;
+use super::authorize::Authorized;
+use super::truncate::boundary;
 use crate::tool::ToolOutcome;
 
 /// The most bytes of a failure that are repeated in the reason.
@@ -27,7 +27,7 @@ pub(super) struct Round {
 
 impl Round {
     /// Counts what a call came to.
-    pub(super) fn add(&mut self, decided: &Decided, outcome: &ToolOutcome) {
+    pub(super) fn add(&mut self, authorized: &Authorized, outcome: &ToolOutcome) {
         if !outcome.is_error {
             self.succeeded = true;
             self.failures.clear();
@@ -35,10 +35,10 @@ impl Round {
         if self.succeeded {
             return;
         }
-        let carried_out = decided.refused.is_none();
+        let carried_out = authorized.refused.is_none();
         self.failures.insert(Failure {
-            name: decided.call.name.clone(),
-            arguments: carried_out.then(|| decided.call.arguments.get().to_owned()),
+            name: authorized.call.name.clone(),
+            arguments: carried_out.then(|| authorized.call.arguments.get().to_owned()),
             content: outcome.content.get().to_owned(),
         });
     }
@@ -46,12 +46,12 @@ impl Round {
 
 /// How often in a row all calls failed in the same way.
 #[derive(Debug, Default)]
-pub(super) struct Vain {
+pub(super) struct StuckLoop {
     last: BTreeSet<Failure>,
     rounds: u32,
 }
 
-impl Vain {
+impl StuckLoop {
     /// Counts a round. Why the turn ends, where that were `most` in a row.
     pub(super) fn count(&mut self, round: Round, most: Option<u32>) -> Option<String> {
         if round.succeeded {

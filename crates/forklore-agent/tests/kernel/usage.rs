@@ -3,21 +3,21 @@
 use std::time::Duration;
 
 use forklore_agent::Prices;
-use forklore_agent::model::{End, EndReason, ModelErrorKind, Piece, TokenUsage};
+use forklore_agent::model::{End, EndReason, ModelErrorKind, StreamEvent, TokenUsage};
 use forklore_agent::notify::Name;
-use forklore_agent::{Spent, Turn};
+use forklore_agent::{Turn, TurnUsage};
 use serde_json::{Value, json};
 
 use crate::scripted::{Act, Scripted, says};
 use crate::world::World;
 
 fn text(text: &str) -> Act {
-    Act::Say(Piece::Text(text.into()))
+    Act::Say(StreamEvent::Text(text.into()))
 }
 
 fn known(input: u64, output: Option<u64>) -> Act {
     let usage = TokenUsage { input: Some(input), output, ..TokenUsage::default() };
-    Act::Say(Piece::Usage { usage, request_id: Some("r1".into()) })
+    Act::Say(StreamEvent::Usage { usage, request_id: Some("r1".into()) })
 }
 
 /// The records of what calls took, without times.
@@ -39,7 +39,7 @@ async fn turn_at(prices: Option<Prices>) -> Turn {
 
 #[tokio::test]
 async fn a_cost_is_there_where_a_price_is_known() {
-    let spent = |cost| Spent { input: 100, output: 10, cached: 40, cost };
+    let spent = |cost| TurnUsage { input: 100, output: 10, cached: 40, cost };
     assert_eq!(turn_at(None).await.usage, spent(None));
     assert_eq!(turn_at(Some(Prices::default())).await.usage, spent(Some(0.0)));
     let prices = Prices { input: 10_000.0, output: 100_000.0, ..Prices::default() };
@@ -62,7 +62,7 @@ async fn of_an_interrupted_answer_what_is_known_is_recorded() {
     }
     session.interrupt();
     let turn = turn.await.unwrap().unwrap();
-    assert_eq!(turn.usage, Spent { input: 1_000, output: 3, cached: 0, cost: Some(1.03) });
+    assert_eq!(turn.usage, TurnUsage { input: 1_000, output: 3, cached: 0, cost: Some(1.03) });
     let expected = json!({"provider": "test", "model": "small", "input": 1_000, "output": 3,
         "cost": 1.03, "request_id": "r1", "partial": true});
     assert_eq!(usages(&world, &session.id()), [expected]);
@@ -84,7 +84,7 @@ async fn so_is_what_failed_attempts_took() {
     ]);
     let session = world.root(&model);
     let turn = session.execute("go").await.unwrap();
-    assert_eq!(turn.usage, Spent { input: 1_100, output: 10, cached: 40, cost: None });
+    assert_eq!(turn.usage, TurnUsage { input: 1_100, output: 10, cached: 40, cost: None });
     let usages = usages(&world, &session.id());
     let partial: Vec<_> = usages.iter().map(|usage| (&usage["input"], &usage["partial"])).collect();
     assert_eq!(partial, [(&json!(1_000), &json!(true)), (&json!(100), &Value::Null)]);
@@ -98,8 +98,8 @@ async fn counts_that_cannot_be_break_nothing() {
     let world = World::new();
     let most = Some(u64::MAX);
     let usage = TokenUsage { input: most, output: most, cached: most, cache_written: most };
-    let end = Piece::End(End { reason: EndReason::Done, usage, request_id: None });
-    let first = vec![Act::Say(Piece::Text("one".into())), Act::Say(end)];
+    let end = StreamEvent::End(End { reason: EndReason::Done, usage, request_id: None });
+    let first = vec![Act::Say(StreamEvent::Text("one".into())), Act::Say(end)];
     let session = world.root(&Scripted::new(vec![first, says("two"), says("three")]));
     assert_eq!(session.execute("a").await.unwrap().usage.input, u64::MAX);
     assert_eq!(session.execute("b").await.unwrap().text, "two");

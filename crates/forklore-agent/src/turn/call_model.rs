@@ -1,4 +1,4 @@
-//! A call of the model: asked again while that may help.
+//! A call of the model, repeated while that may help.
 
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
@@ -16,13 +16,13 @@ use crate::notify::KernelEvent;
 use crate::notify::event::{ProviderRequest, ProviderRetry};
 use crate::panic::panic_text;
 
-/// What came of asking.
-pub(super) struct Asked {
+/// What came of calling the model.
+pub(super) struct ModelCall {
     /// The answer: whole, or as far as people have seen it.
     pub(super) answer: Answer,
     /// How long the last attempt took.
     pub(super) took: Duration,
-    /// What attempts took that gave no whole answer, where their provider said it.
+    /// The usage of attempts without a whole answer, as far as the provider reported it.
     pub(super) lost: Vec<Lost>,
     /// Why there is no whole answer, where nobody interrupted it.
     pub(super) failed: Option<Failed>,
@@ -47,37 +47,37 @@ impl From<Failed> for Error {
     }
 }
 
-/// Asks until there is an answer, the turn is interrupted, or asking again makes no sense.
-pub(super) async fn ask(
+/// Calls the model until it answers, the turn is interrupted, or another attempt cannot help.
+pub(super) async fn call_model(
     context: &Context,
     model: &dyn Model,
     request: &Request,
     settings: &Settings,
     cancel: &CancellationToken,
-) -> Asked {
-    ask_for(context, model, request, settings, cancel, None).await
+) -> ModelCall {
+    call_with_retries(context, model, request, settings, cancel, None).await
 }
 
-/// The same for something else than the turn's answer: its pieces are not announced.
-pub(super) async fn ask_aside(
+/// Calls the model for something other than the turn's answer. Its pieces are not announced.
+pub(super) async fn call_model_for(
     context: &Context,
     model: &dyn Model,
     request: &Request,
     settings: &Settings,
     cancel: &CancellationToken,
     purpose: &'static str,
-) -> Asked {
-    ask_for(context, model, request, settings, cancel, Some(purpose)).await
+) -> ModelCall {
+    call_with_retries(context, model, request, settings, cancel, Some(purpose)).await
 }
 
-async fn ask_for(
+async fn call_with_retries(
     context: &Context,
     model: &dyn Model,
     request: &Request,
     settings: &Settings,
     cancel: &CancellationToken,
     purpose: Option<&'static str>,
-) -> Asked {
+) -> ModelCall {
     let mut pauses = ExponentialBuilder::default()
         .with_jitter()
         .with_min_delay(settings.backoff)
@@ -98,7 +98,7 @@ async fn ask_for(
             purpose: purpose.map(str::to_owned),
         }));
         let began = tokio::time::Instant::now();
-        let mut answer = if purpose.is_some() { Answer::quiet() } else { Answer::default() };
+        let mut answer = if purpose.is_some() { Answer::unannounced() } else { Answer::default() };
         let tried = try_once(context, model, request, cancel, &mut answer).await;
         let error = match tried {
             Ok(()) if answer.end.is_some() => return so_far.whole(answer, began.elapsed()),
@@ -107,13 +107,13 @@ async fn ask_for(
         };
         so_far = so_far.with(answer, began.elapsed());
         let too_late = matches!(error.kind,
-            ModelErrorKind::Later(Some(asked)) if asked > settings.longest_backoff);
+            ModelErrorKind::Later(Some(wanted)) if wanted > settings.longest_backoff);
         if !error.kind.is_passing() || too_late || attempts >= settings.attempts {
             return so_far.broken_off(Some(Failed { attempts, source: error }));
         }
         let pause = pauses.next().unwrap_or(settings.longest_backoff);
         let pause = match error.kind {
-            ModelErrorKind::Later(Some(asked)) => asked.max(pause),
+            ModelErrorKind::Later(Some(wanted)) => wanted.max(pause),
             _ => pause,
         };
         context.announce(KernelEvent::ProviderRetry(ProviderRetry {
@@ -133,7 +133,7 @@ async fn ask_for(
 /// What attempts came to that gave no whole answer.
 #[derive(Default)]
 struct SoFar {
-    /// The last one that said something. One that says something takes the place of those before.
+    /// The last attempt that had text; each replaces the one before.
     answer: Answer,
     took: Duration,
     lost: Vec<Lost>,
@@ -141,8 +141,8 @@ struct SoFar {
 
 impl SoFar {
     fn with(mut self, mut answer: Answer, took: Duration) -> Self {
-        let known = answer.so_far.take().filter(|(usage, _)| *usage != TokenUsage::default());
-        if let Some((usage, request_id)) = known {
+        let usage = answer.so_far.take().filter(|(usage, _)| *usage != TokenUsage::default());
+        if let Some((usage, request_id)) = usage {
             self.lost.push(Lost { usage, request_id, took });
         }
         if answer.has_text() {
@@ -151,12 +151,12 @@ impl SoFar {
         Self { took, ..self }
     }
 
-    fn whole(self, answer: Answer, took: Duration) -> Asked {
-        Asked { answer, took, lost: self.lost, failed: None }
+    fn whole(self, answer: Answer, took: Duration) -> ModelCall {
+        ModelCall { answer, took, lost: self.lost, failed: None }
     }
 
-    fn broken_off(self, failed: Option<Failed>) -> Asked {
-        Asked { answer: self.answer, took: self.took, lost: self.lost, failed }
+    fn broken_off(self, failed: Option<Failed>) -> ModelCall {
+        ModelCall { answer: self.answer, took: self.took, lost: self.lost, failed }
     }
 }
 
@@ -170,7 +170,7 @@ async fn try_once(
     let provider = model.name().provider.clone();
     let patience = request.options.patience;
     let work = async {
-        let asked = async {
+        let begun = async {
             match patience {
                 Some(patience) => tokio::time::timeout(patience, model.stream(request)).await,
                 None => Ok(model.stream(request).await),
@@ -179,7 +179,7 @@ async fn try_once(
         let pieces = tokio::select! {
             biased;
             () = cancel.cancelled() => return Ok(()),
-            pieces = asked => pieces,
+            pieces = begun => pieces,
         };
         let Ok(pieces) = pieces else {
             return Err(ModelError {

@@ -9,22 +9,22 @@ use futures_util::FutureExt;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use super::authorize::Authorized;
 use super::child::{Child, failure};
-use super::decide::Decided;
 use super::log::Log;
 use super::outcome::Turn;
 use crate::Result;
-use crate::config::Equipment;
+use crate::config::SessionConfig;
 use crate::notify::KernelEvent;
 use crate::notify::event::{ToolInput, ToolProgress};
 use crate::panic::panic_text;
 use crate::tool::{CallContext, Progress, ToolCall, ToolOutcome, to_value};
 
-/// What the model is told of a call that was interrupted.
+/// The result of a call that was interrupted, for the model.
 pub(super) const CANCELLED: &str = "Cancelled: the turn was interrupted.";
 
 /// Calls that are carried out side by side.
-pub(super) struct Work {
+pub(super) struct RunningCalls {
     running: JoinSet<(usize, Done)>,
     outcomes: Vec<Option<Done>>,
     grace: Duration,
@@ -43,34 +43,34 @@ impl Done {
     }
 
     fn by_child(turn: Result<Turn>) -> Self {
-        let said = turn.as_ref().map_or("", |turn| turn.text.as_str());
+        let text = turn.as_ref().map_or("", |turn| turn.text.as_str());
         let outcome = match failure(&turn) {
-            None => ToolOutcome::text(said),
-            Some(why) if said.is_empty() => ToolOutcome::failed(&why),
-            Some(why) => ToolOutcome::failed(&format!("{why}\n\nIts last words:\n{said}")),
+            None => ToolOutcome::text(text),
+            Some(why) if text.is_empty() => ToolOutcome::failed(&why),
+            Some(why) => ToolOutcome::failed(&format!("{why}\n\nIts last words:\n{text}")),
         };
         Self { outcome, turn: Some(turn) }
     }
 }
 
-impl Work {
+impl RunningCalls {
     pub(super) fn begin(
         log: &Log<'_>,
-        equipment: &Equipment,
-        decided: &[Decided],
+        equipment: &SessionConfig,
+        authorized: &[Authorized],
         children: &[Option<Child>],
         cancel: &CancellationToken,
     ) -> Self {
         let mut grace = equipment.settings.grace;
         let mut running = JoinSet::new();
-        let mut outcomes = Vec::with_capacity(decided.len());
-        for (at, (decided, child)) in decided.iter().zip(children).enumerate() {
-            if let Some(reason) = &decided.refused {
+        let mut outcomes = Vec::with_capacity(authorized.len());
+        for (at, (authorized, child)) in authorized.iter().zip(children).enumerate() {
+            if let Some(reason) = &authorized.refused {
                 outcomes.push(Some(Done::failed(reason)));
                 continue;
             }
             outcomes.push(None);
-            let call = decided.call.clone();
+            let call = authorized.call.clone();
             log.context.announce(KernelEvent::ToolPre(ToolInput {
                 tool_call_id: call.id.clone(),
                 tool_name: call.name.clone(),
@@ -111,17 +111,17 @@ impl Work {
                 let ending = async {
                     while let Some(done) = self.running.join_next().await {
                         if let Ok((at, outcome)) = done
-                            && let Some(place) = self.outcomes.get_mut(at)
+                            && let Some(slot) = self.outcomes.get_mut(at)
                         {
-                            *place = Some(outcome);
+                            *slot = Some(outcome);
                         }
                     }
                 };
                 // What does not end by itself is broken off.
                 let _ = tokio::time::timeout(self.grace, ending).await;
                 self.running.abort_all();
-                for place in self.outcomes.iter_mut().filter(|place| place.is_none()) {
-                    *place = Some(Done::failed(CANCELLED));
+                for missing in self.outcomes.iter_mut().filter(|outcome| outcome.is_none()) {
+                    *missing = Some(Done::failed(CANCELLED));
                 }
             }
         }
@@ -130,14 +130,14 @@ impl Work {
     fn take(&mut self, done: Option<Result<(usize, Done), tokio::task::JoinError>>) {
         match done {
             Some(Ok((at, outcome))) => {
-                if let Some(place) = self.outcomes.get_mut(at) {
-                    *place = Some(outcome);
+                if let Some(slot) = self.outcomes.get_mut(at) {
+                    *slot = Some(outcome);
                 }
             }
             // Only a runtime that shuts down breaks a call off unasked.
             Some(Err(_)) | None => {
-                for place in self.outcomes.iter_mut().filter(|place| place.is_none()) {
-                    *place = Some(Done::failed("the call was broken off"));
+                for missing in self.outcomes.iter_mut().filter(|outcome| outcome.is_none()) {
+                    *missing = Some(Done::failed("the call was broken off"));
                 }
             }
         }

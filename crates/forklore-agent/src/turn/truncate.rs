@@ -1,4 +1,4 @@
-//! What a tool says, cut to what a model is to get.
+//! Results of tools, truncated to what the model may get.
 
 use forklore_core::Data;
 use serde_json::{Value, json};
@@ -7,12 +7,12 @@ use super::plain::text_data;
 
 /// The content of a result in at most about `most` bytes, with a note where something was left
 /// out: the beginning and the end stay.
-pub(super) fn capped(content: Data, most: usize) -> Data {
+pub(super) fn truncated(content: Data, most: usize) -> Data {
     if content.get().len() <= most {
         return content;
     }
     if let Ok(text) = content.read::<String>() {
-        return text_data(&shortened(&text, most));
+        return text_data(&shorten(&text, most));
     }
     let text = match content.read::<Vec<Value>>() {
         Ok(parts) if parts.iter().all(is_text) => {
@@ -22,7 +22,7 @@ pub(super) fn capped(content: Data, most: usize) -> Data {
         // What is neither a text nor a list of texts is shown as it is written.
         _ => content.get().to_owned(),
     };
-    let text = shortened(&text, most);
+    let text = shorten(&text, most);
     Data::of(&json!([{"type": "text", "text": text}])).unwrap_or_else(|_| text_data(&text))
 }
 
@@ -30,7 +30,7 @@ fn is_text(part: &Value) -> bool {
     part.get("type").is_some_and(|kind| kind == "text")
 }
 
-/// What a result says, as it is kept beside the log, and of which media type.
+/// The whole result as an attachment, with its media type.
 pub(super) fn whole(content: &Data) -> (Vec<u8>, &'static str) {
     content.read::<String>().map_or_else(
         |_| (content.get().as_bytes().to_vec(), "application/json"),
@@ -39,7 +39,7 @@ pub(super) fn whole(content: &Data) -> (Vec<u8>, &'static str) {
 }
 
 /// A text in at most about `most` bytes.
-pub(super) fn shortened(text: &str, most: usize) -> String {
+pub(super) fn shorten(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_owned();
     }
@@ -63,27 +63,27 @@ mod tests {
     #[test]
     fn what_fits_is_left_alone() {
         let data = Data::parse(r#"[{"type":"image","data":"x"}]"#).unwrap();
-        assert_eq!(capped(data.clone(), 100), data);
+        assert_eq!(truncated(data.clone(), 100), data);
     }
 
     #[test]
     fn a_long_text_keeps_both_ends() {
         let text = format!("begin{}end", "é".repeat(10_000));
-        let kept: String = capped(text_data(&text), 1_000).read().unwrap();
-        assert!(kept.starts_with("beginéé") && kept.ends_with("ééend"), "{kept}");
-        assert!(kept.len() < 1_000, "{}", kept.len());
-        assert!(kept.contains("of 20008 bytes left out]"), "{kept}");
+        let short: String = truncated(text_data(&text), 1_000).read().unwrap();
+        assert!(short.starts_with("beginéé") && short.ends_with("ééend"), "{short}");
+        assert!(short.len() < 1_000, "{}", short.len());
+        assert!(short.contains("of 20008 bytes left out]"), "{short}");
     }
 
     #[test]
     fn other_forms_become_a_text() {
         let long = "x".repeat(5_000);
         let data = Data::of(&json!([{"type": "text", "text": long}])).unwrap();
-        let parts: Vec<Value> = capped(data, 400).read().unwrap();
+        let parts: Vec<Value> = truncated(data, 400).read().unwrap();
         assert_eq!(parts.len(), 1);
         assert!(parts[0]["text"].as_str().unwrap().contains("bytes left out"));
         let data = Data::of(&json!({"rows": vec![1; 5_000]})).unwrap();
-        let parts: Vec<Value> = capped(data, 400).read().unwrap();
+        let parts: Vec<Value> = truncated(data, 400).read().unwrap();
         assert!(parts[0]["text"].as_str().unwrap().starts_with("{\"rows\":[1,1"));
     }
 }

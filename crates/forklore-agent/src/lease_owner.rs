@@ -26,9 +26,9 @@ pub(crate) fn readable(name: &str) -> &str {
 
 /// Whether the process of this holder is gone for certain.
 pub(crate) fn is_gone(name: &str) -> bool {
-    let Some((_, known)) = parts(name) else { return false };
+    let Some((_, process)) = parts(name) else { return false };
     let Some(here) = system::here() else { return false };
-    let process = known.strip_prefix(&here).and_then(|rest| rest.strip_prefix(", process "));
+    let process = process.strip_prefix(&here).and_then(|rest| rest.strip_prefix(", process "));
     let Some((id, began)) = process.and_then(|process| process.split_once(" began ")) else {
         return false;
     };

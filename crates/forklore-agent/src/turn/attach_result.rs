@@ -1,4 +1,4 @@
-//! What of a result is kept beside the log: what it shows, and the whole of one that is cut.
+//! Attachments of a tool's result: its images, and its whole text where the result is truncated.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -9,23 +9,23 @@ use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
-use super::cap::{capped, whole};
 use super::log::Log;
+use super::truncate::{truncated, whole};
 use crate::media::sniff;
 use crate::tool::ToolOutcome;
 
 /// Where a store keeps no attachments, so many bytes of base64 may stand in a result.
 const INLINE: usize = 96 << 10;
 
-/// What is kept of a result, until the event is written that names it.
+/// The attachments of a result. They are pinned until the event that names them is written.
 #[derive(Default)]
-pub(super) struct Kept {
+pub(super) struct Attachments {
     whole: Option<Value>,
-    /// No gc takes these.
-    held: Vec<Held>,
+    /// `gc` does not remove these.
+    pinned: Vec<Held>,
 }
 
-impl Kept {
+impl Attachments {
     /// The part that names the whole of a result that was cut.
     pub(super) fn whole(&self) -> Option<&Value> {
         self.whole.as_ref()
@@ -35,55 +35,60 @@ impl Kept {
 /// Makes of an outcome what the log is to have: images and other bytes in it become attachments,
 /// and what is longer than `most` is cut, with its whole beside the log. A store without
 /// attachments, or without room, keeps what the model gets.
-pub(super) async fn keep(log: &Log<'_>, most: usize, outcome: ToolOutcome) -> (ToolOutcome, Kept) {
+pub(super) async fn attach(
+    log: &Log<'_>,
+    most: usize,
+    outcome: ToolOutcome,
+) -> (ToolOutcome, Attachments) {
     let content = outcome.content.get();
     if content.len() <= most && !content.starts_with('[') {
-        return (outcome, Kept::default());
+        return (outcome, Attachments::default());
     }
     let all = outcome.clone();
-    let kept = log.context.kernel.run(move |engine| {
-        let mut kept = Kept::default();
-        let content = beside(engine, all.content, &mut kept);
+    let attached = log.context.kernel.run(move |engine| {
+        let mut attachments = Attachments::default();
+        let content = without_inline_bytes(engine, all.content, &mut attachments);
         if content.get().len() <= most {
-            return Ok((ToolOutcome { content, ..all }, kept));
+            return Ok((ToolOutcome { content, ..all }, attachments));
         }
         let (bytes, media_type) = whole(&content);
         if let Ok(held) = engine.keep_attachment(&mut bytes.as_slice(), ATTACHMENT_BYTES) {
             let part = json!({"type": "attachment", "ref": held.id, "media_type": media_type});
-            kept.whole = Some(part);
-            kept.held.push(held);
+            attachments.whole = Some(part);
+            attachments.pinned.push(held);
         }
-        Ok((ToolOutcome { content: capped(content, most), ..all }, kept))
+        Ok((ToolOutcome { content: truncated(content, most), ..all }, attachments))
     });
-    kept.await.unwrap_or_else(|_| {
-        let content = capped(outcome.content, most);
-        (ToolOutcome { content, ..outcome }, Kept::default())
+    attached.await.unwrap_or_else(|_| {
+        let content = truncated(outcome.content, most);
+        (ToolOutcome { content, ..outcome }, Attachments::default())
     })
 }
 
 /// A result with attachments in place of the bytes that stand in it.
-fn beside(engine: &Engine, content: Data, kept: &mut Kept) -> Data {
+fn without_inline_bytes(engine: &Engine, content: Data, attachments: &mut Attachments) -> Data {
     let Ok(parts) = content.read::<Vec<&RawValue>>() else { return content };
     if !parts.iter().any(|part| inline(part.get()).is_some()) {
         return content;
     }
     let part = |part: &RawValue| match inline(part.get()) {
-        Some(found) => named(engine, part, found, kept),
+        Some(found) => named(engine, part, found, attachments),
         None => Some(part.to_owned()),
     };
     let parts: Option<Vec<Box<RawValue>>> = parts.iter().copied().map(part).collect();
     parts.and_then(|parts| Data::of(&parts).ok()).unwrap_or(content)
 }
 
-/// The part that names what stands in a part; what cannot be kept is told.
+/// The part that names an attachment in place of inline bytes. Where the bytes cannot be stored,
+/// a text says so.
 fn named(
     engine: &Engine,
     part: &RawValue,
     found: Inline<'_>,
-    kept: &mut Kept,
+    attachments: &mut Attachments,
 ) -> Option<Box<RawValue>> {
     #[derive(Deserialize)]
-    struct Said {
+    struct Resource {
         #[serde(default)]
         uri: Option<String>,
     }
@@ -101,11 +106,11 @@ fn named(
     let is_plain = media_type.len() <= ATTACHMENT_NAME_BYTES
         && media_type.contains('/')
         && media_type.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic());
-    let said = if is_plain { &*media_type } else { "application/octet-stream" };
-    let media_type = sniff(&bytes).map_or(said, |sniffed| sniffed.media_type);
+    let declared = if is_plain { &*media_type } else { "application/octet-stream" };
+    let media_type = sniff(&bytes).map_or(declared, |sniffed| sniffed.media_type);
     let mut named = json!({"type": "attachment", "ref": held.id, "media_type": media_type});
-    kept.held.push(held);
-    let uri = serde_json::from_str(part.get()).ok().and_then(|said: Said| said.uri);
+    attachments.pinned.push(held);
+    let uri = serde_json::from_str(part.get()).ok().and_then(|resource: Resource| resource.uri);
     let name = name.filter(|name| name.len() <= ATTACHMENT_NAME_BYTES);
     for (key, value) in [("name", name.map(String::from)), ("uri", uri)] {
         if let (Some(value), Some(fields)) = (value, named.as_object_mut()) {

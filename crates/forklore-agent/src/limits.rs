@@ -8,7 +8,7 @@ use std::fmt;
 
 use forklore_core::limits;
 
-use crate::model::Piece;
+use crate::model::StreamEvent;
 
 /// The text for people, all of it, in bytes: four times what the longest answers have.
 pub const TEXT_BYTES: usize = 2 << 20;
@@ -86,34 +86,34 @@ pub(crate) struct Measure {
 
 impl Measure {
     /// Counts a piece. Of a text that does not fit, `Err` has how many of its bytes do.
-    pub(crate) fn take(&mut self, piece: &Piece) -> Result<(), (TooMuch, usize)> {
+    pub(crate) fn take(&mut self, piece: &StreamEvent) -> Result<(), (TooMuch, usize)> {
         match piece {
-            Piece::Text(text) => {
-                let room = TEXT_BYTES.saturating_sub(self.text);
+            StreamEvent::Text(text) => {
+                let fitting = TEXT_BYTES.saturating_sub(self.text);
                 add(&mut self.text, text.len(), TEXT_BYTES, TooMuch::Text)
-                    .map_err(|too_much| (too_much, room))
+                    .map_err(|too_much| (too_much, fitting))
             }
             other => self.take_other(other).map_err(|too_much| (too_much, 0)),
         }
     }
 
-    fn take_other(&mut self, piece: &Piece) -> Result<(), TooMuch> {
+    fn take_other(&mut self, piece: &StreamEvent) -> Result<(), TooMuch> {
         match piece {
-            Piece::Thinking(text) => {
+            StreamEvent::Thinking(text) => {
                 add(&mut self.thinking, text.len(), THINKING_BYTES, TooMuch::Thinking)
             }
-            Piece::Thought { text, opaque } => {
+            StreamEvent::Thought { text, opaque } => {
                 let opaque = opaque.as_ref().map_or(0, |opaque| opaque.get().len());
                 add(&mut self.thoughts, text.len(), THINKING_BYTES, TooMuch::Thinking)?;
                 add(&mut self.opaque, opaque, OPAQUE_BYTES, TooMuch::Opaque)
             }
-            Piece::Call(call) => {
+            StreamEvent::Call(call) => {
                 add(&mut 0, call.name.len().max(call.id.len()), NAME_BYTES, TooMuch::Name)?;
                 add(&mut self.calls, 1, CALLS, TooMuch::Calls)?;
                 let arguments = call.arguments.get().len();
                 add(&mut self.arguments, arguments, ARGUMENTS_BYTES, TooMuch::Arguments)
             }
-            Piece::Text(_) | Piece::Usage { .. } | Piece::End(_) => Ok(()),
+            StreamEvent::Text(_) | StreamEvent::Usage { .. } | StreamEvent::End(_) => Ok(()),
         }
     }
 }
@@ -130,15 +130,15 @@ mod tests {
     use super::*;
     use crate::tool::ToolCall;
 
-    fn call(name: usize, arguments: usize) -> Piece {
+    fn call(name: usize, arguments: usize) -> StreamEvent {
         let arguments = Data::of(&"x".repeat(arguments)).unwrap();
-        Piece::Call(ToolCall { id: "c".into(), name: "n".repeat(name), arguments })
+        StreamEvent::Call(ToolCall { id: "c".into(), name: "n".repeat(name), arguments })
     }
 
     #[test]
     fn what_is_too_much_is_named() {
-        let text = |bytes| Piece::Text("x".repeat(bytes));
-        let thinking = |bytes| Piece::Thinking("x".repeat(bytes));
+        let text = |bytes| StreamEvent::Text("x".repeat(bytes));
+        let thinking = |bytes| StreamEvent::Thinking("x".repeat(bytes));
         let mut measure = Measure::default();
         assert_eq!(measure.take(&text(TEXT_BYTES - 1)), Ok(()));
         assert_eq!(measure.take(&thinking(THINKING_BYTES)), Ok(()));
@@ -152,7 +152,7 @@ mod tests {
             assert_eq!(measure.take(&call(9, 1)), Ok(()));
         }
         assert_eq!(measure.take(&call(9, 1)), Err((TooMuch::Calls, 0)));
-        let said = TooMuch::Text.to_string();
-        assert_eq!(said, "the answer is longer than any should be: it has more than 2 MiB of text");
+        let text = TooMuch::Text.to_string();
+        assert_eq!(text, "the answer is longer than any should be: it has more than 2 MiB of text");
     }
 }

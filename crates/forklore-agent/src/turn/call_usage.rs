@@ -6,12 +6,12 @@ use forklore_core::EventType;
 use forklore_engine::NewEvent;
 use serde_json::json;
 
-use super::ask::Asked;
+use super::call_model::ModelCall;
 use super::new_event::event;
 use crate::Result;
-use crate::config::Equipment;
+use crate::config::SessionConfig;
 use crate::model::TokenUsage;
-use crate::notify::event::TurnUsage as Spent;
+use crate::notify::event::TurnUsage;
 
 /// One call of a model, as its provider accounts for it.
 pub(super) struct Call<'a> {
@@ -23,7 +23,7 @@ pub(super) struct Call<'a> {
     partial: bool,
 }
 
-impl Asked {
+impl ModelCall {
     /// The attempts that gave no whole answer and of which something is known.
     pub(super) fn lost(&self, purpose: Option<&'static str>) -> impl Iterator<Item = Call<'_>> {
         self.lost.iter().map(move |lost| Call {
@@ -48,7 +48,7 @@ impl Asked {
 }
 
 impl Call<'_> {
-    fn cost(&self, equipment: &Equipment) -> Option<f64> {
+    fn cost(&self, equipment: &SessionConfig) -> Option<f64> {
         let mut usage = *self.usage;
         if self.partial {
             usage.output = usage.output.or(Some(0));
@@ -56,8 +56,8 @@ impl Call<'_> {
         equipment.settings.prices.and_then(|prices| prices.cost(&usage))
     }
 
-    pub(super) fn spent(&self, equipment: &Equipment) -> Spent {
-        Spent {
+    pub(super) fn usage(&self, equipment: &SessionConfig) -> TurnUsage {
+        TurnUsage {
             input: self.usage.input.unwrap_or(0),
             output: self.usage.output.unwrap_or(0),
             cached: self.usage.cached.unwrap_or(0),
@@ -65,7 +65,7 @@ impl Call<'_> {
         }
     }
 
-    pub(super) fn event(&self, equipment: &Equipment) -> Result<NewEvent> {
+    pub(super) fn event(&self, equipment: &SessionConfig) -> Result<NewEvent> {
         let name = equipment.model.name();
         let data = json!({
             "provider": name.provider, "model": name.model,

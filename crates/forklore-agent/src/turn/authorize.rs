@@ -11,17 +11,17 @@ use super::new_event::event;
 use super::plain::plain;
 use crate::Result;
 use crate::approve::Rule;
-use crate::config::Equipment;
+use crate::config::SessionConfig;
 use crate::context::Context;
-use crate::hook::Matter;
+use crate::hook::HookInput;
 use crate::notify::Identity;
 use crate::tool::ToolCall;
 
 /// So many tools are named to a model that calls one that is not there.
 const MOST_NAMED: usize = 50;
 
-/// A call that was decided about.
-pub(super) struct Decided {
+/// A call that was allowed or refused.
+pub(super) struct Authorized {
     /// The call, as the hooks left it.
     pub(super) call: ToolCall,
     /// Why it may not be carried out, for the model.
@@ -32,12 +32,12 @@ pub(super) struct Decided {
     by: String,
     pub(super) note: Option<String>,
     /// Whether a person was asked.
-    pub(super) asked: bool,
-    /// What hooks want the model to be told.
+    pub(super) person_asked: bool,
+    /// Messages that hooks send the model.
     pub(super) injected: Vec<String>,
 }
 
-impl Decided {
+impl Authorized {
     fn new(call: ToolCall, by: &str, refused: Option<String>) -> Self {
         Self {
             call,
@@ -45,7 +45,7 @@ impl Decided {
             changed: false,
             by: by.to_owned(),
             note: None,
-            asked: false,
+            person_asked: false,
             injected: Vec::new(),
         }
     }
@@ -80,47 +80,47 @@ impl Decided {
 }
 
 /// Decides about a call; asks whoever is to be asked.
-pub(super) async fn decide(
+pub(super) async fn authorize(
     context: &Context,
-    equipment: &Equipment,
+    equipment: &SessionConfig,
     ceiling: Option<&BTreeSet<String>>,
     call: ToolCall,
-) -> Decided {
+) -> Authorized {
     let identity = context.identity();
-    let judged = context.judge(&identity, Matter::Call { call: call.clone() }).await;
-    let (call, changed) = match judged.matter {
-        Matter::Call { call: mut judged } => {
+    let judged = context.judge(&identity, HookInput::Call { call: call.clone() }).await;
+    let (call, changed) = match judged.input {
+        HookInput::Call { call: mut judged } => {
             judged.arguments = plain(judged.arguments);
             let changed = judged.arguments != call.arguments;
             (judged, changed)
         }
         _ => (call, false),
     };
-    let mut decided = match judged.denied {
-        Some((hook, reason)) => Decided::new(call, &format!("hook {hook}"), Some(reason)),
+    let mut authorized = match judged.denied {
+        Some((hook, reason)) => Authorized::new(call, &format!("hook {hook}"), Some(reason)),
         None => by_rule(context, &identity, equipment, ceiling, call).await,
     };
-    decided.changed = changed;
-    decided.asked |= judged.asked;
-    decided.injected = judged.injected;
-    decided
+    authorized.changed = changed;
+    authorized.person_asked |= judged.person_asked;
+    authorized.injected = judged.injected;
+    authorized
 }
 
 async fn by_rule(
     context: &Context,
     identity: &Identity,
-    equipment: &Equipment,
+    equipment: &SessionConfig,
     ceiling: Option<&BTreeSet<String>>,
     call: ToolCall,
-) -> Decided {
+) -> Authorized {
     let needed = equipment.policy.permission(&call);
     if ceiling.is_some_and(|ceiling| !ceiling.contains(&needed)) {
         let why = format!("this session does not have the permission {needed}");
-        return Decided::new(call, "ceiling", Some(why));
+        return Authorized::new(call, "ceiling", Some(why));
     }
     match equipment.policy.rule(&call) {
-        Rule::Allow => Decided::new(call, "policy", None),
-        Rule::Deny => Decided::new(call, "policy", Some("the user's policy denies it".into())),
+        Rule::Allow => Authorized::new(call, "policy", None),
+        Rule::Deny => Authorized::new(call, "policy", Some("the user's policy denies it".into())),
         Rule::Ask => {
             let prompt = format!("May {} be called?", call.name);
             let answer = context.ask_person(identity, Some(call.clone()), prompt).await;
@@ -128,7 +128,7 @@ async fn by_rule(
                 Ok(note) => (note, None),
                 Err(reason) => (None, Some(reason)),
             };
-            Decided { note, asked: true, ..Decided::new(call, "person", refused) }
+            Authorized { note, person_asked: true, ..Authorized::new(call, "person", refused) }
         }
     }
 }

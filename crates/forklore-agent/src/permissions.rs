@@ -41,7 +41,7 @@ impl Ceiling {
     }
 }
 
-/// Tools of which only those exist that a ceiling allows: a model is not told of the others.
+/// Tools, limited to those that a ceiling allows. A model does not see the others.
 pub struct Below {
     tools: Arc<dyn Tools>,
     policy: Arc<dyn Policy>,
