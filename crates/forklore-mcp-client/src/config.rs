@@ -47,33 +47,34 @@ pub struct ConfigError {
     pub wrong: String,
 }
 
-/// A configuration in which everything fits.
+/// A valid configuration.
 #[derive(Clone, Debug)]
-pub(crate) struct Checked {
-    pub(crate) reached: Reached,
+pub(crate) struct ValidConfig {
+    pub(crate) connection: Connection,
     pub(crate) start: Duration,
     pub(crate) call: Duration,
     pub(crate) max_output: usize,
 }
 
-/// How a server is reached.
+/// How a server is connection.
 #[derive(Clone, Debug)]
-pub(crate) enum Reached {
+pub(crate) enum Connection {
     Program { command: String, args: Vec<String>, env_from: Vec<String>, folder: Option<PathBuf> },
     Address { url: String, header_env: BTreeMap<String, String>, token_env: Option<String> },
 }
 
 impl ServerConfig {
-    /// The configuration of a server, if it makes sense.
-    pub(crate) fn check(&self, server: &ServerName) -> Result<Checked, ConfigError> {
-        let reached = match (&self.command, &self.url) {
+    /// Checks the configuration of a server.
+    pub(crate) fn check(&self, server: &ServerName) -> Result<ValidConfig, ConfigError> {
+        let connection = match (&self.command, &self.url) {
             (Some(command), None) => self.program(command),
             (None, Some(url)) => self.address(url),
             _ => Err("needs either `command` or `url`".to_owned()),
         };
-        let reached = reached.map_err(|wrong| ConfigError { server: server.clone(), wrong })?;
-        Ok(Checked {
-            reached,
+        let connection =
+            connection.map_err(|wrong| ConfigError { server: server.clone(), wrong })?;
+        Ok(ValidConfig {
+            connection,
             start: Duration::from_secs(self.start_seconds.unwrap_or(30)),
             call: Duration::from_secs(self.call_seconds.unwrap_or(300)),
             max_output: self.max_output.unwrap_or(128 * 1024),
@@ -82,7 +83,7 @@ impl ServerConfig {
 
     /// A relative path would lead into whatever folder the user stands in, and a folder must not
     /// say which program starts.
-    fn program(&self, command: &str) -> Result<Reached, String> {
+    fn program(&self, command: &str) -> Result<Connection, String> {
         if !self.header_env.is_empty() || self.token_env.is_some() {
             return Err("`header_env` and `token_env` go with `url`".to_owned());
         }
@@ -95,7 +96,7 @@ impl ServerConfig {
         if self.folder.as_ref().is_some_and(|folder| !folder.is_absolute()) {
             return Err("`folder` must be an absolute path".to_owned());
         }
-        Ok(Reached::Program {
+        Ok(Connection::Program {
             command: command.to_owned(),
             args: self.args.clone(),
             env_from: self.env_from.clone(),
@@ -103,7 +104,7 @@ impl ServerConfig {
         })
     }
 
-    fn address(&self, url: &str) -> Result<Reached, String> {
+    fn address(&self, url: &str) -> Result<Connection, String> {
         if !self.args.is_empty() || !self.env_from.is_empty() || self.folder.is_some() {
             return Err("`args`, `env_from` and `folder` go with `command`".to_owned());
         }
@@ -131,7 +132,7 @@ impl ServerConfig {
                         name one of them"
                 .to_owned());
         }
-        Ok(Reached::Address {
+        Ok(Connection::Address {
             url: url.to_owned(),
             header_env: self.header_env.clone(),
             token_env: self.token_env.clone(),

@@ -1,19 +1,19 @@
-//! Tools for the kernel, from MCP servers that the user names.
+//! An MCP client: tools for the kernel, from the MCP servers of the user's configuration.
 //!
 //! [`McpTools`] is [`forklore_agent::tool::Tools`] over servers that run as child processes or
 //! answer over HTTP; [`ServerConfig`] is how the user's configuration names them, and [`Rules`]
-//! which calls are carried out, refused or asked about. A server is somebody else's program: what
-//! it says is bounded, nothing that goes wrong with it ends a turn, and it never outlives the set.
+//! which calls run, are refused or need approval. A server is a foreign program: its output is
+//! bounded, its failures never end a turn, and it never outlives the set.
 
 mod config;
 mod http;
 mod name;
 mod outcome;
 mod policy;
-mod said;
-mod secret;
+mod redact;
 mod server;
 mod set;
+mod stderr_tail;
 mod stdio;
 
 pub use config::{ConfigError, ServerConfig};

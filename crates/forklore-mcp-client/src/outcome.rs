@@ -1,24 +1,25 @@
-//! What a server answers, as the log keeps it: a text, or a list of parts.
+//! Tool results as the log stores them: a text, or a list of parts.
 
 use forklore_agent::tool::ToolOutcome;
 use forklore_core::Data;
 use rmcp::model::{CallToolResult, ContentBlock, Resource, ResourceContents};
 use serde_json::{Value, json};
 
-/// A call that came to nothing, and why.
+/// Returns the result of a failed call.
 pub(crate) fn failed(why: &str) -> ToolOutcome {
     ToolOutcome { content: text(why), is_error: true }
 }
 
-/// A result, with at most `most` bytes of text. Images and other data stand in it as they came: the
-/// kernel keeps them beside the log.
+/// Returns a result with at most `most` bytes of text. Images and other data stay as they are: the
+/// kernel stores them as attachments.
 pub(crate) fn of(result: CallToolResult, most: usize) -> ToolOutcome {
-    let mut room = Room { text: most };
-    let mut parts: Vec<Value> = result.content.into_iter().map(|block| room.part(block)).collect();
+    let mut budget = TextBudget { left: most };
+    let mut parts: Vec<Value> =
+        result.content.into_iter().map(|block| budget.part(block)).collect();
     if let Some(value) = result.structured_content
         && !parts.iter().any(|part| says(part, &value))
     {
-        parts.push(room.words(&value.to_string()));
+        parts.push(budget.text(&value.to_string()));
     }
     let content = match parts.as_slice() {
         [] => text(""),
@@ -28,61 +29,61 @@ pub(crate) fn of(result: CallToolResult, most: usize) -> ToolOutcome {
     ToolOutcome { content, is_error: result.is_error == Some(true) }
 }
 
-/// Whether a part is a text and nothing else.
+/// Whether a part has text only.
 fn is_plain(part: &Value) -> bool {
     part["type"] == "text" && part.as_object().is_some_and(|part| part.len() == 2)
 }
 
-/// Whether a part is the text form of a structured result, which servers are to send as well. Some
-/// put a text or a number that has no fields into an object of one field for it.
+/// Whether a part is the text form of a structured result, which servers send too. Some wrap a plain
+/// text or number into an object of one field.
 fn says(part: &Value, value: &Value) -> bool {
     let Some(text) = part["text"].as_str() else { return false };
-    let said = serde_json::from_str::<Value>(text).ok();
+    let parsed = serde_json::from_str::<Value>(text).ok();
     let only = value.as_object().filter(|fields| fields.len() == 1);
     let only = only.and_then(|fields| fields.values().next());
-    let is_said = |value: &Value| said.as_ref() == Some(value) || value.as_str() == Some(text);
-    is_said(value) || only.is_some_and(is_said)
+    let is_equal = |value: &Value| parsed.as_ref() == Some(value) || value.as_str() == Some(text);
+    is_equal(value) || only.is_some_and(is_equal)
 }
 
 fn text(text: &str) -> Data {
     Data::of(text).unwrap_or_else(|_| Data::null())
 }
 
-/// How much a result may still hold.
-struct Room {
-    text: usize,
+/// How many bytes of text a result may still have.
+struct TextBudget {
+    left: usize,
 }
 
-impl Room {
+impl TextBudget {
     fn part(&mut self, block: ContentBlock) -> Value {
         match block {
-            ContentBlock::Text(said) => self.words(&said.text),
+            ContentBlock::Text(content) => self.text(&content.text),
             ContentBlock::Image(image) => data("image", &image.mime_type, &image.data),
             ContentBlock::Audio(audio) => data("audio", &audio.mime_type, &audio.data),
             ContentBlock::Resource(embedded) => self.resource(embedded.resource),
             ContentBlock::ResourceLink(link) => self.link(link),
-            // A kind that this version does not know is kept as it came.
+            // An unknown kind stays as it is.
             other => self.json(&serde_json::to_value(other).unwrap_or_default()),
         }
     }
 
-    fn words(&mut self, said: &str) -> Value {
-        json!({"type": "text", "text": self.cut(said)})
+    fn text(&mut self, text: &str) -> Value {
+        json!({"type": "text", "text": self.cut(text)})
     }
 
     fn json(&mut self, value: &Value) -> Value {
         let len = value.to_string().len();
-        if len > self.text {
-            return self.words(&value.to_string());
+        if len > self.left {
+            return self.text(&value.to_string());
         }
-        self.text -= len;
+        self.left -= len;
         value.clone()
     }
 
     fn resource(&mut self, resource: ResourceContents) -> Value {
         match resource {
             ResourceContents::TextResourceContents { uri, mime_type, text, .. } => {
-                let part = self.words(&format!("{uri}\n{text}"));
+                let part = self.text(&format!("{uri}\n{text}"));
                 with(with(part, "uri", Some(uri)), "media_type", mime_type)
             }
             ResourceContents::BlobResourceContents { uri, mime_type, blob, .. } => {
@@ -97,21 +98,21 @@ impl Room {
     fn link(&mut self, link: Resource) -> Value {
         let name = link.title.unwrap_or(link.name);
         let about = link.description.map(|about| format!("\n{about}")).unwrap_or_default();
-        let part = self.words(&format!("{name}: {}{about}", link.uri));
+        let part = self.text(&format!("{name}: {}{about}", link.uri));
         with(with(part, "uri", Some(link.uri)), "media_type", link.mime_type)
     }
 
     /// A text, or where it is too long its beginning and its end: what a program did stands at the
     /// beginning, and how it ended at the end.
-    fn cut(&mut self, said: &str) -> String {
-        if said.len() <= self.text {
-            self.text -= said.len();
-            return said.to_owned();
+    fn cut(&mut self, text: &str) -> String {
+        if text.len() <= self.left {
+            self.left -= text.len();
+            return text.to_owned();
         }
-        let head = boundary(said, self.text / 4 * 3);
-        let tail = boundary(said, said.len() - self.text / 4);
-        self.text = 0;
-        let (Some(begin), Some(end)) = (said.get(..head), said.get(tail..)) else {
+        let head = boundary(text, self.left / 4 * 3);
+        let tail = boundary(text, text.len() - self.left / 4);
+        self.left = 0;
+        let (Some(begin), Some(end)) = (text.get(..head), text.get(tail..)) else {
             return String::new();
         };
         format!("{begin}\n[{} bytes were left out here]\n{end}", tail - head)

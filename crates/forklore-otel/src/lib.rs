@@ -1,9 +1,9 @@
 //! What the sessions of an agent do, as OpenTelemetry spans over OTLP.
 //!
 //! [`Spans`] is a [`Sink`] of the kernel: a turn is a trace, made of
-//! `invoke_agent`, `chat` and `execute_tool` spans after the conventions for generative AI. What
-//! is said is left out unless asked for. The spans go out on a thread of their own: a collector
-//! that is slow or gone neither delays nor fails a turn.
+//! `invoke_agent`, `chat` and `execute_tool` spans after the conventions for generative AI. Content
+//! of messages is left out unless configured. A thread of its own sends the spans: a slow or missing
+//! collector neither delays nor fails a turn.
 
 mod client;
 mod spans;
@@ -22,10 +22,10 @@ use serde::Deserialize;
 use client::Client;
 use spans::Sessions;
 
-/// How long a collector may take for one request, and how long the end waits for it.
+/// The timeout of a request to the collector, and of the last one at the end.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Where spans go, as a user's configuration says it.
+/// The destination of spans, from the user's configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TracingConfig {
@@ -34,7 +34,7 @@ pub struct TracingConfig {
     /// Headers of each request: the header's name, and the variable that holds its value.
     #[serde(default)]
     pub header_env: BTreeMap<String, String>,
-    /// Whether prompts, answers, arguments and results go along.
+    /// Whether spans include prompts, answers, arguments and results.
     #[serde(default)]
     pub content: bool,
 }
@@ -46,13 +46,13 @@ pub enum NotTraced {
     /// A variable that the configuration names is not set.
     #[error("the environment variable {0} is not set")]
     Variable(String),
-    /// What the configuration says makes no sense.
+    /// The configuration is invalid.
     #[error("cannot send spans: {0}")]
     Exporter(#[from] opentelemetry_otlp::ExporterBuildError),
-    /// There is nothing to send them with.
+    /// The HTTP client cannot be made.
     #[error("cannot send spans: {0}")]
     Client(#[from] reqwest::Error),
-    /// It has to be made where tokio runs.
+    /// It must be made inside a tokio runtime.
     #[error("cannot send spans: {0}")]
     Runtime(#[from] tokio::runtime::TryCurrentError),
 }
@@ -64,11 +64,11 @@ pub struct Spans {
 }
 
 impl Spans {
-    /// Spans that go where the configuration says, in the name of this agent.
+    /// Makes a sink that sends spans to the configured collector, in the name of this agent.
     ///
     /// # Errors
-    /// When a variable is not set or the address is none. Whether anyone is there shows later, and
-    /// is no matter for a turn.
+    /// If a variable is not set or the address is invalid. A missing collector is found later and
+    /// fails no turn.
     pub fn new(config: &TracingConfig, agent: &str) -> Result<Self, NotTraced> {
         let headers = config.header_env.iter().map(|(header, variable)| {
             let value = std::env::var(variable);
@@ -91,7 +91,7 @@ impl Spans {
         Ok(Self { sessions, provider })
     }
 
-    /// Sends what is left, for two seconds at most, and says whether it arrived.
+    /// Sends the remaining spans, for at most two seconds, and returns whether they arrived.
     pub async fn end(self: Arc<Self>) -> bool {
         let ended = tokio::task::spawn_blocking(move || {
             self.sessions.lock().unwrap_or_else(PoisonError::into_inner).end();
@@ -104,9 +104,9 @@ impl Spans {
 }
 
 impl Sink for Spans {
-    fn take(&self, told: &Arc<Notification>) {
-        if !told.is_ephemeral() {
-            self.sessions.lock().unwrap_or_else(PoisonError::into_inner).take(told);
+    fn take(&self, notification: &Arc<Notification>) {
+        if !notification.is_ephemeral() {
+            self.sessions.lock().unwrap_or_else(PoisonError::into_inner).take(notification);
         }
     }
 }

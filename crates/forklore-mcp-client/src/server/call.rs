@@ -12,7 +12,7 @@ use rmcp::{RoleClient, ServiceError};
 use tokio::sync::mpsc;
 
 use super::denied::Denied;
-use super::{Live, Server, last_words, words};
+use super::{Live, Server, error_text, stderr_note};
 use crate::outcome;
 
 /// Why a call has no result.
@@ -38,13 +38,13 @@ impl Server {
         let Some(arguments) = arguments(call) else {
             return outcome::failed("the arguments are not a JSON object");
         };
-        let reached = tokio::select! {
+        let connection = tokio::select! {
             biased;
             () = context.cancelled.cancelled() => return outcome::failed("interrupted"),
-            reached = self.reach() => reached,
+            connection = self.live() => connection,
         };
-        let live = match reached {
-            Ok(reached) => reached,
+        let live = match connection {
+            Ok(connection) => connection,
             Err(error) => {
                 let name = &self.name;
                 return outcome::failed(&format!("the server `{name}` does not start: {error}"));
@@ -107,21 +107,21 @@ impl Server {
         }
     }
 
-    /// What the model is told of a call without a result.
+    /// Returns the result that the model gets for a call without one.
     async fn explain(&self, live: &Live, ended: Ended) -> ToolOutcome {
-        let said = || last_words(&self.said.lines());
+        let stderr = || stderr_note(&self.stderr.lines());
         outcome::failed(&match ended {
             Ended::Interrupted => "interrupted".to_owned(),
             Ended::Silent(after) => {
-                format!("nothing was heard of it for {} seconds{}", after.as_secs(), said())
+                format!("nothing was heard of it for {} seconds{}", after.as_secs(), stderr())
             }
             Ended::Strange => "the server answered something that is no result".to_owned(),
             Ended::Failed(ServiceError::McpError(error)) => error.message.into_owned(),
             Ended::Failed(error) => {
                 live.is_broken.store(true, Ordering::Relaxed);
                 if let Some(denied) = Denied::later(&error) {
-                    let told = denied.told(&self.name, &self.config.reached);
-                    return outcome::failed(&format!("the server `{}`: {told}", self.name));
+                    let message = denied.message(&self.name, &self.config.connection);
+                    return outcome::failed(&format!("the server `{}`: {message}", self.name));
                 }
                 let status = match &live.process {
                     Some(process) => process.status().await,
@@ -129,15 +129,15 @@ impl Server {
                 };
                 let how = match status {
                     Some(status) => format!("ended while the tool ran ({status})"),
-                    None => format!("does not answer: {}", words::failed(&error)),
+                    None => format!("does not answer: {}", error_text::failed(&error)),
                 };
-                format!("the server `{}` {how}{}", self.name, said())
+                format!("the server `{}` {how}{}", self.name, stderr())
             }
         })
     }
 }
 
-/// A request that is under way. Dropped, it tells the server that nobody waits for the answer.
+/// A running request. Dropping it cancels the request at the server.
 struct Sent(Option<RequestHandle<RoleClient>>);
 
 impl Drop for Sent {

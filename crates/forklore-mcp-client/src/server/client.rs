@@ -80,19 +80,19 @@ impl ClientHandler for Client {
     async fn on_tool_list_changed(&self, context: NotificationContext<RoleClient>) {
         let listed = tokio::time::timeout(self.patience, context.peer.list_all_tools()).await;
         if let Ok(Ok(tools)) = listed {
-            keep(&self.tools, tools);
+            store_tools(&self.tools, tools);
         }
     }
 }
 
-/// Keeps the tools in the order of their names, whatever order the server has: they are part of
-/// what all requests of a family begin with. Of several with one name the first counts.
-pub(super) fn keep(tools: &Tools, mut named: Vec<Tool>) {
+/// Stores the tools sorted by name, whatever order the server lists them in: they are part of the
+/// prefix of all requests of a family. Of several with one name the first counts.
+pub(super) fn store_tools(tools: &Tools, mut named: Vec<Tool>) {
     named.sort_by(|a, b| a.name.cmp(&b.name));
     named.dedup_by(|a, b| a.name == b.name);
     *tools.write().unwrap_or_else(PoisonError::into_inner) = named.into();
 }
 
-pub(super) fn read(tools: &Tools) -> Arc<[Tool]> {
+pub(super) fn current_tools(tools: &Tools) -> Arc<[Tool]> {
     tools.read().unwrap_or_else(PoisonError::into_inner).clone()
 }

@@ -1,4 +1,4 @@
-//! A server that does not know who asks, and what to write into the configuration so that it does.
+//! Errors of a server that requires authentication, and the configuration that gives it.
 
 use forklore_sanitize::terminal;
 use rmcp::ServiceError;
@@ -6,22 +6,22 @@ use rmcp::service::ClientInitializeError;
 use rmcp::transport::DynamicTransportError;
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 
-use crate::config::Reached;
+use crate::config::Connection;
 use crate::name::ServerName;
-use crate::secret::hidden;
+use crate::redact::redact_values;
 
-/// Of what a server says about it so much is repeated.
-const REPEATED: usize = 200;
+/// The most characters of the server's reply in an error message.
+const MAX_REPLY_LENGTH: usize = 200;
 
-/// The answer of a server over HTTP that lets nobody in: 401 or 403.
+/// A response of 401 or 403 over HTTP.
 #[derive(Debug)]
 pub(super) struct Denied {
     status: u16,
-    said: String,
+    reply: String,
 }
 
 impl Denied {
-    /// If that is why a server was not ready.
+    /// Returns the response if it is why a server did not initialize.
     pub(super) fn at_start(error: &ClientInitializeError) -> Option<Self> {
         match error {
             ClientInitializeError::TransportError { error, .. } => Self::of(error),
@@ -29,7 +29,7 @@ impl Denied {
         }
     }
 
-    /// If that is why a request had no answer.
+    /// Returns the response if it is why a request failed.
     pub(super) fn later(error: &ServiceError) -> Option<Self> {
         match error {
             ServiceError::TransportSend(error) => Self::of(error),
@@ -39,17 +39,17 @@ impl Denied {
 
     fn of(error: &DynamicTransportError) -> Option<Self> {
         match error.error.downcast_ref::<StreamableHttpError<reqwest::Error>>()? {
-            StreamableHttpError::AuthRequired(asked) => {
-                Some(Self::new(401, &asked.www_authenticate_header))
+            StreamableHttpError::AuthRequired(challenge) => {
+                Some(Self::new(401, &challenge.www_authenticate_header))
             }
-            StreamableHttpError::InsufficientScope(asked) => {
-                Some(Self::new(403, &asked.www_authenticate_header))
+            StreamableHttpError::InsufficientScope(challenge) => {
+                Some(Self::new(403, &challenge.www_authenticate_header))
             }
             StreamableHttpError::UnexpectedServerResponse(text) => {
-                let (status, said) = text.strip_prefix("HTTP ")?.split_once(": ")?;
+                let (status, reply) = text.strip_prefix("HTTP ")?.split_once(": ")?;
                 match status.split(' ').next() {
-                    Some("401") => Some(Self::new(401, said)),
-                    Some("403") => Some(Self::new(403, said)),
+                    Some("401") => Some(Self::new(401, reply)),
+                    Some("403") => Some(Self::new(403, reply)),
                     _ => None,
                 }
             }
@@ -57,19 +57,19 @@ impl Denied {
         }
     }
 
-    fn new(status: u16, said: &str) -> Self {
-        Self { status, said: said.trim().to_owned() }
+    fn new(status: u16, reply: &str) -> Self {
+        Self { status, reply: reply.trim().to_owned() }
     }
 
-    /// What it says, and what to do about it.
-    pub(super) fn told(&self, server: &ServerName, reached: &Reached) -> String {
-        let held = match reached {
-            Reached::Program { .. } => Vec::new(),
-            Reached::Address { header_env, token_env, .. } => {
+    /// Returns the reply, and the configuration that is missing or refused.
+    pub(super) fn message(&self, server: &ServerName, connection: &Connection) -> String {
+        let variables = match connection {
+            Connection::Program { .. } => Vec::new(),
+            Connection::Address { header_env, token_env, .. } => {
                 header_env.values().chain(token_env).map(String::as_str).collect()
             }
         };
-        let advice = match (held.as_slice(), self.status) {
+        let advice = match (variables.as_slice(), self.status) {
             ([], _) => {
                 let variable = server.to_string().to_uppercase().replace('-', "_");
                 format!(
@@ -78,18 +78,20 @@ impl Denied {
                      token with what the server offers for it)"
                 )
             }
-            (held, 403) => format!("what {} holds does not allow it", held.join(", ")),
-            (held, _) => format!("it does not take what {} holds", held.join(", ")),
+            (variables, 403) => format!("what {} holds does not allow it", variables.join(", ")),
+            (variables, _) => format!("it does not take what {} holds", variables.join(", ")),
         };
-        format!("{}; {advice}", self.answer(&held))
+        format!("{}; {advice}", self.answer(&variables))
     }
 
-    /// What it answers, without what it was given in secret.
+    /// Returns the reply, with secrets redacted.
     fn answer(&self, secrets: &[&str]) -> String {
         let name = if self.status == 403 { "Forbidden" } else { "Unauthorized" };
-        let said: String =
-            hidden(&self.said, secrets.iter().copied()).chars().take(REPEATED).collect();
-        let said = if said.is_empty() { said } else { format!(" ({})", terminal::line(&said)) };
-        format!("it answers {} {name}{said}", self.status)
+        let reply: String = redact_values(&self.reply, secrets.iter().copied())
+            .chars()
+            .take(MAX_REPLY_LENGTH)
+            .collect();
+        let reply = if reply.is_empty() { reply } else { format!(" ({})", terminal::line(&reply)) };
+        format!("it answers {} {name}{reply}", self.status)
     }
 }

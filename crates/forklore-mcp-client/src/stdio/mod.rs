@@ -11,7 +11,7 @@ use rmcp::{RoleClient, transport::Transport};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio_util::io::StreamReader;
 
-use crate::said::Said;
+use crate::stderr_tail::StderrTail;
 use filter::Filter;
 pub(crate) use process::{Process, Spawned};
 
@@ -23,19 +23,22 @@ const FRAME: usize = 16 << 20;
 const STRING: usize = 12 << 20;
 
 /// The transport over the pipes of a child.
-pub(crate) fn transport(spawned: Spawned, said: &Said) -> impl Transport<RoleClient> + 'static {
+pub(crate) fn transport(
+    spawned: Spawned,
+    tail: &StderrTail,
+) -> impl Transport<RoleClient> + 'static {
     let Spawned { stdin, stdout, .. } = spawned;
-    let frames = StreamReader::new(Box::pin(filtered(stdout, said.clone())));
+    let frames = StreamReader::new(Box::pin(filtered(stdout, tail.clone())));
     AsyncRwTransport::new_client(frames, stdin).with_max_line_length(FRAME)
 }
 
 /// What a child writes, with everything taken out that would not be a frame of bearable size.
 fn filtered(
     stdout: impl AsyncRead + Unpin + Send,
-    said: Said,
+    tail: StderrTail,
 ) -> impl futures_util::Stream<Item = io::Result<Cursor<Vec<u8>>>> + Send {
-    let state = (stdout, Filter::new(FRAME, STRING), vec![0_u8; 64 << 10], said);
-    stream::try_unfold(state, |(mut stdout, mut filter, mut buffer, said)| async move {
+    let state = (stdout, Filter::new(FRAME, STRING), vec![0_u8; 64 << 10], tail);
+    stream::try_unfold(state, |(mut stdout, mut filter, mut buffer, tail)| async move {
         loop {
             let len = stdout.read(&mut buffer).await?;
             if len == 0 {
@@ -44,9 +47,9 @@ fn filtered(
             let mut out = Vec::new();
             let mut noise = Vec::new();
             filter.push(buffer.get(..len).unwrap_or_default(), &mut out, &mut noise);
-            said.push(&noise);
+            tail.push(&noise);
             if !out.is_empty() {
-                return Ok(Some((Cursor::new(out), (stdout, filter, buffer, said))));
+                return Ok(Some((Cursor::new(out), (stdout, filter, buffer, tail))));
             }
         }
     })

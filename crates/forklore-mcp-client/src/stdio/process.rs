@@ -10,7 +10,7 @@ use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::said::Said;
+use crate::stderr_tail::StderrTail;
 
 /// What every program may know of its surroundings, and no secret.
 const ENVIRONMENT: &[&str] = if cfg!(windows) {
@@ -64,7 +64,7 @@ impl Process {
         args: &[String],
         folder: Option<&std::path::Path>,
         variables: impl IntoIterator<Item = (OsString, OsString)>,
-        said: &Said,
+        tail: &StderrTail,
     ) -> io::Result<(Self, Spawned)> {
         let mut program = Command::new(command);
         program.args(args).env_clear().kill_on_drop(true);
@@ -76,7 +76,7 @@ impl Process {
         }
         #[cfg(unix)]
         program.process_group(0);
-        said.clear();
+        tail.clear();
         let mut child = program.spawn()?;
         let missing = || io::Error::other("the program has no pipes");
         let spawned = Spawned {
@@ -84,7 +84,7 @@ impl Process {
             stdout: child.stdout.take().ok_or_else(missing)?,
         };
         let stderr = child.stderr.take().ok_or_else(missing)?;
-        tokio::spawn(listen(stderr, said.clone()));
+        tokio::spawn(listen(stderr, tail.clone()));
         let stop = CancellationToken::new();
         let (ending, ended) = watch::channel(None);
         let (going, gone) = watch::channel(false);
@@ -117,14 +117,14 @@ impl Drop for Process {
 }
 
 /// Keeps the end of what a server says on standard error.
-async fn listen(mut stderr: ChildStderr, said: Said) {
+async fn listen(mut stderr: ChildStderr, tail: StderrTail) {
     let mut buffer = [0_u8; 4096];
     while let Ok(len @ 1..) = stderr.read(&mut buffer).await {
-        said.push(buffer.get(..len).unwrap_or_default());
+        tail.push(buffer.get(..len).unwrap_or_default());
     }
 }
 
-/// Waits for the end of a child, or brings it about.
+/// Waits for a child to exit, or ends it.
 async fn look_after(
     mut child: Child,
     group: Group,
@@ -143,7 +143,7 @@ async fn look_after(
         group.ask_to_end();
         status = within_grace(&mut child).await;
     }
-    // What the program left behind ends now, and so does the program where it still runs.
+    // Ends the processes that the program left behind, and the program if it still runs.
     drop(group);
     if status.is_none() {
         let _ = child.start_kill();

@@ -1,9 +1,9 @@
-//! What spans say, in the words of the conventions.
+//! Attributes of spans, named by the OpenTelemetry conventions.
 
 use opentelemetry::{Array, KeyValue, StringValue};
 use serde_json::json;
 
-/// The most bytes of a text that goes along.
+/// The most bytes of a text attribute.
 const TEXT: usize = 32 << 10;
 
 /// The attributes of a span.
@@ -15,7 +15,7 @@ impl Attributes {
         self.0.push(KeyValue::new(key, shortened(text)));
     }
 
-    /// A count, where it is known. One beyond all is a number with a fraction.
+    /// Adds a count if there is one.
     #[expect(clippy::cast_precision_loss, reason = "no count of tokens is that high")]
     pub(super) fn count(&mut self, key: &'static str, count: Option<u64>) {
         self.0.extend(count.map(|count| {
@@ -31,7 +31,7 @@ impl Attributes {
         self.0.extend(amount.map(|amount| KeyValue::new(key, amount)));
     }
 
-    /// One message, in the form of the conventions.
+    /// Adds a message, in the form of the conventions.
     pub(super) fn message(&mut self, key: &'static str, role: &str, text: &str) {
         let part = json!({"type": "text", "content": shortened(text)});
         let messages = json!([{"role": role, "parts": [part]}]);

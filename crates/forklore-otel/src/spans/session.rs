@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::attributes::Attributes;
 
-/// What is open of a session, and where it came from.
+/// The open spans of a session, and its origin.
 #[derive(Default)]
 pub(super) struct Session {
     pub(super) turn: Option<Span>,
@@ -29,7 +29,7 @@ pub(super) struct Session {
     pub(super) last: Option<SpanContext>,
 }
 
-/// What the first turn of a child belongs to.
+/// The span that the first turn of a child belongs to.
 pub(super) enum Origin {
     /// A branch is a trace of its own, with a link to the turn that it came from.
     Fork(SpanContext),
@@ -38,21 +38,21 @@ pub(super) enum Origin {
 }
 
 impl Session {
-    /// The turn that runs, or ran last.
+    /// Returns the turn that runs, or the last one.
     pub(super) fn context(&self) -> Option<SpanContext> {
         let running = self.turn.as_ref().map(|turn| turn.span_context().clone());
         running.or_else(|| self.last.clone())
     }
 
-    /// The call with this id, else the turn.
+    /// Returns the call with this id, else the turn.
     pub(super) fn context_of(&self, call: Option<&str>) -> Option<SpanContext> {
         let call = call.and_then(|call| self.tools.get(call));
         call.map(|call| call.span_context().clone()).or_else(|| self.context())
     }
 
-    /// Takes a notification that begins nothing.
-    pub(super) fn take(&mut self, told: &Notification, at: SystemTime, content: bool) {
-        match &told.event {
+    /// Takes a notification that starts no span.
+    pub(super) fn take(&mut self, notification: &Notification, at: SystemTime, content: bool) {
+        match &notification.event {
             KernelEvent::ProviderResponse(answer) => self.answered(answer, at),
             KernelEvent::ProviderRetry(ProviderRetry { error, .. })
             | KernelEvent::ProviderError(ProviderFailure { error, .. }) => {
@@ -66,29 +66,29 @@ impl Session {
             KernelEvent::ContextPostCompact(_) if self.is_compaction => self.close(at),
             KernelEvent::ContextPostCompact(_)
             | KernelEvent::CancelRequested(_)
-            | KernelEvent::HookError(_) => self.note(told, at, None),
+            | KernelEvent::HookError(_) => self.note(notification, at, None),
             KernelEvent::ApprovalRequired(asked) => {
-                self.note(told, at, asked.call.as_ref().map(|call| call.id.as_str()));
+                self.note(notification, at, asked.call.as_ref().map(|call| call.id.as_str()));
             }
             KernelEvent::ApprovalGranted(answered) | KernelEvent::ApprovalDenied(answered) => {
-                self.note(told, at, answered.tool_call_id.as_deref());
+                self.note(notification, at, answered.tool_call_id.as_deref());
             }
             _ => {}
         }
     }
 
     /// Adds an event to the turn, with the call that it is about.
-    fn note(&mut self, told: &Notification, at: SystemTime, call: Option<&str>) {
+    fn note(&mut self, notification: &Notification, at: SystemTime, call: Option<&str>) {
         if let Some(turn) = &mut self.turn {
             let mut attributes = Attributes::default();
             if let Some(call) = call {
                 attributes.text("gen_ai.tool.call.id", call);
             }
-            turn.add_event_with_timestamp(told.name().as_str(), at, attributes.0);
+            turn.add_event_with_timestamp(notification.name().as_str(), at, attributes.0);
         }
     }
 
-    /// Ends whatever is open.
+    /// Ends all open spans.
     pub(super) fn close(&mut self, at: SystemTime) {
         self.end_chat(at);
         for (_, mut tool) in self.tools.drain() {

@@ -1,9 +1,9 @@
-//! One server: started when it is needed, asked for its tools, called.
+//! A server: started when it is needed, listed and called.
 
 mod call;
 mod client;
 mod denied;
-mod words;
+mod error_text;
 
 use std::ffi::OsString;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,37 +17,37 @@ use rmcp::transport::Transport;
 use rmcp::{RoleClient, ServiceError};
 use tokio::sync::Mutex;
 
-use crate::config::{Checked, Reached};
+use crate::config::{Connection, ValidConfig};
 use crate::name::ServerName;
-use crate::said::Said;
+use crate::stderr_tail::StderrTail;
 use crate::stdio::{self, Process};
 use client::Client;
 use denied::Denied;
 
-/// How long a farewell over the network may take.
-const GOODBYE: Duration = Duration::from_secs(2);
+/// How long closing a connection over the network may take.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A server, running or not.
 pub(crate) struct Server {
     pub(crate) name: ServerName,
-    config: Checked,
-    said: Said,
+    config: ValidConfig,
+    stderr: StderrTail,
     tools: Tools,
     live: Mutex<Option<Arc<Live>>>,
 }
 
-/// The tools that a server has named last, in the order of their names.
+/// The tools that a server listed last, sorted by name.
 type Tools = Arc<RwLock<Arc<[Tool]>>>;
 
-/// A connection to a server that runs. Calls hold it while they are under way.
+/// A connection to a running server. Running calls share it.
 struct Live {
     service: RunningService<RoleClient, Client>,
     process: Option<Process>,
-    /// Whether a call found that nobody answers here any more.
+    /// Whether a call found that the server no longer answers.
     is_broken: AtomicBool,
 }
 
-/// Why a server does not start. What it says itself is escaped for a terminal.
+/// Why a server does not start. Output of the server is escaped for a terminal.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// The program cannot be started.
@@ -75,59 +75,63 @@ pub enum StartError {
         what: &'static str,
     },
     /// It does not know who asks, or does not let them in.
-    #[error("{told}")]
+    #[error("{message}")]
     Denied {
         /// What it says, and what to write into the configuration.
-        told: String,
+        message: String,
     },
     /// It did not answer in time.
-    #[error("it was not ready within {} seconds{}", .after.as_secs(), last_words(.said))]
+    #[error("it was not ready within {} seconds{}", .after.as_secs(), stderr_note(.stderr))]
     Slow {
         /// How long was waited.
         after: Duration,
         /// What it wrote on standard error.
-        said: String,
+        stderr: String,
     },
     /// It said something else than a server does, or ended.
-    #[error("{}{}", words::refused(.source), last_words(.said))]
+    #[error("{}{}", error_text::refused(.source), stderr_note(.stderr))]
     Refused {
         /// What.
         source: Box<ClientInitializeError>,
         /// What it wrote on standard error.
-        said: String,
+        stderr: String,
     },
     /// It does not name its tools.
-    #[error("it does not name its tools: {}{}", words::failed(.source), last_words(.said))]
+    #[error("it does not name its tools: {}{}", error_text::failed(.source), stderr_note(.stderr))]
     NoTools {
         /// What it says instead.
         source: ServiceError,
         /// What it wrote on standard error.
-        said: String,
+        stderr: String,
     },
 }
 
-/// What a server said, behind the message that tells what went wrong.
-fn last_words(said: &str) -> String {
-    if said.is_empty() { String::new() } else { format!("; it said: {}", terminal::block(said)) }
+/// What a server stderr, behind the message that tells what went wrong.
+fn stderr_note(stderr: &str) -> String {
+    if stderr.is_empty() {
+        String::new()
+    } else {
+        format!("; it said: {}", terminal::block(stderr))
+    }
 }
 
 impl Server {
-    pub(crate) fn new(name: ServerName, config: Checked) -> Self {
+    pub(crate) fn new(name: ServerName, config: ValidConfig) -> Self {
         let tools = Arc::new(RwLock::new(Arc::from([])));
-        let said = match &config.reached {
-            Reached::Program { env_from, .. } => Said::without(env_from),
-            Reached::Address { .. } => Said::default(),
+        let stderr = match &config.connection {
+            Connection::Program { env_from, .. } => StderrTail::without(env_from),
+            Connection::Address { .. } => StderrTail::default(),
         };
-        Self { name, config, said, tools, live: Mutex::default() }
+        Self { name, config, stderr, tools, live: Mutex::default() }
     }
 
-    /// The tools that it named last; none before it has started.
+    /// Returns the tools that the server listed last; none before it has started.
     pub(crate) fn tools(&self) -> Arc<[Tool]> {
-        client::read(&self.tools)
+        client::current_tools(&self.tools)
     }
 
-    /// The connection to it; it is started where it does not run.
-    async fn reach(&self) -> Result<Arc<Live>, StartError> {
+    /// Returns the connection. Starts the server if it does not run.
+    async fn live(&self) -> Result<Arc<Live>, StartError> {
         let mut live = self.live.lock().await;
         if let Some(over) = live.take_if(|live| live.is_over()) {
             over.end().await;
@@ -140,12 +144,12 @@ impl Server {
         Ok(running)
     }
 
-    /// Starts it, where it does not run.
+    /// Starts the server if it does not run.
     pub(crate) async fn ready(&self) -> Result<(), StartError> {
-        self.reach().await.map(drop)
+        self.live().await.map(drop)
     }
 
-    /// Ends it.
+    /// Ends the server.
     pub(crate) async fn end(&self) {
         if let Some(live) = self.live.lock().await.take() {
             live.end().await;
@@ -153,75 +157,76 @@ impl Server {
     }
 
     async fn start(&self) -> Result<Live, StartError> {
-        match &self.config.reached {
-            Reached::Address { url, header_env, token_env } => {
+        match &self.config.connection {
+            Connection::Address { url, header_env, token_env } => {
                 let transport = crate::http::transport(url, header_env, token_env.as_deref())?;
-                self.meet(transport, None).await
+                self.connect(transport, None).await
             }
-            Reached::Program { command, args, env_from, folder } => {
+            Connection::Program { command, args, env_from, folder } => {
                 let variables =
-                    env_from.iter().map(|name| named(name)).collect::<Result<Vec<_>, _>>()?;
+                    env_from.iter().map(|name| variable(name)).collect::<Result<Vec<_>, _>>()?;
                 let started =
-                    Process::start(command, args, folder.as_deref(), variables, &self.said);
+                    Process::start(command, args, folder.as_deref(), variables, &self.stderr);
                 let (process, spawned) = started.map_err(|source| StartError::NotStarted {
                     command: command.clone(),
                     source,
                 })?;
-                self.meet(stdio::transport(spawned, &self.said), Some(process)).await
+                self.connect(stdio::transport(spawned, &self.stderr), Some(process)).await
             }
         }
     }
 
-    /// The first words: who is there, and which tools it has. A server that does not find them in
-    /// time is ended.
-    async fn meet(
+    /// Initializes the connection and lists the tools. Ends a server that takes too long.
+    async fn connect(
         &self,
         transport: impl Transport<RoleClient> + 'static,
         process: Option<Process>,
     ) -> Result<Live, StartError> {
         let after = self.config.start;
-        let met = tokio::time::timeout(after, async {
+        let connected = tokio::time::timeout(after, async {
             let client = Client::new(&self.tools, after);
             let service = serve_client(client, transport).await.map_err(|source| {
                 let denied = Denied::at_start(&source);
                 self.denied(denied.as_ref()).unwrap_or_else(|| StartError::Refused {
                     source: Box::new(source),
-                    said: String::new(),
+                    stderr: String::new(),
                 })
             })?;
             let tools = service.peer().list_all_tools().await;
             let tools = tools.map_err(|source| {
                 let denied = Denied::later(&source);
-                let other = || StartError::NoTools { source, said: String::new() };
+                let other = || StartError::NoTools { source, stderr: String::new() };
                 self.denied(denied.as_ref()).unwrap_or_else(other)
             })?;
-            client::keep(&self.tools, tools);
+            client::store_tools(&self.tools, tools);
             Ok(service)
         });
-        let error = match met.await {
+        let error = match connected.await {
             Ok(Ok(service)) => {
                 return Ok(Live { service, process, is_broken: AtomicBool::new(false) });
             }
             Ok(Err(error)) => error,
-            Err(_) => StartError::Slow { after, said: String::new() },
+            Err(_) => StartError::Slow { after, stderr: String::new() },
         };
         if let Some(process) = process {
             process.end().await;
         }
-        Err(error.with(self.said.lines()))
+        Err(error.with_stderr(self.stderr.lines()))
     }
 
     fn denied(&self, denied: Option<&Denied>) -> Option<StartError> {
-        let told = denied?.told(&self.name, &self.config.reached);
-        Some(StartError::Denied { told })
+        let message = denied?.message(&self.name, &self.config.connection);
+        Some(StartError::Denied { message })
     }
 }
 
 impl StartError {
-    fn with(mut self, words: String) -> Self {
+    fn with_stderr(mut self, tail: String) -> Self {
         match &mut self {
-            Self::Slow { said, .. } | Self::Refused { said, .. } | Self::NoTools { said, .. } => {
-                *said = words;
+            Self::Slow { stderr, .. }
+            | Self::Refused { stderr, .. }
+            | Self::NoTools { stderr, .. } => {
+                *stderr = tail;
             }
             Self::NotStarted { .. }
             | Self::Variable { .. }
@@ -238,29 +243,29 @@ impl Live {
         is_broken || self.service.is_closed() || self.service.is_transport_closed()
     }
 
-    /// Ends a program. A connection without one ends with the last call that holds it, for which
-    /// the server may yet have an answer.
+    /// Ends the program. A connection without a program ends with the last call that uses it: the
+    /// server may still answer that call.
     async fn end(self: Arc<Self>) {
         let live = match Arc::try_unwrap(self) {
             Ok(live) => live,
-            Err(held) => {
-                if let Some(process) = &held.process {
-                    held.service.cancellation_token().cancel();
+            Err(shared) => {
+                if let Some(process) = &shared.process {
+                    shared.service.cancellation_token().cancel();
                     process.end().await;
                 }
                 return;
             }
         };
-        // The service ends the program's input, by which most know that they are done.
+        // Closing the service closes the program's input, on which most programs exit.
         let mut service = live.service;
-        let _ = service.close_with_timeout(GOODBYE).await;
+        let _ = service.close_with_timeout(CLOSE_TIMEOUT).await;
         if let Some(process) = live.process {
             process.end().await;
         }
     }
 }
 
-fn named(name: &str) -> Result<(OsString, OsString), StartError> {
+fn variable(name: &str) -> Result<(OsString, OsString), StartError> {
     match std::env::var_os(name) {
         Some(value) => Ok((name.into(), value)),
         None => Err(StartError::Variable { variable: name.to_owned() }),

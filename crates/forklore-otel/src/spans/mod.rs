@@ -1,4 +1,4 @@
-//! From notifications to spans: what is open, and what belongs to what.
+//! Turns notifications into spans: which spans are open, and which span is whose parent.
 
 mod attributes;
 mod session;
@@ -18,47 +18,47 @@ use opentelemetry_sdk::trace::{SdkTracer, Span};
 use attributes::Attributes;
 use session::{Origin, Session};
 
-/// Every session that was heard of.
+/// The sessions with their open spans.
 pub(crate) struct Sessions {
     tracer: SdkTracer,
     agent: String,
     content: bool,
-    known: HashMap<SessionId, Session>,
+    sessions: HashMap<SessionId, Session>,
 }
 
 impl Sessions {
     pub(crate) fn new(tracer: SdkTracer, agent: &str, content: bool) -> Self {
-        Self { tracer, agent: agent.to_owned(), content, known: HashMap::new() }
+        Self { tracer, agent: agent.to_owned(), content, sessions: HashMap::new() }
     }
 
-    /// Takes a notification that lasts.
-    pub(crate) fn take(&mut self, told: &Notification) {
-        let at = SystemTime::from(told.ts);
-        match &told.event {
-            KernelEvent::SessionFork(forked) => self.forked(told, forked),
-            KernelEvent::DelegateSpawned(delegate) => self.spawned(told, delegate),
-            KernelEvent::PromptSubmit(prompt) => self.begin_turn(told, Some(prompt), at),
-            KernelEvent::ProviderRequest(request) => self.begin_chat(told, request, at),
-            KernelEvent::ToolPre(call) => self.begin_tool(told, call, at),
-            KernelEvent::ContextPreCompact(_) => self.begin_compaction(told, at),
+    /// Takes a stored notification.
+    pub(crate) fn take(&mut self, notification: &Notification) {
+        let at = SystemTime::from(notification.ts);
+        match &notification.event {
+            KernelEvent::SessionFork(forked) => self.forked(notification, forked),
+            KernelEvent::DelegateSpawned(delegate) => self.spawned(notification, delegate),
+            KernelEvent::PromptSubmit(prompt) => self.begin_turn(notification, Some(prompt), at),
+            KernelEvent::ProviderRequest(request) => self.begin_chat(notification, request, at),
+            KernelEvent::ToolPre(call) => self.begin_tool(notification, call, at),
+            KernelEvent::ContextPreCompact(_) => self.begin_compaction(notification, at),
             _ => {
-                if let Some(session) = self.known.get_mut(&told.session_id) {
-                    session.take(told, at, self.content);
+                if let Some(session) = self.sessions.get_mut(&notification.session_id) {
+                    session.take(notification, at, self.content);
                 }
             }
         }
     }
 
-    /// Ends what is open.
+    /// Ends all open spans.
     pub(crate) fn end(&mut self) {
         let now = SystemTime::now();
-        self.known.values_mut().for_each(|session| session.close(now));
+        self.sessions.values_mut().for_each(|session| session.close(now));
     }
 
     /// A branch remembers where its parent was; a turn that goes on in a fork, because its session
     /// was lost to another runtime, takes its spans along.
-    fn forked(&mut self, told: &Notification, forked: &SessionForked) {
-        let parent = told.parent_id.as_ref().and_then(|id| self.known.get_mut(id));
+    fn forked(&mut self, notification: &Notification, forked: &SessionForked) {
+        let parent = notification.parent_id.as_ref().and_then(|id| self.sessions.get_mut(id));
         let moved = forked.reason == Some(ForkReason::LeaseLost);
         let session = match parent {
             Some(parent) if moved => std::mem::take(parent),
@@ -67,29 +67,29 @@ impl Sessions {
             }
             _ => Session::default(),
         };
-        self.known.insert(told.session_id.clone(), session);
+        self.sessions.insert(notification.session_id.clone(), session);
     }
 
     /// A sub-agent works below the call that it carries out.
-    fn spawned(&mut self, told: &Notification, delegate: &DelegateStarted) {
+    fn spawned(&mut self, notification: &Notification, delegate: &DelegateStarted) {
         let call = delegate.tool_call_id.clone();
-        let session = self.known.entry(delegate.sub_session_id.clone()).or_default();
+        let session = self.sessions.entry(delegate.sub_session_id.clone()).or_default();
         session.agent.clone_from(&delegate.agent);
-        session.origin = Some(Origin::Call { parent: told.session_id.clone(), call });
+        session.origin = Some(Origin::Call { parent: notification.session_id.clone(), call });
     }
 
     fn begin_turn(
         &mut self,
-        told: &Notification,
+        notification: &Notification,
         prompt: Option<&PromptSubmitted>,
         at: SystemTime,
     ) {
         let content = self.content;
-        let mut attributes = self.of_session(told, "invoke_agent");
+        let mut attributes = self.of_session(notification, "invoke_agent");
         if content && let Some(prompt) = prompt {
             attributes.message("gen_ai.input.messages", "user", &prompt.prompt);
         }
-        let session = self.known.entry(told.session_id.clone()).or_default();
+        let session = self.sessions.entry(notification.session_id.clone()).or_default();
         session.close(at);
         let agent = session.agent.clone().unwrap_or_else(|| self.agent.clone());
         attributes.text("gen_ai.agent.name", &agent);
@@ -100,28 +100,36 @@ impl Sessions {
                 None
             }
             Some(Origin::Call { parent, call }) => {
-                let parent = self.known.get(&parent);
+                let parent = self.sessions.get(&parent);
                 parent.and_then(|parent| parent.context_of(call.as_deref()))
             }
             None => None,
         };
         let builder = builder.with_kind(SpanKind::Internal).with_attributes(attributes.0);
         let span = self.span(builder.with_start_time(at), above);
-        self.known.entry(told.session_id.clone()).or_default().turn = Some(span);
+        self.sessions.entry(notification.session_id.clone()).or_default().turn = Some(span);
     }
 
     /// A turn that is resumed has no prompt: it begins with the first thing that it does.
-    fn turn(&mut self, told: &Notification, at: SystemTime) -> Option<SpanContext> {
-        let runs = self.known.get(&told.session_id).is_some_and(|session| session.turn.is_some());
+    fn turn(&mut self, notification: &Notification, at: SystemTime) -> Option<SpanContext> {
+        let runs = self
+            .sessions
+            .get(&notification.session_id)
+            .is_some_and(|session| session.turn.is_some());
         if !runs {
-            self.begin_turn(told, None, at);
+            self.begin_turn(notification, None, at);
         }
-        self.known.get(&told.session_id)?.context()
+        self.sessions.get(&notification.session_id)?.context()
     }
 
-    fn begin_chat(&mut self, told: &Notification, request: &ProviderRequest, at: SystemTime) {
-        let turn = self.turn(told, at);
-        let mut attributes = self.of_session(told, "chat");
+    fn begin_chat(
+        &mut self,
+        notification: &Notification,
+        request: &ProviderRequest,
+        at: SystemTime,
+    ) {
+        let turn = self.turn(notification, at);
+        let mut attributes = self.of_session(notification, "chat");
         attributes.text("gen_ai.provider.name", &request.provider);
         attributes.text("gen_ai.request.model", &request.model);
         let builder = SpanBuilder::from_name(format!("chat {}", request.model))
@@ -129,16 +137,16 @@ impl Sessions {
             .with_start_time(at)
             .with_attributes(attributes.0);
         let span = self.span(builder, turn);
-        if let Some(session) = self.known.get_mut(&told.session_id) {
+        if let Some(session) = self.sessions.get_mut(&notification.session_id) {
             session.end_chat(at);
             session.chat = Some(span);
         }
     }
 
-    fn begin_tool(&mut self, told: &Notification, input: &ToolInput, at: SystemTime) {
-        let turn = self.turn(told, at);
+    fn begin_tool(&mut self, notification: &Notification, input: &ToolInput, at: SystemTime) {
+        let turn = self.turn(notification, at);
         let (name, call) = (input.tool_name.as_str(), input.tool_call_id.as_str());
-        let mut attributes = self.of_session(told, "execute_tool");
+        let mut attributes = self.of_session(notification, "execute_tool");
         attributes.text("gen_ai.tool.name", name);
         attributes.text("gen_ai.tool.type", "function");
         attributes.text("gen_ai.tool.call.id", call);
@@ -150,24 +158,27 @@ impl Sessions {
             .with_start_time(at)
             .with_attributes(attributes.0);
         let span = self.span(builder, turn);
-        if let Some(session) = self.known.get_mut(&told.session_id) {
+        if let Some(session) = self.sessions.get_mut(&notification.session_id) {
             session.tools.insert(call.to_owned(), span);
         }
     }
 
     /// A history that is compacted between turns has a trace of its own.
-    fn begin_compaction(&mut self, told: &Notification, at: SystemTime) {
-        let runs = self.known.get(&told.session_id).is_some_and(|session| session.turn.is_some());
+    fn begin_compaction(&mut self, notification: &Notification, at: SystemTime) {
+        let runs = self
+            .sessions
+            .get(&notification.session_id)
+            .is_some_and(|session| session.turn.is_some());
         if runs {
             return;
         }
-        let attributes = self.of_session(told, "compact");
+        let attributes = self.of_session(notification, "compact");
         let builder = SpanBuilder::from_name("compact")
             .with_kind(SpanKind::Internal)
             .with_start_time(at)
             .with_attributes(attributes.0);
         let span = self.span(builder, None);
-        let session = self.known.entry(told.session_id.clone()).or_default();
+        let session = self.sessions.entry(notification.session_id.clone()).or_default();
         session.turn = Some(span);
         session.is_compaction = true;
     }
@@ -181,15 +192,15 @@ impl Sessions {
         builder.start_with_context(&self.tracer, &context)
     }
 
-    /// What every span says of its session.
-    fn of_session(&self, told: &Notification, operation: &str) -> Attributes {
+    /// Returns the attributes of the session, for every span.
+    fn of_session(&self, notification: &Notification, operation: &str) -> Attributes {
         let mut attributes = Attributes::default();
         attributes.text("gen_ai.operation.name", operation);
-        attributes.text("gen_ai.conversation.id", told.session_id.as_str());
-        if let Some(parent) = &told.parent_id {
+        attributes.text("gen_ai.conversation.id", notification.session_id.as_str());
+        if let Some(parent) = &notification.parent_id {
             attributes.text("forklore.session.parent_id", parent.as_str());
         }
-        attributes.text("forklore.session.root_id", told.root_id.as_str());
+        attributes.text("forklore.session.root_id", notification.root_id.as_str());
         attributes
     }
 }

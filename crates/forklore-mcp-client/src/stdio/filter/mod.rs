@@ -1,13 +1,13 @@
-//! What comes out of a server, made bearable while it streams by: lines that are no frames are set
-//! aside, endless strings are cut, endless frames become an error of the call that they answer.
+//! A streaming filter for the output of a server: lines that are not frames go to the standard error
+//! tail, long strings are cut, and a frame that is too long becomes an error of its call.
 
-/// The deepest nesting that the reader of frames takes.
+/// The deepest nesting that the JSON parser accepts.
 const DEPTH: usize = 128;
 
-/// The longest `id` that is remembered: ours are small numbers.
+/// The longest `id` that is stored; this client's ids are small numbers.
 const ID: usize = 32;
 
-/// Follows the JSON of each line as far as is needed.
+/// Scans the JSON of each line as far as the limits require.
 #[derive(Debug)]
 pub(super) struct Filter {
     /// The most bytes of one frame.
@@ -17,11 +17,11 @@ pub(super) struct Filter {
     line: Line,
 }
 
-/// What is known of the present line.
+/// The state of the current line.
 #[derive(Debug, Default)]
 struct Line {
     sort: Sort,
-    /// Bytes that were let through.
+    /// Bytes that were passed on.
     passed: usize,
     /// Bytes that came.
     came: usize,
