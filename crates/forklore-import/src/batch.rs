@@ -8,6 +8,7 @@ use forklore_store::port::{Append, NewSession, Write};
 use forklore_store::sources::{LineEnd, Place, Range, RecordKey};
 use jiff::Timestamp;
 
+use crate::earlier_revision::Spot;
 use forklore_engine::sources::Spread;
 
 const BYTES: usize = 8 << 20;
@@ -105,6 +106,26 @@ impl Batch {
             return;
         }
         self.ranges.push(line);
+    }
+
+    /// Adds a line that an event of an earlier revision is.
+    pub(crate) fn shared(&mut self, spot: &Spot, line_end: LineEnd) {
+        if let Some(Range::Shared { session, seq, count, end }) = self.ranges.last_mut()
+            && *session == spot.session
+            && (*end, *seq + *count) == (line_end, spot.seq)
+        {
+            *count += 1;
+            return;
+        }
+        let Spot { session, seq } = spot.clone();
+        self.ranges.push(Range::Shared { session, seq, count: 1, end: line_end });
+    }
+
+    /// Adds such an event whose payload is spread over lines in the file.
+    pub(crate) fn shared_spread(&mut self, spot: &Spot, spread: &Spread<'_>) {
+        let (margin, indent, end) = (spread.margin.to_vec(), spread.indent.to_vec(), spread.end);
+        let Spot { session, seq } = spot.clone();
+        self.ranges.push(Range::SharedSpread { session, seq, margin, indent, end });
     }
 
     /// Keeps the bytes of a line and what follows it.

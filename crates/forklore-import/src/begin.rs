@@ -16,23 +16,33 @@ use forklore_engine::{Error, Result};
 /// Where a branch of the file begins.
 pub(crate) struct Begin {
     /// The session it begins in.
-    pub(crate) parent: u32,
-    pub(crate) behind: Behind,
+    pub(crate) parent: BranchParent,
+    pub(crate) after: Follows,
     pub(crate) kind: SessionKind,
+}
+
+/// The session that a branch of the file begins in.
+pub(crate) enum BranchParent {
+    /// One of the file's own, by its number.
+    Own(u32),
+    /// One of an earlier revision of the file.
+    Earlier(SessionId),
 }
 
 /// The last event before a branch.
 #[derive(Clone, Copy)]
-pub(crate) enum Behind {
+pub(crate) enum Follows {
     /// None: it begins at the start.
     Nothing,
     /// The session's own one at this position.
     Own(u64),
     /// The inherited one with this seq.
     Inherited(u64),
+    /// The one with this seq in the session's history.
+    Seq(u64),
 }
 
-impl Behind {
+impl Follows {
     pub(crate) fn of(place: Place) -> Self {
         if place.inherited { Self::Inherited(place.position) } else { Self::Own(place.position) }
     }
@@ -62,20 +72,27 @@ impl Reading<'_> {
         let cwd = self.state.facts.cwd.as_deref().filter(|cwd| !cwd.is_empty());
         let workspace = cwd.map(Workspace::new);
         self.state.told.title_key = self.title_key();
-        let beginning = match self.copied_beginning()? {
-            Some(copied) => Some(copied),
-            None => self.base()?,
+        let revision = self.revision();
+        let beginning = match self.revision_beginning()? {
+            Some(earlier) => Some(earlier),
+            None => match self.copied_beginning()? {
+                Some(copied) => Some(copied),
+                None => self.base()?,
+            },
         };
         if let Some((parent, cut)) = beginning {
             let workspace = workspace.unwrap_or_else(|| parent.workspace.clone());
             let (kind, title) = (SessionKind::Branch, self.title());
-            self.begin_child(Child { id, kind, parent, cut, title, workspace, created })?;
+            let child = Child { id, kind, parent, cut, title, workspace, created, revision };
+            self.begin_child(child)?;
             return Ok(());
         }
         if let Some((parent, cut)) = self.caller()? {
             let workspace = workspace.unwrap_or_else(|| parent.workspace.clone());
             let (kind, title) = (SessionKind::Delegate, self.title());
-            self.begin_child(Child { id, kind, parent, cut, title, workspace, created })?;
+            let revision = None;
+            let child = Child { id, kind, parent, cut, title, workspace, created, revision };
+            self.begin_child(child)?;
             return Ok(());
         }
         let workspace = workspace.unwrap_or_else(|| self.options.workspace.clone());
@@ -96,30 +113,39 @@ impl Reading<'_> {
         key: Option<RecordKey>,
         begin: &Begin,
     ) -> Result<u32> {
-        let Some(parent) = self.session(begin.parent).map(|parent| parent.id.clone()) else {
+        let own = match begin.parent {
+            BranchParent::Own(number) => Some(number),
+            BranchParent::Earlier(_) => None,
+        };
+        let parent = match &begin.parent {
+            BranchParent::Own(number) => self.session(*number).map(|parent| parent.id.clone()),
+            BranchParent::Earlier(session) => Some(session.clone()),
+        };
+        let Some(parent) = parent else {
             return Err(Error::invalid("source", "the source names a session that it has not"));
         };
-        if self.batch.touches(begin.parent, &parent) {
+        if own.is_some_and(|own| self.batch.touches(own, &parent)) {
             // The cut is resolved by the store, in what it holds.
             self.flush(false)?;
         }
         self.settle()?;
         let parent = self.engine.store().header(&parent)?;
-        let cut = self.cut(&parent, begin.behind)?;
+        let cut = self.cut(&parent, begin.after)?;
         let id = self.fork_id(record, key)?;
         let created = record.ts.or(self.state.last_ts).unwrap_or(self.file_time);
         if record.sidechain {
             self.state.sidechains.push(u32::try_from(self.sessions.len()).unwrap_or(u32::MAX));
         }
         let (kind, workspace) = (begin.kind, parent.workspace.clone());
-        self.begin_child(Child { id, kind, parent, cut, title: None, workspace, created })
+        let (title, revision) = (None, None);
+        self.begin_child(Child { id, kind, parent, cut, title, workspace, created, revision })
     }
 
-    pub(crate) fn cut(&self, parent: &Header, behind: Behind) -> Result<Cut> {
-        let seq = match behind {
-            Behind::Nothing | Behind::Inherited(0) => return Ok(Cut::default()),
-            Behind::Own(position) => parent.seq_of_own(position),
-            Behind::Inherited(seq) => seq,
+    pub(crate) fn cut(&self, parent: &Header, after: Follows) -> Result<Cut> {
+        let seq = match after {
+            Follows::Nothing | Follows::Inherited(0) => return Ok(Cut::default()),
+            Follows::Own(position) => parent.seq_of_own(position),
+            Follows::Inherited(seq) | Follows::Seq(seq) => seq,
         };
         let seq = i64::try_from(seq).unwrap_or(i64::MAX);
         match self.engine.cut(parent, &Selector::Seq(seq)) {

@@ -18,6 +18,8 @@ pub(crate) struct Child {
     pub(crate) title: Option<String>,
     pub(crate) workspace: Workspace,
     pub(crate) created: Timestamp,
+    /// The number of the revision that it begins.
+    pub(crate) revision: Option<u64>,
 }
 
 impl Child {
@@ -41,6 +43,7 @@ impl Child {
             parent_workspace: &self.parent.workspace,
             principal: self.parent.principal.as_deref(),
             parent_principal: self.parent.principal.as_deref(),
+            revision: self.revision,
             limitations: limitations(self.kind),
         }
     }
@@ -57,10 +60,14 @@ impl Reading<'_> {
         }
         let (inherited, first) =
             (child.inherited(), child.record().event(&child.id, child.created)?);
-        let Child { id, kind, parent, cut, title, workspace, created } = child;
+        let Child { id, kind, parent, cut, title, workspace, created, revision } = child;
+        let label = match revision {
+            Some(revision) => self.taken.revision_label(revision, &id),
+            None => self.taken.label(&id),
+        };
         let new = NewSession {
             kind,
-            label: self.taken.label(&id),
+            label,
             title,
             principal: parent.principal,
             permissions: parent.permissions,

@@ -6,7 +6,7 @@ use forklore_core::{Cut, Header, Selector};
 use forklore_store::Error as StoreError;
 use forklore_store::sources::{FindSource, Place, Source};
 
-use crate::begin::Behind;
+use crate::begin::Follows;
 use crate::opened::record_key;
 use crate::reading::Reading;
 use forklore_engine::{Error, Result};
@@ -99,7 +99,7 @@ impl Reading<'_> {
             return Ok(Within::Deleted);
         }
         let cut = match last {
-            Some(place) => self.cut(&header, Behind::of(place))?,
+            Some(place) => self.cut(&header, Follows::of(place))?,
             None => self.cut_before_own(&header)?,
         };
         Ok(Within::At(Box::new(header), cut))

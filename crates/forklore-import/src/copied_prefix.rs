@@ -347,7 +347,7 @@ impl FileSession {
     pub(crate) fn ends_at(&self, place: Place) -> bool {
         match place.inherited {
             false => self.tip() == Some(place.position),
-            // Behind what it inherits stands the event that says so, at the position 0.
+            // Follows what it inherits stands the event that says so, at the position 0.
             true => self.inherited == place.position && self.events == u64::from(self.forked),
         }
     }

@@ -6,14 +6,26 @@ use bytes::Bytes;
 use bytestring::ByteString;
 use forklore_core::agent_format::{Line, Several};
 use forklore_core::limits::IMPORTED_DOCUMENT_BYTES;
-use forklore_store::sources::LineEnd;
+use forklore_store::sources::{LineEnd, Place};
 
+use crate::earlier_revision::Spot;
 use crate::objects::blank_len;
 use crate::opened::Opened;
 use crate::reading::Reading;
 use crate::report::ProblemKind;
+use crate::revision::Comparison;
 use forklore_engine::sources::{Spread, string_len};
 use forklore_engine::{Error, Result};
+
+/// What became of a record.
+enum Written {
+    /// An event of the file's own sessions.
+    Own(Place),
+    /// An event that an earlier revision has.
+    Shared(Spot),
+    /// None: its session was deleted.
+    Nowhere,
+}
 
 impl Reading<'_> {
     /// Reads a file that is one JSON document. It is written in one step, so that it is there as
@@ -40,7 +52,8 @@ impl Reading<'_> {
         // What is written is held by its records: the document is as large as all of them.
         drop((text, content, bytes));
         // Without a session there is nothing by which the bytes could be asked for.
-        if self.sessions.is_empty() { Ok(()) } else { self.finish() }
+        let shares = self.state.comparison.as_ref().is_some_and(Comparison::ends_shared);
+        if self.sessions.is_empty() && !shares { Ok(()) } else { self.finish() }
     }
 
     /// The text of a document, in which bytes that are no UTF-8 are question marks: as many of
@@ -72,7 +85,20 @@ impl Reading<'_> {
             self.learn(std::mem::take(&mut record.facts));
             self.inside = Some(range.start);
             let verbatim = bytes.get(range.clone()) == Some(payload.as_bytes());
-            let place = self.record(record, payload.clone())?;
+            let own = bytes.get(range.clone()).unwrap_or_default();
+            // What cannot be told by its payload would stay when that is erased.
+            let told = verbatim || Spread::of(own, payload.as_bytes()).is_some();
+            let shared = if told { self.unchanged(&record, &payload)? } else { None };
+            let place = match shared {
+                Some(spot) => {
+                    self.take_shared(&record, spot.clone());
+                    Written::Shared(spot)
+                }
+                None => match self.record(record, payload.clone())? {
+                    Some(place) => Written::Own(place),
+                    None => Written::Nowhere,
+                },
+            };
             placed.push((range, place, payload, verbatim));
         }
         if let Some((from, why)) = several.damage {
@@ -89,11 +115,15 @@ impl Reading<'_> {
             at = range.end;
             let own = bytes.get(range).unwrap_or_default();
             match place {
-                None => self.batch.gone(own.len()),
-                Some(place) if verbatim => self.batch.event(place, LineEnd::None),
-                Some(place) => match Spread::of(own, payload.as_bytes()) {
+                Written::Nowhere => self.batch.gone(own.len()),
+                Written::Own(place) if verbatim => self.batch.event(place, LineEnd::None),
+                Written::Own(place) => match Spread::of(own, payload.as_bytes()) {
                     Some(spread) => self.batch.spread(place, &spread),
                     None => self.batch.raw(place, own),
+                },
+                Written::Shared(spot) => match Spread::of(own, payload.as_bytes()) {
+                    Some(spread) if !verbatim => self.batch.shared_spread(&spot, &spread),
+                    _ => self.batch.shared(&spot, LineEnd::None),
                 },
             }
             self.account(own);

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use forklore_core::workspace::Workspace;
 use forklore_engine::{Engine, Error, Result};
 use forklore_store::Error as StoreError;
-use forklore_store::sources::Sources;
+use forklore_store::sources::{Source, Sources};
 
 use crate::candidate::Candidate;
 use crate::continued_from::MISSING_BASE;
@@ -189,14 +189,24 @@ impl<'e> Importer<'e> {
             SourceState::Unchanged(source) | SourceState::Grown(source, _)
                 if options.again && self.engine.has_deleted(&source)? =>
             {
-                SourceState::New { revision: source.revision + 1, latest: Some(source.id) }
+                anew(&source)
             }
             SourceState::Unchanged(source) | SourceState::Grown(source, _)
                 if source_state::lacks_base(self.engine, &source)? =>
             {
-                SourceState::New { revision: source.revision + 1, latest: Some(source.id) }
+                anew(&source)
             }
             known => source_state::called(known, &file, candidate.title.as_deref())?,
+        };
+        let known = match self.unless_deleted(known, options)? {
+            Some(known) => known,
+            None => {
+                let message = "the session of the file was deleted and stays so";
+                let kind = ProblemKind::Deleted;
+                report.problems.push(Problem::of_file(path, kind, message.to_owned()));
+                report.skipped += 1;
+                return Ok(());
+            }
         };
         let unchanged = matches!(known, SourceState::Unchanged(_));
         let begin = start::Start { engine: self.engine, sources, options, taken };
@@ -213,6 +223,36 @@ impl<'e> Importer<'e> {
         report.problems.append(&mut problems);
         Ok(())
     }
+}
+
+impl Importer<'_> {
+    /// None where a rewritten file is a revision of a session that was deleted. Such a session is
+    /// imported once more only if that is asked for.
+    fn unless_deleted(
+        &self,
+        known: SourceState,
+        options: &ImportOptions,
+    ) -> Result<Option<SourceState>> {
+        let SourceState::New { earlier: Some(earlier), .. } = &known else {
+            return Ok(Some(known));
+        };
+        let first = earlier.sessions.first();
+        let gone = |id| Ok::<_, Error>(self.engine.store().header(id)?.deleted.is_some());
+        if !first.map(|first| gone(&first.id)).transpose()?.unwrap_or(false) {
+            return Ok(Some(known));
+        }
+        Ok(options.again.then(|| match known {
+            SourceState::New { revision, latest, .. } => {
+                SourceState::New { revision, latest, earlier: None }
+            }
+            known => known,
+        }))
+    }
+}
+
+/// A file that is read once more from its beginning and shares nothing with what was read before.
+fn anew(source: &Source) -> SourceState {
+    SourceState::New { revision: source.revision + 1, latest: Some(source.id), earlier: None }
 }
 
 /// Whether the failure is one of a file and the sessions read from it, not one of the store.

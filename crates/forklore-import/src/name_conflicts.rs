@@ -67,6 +67,12 @@ impl NameConflicts {
             .unwrap_or_else(|| Label::of_fork(id, 26))
     }
 
+    /// The label of a session that begins a revision of its file.
+    pub(crate) fn revision_label(&self, revision: u64, id: &SessionId) -> Label {
+        let label = format!("revision-{revision}").parse().ok();
+        label.filter(|label| !self.labels.contains(label)).unwrap_or_else(|| self.label(id))
+    }
+
     fn is_free(&self, store: &dyn Store, id: &SessionId) -> Result<bool> {
         match store.header(id) {
             _ if self.ids.contains(id) || self.made.contains(id) => Ok(false),

@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 
 use crate::batch::Batch;
 use crate::copied_prefix::OriginalEvents;
+use crate::earlier_revision::EarlierRevision;
 use crate::file_session::FileSession;
 use crate::lines::{Lines, Piece};
 use crate::name_conflicts::NameConflicts;
@@ -52,6 +53,8 @@ pub(crate) struct Reading<'a> {
     pub(crate) tip: Option<(RecordKey, Place)>,
     /// What the records read so far repeat.
     pub(crate) original: Option<OriginalEvents>,
+    /// The earlier revision of the file, while records may repeat it.
+    pub(crate) earlier: Option<EarlierRevision>,
 }
 
 impl Reading<'_> {
@@ -202,16 +205,24 @@ impl Reading<'_> {
             Line::Record(mut record) => {
                 self.inside = Some(0);
                 self.learn(std::mem::take(&mut record.facts));
-                let repeats = raw.is_none()
+                let shared = if raw.is_none() { self.unchanged(&record, &text)? } else { None };
+                let repeats = shared.is_none()
+                    && raw.is_none()
                     && self.sessions.is_empty()
+                    && self.state.comparison.is_none()
                     && self.repeats(&record, &text, end)?;
-                match (if repeats { None } else { Some(self.record(*record, text)?) }, raw) {
-                    (None, _) => {}
-                    (Some(None), _) => self.batch.gone(bytes.len() + end.bytes().len()),
-                    (Some(Some(place)), None) => self.batch.event(place, end),
-                    (Some(Some(place)), Some(raw)) => {
-                        self.batch.raw(place, raw);
-                        self.batch.keep(end.bytes());
+                if let Some(spot) = shared {
+                    self.batch.shared(&spot, end);
+                    self.take_shared(&record, spot);
+                } else {
+                    match (if repeats { None } else { Some(self.record(*record, text)?) }, raw) {
+                        (None, _) => {}
+                        (Some(None), _) => self.batch.gone(bytes.len() + end.bytes().len()),
+                        (Some(Some(place)), None) => self.batch.event(place, end),
+                        (Some(Some(place)), Some(raw)) => {
+                            self.batch.raw(place, raw);
+                            self.batch.keep(end.bytes());
+                        }
                     }
                 }
             }

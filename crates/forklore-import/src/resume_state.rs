@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::copied_prefix::CopyProgress;
+use crate::revision::Comparison;
 
 /// Open calls remembered; older ones are taken to be abandoned.
 const OPEN_CALLS: usize = 1_000;
@@ -38,6 +39,9 @@ pub(crate) struct ResumeState {
     /// How far it repeats another file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) copying: Option<CopyProgress>,
+    /// How far it repeats its earlier revision.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) comparison: Option<Comparison>,
     /// What the header of the first session says by now.
     pub(crate) told: HeaderState,
     /// What the dialect's reader remembers.

@@ -6,7 +6,7 @@ use forklore_core::call::{CallStep, Effect};
 use forklore_core::{Data, Event, EventId, SessionKind};
 use forklore_store::sources::{Place, RecordKey};
 
-use crate::begin::{Begin, Behind};
+use crate::begin::{Begin, BranchParent, Follows};
 use crate::file_session::{FileSession, Following};
 use crate::opened::record_key;
 use crate::reading::Reading;
@@ -14,8 +14,8 @@ use crate::report::ProblemKind;
 use forklore_engine::Result;
 
 /// Where a record goes.
-enum Route {
-    /// Behind the last event of a session.
+pub(crate) enum Route {
+    /// Follows the last event of a session.
     Into(u32),
     /// Into a new session.
     Fork(Begin),
@@ -28,10 +28,16 @@ impl Reading<'_> {
     pub(crate) fn record(&mut self, record: Record, text: ByteString) -> Result<Option<Place>> {
         let named = record.key.as_ref().or(record.native_id.as_ref());
         let key = named.map(|name| record_key(name.as_bytes()));
+        let shared = self.shared_parent(&record)?;
         if self.sessions.is_empty() {
+            self.begin_after(shared.clone());
             self.begin_file(&record)?;
         }
-        let session = match self.route(&record)? {
+        let route = match shared {
+            Some(spot) => self.route_after_shared(&record, spot)?,
+            None => self.route(&record)?,
+        };
+        let session = match route {
             Route::Into(session) => session,
             Route::Fork(begin) => self.begin_fork(&record, key, &begin)?,
             Route::Nowhere(place) => {
@@ -48,6 +54,9 @@ impl Reading<'_> {
             self.state.leaf = Some(session);
         }
         let place = self.append(session, record, text);
+        if let Some(comparison) = &mut self.state.comparison {
+            comparison.took_own();
+        }
         self.remember(key, place);
         Ok(Some(place))
     }
@@ -93,21 +102,29 @@ impl Reading<'_> {
             return Ok(Route::Nowhere(place));
         }
         let kind = if enters { SessionKind::Delegate } else { SessionKind::Branch };
-        let behind = Behind::of(place);
-        Ok(Route::Fork(Begin { parent: place.session, behind, kind }))
+        let after = Follows::of(place);
+        Ok(Route::Fork(Begin { parent: BranchParent::Own(place.session), after, kind }))
     }
 
     /// A record without a parent: the first of the file, a further root, or a sub-agent's first.
     fn root(&self, record: &Record) -> Route {
         if record.sidechain {
             let parent = self.state.last_main.unwrap_or(0);
-            let behind = Behind::tip(self.session(parent));
-            return Route::Fork(Begin { parent, behind, kind: SessionKind::Delegate });
+            let after = Follows::tip(self.session(parent));
+            return Route::Fork(Begin {
+                parent: BranchParent::Own(parent),
+                after,
+                kind: SessionKind::Delegate,
+            });
         }
         if self.session(0).is_some_and(FileSession::is_empty) {
             return self.go_on(0);
         }
-        Route::Fork(Begin { parent: 0, behind: Behind::Nothing, kind: SessionKind::Branch })
+        Route::Fork(Begin {
+            parent: BranchParent::Own(0),
+            after: Follows::Nothing,
+            kind: SessionKind::Branch,
+        })
     }
 
     /// On in a session if it follows the file, else in a branch at its last event of the file.
@@ -116,8 +133,12 @@ impl Reading<'_> {
         match self.following(session) {
             Following::Follows => Route::Into(session),
             Following::Continued => {
-                let behind = Behind::tip(self.session(session));
-                Route::Fork(Begin { parent: session, behind, kind: SessionKind::Branch })
+                let after = Follows::tip(self.session(session));
+                Route::Fork(Begin {
+                    parent: BranchParent::Own(session),
+                    after,
+                    kind: SessionKind::Branch,
+                })
             }
             Following::Deleted => Route::Nowhere(Place::own(session, behind.unwrap_or(0))),
         }

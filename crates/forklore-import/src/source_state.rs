@@ -24,6 +24,8 @@ pub(crate) enum SourceState {
         revision: u64,
         /// The latest source of this path.
         latest: Option<SourceId>,
+        /// The source of the revision whose records it may repeat.
+        earlier: Option<Box<Source>>,
     },
 }
 
@@ -49,7 +51,11 @@ pub(crate) fn look_up(sources: &dyn Sources, file: &Opened) -> Result<SourceStat
         }
         return Ok(match prefix(file, &source)? {
             Some(hash) => SourceState::Grown(source, hash),
-            None => SourceState::New { revision: source.revision + 1, latest: Some(source.id) },
+            None => {
+                let earlier = with_sessions(sources, &file.seen.path)?;
+                let (revision, latest) = (source.revision + 1, Some(source.id));
+                SourceState::New { revision, latest, earlier }
+            }
         });
     }
     for source in sources.sources(&FindSource::FirstLine(file.first_line()))? {
@@ -62,7 +68,14 @@ pub(crate) fn look_up(sources: &dyn Sources, file: &Opened) -> Result<SourceStat
             return Ok(SourceState::Grown(source, hash));
         }
     }
-    Ok(SourceState::New { revision: 0, latest: None })
+    Ok(SourceState::New { revision: 0, latest: None, earlier: None })
+}
+
+/// The latest source of this path that has sessions.
+fn with_sessions(sources: &dyn Sources, path: &str) -> Result<Option<Box<Source>>> {
+    let mut all = sources.sources(&FindSource::Path(path.to_owned()))?;
+    all.sort_by_key(|source| source.id);
+    Ok(all.into_iter().rfind(|source| !source.sessions.is_empty()).map(Box::new))
 }
 
 /// The same, but to be read on where the file is not changed and its session is called

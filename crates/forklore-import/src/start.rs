@@ -13,6 +13,7 @@ use crate::problems::Problems;
 use crate::reading::Reading;
 use crate::report::{ImportReport, ImportedFile, ImportedSession, ProblemKind};
 use crate::resume_state::ResumeState;
+use crate::revision::Comparison;
 use crate::source_state::SourceState;
 use forklore_engine::{Engine, Result};
 
@@ -38,11 +39,12 @@ impl<'a> Start<'a> {
         let (source, hash) = match known {
             SourceState::Unchanged(source) => (source, Sha256::new()),
             SourceState::Grown(source, hash) => (source, hash),
-            SourceState::New { revision, latest } => {
+            SourceState::New { revision, latest, earlier } => {
                 if revision > 0 && !self.options.again {
                     let message = "the file was rewritten; it is read as a new revision";
                     problems.add(1, 0, ProblemKind::Rewritten, message);
                 }
+                let comparison = earlier.map(|earlier| Comparison::of(revision, earlier.id.0));
                 let target = Target::New {
                     dialect: dialect.name().to_owned(),
                     revision,
@@ -55,7 +57,7 @@ impl<'a> Start<'a> {
                     target,
                     problems,
                     Sha256::new(),
-                    ResumeState::default(),
+                    ResumeState { comparison, ..ResumeState::default() },
                 ));
             }
         };
@@ -81,7 +83,8 @@ impl<'a> Start<'a> {
         if header.deleted.is_none() {
             return Ok(known);
         }
-        Ok(SourceState::New { revision: source.revision + 1, latest: Some(source.id) })
+        let (revision, latest) = (source.revision + 1, Some(source.id));
+        Ok(SourceState::New { revision, latest, earlier: None })
     }
 
     fn at(
@@ -117,6 +120,7 @@ impl<'a> Start<'a> {
             taken: self.taken,
             tip: None,
             original: None,
+            earlier: None,
         }
     }
 }

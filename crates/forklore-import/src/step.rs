@@ -66,6 +66,7 @@ impl Reading<'_> {
     /// The last step: what is left, and what the file says about itself by now.
     pub(crate) fn finish(&mut self) -> Result<()> {
         self.begin_copy()?;
+        self.begin_unchanged_revision()?;
         if self.has_copies()? {
             // They are compared with what the store holds.
             self.flush(false)?;

@@ -43,6 +43,9 @@ pub struct ForkRecord<'a> {
     pub principal: Option<&'a str>,
     /// For whom the parent acts.
     pub parent_principal: Option<&'a str>,
+    /// The number of the revision that the child begins, where its file was rewritten.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub revision: Option<u64>,
     /// What the child does not have.
     pub limitations: &'a [&'a str],
 }
@@ -95,6 +98,7 @@ impl Plan {
             parent_workspace: &parent.workspace,
             principal: self.principal.as_deref(),
             parent_principal: parent.principal.as_deref(),
+            revision: None,
             limitations: limitations(self.kind),
         };
         let mut events = vec![record.event(&self.child, ts)?];

@@ -47,7 +47,8 @@ impl Engine {
     pub(crate) fn restore_source(&self, source: Source, out: &mut dyn Write) -> Result<Restored> {
         let headers = self.headers_of(&source)?;
         let (hash, ahead) = (Sha256::new(), None);
-        let mut restoring = Restoring { engine: self, headers, out, hash, bytes: 0, ahead };
+        let living = None;
+        let mut restoring = Restoring { engine: self, headers, out, hash, bytes: 0, ahead, living };
         let mut step = 0;
         while let Some(ranges) = self.sources()?.ranges(source.id, step)? {
             ranges.iter().try_for_each(|range| restoring.range(range))?;
@@ -76,6 +77,8 @@ struct Restoring<'a> {
     out: &'a mut dyn Write,
     hash: Sha256,
     bytes: u64,
+    /// The session of an earlier revision that was last found not to be deleted.
+    living: Option<SessionId>,
     /// Events of a session that were read and are not written yet.
     ahead: Option<(SessionId, VecDeque<Stored>)>,
 }
@@ -109,8 +112,30 @@ impl Restoring<'_> {
                 parts.iter().try_for_each(|part| self.write(part))?;
                 self.write(end.bytes())
             }
+            Range::Shared { session, seq, count, end } => {
+                self.must_live(session)?;
+                self.events(session, *seq, *count, *end)
+            }
+            Range::SharedSpread { session, seq, margin, indent, end } => {
+                self.must_live(session)?;
+                let event = self.spread_event(session, *seq)?.event;
+                let spread = Spread { margin, indent, end: *end };
+                self.write(&spread.apply(event.data.get().as_bytes()))
+            }
             Range::Gone(_) => Err(Error::SourceGone { sessions: Vec::new() }),
         }
+    }
+
+    /// A session of an earlier revision, whose events the file shares.
+    fn must_live(&mut self, session: &SessionId) -> Result<()> {
+        if self.living.as_ref() == Some(session) {
+            return Ok(());
+        }
+        if self.engine.store().header(session)?.deleted.is_some() {
+            return Err(Error::SourceGone { sessions: vec![session.clone()] });
+        }
+        self.living = Some(session.clone());
+        Ok(())
     }
 
     fn header(&self, session: u32) -> Result<&Header> {

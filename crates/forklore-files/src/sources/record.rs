@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use forklore_core::SessionId;
 use forklore_store::sources::{
     LineEnd, Place, Progress, Range, RecordKey, SeenFile, SourceSession, SourceStep, Target,
     beside_name,
@@ -89,6 +90,8 @@ enum RangeRecord {
     Raw { session: u32, position: u64, hex: String },
     Spread { session: u32, position: u64, margin: String, indent: String, end: End },
     Gone(u64),
+    Shared { session: SessionId, seq: u64, count: u64, end: End },
+    SharedSpread { session: SessionId, seq: u64, margin: String, indent: String, end: End },
     Inherited { session: u32, seq: u64, count: u64, end: End },
     Patched { session: u32, seq: u64, at: u64, removed: u64, hex: String, end: End },
 }
@@ -228,6 +231,17 @@ impl RangeRecord {
                 indent: String::from_utf8_lossy(indent).into_owned(),
                 end: End::of(*end),
             },
+            Range::Shared { session, seq, count, end } => {
+                let (session, end) = (session.clone(), End::of(*end));
+                Self::Shared { session, seq: *seq, count: *count, end }
+            }
+            Range::SharedSpread { session, seq, margin, indent, end } => Self::SharedSpread {
+                session: session.clone(),
+                seq: *seq,
+                margin: String::from_utf8_lossy(margin).into_owned(),
+                indent: String::from_utf8_lossy(indent).into_owned(),
+                end: End::of(*end),
+            },
             Range::Gone(bytes) => Self::Gone(*bytes),
             Range::Inherited { session, seq, count, end } => {
                 let end = End::of(*end);
@@ -258,6 +272,17 @@ impl RangeRecord {
             Self::Spread { session, position, margin, indent, end } => Range::Spread {
                 session: *session,
                 position: *position,
+                margin: margin.clone().into_bytes(),
+                indent: indent.clone().into_bytes(),
+                end: end.line_end(),
+            },
+            Self::Shared { session, seq, count, end } => {
+                let (session, end) = (session.clone(), end.line_end());
+                Range::Shared { session, seq: *seq, count: *count, end }
+            }
+            Self::SharedSpread { session, seq, margin, indent, end } => Range::SharedSpread {
+                session: session.clone(),
+                seq: *seq,
                 margin: margin.clone().into_bytes(),
                 indent: indent.clone().into_bytes(),
                 end: end.line_end(),

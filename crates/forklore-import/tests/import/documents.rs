@@ -69,7 +69,8 @@ fn a_document_written_anew_is_a_new_revision_and_the_old_one_stays() {
     let report = scene.import(&path);
     assert_eq!(kinds(&report), [ProblemKind::Rewritten]);
     let second = &report.sessions[0];
-    assert_eq!((second.events, second.appended), (3, 3));
+    assert_eq!((second.events, second.appended), (1, 1));
+    assert_eq!(second.parent_session_id.as_ref(), Some(&first));
     assert_eq!(scene.restore(&first), OPENAI.as_bytes());
     assert_eq!(scene.restore(&second.session_id), longer.as_bytes());
     assert_eq!(scene.import(&path).sessions[0].appended, 0);

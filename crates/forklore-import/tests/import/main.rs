@@ -20,6 +20,7 @@ mod opencode;
 mod parallel;
 mod pixir;
 mod restored;
+mod revisions;
 mod routes;
 mod scene;
 mod sidecars;

@@ -2,6 +2,8 @@
 //!
 //! A file of a million records in one session is one range a step, not a million rows.
 
+use forklore_core::SessionId;
+
 /// A stretch of a source's bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Range {
@@ -69,6 +71,31 @@ pub enum Range {
         /// What follows.
         end: LineEnd,
     },
+    /// Payloads of events that a session of an earlier revision of the file has, one after the
+    /// other, each with the same line end after it.
+    Shared {
+        /// The session: one of another source.
+        session: SessionId,
+        /// The seq of the first in the session's history.
+        seq: u64,
+        /// How many there are.
+        count: u64,
+        /// What follows each.
+        end: LineEnd,
+    },
+    /// The payload of such an event on several lines, as in [`Range::Spread`].
+    SharedSpread {
+        /// The session: one of another source.
+        session: SessionId,
+        /// The event's seq in the session's history.
+        seq: u64,
+        /// What every line of it but the first begins with: ASCII.
+        margin: Vec<u8>,
+        /// By what the lines inside an object or a list are moved in: ASCII.
+        indent: Vec<u8>,
+        /// What ends its lines.
+        end: LineEnd,
+    },
     /// This many bytes of records that would have gone to a deleted session.
     Gone(u64),
 }
@@ -82,9 +109,12 @@ impl Range {
             Self::Kept(bytes) | Self::Raw { bytes, .. } | Self::Patched { inserted: bytes, .. } => {
                 Some(Self::Gone(bytes.len() as u64))
             }
-            Self::Events { .. } | Self::Spread { .. } | Self::Inherited { .. } | Self::Gone(_) => {
-                None
-            }
+            Self::Events { .. }
+            | Self::Spread { .. }
+            | Self::Inherited { .. }
+            | Self::Shared { .. }
+            | Self::SharedSpread { .. }
+            | Self::Gone(_) => None,
         }
     }
 }
@@ -126,6 +156,8 @@ const GONE: u64 = 5;
 const INHERITED: u64 = 6;
 const PATCHED: u64 = 7;
 const SPREAD: u64 = 8;
+const SHARED: u64 = 9;
+const SHARED_SPREAD: u64 = 10;
 
 /// The ranges as bytes.
 #[must_use]
@@ -152,6 +184,16 @@ pub fn encode(ranges: &[Range]) -> Vec<u8> {
                     out.extend_from_slice(bytes);
                 }
             }
+            Range::Shared { session, seq, count, end } => {
+                put(&mut out, &[SHARED, end_tag(*end), *seq, *count]);
+                put_bytes(&mut out, session.as_str().as_bytes());
+            }
+            Range::SharedSpread { session, seq, margin, indent, end } => {
+                put(&mut out, &[SHARED_SPREAD, end_tag(*end), *seq]);
+                for bytes in [session.as_str().as_bytes(), margin, indent] {
+                    put_bytes(&mut out, bytes);
+                }
+            }
             Range::Gone(len) => put(&mut out, &[GONE, *len]),
             Range::Inherited { session, seq, count, end } => {
                 put(&mut out, &[INHERITED, end_tag(*end), u64::from(*session), *seq, *count]);
@@ -165,6 +207,11 @@ pub fn encode(ranges: &[Range]) -> Vec<u8> {
         }
     }
     out
+}
+
+fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
+    put(out, &[bytes.len() as u64]);
+    out.extend_from_slice(bytes);
 }
 
 fn end_tag(end: LineEnd) -> u64 {
@@ -237,6 +284,15 @@ impl Input<'_> {
                 let (at, removed) = (self.number()?, self.number()?);
                 Ok(Range::Patched { session, seq, at, removed, inserted: self.taken()?, end })
             }
+            SHARED => {
+                let (end, seq, count) = (self.end()?, self.number()?, self.number()?);
+                Ok(Range::Shared { session: self.session_id()?, seq, count, end })
+            }
+            SHARED_SPREAD => {
+                let (end, seq, session) = (self.end()?, self.number()?, self.session_id()?);
+                let (margin, indent) = (self.taken()?, self.taken()?);
+                Ok(Range::SharedSpread { session, seq, margin, indent, end })
+            }
             tag => {
                 let end = tagged_end(tag).ok_or(RangeError(self.at))?;
                 let (session, from, count) = (self.session()?, self.number()?, self.number()?);
@@ -264,6 +320,12 @@ impl Input<'_> {
 
     fn session(&mut self) -> Result<u32, RangeError> {
         u32::try_from(self.number()?).map_err(|_| RangeError(self.at))
+    }
+
+    fn session_id(&mut self) -> Result<SessionId, RangeError> {
+        let wrong = RangeError(self.at);
+        let text = String::from_utf8(self.taken()?).map_err(|_| wrong)?;
+        text.parse().map_err(|_| wrong)
     }
 
     fn taken(&mut self) -> Result<Vec<u8>, RangeError> {
@@ -305,6 +367,14 @@ mod tests {
                 inserted: b"another".to_vec(),
                 end: LineEnd::CrLf,
             },
+            Range::Shared { session: "s1".parse().unwrap(), seq: 300, count: 2, end: LineEnd::Lf },
+            Range::SharedSpread {
+                session: "s2".parse().unwrap(),
+                seq: 3,
+                margin: Vec::new(),
+                indent: b"  ".to_vec(),
+                end: LineEnd::Lf,
+            },
             Range::Kept(Vec::new()),
         ];
         let bytes = encode(&ranges);
@@ -315,7 +385,7 @@ mod tests {
                 assert_eq!(ranges[..fewer.len()], fewer);
             }
         }
-        assert!(decode(&[9]).is_err());
+        assert!(decode(&[11]).is_err());
         assert!(decode(&[0xff; 20]).is_err());
     }
 }

@@ -1,0 +1,190 @@
+//! The revision of a file before it was rewritten: its records in their order, and by their ids.
+
+use std::collections::VecDeque;
+
+use bytestring::ByteString;
+use forklore_core::agent_format::Record;
+use forklore_core::{Header, SessionId};
+use forklore_engine::{Engine, Events, Result};
+use forklore_store::port::At;
+use forklore_store::sources::{FindSource, Range, RecordKey, Source, SourceId, Sources};
+use serde::{Deserialize, Serialize};
+
+use crate::resume_state::ResumeState;
+use crate::revision::SHARED;
+
+/// An event in the history of a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Spot {
+    pub(crate) session: SessionId,
+    pub(crate) seq: u64,
+}
+
+/// The source of an earlier revision, read record by record.
+pub(crate) struct EarlierRevision {
+    /// It, then the revisions that it shares records with in turn.
+    sources: Vec<Source>,
+    /// The step of it that is read next, and what is left of the one before.
+    step: u64,
+    ranges: VecDeque<Range>,
+    /// Records that stand one after the other in a session.
+    run: Option<(Spot, u64)>,
+    /// The header that was asked for last, by its number in the source.
+    header: Option<(u32, Header)>,
+    /// Events of a session from here on.
+    events: Option<(Spot, Events)>,
+}
+
+impl EarlierRevision {
+    /// The source of this number, after the first `skip` of its records.
+    pub(crate) fn open(
+        engine: &Engine,
+        sources: &dyn Sources,
+        path: &str,
+        number: u64,
+        skip: u64,
+    ) -> Result<Self> {
+        let mut all = sources.sources(&FindSource::Path(path.to_owned()))?;
+        let mut chain = Vec::new();
+        let mut next = Some(number);
+        while let Some(number) = next {
+            let Some(at) = all.iter().position(|source| source.id == SourceId(number)) else {
+                break;
+            };
+            let source = all.swap_remove(at);
+            next = ResumeState::read(&source.read.state).comparison.map(|it| it.earlier);
+            chain.push(source);
+        }
+        let (ranges, run) = (VecDeque::new(), None);
+        let mut earlier = Self { sources: chain, step: 0, ranges, run, header: None, events: None };
+        for _ in 0..skip {
+            earlier.next_spot(engine, sources)?;
+        }
+        Ok(earlier)
+    }
+
+    /// The session that the revision begins with.
+    pub(crate) fn first_session(&self) -> Option<&SessionId> {
+        Some(&self.sources.first()?.sessions.first()?.id)
+    }
+
+    /// The next record in the order of the file; none at its end, and where a record is not an
+    /// event as it stands in the file.
+    pub(crate) fn next_spot(
+        &mut self,
+        engine: &Engine,
+        sources: &dyn Sources,
+    ) -> Result<Option<Spot>> {
+        loop {
+            if let Some((spot, left)) = &mut self.run
+                && *left > 0
+            {
+                let next = spot.clone();
+                (spot.seq, *left) = (spot.seq + 1, *left - 1);
+                return Ok(Some(next));
+            }
+            let Some(range) = self.next_range(sources)? else { return Ok(None) };
+            self.run = match range {
+                Range::Kept(_) => continue,
+                Range::Events { session, from, count, .. } => {
+                    self.own(engine, session, from, count)?
+                }
+                Range::Spread { session, position, .. } => {
+                    self.own(engine, session, position, 1)?
+                }
+                Range::Inherited { session, seq, count, .. } => {
+                    let id = self.header(engine, session)?.map(|header| header.id.clone());
+                    id.map(|session| (Spot { session, seq }, count))
+                }
+                Range::Shared { session, seq, count, .. } => Some((Spot { session, seq }, count)),
+                Range::SharedSpread { session, seq, .. } => Some((Spot { session, seq }, 1)),
+                Range::Raw { .. } | Range::Patched { .. } | Range::Gone(_) => None,
+            };
+            if self.run.is_none() {
+                return Ok(None);
+            }
+        }
+    }
+
+    fn next_range(&mut self, sources: &dyn Sources) -> Result<Option<Range>> {
+        while self.ranges.is_empty() {
+            let Some(source) = self.sources.first() else { return Ok(None) };
+            let Some(ranges) = sources.ranges(source.id, self.step)? else { return Ok(None) };
+            self.step += 1;
+            self.ranges.extend(ranges);
+        }
+        Ok(self.ranges.pop_front())
+    }
+
+    fn own(
+        &mut self,
+        engine: &Engine,
+        session: u32,
+        position: u64,
+        count: u64,
+    ) -> Result<Option<(Spot, u64)>> {
+        let header = self.header(engine, session)?;
+        let spot =
+            |header: &Header| Spot { session: header.id.clone(), seq: header.seq_of_own(position) };
+        Ok(header.map(|header| (spot(header), count)))
+    }
+
+    fn header(&mut self, engine: &Engine, session: u32) -> Result<Option<&Header>> {
+        if self.header.as_ref().is_none_or(|(number, _)| *number != session) {
+            let number = usize::try_from(session).unwrap_or(usize::MAX);
+            let found = self.sources.first().and_then(|source| source.sessions.get(number));
+            let Some(found) = found else { return Ok(None) };
+            self.header = Some((session, engine.store().header(&found.id)?));
+        }
+        Ok(self.header.as_ref().map(|(_, header)| header))
+    }
+
+    /// Where the record of this id stands.
+    pub(crate) fn find(
+        &self,
+        engine: &Engine,
+        sources: &dyn Sources,
+        key: RecordKey,
+    ) -> Result<Option<Spot>> {
+        for source in &self.sources {
+            let Some(place) = sources.place(source.id, key)? else { return Ok(None) };
+            if place == SHARED {
+                continue;
+            }
+            let session =
+                usize::try_from(place.session).ok().and_then(|at| source.sessions.get(at));
+            let Some(session) = session else { return Ok(None) };
+            let header = engine.store().header(&session.id)?;
+            let seq = match place.inherited {
+                true => place.position,
+                false => header.seq_of_own(place.position),
+            };
+            return Ok(Some(Spot { session: header.id, seq }));
+        }
+        Ok(None)
+    }
+
+    /// Whether the event there is the record, byte for byte.
+    pub(crate) fn has(
+        &mut self,
+        engine: &Engine,
+        spot: &Spot,
+        record: &Record,
+        text: &ByteString,
+    ) -> Result<bool> {
+        let mut events = match self.events.take() {
+            Some((next, events)) if next == *spot => events,
+            _ if engine.store().header(&spot.session)?.deleted.is_some() => return Ok(false),
+            _ => engine.events(&spot.session, At::Seq(spot.seq)),
+        };
+        let Some(stored) = events.next().transpose()? else { return Ok(false) };
+        let next = Spot { session: spot.session.clone(), seq: spot.seq + 1 };
+        self.events = Some((next, events));
+        let event = stored.event;
+        let named = record.native_id.as_deref().is_none_or(|native| event.id.as_str() == native);
+        Ok(stored.seq == spot.seq
+            && named
+            && event.kind == record.kind
+            && event.data.get().as_bytes() == text.as_bytes())
+    }
+}

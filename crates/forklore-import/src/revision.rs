@@ -1,0 +1,214 @@
+//! Rewritten files: a revision shares the records that it repeats with the revision before it, and
+//! its session is a branch there (SPEC 11).
+//!
+//! The records of the file are compared with those of the earlier revision, in their order. After
+//! the first difference a record is still shared if it is the same record and continues a shared
+//! one: so a branch that nobody changed is not made once more.
+
+use bytestring::ByteString;
+use forklore_core::agent_format::{Parent, Record};
+use forklore_core::{Cut, Header, SessionKind};
+use forklore_engine::Result;
+use forklore_store::sources::{Place, RecordKey};
+use serde::{Deserialize, Serialize};
+
+use crate::begin::{Begin, BranchParent, Follows};
+use crate::earlier_revision::{EarlierRevision, Spot};
+use crate::file_session::Following;
+use crate::opened::record_key;
+use crate::reading::Reading;
+use crate::route::Route;
+
+/// The place of a record that stands in an earlier revision: it is looked up there.
+pub(crate) const SHARED: Place =
+    Place { session: Place::LAST_SESSION, position: 0, inherited: true };
+
+/// How far a file repeats its earlier revision; kept with its source.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Comparison {
+    /// The number of the revision, from 1.
+    pub(crate) revision: u64,
+    /// The source of the earlier revision.
+    pub(crate) earlier: u64,
+    /// How many records of it were repeated in order.
+    repeated: u64,
+    /// Whether a record differed from the next of the earlier revision.
+    differs: bool,
+    /// The record that was taken last, if it is a shared one.
+    last: Option<(Option<RecordKey>, Spot)>,
+    /// After which record of the earlier revision the file's session begins.
+    begun: Option<Spot>,
+}
+
+impl Comparison {
+    /// A revision of which nothing was read yet.
+    pub(crate) fn of(revision: u64, earlier: u64) -> Self {
+        Self { revision, earlier, ..Self::default() }
+    }
+
+    /// Whether the record taken last is a shared one.
+    pub(crate) fn ends_shared(&self) -> bool {
+        self.last.is_some()
+    }
+
+    /// The record taken last is the file's own.
+    pub(crate) fn took_own(&mut self) {
+        self.last = None;
+    }
+}
+
+impl Reading<'_> {
+    /// The event that a session of the earlier revision has for the record, if the record and all
+    /// that comes before it are the same there.
+    pub(crate) fn unchanged(&mut self, record: &Record, text: &ByteString) -> Result<Option<Spot>> {
+        let Some(mut earlier) = self.take_earlier()? else { return Ok(None) };
+        let found = self.unchanged_in(&mut earlier, record, text);
+        self.earlier = Some(earlier);
+        found
+    }
+
+    fn take_earlier(&mut self) -> Result<Option<EarlierRevision>> {
+        let Some(comparison) = &self.state.comparison else { return Ok(None) };
+        if let Some(earlier) = self.earlier.take() {
+            return Ok(Some(earlier));
+        }
+        let (path, skip) = (&self.seen.path, comparison.repeated);
+        EarlierRevision::open(self.engine, self.sources, path, comparison.earlier, skip).map(Some)
+    }
+
+    fn unchanged_in(
+        &mut self,
+        earlier: &mut EarlierRevision,
+        record: &Record,
+        text: &ByteString,
+    ) -> Result<Option<Spot>> {
+        let Some(comparison) = &mut self.state.comparison else { return Ok(None) };
+        if !comparison.differs {
+            if let Some(spot) = earlier.next_spot(self.engine, self.sources)?
+                && earlier.has(self.engine, &spot, record, text)?
+            {
+                comparison.repeated += 1;
+                return Ok(Some(spot));
+            }
+            comparison.differs = true;
+        }
+        let Some(native) = &record.native_id else { return Ok(None) };
+        let continues_shared = match &record.parent {
+            Parent::Previous => false,
+            Parent::None => !record.sidechain,
+            Parent::Id(id) => self.shared_in(earlier, record_key(id.as_bytes()))?.is_some(),
+        };
+        if !continues_shared {
+            return Ok(None);
+        }
+        let key = record_key(native.as_bytes());
+        let Some(spot) = earlier.find(self.engine, self.sources, key)? else { return Ok(None) };
+        Ok(earlier.has(self.engine, &spot, record, text)?.then_some(spot))
+    }
+
+    /// Takes a shared record in: it needs no event of its own.
+    pub(crate) fn take_shared(&mut self, record: &Record, spot: Spot) {
+        let named = record.key.as_ref().or(record.native_id.as_ref());
+        let key = named.map(|name| record_key(name.as_bytes()));
+        self.tip = None;
+        if let Some(key) = key {
+            self.batch.found(key, SHARED);
+        }
+        self.state.last_ts = record.ts.or(self.state.last_ts);
+        if let Some(comparison) = &mut self.state.comparison {
+            comparison.last = Some((key, spot));
+        }
+    }
+
+    /// The shared record that the record continues, if it continues one.
+    pub(crate) fn shared_parent(&mut self, record: &Record) -> Result<Option<Spot>> {
+        let Some(comparison) = &self.state.comparison else { return Ok(None) };
+        let id = match &record.parent {
+            Parent::Previous => return Ok(comparison.last.clone().map(|(_, spot)| spot)),
+            Parent::None => return Ok(None),
+            Parent::Id(id) => id,
+        };
+        let Some(earlier) = self.take_earlier()? else { return Ok(None) };
+        let found = self.shared_in(&earlier, record_key(id.as_bytes()));
+        self.earlier = Some(earlier);
+        found
+    }
+
+    fn shared_in(&mut self, earlier: &EarlierRevision, key: RecordKey) -> Result<Option<Spot>> {
+        if let Some((Some(last), spot)) =
+            self.state.comparison.as_ref().and_then(|comparison| comparison.last.as_ref())
+            && *last == key
+        {
+            return Ok(Some(spot.clone()));
+        }
+        match self.place(key)? {
+            Some(SHARED) => earlier.find(self.engine, self.sources, key),
+            _ => Ok(None),
+        }
+    }
+
+    /// Where a record goes that continues a shared one.
+    pub(crate) fn route_after_shared(&self, record: &Record, spot: Spot) -> Result<Route> {
+        let header = self.engine.store().header(&spot.session)?;
+        if header.deleted.is_some() {
+            return Ok(Route::Nowhere(SHARED));
+        }
+        let begun = self.state.comparison.as_ref().and_then(|comparison| comparison.begun.as_ref());
+        if begun == Some(&spot)
+            && self.session(0).is_some_and(|first| {
+                first.events == u64::from(first.forked) && first.following == Following::Follows
+            })
+        {
+            return Ok(Route::Into(0));
+        }
+        let enters = record.sidechain && header.kind != SessionKind::Delegate;
+        let kind = if enters { SessionKind::Delegate } else { SessionKind::Branch };
+        let parent = BranchParent::Earlier(spot.session);
+        Ok(Route::Fork(Begin { parent, after: Follows::Seq(spot.seq), kind }))
+    }
+
+    /// Says after which shared record the file's session is to begin.
+    pub(crate) fn begin_after(&mut self, spot: Option<Spot>) {
+        if let Some(comparison) = &mut self.state.comparison {
+            comparison.begun = spot;
+        }
+    }
+
+    /// Where the session of a revision begins: after the last record that both have, or at the
+    /// start. None where the file is no revision, or continues another file and shares nothing.
+    pub(crate) fn revision_beginning(&mut self) -> Result<Option<(Header, Cut)>> {
+        let Some(comparison) = &self.state.comparison else { return Ok(None) };
+        if let Some(spot) = comparison.begun.clone() {
+            let parent = self.engine.store().header(&spot.session)?;
+            let cut = self.cut(&parent, Follows::Seq(spot.seq))?;
+            return Ok(Some((parent, cut)));
+        }
+        if self.state.facts.base.is_some() {
+            return Ok(None);
+        }
+        let Some(earlier) = self.take_earlier()? else { return Ok(None) };
+        let first = earlier.first_session().cloned();
+        self.earlier = Some(earlier);
+        let Some(first) = first else { return Ok(None) };
+        let parent = self.engine.store().header(&first)?;
+        Ok((parent.deleted.is_none()).then(|| (parent, Cut::default())))
+    }
+
+    /// Begins the session of a revision in which nothing is new, so that it can be restored.
+    pub(crate) fn begin_unchanged_revision(&mut self) -> Result<()> {
+        let Some(comparison) = &self.state.comparison else { return Ok(()) };
+        let Some((_, spot)) = comparison.last.clone() else { return Ok(()) };
+        if self.sessions.is_empty() {
+            self.begin_after(Some(spot));
+            self.begin_first(None)?;
+            self.state.leaf = Some(0);
+        }
+        Ok(())
+    }
+
+    /// The number of the revision that the file is, for the session that begins it.
+    pub(crate) fn revision(&self) -> Option<u64> {
+        let comparison = self.state.comparison.as_ref()?;
+        self.sessions.is_empty().then_some(comparison.revision)
+    }
+}
