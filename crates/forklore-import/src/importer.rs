@@ -236,17 +236,25 @@ impl Importer<'_> {
         let SourceState::New { earlier: Some(earlier), .. } = &known else {
             return Ok(Some(known));
         };
+        if source_state::lacks_base(self.engine, earlier)? {
+            return Ok(Some(unshared(known)));
+        }
         let first = earlier.sessions.first();
         let gone = |id| Ok::<_, Error>(self.engine.store().header(id)?.deleted.is_some());
         if !first.map(|first| gone(&first.id)).transpose()?.unwrap_or(false) {
             return Ok(Some(known));
         }
-        Ok(options.again.then(|| match known {
-            SourceState::New { revision, latest, .. } => {
-                SourceState::New { revision, latest, earlier: None }
-            }
-            known => known,
-        }))
+        Ok(options.again.then(|| unshared(known)))
+    }
+}
+
+/// The same, but sharing nothing with an earlier revision.
+fn unshared(state: SourceState) -> SourceState {
+    match state {
+        SourceState::New { revision, latest, .. } => {
+            SourceState::New { revision, latest, earlier: None }
+        }
+        state => state,
     }
 }
 
