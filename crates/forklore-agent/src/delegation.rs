@@ -32,7 +32,7 @@ pub struct Delegate {
     /// What it may do at most, a subset of what its parent may; none is all of that.
     pub permissions: Option<BTreeSet<String>>,
     /// What it works with; none is what its parent works with.
-    pub equipment: Option<SessionConfig>,
+    pub session_config: Option<SessionConfig>,
     /// What it may take.
     pub budget: Budget,
 }
@@ -51,7 +51,7 @@ impl Delegate {
             config: None,
             metadata: None,
             permissions: None,
-            equipment: None,
+            session_config: None,
             budget: Budget::default(),
         }
     }
@@ -71,14 +71,14 @@ pub trait Delegation: Send + Sync {
         &self,
         call: &ToolCall,
         header: &Header,
-        equipment: &SessionConfig,
+        config: &SessionConfig,
     ) -> Result<Delegate, String>;
 }
 
 /// The session's delegation tool, if it has one and the call is of it.
 pub(crate) fn delegation_of(
-    equipment: &SessionConfig,
+    config: &SessionConfig,
     call: &ToolCall,
 ) -> Option<Arc<dyn Delegation>> {
-    equipment.delegation.clone().filter(|delegation| delegation.spec().name == call.name)
+    config.delegation.clone().filter(|delegation| delegation.spec().name == call.name)
 }

@@ -70,8 +70,8 @@ impl Kernel {
     /// A session that is to be made. Nothing is stored before it is
     /// [initialized](AgentSession::initialize), which its first turn does too.
     #[must_use]
-    pub fn create(&self, new: NewSession, equipment: SessionConfig) -> AgentSession {
-        AgentSession::planned(&self.home, new, equipment)
+    pub fn create(&self, new: NewSession, config: SessionConfig) -> AgentSession {
+        AgentSession::planned(&self.home, new, config)
     }
 
     /// A session that exists, to go on with: one of this kernel's, one of another process, or one
@@ -79,8 +79,8 @@ impl Kernel {
     ///
     /// # Errors
     /// `not_found`, `corrupt`: never a new empty session (SPEC 9).
-    pub async fn open(&self, id: &SessionId, equipment: SessionConfig) -> Result<AgentSession> {
-        AgentSession::open(&self.home, id, equipment).await
+    pub async fn open(&self, id: &SessionId, config: SessionConfig) -> Result<AgentSession> {
+        AgentSession::open(&self.home, id, config).await
     }
 
     /// Whether a runtime holds a session now, as far as its header tells: one whose process is gone

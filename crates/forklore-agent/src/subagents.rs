@@ -114,28 +114,27 @@ impl Delegation for Subagents {
         &self,
         call: &ToolCall,
         header: &Header,
-        equipment: &SessionConfig,
+        config: &SessionConfig,
     ) -> Result<Delegate, String> {
         let arguments: Arguments =
             call.arguments.readable().read().map_err(|why| format!("the arguments: {why}"))?;
         if arguments.task.trim().is_empty() {
             return Err("the task is empty".to_owned());
         }
-        let policy = &equipment.policy;
+        let policy = &config.policy;
         let named = arguments.tools.map(|names| {
             names.iter().map(|name| permission(&**policy, name)).collect::<BTreeSet<_>>()
         });
         let ceiling = Ceiling::from(header.permissions.clone()).and(&named.into());
         let below = self.below().filter(|_| ceiling.allows(&permission(&**policy, DELEGATE)));
-        let tools = Below::new(equipment.tools.clone(), policy.clone(), ceiling.clone());
-        let equipment =
-            SessionConfig { tools: Arc::new(tools), delegation: below, ..equipment.clone() };
+        let tools = Below::new(config.tools.clone(), policy.clone(), ceiling.clone());
+        let config = SessionConfig { tools: Arc::new(tools), delegation: below, ..config.clone() };
         let name = arguments.name.map(|name| name.chars().take(NAME).collect::<String>());
         Ok(Delegate {
             agent: name.clone(),
             title: name,
             permissions: ceiling.into_permissions(),
-            equipment: Some(equipment),
+            session_config: Some(config),
             budget: self.budget(),
             ..Delegate::new(&arguments.task)
         })

@@ -10,7 +10,7 @@ use std::error::Error;
 use std::time::{Duration, Instant};
 
 use forklore_agent::media::Attached;
-use forklore_agent::model::{Model as _, Options, Piece, Request, TokenUsage};
+use forklore_agent::model::{Model as _, Options, Request, StreamEvent, TokenUsage};
 use forklore_core::{Message, Role};
 use forklore_llm::{HttpModel, ModelConfig, Provider};
 use forklore_smollm::{MODEL, Server};
@@ -48,7 +48,7 @@ async fn ask(model: &HttpModel, question: &str) -> Result<(Duration, TokenUsage)
     let mut first = None;
     while let Some(piece) = pieces.next().await {
         first.get_or_insert_with(|| began.elapsed());
-        if let Piece::End(end) = piece? {
+        if let StreamEvent::End(end) = piece? {
             return Ok((first.unwrap_or_default(), end.usage));
         }
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use forklore_agent::Prices;
-use forklore_agent::media::{Crowd, Takes};
+use forklore_agent::media::{Capabilities, Crowd};
 use serde::{Deserialize, Serialize};
 
 use crate::key::KeyVariable;
@@ -115,11 +115,12 @@ impl ModelConfig {
 
     /// What goes along with a request beside words. The numbers are what the providers' own
     /// documentation says, or less.
-    pub(crate) fn takes(&self) -> Takes {
+    pub(crate) fn takes(&self) -> Capabilities {
         let is_own = self.base_url.is_none() && self.provider != Provider::Ollama;
         let window = self.context_window.and_then(|tokens| usize::try_from(tokens).ok());
         let text = window.unwrap_or(MAX_TEXT_BYTES).min(MAX_TEXT_BYTES);
-        let words = Takes { most_together: MAX_MEDIA_BYTES, text, ..Takes::default() };
+        let words =
+            Capabilities { most_together: MAX_MEDIA_BYTES, text, ..Capabilities::default() };
         if !self.images.unwrap_or(is_own) {
             return words;
         }
@@ -133,7 +134,7 @@ impl ModelConfig {
             _ => &["image/png", "image/jpeg", "image/gif", "image/webp"],
         };
         let is_anthropic = self.provider == Provider::Anthropic;
-        Takes {
+        Capabilities {
             images,
             documents: is_own,
             most,

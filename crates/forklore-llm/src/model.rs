@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::time::Duration;
 
-use forklore_agent::media::Takes;
+use forklore_agent::media::Capabilities;
 use forklore_agent::model::{
-    Model, ModelError, ModelErrorKind, ModelName, ModelResult, Piece, Pieces, Request,
+    AnswerStream, Model, ModelError, ModelErrorKind, ModelName, ModelResult, Request, StreamEvent,
 };
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, StreamExt as _};
@@ -176,7 +176,7 @@ impl Model for HttpModel {
         self.config.context_window
     }
 
-    fn takes(&self) -> Takes {
+    fn takes(&self) -> Capabilities {
         self.config.takes()
     }
 
@@ -185,14 +185,14 @@ impl Model for HttpModel {
         headers.map(drop).map_err(|failed| self.error(failed))
     }
 
-    fn stream<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, ModelResult<Pieces<'a>>> {
+    fn stream<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, ModelResult<AnswerStream<'a>>> {
         Box::pin(async move {
             let answer = self.ask(request).await.map_err(|failed| self.error(failed))?;
             let pieces = stream::unfold(answer, |mut answer| async move {
                 let piece = answer.next().await?;
                 Some((piece, answer))
             });
-            let pieces: Pieces<'a> =
+            let pieces: AnswerStream<'a> =
                 pieces.map(|piece| piece.map_err(|failed| self.error(failed))).boxed();
             Ok(pieces)
         })
@@ -210,7 +210,7 @@ struct ResponseStream {
     /// None when the answer is over.
     reader: Option<Reader>,
     redactor: StreamRedactor,
-    ready: VecDeque<Piece>,
+    ready: VecDeque<StreamEvent>,
     /// What went wrong behind the pieces that are ready.
     failed: Option<Failed>,
     patience: Duration,
@@ -218,7 +218,7 @@ struct ResponseStream {
 
 impl ResponseStream {
     /// The next piece; none behind the last one and behind a failure.
-    async fn next(&mut self) -> Option<Result<Piece, Failed>> {
+    async fn next(&mut self) -> Option<Result<StreamEvent, Failed>> {
         loop {
             if let Some(piece) = self.ready.pop_front() {
                 return Some(Ok(piece));
@@ -244,7 +244,11 @@ impl ResponseStream {
     }
 
     /// Reads an event. Returns whether the answer is over.
-    async fn read(&mut self, reader: &mut Reader, pieces: &mut Vec<Piece>) -> Result<bool, Failed> {
+    async fn read(
+        &mut self,
+        reader: &mut Reader,
+        pieces: &mut Vec<StreamEvent>,
+    ) -> Result<bool, Failed> {
         let is_over = match http::in_time(self.patience, self.events.next()).await? {
             Some(Ok(Sse { data: Some(data), .. })) => {
                 reader.read(&data, pieces).map_err(response_error)?
@@ -255,7 +259,7 @@ impl ResponseStream {
         };
         if is_over {
             let end = reader.end(pieces).map_err(response_error)?;
-            pieces.push(Piece::End(end));
+            pieces.push(StreamEvent::End(end));
         }
         Ok(is_over)
     }

@@ -97,7 +97,7 @@ impl Home {
             permissions: delegate.permissions,
             ..NewSession::in_workspace(header.workspace)
         };
-        let mut config = delegate.equipment.unwrap_or_else(|| parent.config());
+        let mut config = delegate.session_config.unwrap_or_else(|| parent.config());
         config.model.ready().map_err(Error::NotReady)?;
         config.settings.budget = delegate.budget;
         Ok(AgentSession::planned(self, new, config))
@@ -110,7 +110,7 @@ impl Home {
         child: &SessionId,
         delegate: Delegate,
     ) -> Result<AgentSession> {
-        let mut config = delegate.equipment.unwrap_or_else(|| parent.config());
+        let mut config = delegate.session_config.unwrap_or_else(|| parent.config());
         config.model.ready().map_err(Error::NotReady)?;
         config.settings.budget = delegate.budget;
         let session = AgentSession::open(self, child, config).await?;

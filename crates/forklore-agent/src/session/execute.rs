@@ -124,8 +124,8 @@ impl Inner {
         header: &Header,
         cancel: &CancellationToken,
     ) -> Result<Turn> {
-        let equipment = self.context.config();
-        let run = Run::new(&equipment, header, cancel, &self.home);
+        let config = self.context.config();
+        let run = Run::new(&config, header, cancel, &self.home);
         let mut course = Course::default();
         let status = match run.run(log, &mut course).await {
             Ok(status) => status,

@@ -14,7 +14,7 @@ use crate::{Error, Result};
 pub struct Branched {
     /// What the fork came to.
     pub forked: Forked,
-    /// The child, with its parent's equipment.
+    /// The child, with its parent's configuration.
     pub child: AgentSession,
 }
 

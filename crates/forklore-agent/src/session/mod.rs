@@ -129,7 +129,7 @@ impl AgentSession {
 
     /// Gives it another model from its next turn on.
     pub fn set_model(&self, model: Arc<dyn Model>) {
-        self.equip(|equipment| equipment.model = model);
+        self.equip(|config| config.model = model);
     }
 
     /// Listens to this session alone; see [`Kernel::subscribe`](crate::Kernel::subscribe).

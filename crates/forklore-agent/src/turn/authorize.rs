@@ -82,7 +82,7 @@ impl Authorized {
 /// Decides about a call; asks whoever is to be asked.
 pub(super) async fn authorize(
     context: &Context,
-    equipment: &SessionConfig,
+    config: &SessionConfig,
     ceiling: Option<&BTreeSet<String>>,
     call: ToolCall,
 ) -> Authorized {
@@ -98,7 +98,7 @@ pub(super) async fn authorize(
     };
     let mut authorized = match judged.denied {
         Some((hook, reason)) => Authorized::new(call, &format!("hook {hook}"), Some(reason)),
-        None => by_rule(context, &identity, equipment, ceiling, call).await,
+        None => by_rule(context, &identity, config, ceiling, call).await,
     };
     authorized.changed = changed;
     authorized.person_asked |= judged.person_asked;
@@ -109,16 +109,16 @@ pub(super) async fn authorize(
 async fn by_rule(
     context: &Context,
     identity: &Identity,
-    equipment: &SessionConfig,
+    config: &SessionConfig,
     ceiling: Option<&BTreeSet<String>>,
     call: ToolCall,
 ) -> Authorized {
-    let needed = equipment.policy.permission(&call);
+    let needed = config.policy.permission(&call);
     if ceiling.is_some_and(|ceiling| !ceiling.contains(&needed)) {
         let why = format!("this session does not have the permission {needed}");
         return Authorized::new(call, "ceiling", Some(why));
     }
-    match equipment.policy.rule(&call) {
+    match config.policy.rule(&call) {
         Rule::Allow => Authorized::new(call, "policy", None),
         Rule::Deny => Authorized::new(call, "policy", Some("the user's policy denies it".into())),
         Rule::Ask => {

@@ -48,30 +48,30 @@ impl ModelCall {
 }
 
 impl Call<'_> {
-    fn cost(&self, equipment: &SessionConfig) -> Option<f64> {
+    fn cost(&self, config: &SessionConfig) -> Option<f64> {
         let mut usage = *self.usage;
         if self.partial {
             usage.output = usage.output.or(Some(0));
         }
-        equipment.settings.prices.and_then(|prices| prices.cost(&usage))
+        config.settings.prices.and_then(|prices| prices.cost(&usage))
     }
 
-    pub(super) fn usage(&self, equipment: &SessionConfig) -> TurnUsage {
+    pub(super) fn usage(&self, config: &SessionConfig) -> TurnUsage {
         TurnUsage {
             input: self.usage.input.unwrap_or(0),
             output: self.usage.output.unwrap_or(0),
             cached: self.usage.cached.unwrap_or(0),
-            cost: self.cost(equipment),
+            cost: self.cost(config),
         }
     }
 
-    pub(super) fn event(&self, equipment: &SessionConfig) -> Result<NewEvent> {
-        let name = equipment.model.name();
+    pub(super) fn event(&self, config: &SessionConfig) -> Result<NewEvent> {
+        let name = config.model.name();
         let data = json!({
             "provider": name.provider, "model": name.model,
             "input": self.usage.input, "output": self.usage.output,
             "cached": self.usage.cached, "cache_written": self.usage.cache_written,
-            "cost": self.cost(equipment), "request_id": self.request_id,
+            "cost": self.cost(config), "request_id": self.request_id,
             "ms": u64::try_from(self.took.as_millis()).ok(), "purpose": self.purpose,
             "partial": self.partial.then_some(true),
         });

@@ -10,7 +10,7 @@ use crate::delegation::{Delegation, delegation_of};
 /// Makes the sub-agents that calls ask for. Of a call that gets none, the reason is its result.
 pub(super) async fn make_children(
     log: &mut Log<'_>,
-    equipment: &SessionConfig,
+    config: &SessionConfig,
     children: &dyn Children,
     authorized: &mut [Authorized],
 ) -> Result<Vec<Option<Child>>> {
@@ -18,11 +18,9 @@ pub(super) async fn make_children(
     let mut began = Vec::new();
     for authorized in authorized.iter_mut() {
         let allowed = authorized.refused.is_none();
-        let delegation = delegation_of(equipment, &authorized.call).filter(|_| allowed);
+        let delegation = delegation_of(config, &authorized.call).filter(|_| allowed);
         let child = match delegation {
-            Some(delegation) => {
-                make_child(log, equipment, children, &*delegation, authorized).await
-            }
+            Some(delegation) => make_child(log, config, children, &*delegation, authorized).await,
             None => None,
         };
         if let Some(child) = &child {
@@ -39,14 +37,14 @@ pub(super) async fn make_children(
 
 async fn make_child(
     log: &Log<'_>,
-    equipment: &SessionConfig,
+    config: &SessionConfig,
     children: &dyn Children,
     delegation: &dyn Delegation,
     authorized: &mut Authorized,
 ) -> Option<Child> {
     let session = log.session().clone();
     let made = match log.context.kernel.run(move |engine| engine.show(&session)).await {
-        Ok(header) => match delegation.plan(&authorized.call, &header, equipment) {
+        Ok(header) => match delegation.plan(&authorized.call, &header, config) {
             Ok(delegate) => {
                 let made = Child::make(children, log.context, delegate, Some(&authorized.call));
                 made.await.map_err(|error| error.to_string())

@@ -36,7 +36,7 @@ pub struct Compacted {
 /// Compacts the history, where there is something to compact and no hook denies it.
 pub(crate) async fn compact(
     log: &mut Log<'_>,
-    equipment: &SessionConfig,
+    config: &SessionConfig,
     root_key: String,
     reason: CompactionReason,
     cancel: &CancellationToken,
@@ -49,14 +49,14 @@ pub(crate) async fn compact(
     if context.judge(&identity, HookInput::Compact { plan: &plan }).await.denied.is_some() {
         return Ok(None);
     }
-    let model = &*equipment.model;
+    let model = &*config.model;
     log.look(model).await?;
     let tokens_before = log.pressure().await?.tokens;
     let bytes_before = log.view.bytes();
     let (from_index, to_index) = (plan.from_index, plan.to_index);
     let compaction = HistoryCompaction { reason, from_index, to_index, tokens: tokens_before };
     context.announce(KernelEvent::ContextPreCompact(compaction));
-    let summary = summarize(&context, equipment, &plan.messages, root_key, cancel).await?;
+    let summary = summarize(&context, config, &plan.messages, root_key, cancel).await?;
     if cancel.is_cancelled() {
         log.append(usage_events(summary.usage())).await?;
         return Ok(None);

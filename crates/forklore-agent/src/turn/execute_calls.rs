@@ -56,12 +56,12 @@ impl Done {
 impl RunningCalls {
     pub(super) fn begin(
         log: &Log<'_>,
-        equipment: &SessionConfig,
+        config: &SessionConfig,
         authorized: &[Authorized],
         children: &[Option<Child>],
         cancel: &CancellationToken,
     ) -> Self {
-        let mut grace = equipment.settings.grace;
+        let mut grace = config.settings.grace;
         let mut running = JoinSet::new();
         let mut outcomes = Vec::with_capacity(authorized.len());
         for (at, (authorized, child)) in authorized.iter().zip(children).enumerate() {
@@ -80,7 +80,7 @@ impl RunningCalls {
                 let turn = child.run(cancel);
                 running.spawn(async move { (at, Done::by_child(turn.await)) });
                 // Its own calls have their grace first.
-                grace = grace.max(equipment.settings.grace * 3);
+                grace = grace.max(config.settings.grace * 3);
                 continue;
             }
             let context = CallContext {
@@ -88,7 +88,7 @@ impl RunningCalls {
                 cancelled: cancel.child_token(),
                 progress: progress(log, &call),
             };
-            let tools = Arc::clone(&equipment.tools);
+            let tools = Arc::clone(&config.tools);
             running.spawn(async move {
                 let called = async { tools.call(&call, &context).await };
                 let outcome = AssertUnwindSafe(called).catch_unwind().await;

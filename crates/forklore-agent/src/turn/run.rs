@@ -27,7 +27,7 @@ use crate::notify::event::{CompactionReason, ProviderAnswer, TurnUsage};
 
 /// What a turn works with.
 pub(crate) struct Run<'a> {
-    pub(crate) equipment: &'a SessionConfig,
+    pub(crate) config: &'a SessionConfig,
     pub(crate) root: &'a SessionId,
     pub(crate) ceiling: Option<&'a BTreeSet<String>>,
     /// What the person stops it with.
@@ -53,13 +53,13 @@ pub(crate) struct Course {
 
 impl<'a> Run<'a> {
     pub(crate) fn new(
-        equipment: &'a SessionConfig,
+        config: &'a SessionConfig,
         header: &'a Header,
         cancel: &'a CancellationToken,
         children: &'a dyn Children,
     ) -> Self {
         Self {
-            equipment,
+            config,
             root: &header.root_id,
             ceiling: header.permissions.as_ref(),
             cancel,
@@ -71,7 +71,7 @@ impl<'a> Run<'a> {
 
     /// Runs the turn whose prompt is in the log. When its time is over, what runs is interrupted.
     pub(crate) async fn run(&self, log: &mut Log<'_>, course: &mut Course) -> Result<Status> {
-        let most = self.equipment.settings.budget.time;
+        let most = self.config.settings.budget.time;
         let over = async {
             match most.and_then(|most| self.began.checked_add(most)) {
                 Some(end) => tokio::time::sleep_until(end).await,
@@ -113,9 +113,8 @@ impl<'a> Run<'a> {
             }
             course.tool_calls += u32::try_from(calls.len()).unwrap_or(u32::MAX);
             let round =
-                carry_out(log, self.equipment, self.ceiling, self.children, calls, &self.stop)
-                    .await?;
-            let stuck = course.stuck.count(round, self.equipment.settings.stuck_rounds);
+                carry_out(log, self.config, self.ceiling, self.children, calls, &self.stop).await?;
+            let stuck = course.stuck.count(round, self.config.settings.stuck_rounds);
             if let Some(why) = stuck.filter(|_| !self.stop.is_cancelled()) {
                 return Ok(Status::Incomplete(why));
             }
@@ -137,8 +136,8 @@ impl<'a> Run<'a> {
         log: &mut Log<'_>,
         course: &mut Course,
     ) -> Result<Option<ModelCall>> {
-        let settings = &self.equipment.settings;
-        let model = &*self.equipment.model;
+        let settings = &self.config.settings;
+        let model = &*self.config.model;
         log.look(model).await?;
         let gauge = Gauge::of(log.pressure().await?, model.context_window());
         let is_full = settings.compact_at.zip(gauge.fraction()).is_some_and(|(at, is)| is >= at);
@@ -167,7 +166,7 @@ impl<'a> Run<'a> {
         reason: CompactionReason,
     ) -> Result<bool> {
         let key = cache_key(self.root);
-        let compacted = compact(log, self.equipment, key, reason, &self.stop).await?;
+        let compacted = compact(log, self.config, key, reason, &self.stop).await?;
         let has_room = compacted.is_some_and(|made| made.made_room);
         course.compacting_made_no_room = !has_room;
         Ok(has_room)
@@ -175,9 +174,9 @@ impl<'a> Run<'a> {
 
     /// What the model is to be asked; hooks may add to it, and it is then in the log too.
     async fn request(&self, log: &mut Log<'_>) -> Result<Request> {
-        let model = &*self.equipment.model;
+        let model = &*self.config.model;
         log.look(model).await?;
-        let request = log.view.request(self.root, self.equipment);
+        let request = log.view.request(self.root, self.config);
         let identity = log.context.identity();
         let input = HookInput::Request { request: &request };
         let (_, injected) = log.context.must_pass(&identity, input).await?;
@@ -187,12 +186,12 @@ impl<'a> Run<'a> {
         let injected = injected.iter().map(|text| user_message(text, true));
         log.append(injected.collect::<Result<_>>()?).await?;
         log.look(model).await?;
-        Ok(log.view.request(self.root, self.equipment))
+        Ok(log.view.request(self.root, self.config))
     }
 
     /// Writes an answer down, with what it took, and tells of it.
     async fn store(&self, log: &mut Log<'_>, course: &mut Course, call: &ModelCall) -> Result<()> {
-        let (name, answer) = (self.equipment.model.name(), &call.answer);
+        let (name, answer) = (self.config.model.name(), &call.answer);
         // Before the part that came: how full the context is counts from the last record on.
         let mut events = self.account(course, call.lost(None))?;
         events.extend(answer.events(name)?);
@@ -208,7 +207,7 @@ impl<'a> Run<'a> {
                 stop_reason: end.reason.clone(),
                 request_id: end.request_id.clone(),
             }));
-            let window = self.equipment.model.context_window();
+            let window = self.config.model.context_window();
             Gauge::of(log.pressure().await?, window).announce(log.context);
         }
         Ok(())
@@ -221,14 +220,14 @@ impl<'a> Run<'a> {
         calls: impl Iterator<Item = Call<'c>>,
     ) -> Result<Vec<NewEvent>> {
         let counted = calls.map(|call| {
-            course.usage += call.usage(self.equipment);
-            call.event(self.equipment)
+            course.usage += call.usage(self.config);
+            call.event(self.config)
         });
         counted.collect()
     }
 
     fn exhausted_budget(&self, course: &Course) -> Option<String> {
-        let budget = &self.equipment.settings.budget;
+        let budget = &self.config.settings.budget;
         if budget.model_calls.is_some_and(|most| course.model_calls >= most) {
             return Some(format!("{} calls of the model", course.model_calls));
         }

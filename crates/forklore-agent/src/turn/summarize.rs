@@ -27,12 +27,12 @@ const TRANSCRIPT_BYTES: usize = 200 << 10;
 /// Asks the model for a summary. If it gives none, the result says why.
 pub(crate) async fn summarize(
     context: &Context,
-    equipment: &SessionConfig,
+    config: &SessionConfig,
     messages: &[Message],
     cache_key: String,
     cancel: &CancellationToken,
 ) -> Result<Summarize> {
-    let model = &*equipment.model;
+    let model = &*config.model;
     let limit = model.context_window().and_then(|tokens| usize::try_from(tokens * 2).ok());
     let text = transcript(messages);
     let text = shorten(&text, limit.unwrap_or(TRANSCRIPT_BYTES));
@@ -46,12 +46,12 @@ pub(crate) async fn summarize(
         forks: Vec::new(),
         tools: Vec::new(),
         cache_key,
-        options: equipment.settings.options.clone(),
+        options: config.settings.options.clone(),
     };
     let purpose = "summary";
-    let call = call_model_for(context, model, &request, &equipment.settings, cancel, purpose).await;
+    let call = call_model_for(context, model, &request, &config.settings, cancel, purpose).await;
     let calls = call.lost(Some(purpose)).chain(call.answered(Some(purpose)));
-    let usage = calls.map(|call| Ok(call.event(equipment)?.data)).collect::<Result<_>>()?;
+    let usage = calls.map(|call| Ok(call.event(config)?.data)).collect::<Result<_>>()?;
     let is_cut = call.answer.end.as_ref().is_some_and(|end| end.reason == EndReason::Length);
     let text = if is_cut { whole_words(&call.answer.text()) } else { call.answer.text() };
     let why = if let Some(failed) = call.failed {

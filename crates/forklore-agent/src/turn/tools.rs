@@ -29,15 +29,15 @@ use crate::{Error, Result};
 /// failed.
 pub(super) async fn carry_out(
     log: &mut Log<'_>,
-    equipment: &SessionConfig,
+    config: &SessionConfig,
     ceiling: Option<&BTreeSet<String>>,
     children: &dyn Children,
     calls: Vec<ToolCall>,
     cancel: &CancellationToken,
 ) -> Result<Round> {
-    let mut authorized = authorize_all(log, equipment, ceiling, calls, cancel).await?;
-    let children = make_children(log, equipment, children, &mut authorized).await?;
-    let mut work = RunningCalls::begin(log, equipment, &authorized, &children, cancel);
+    let mut authorized = authorize_all(log, config, ceiling, calls, cancel).await?;
+    let children = make_children(log, config, children, &mut authorized).await?;
+    let mut work = RunningCalls::begin(log, config, &authorized, &children, cancel);
     let mut round = Round::default();
     let mut written = 0;
     let mut injected: Vec<String> =
@@ -53,7 +53,7 @@ pub(super) async fn carry_out(
             let (outcome, messages) = changed_by_hooks(log, &authorized.call, outcome).await;
             injected.extend(messages);
             let (mut outcome, attachments) =
-                attach(log, equipment.settings.result_bytes, outcome).await;
+                attach(log, config.settings.result_bytes, outcome).await;
             outcome.content = plain(outcome.content);
             let ended = child
                 .as_ref()
@@ -88,13 +88,13 @@ pub(super) async fn carry_out(
 
 async fn authorize_all(
     log: &mut Log<'_>,
-    equipment: &SessionConfig,
+    config: &SessionConfig,
     ceiling: Option<&BTreeSet<String>>,
     calls: Vec<ToolCall>,
     cancel: &CancellationToken,
 ) -> Result<Vec<Authorized>> {
     let mut all = Vec::with_capacity(calls.len());
-    let there: Vec<String> = equipment.specs().into_iter().map(|spec| spec.name).collect();
+    let there: Vec<String> = config.specs().into_iter().map(|spec| spec.name).collect();
     for call in calls {
         if !there.contains(&call.name) {
             all.push(Authorized::unknown(call, &there));
@@ -103,7 +103,7 @@ async fn authorize_all(
         let authorized = tokio::select! {
             biased;
             () = cancel.cancelled() => Authorized::cancelled(call.clone(), CANCELLED),
-            authorized = authorize(log.context, equipment, ceiling, call.clone()) => authorized,
+            authorized = authorize(log.context, config, ceiling, call.clone()) => authorized,
         };
         all.push(authorized);
     }

@@ -165,15 +165,15 @@ impl View {
     }
 
     /// What the model is to be asked.
-    pub(crate) fn request(&self, root: &SessionId, equipment: &SessionConfig) -> Request {
+    pub(crate) fn request(&self, root: &SessionId, config: &SessionConfig) -> Request {
         Request {
             messages: self.messages().to_vec(),
             attached: self.along.attached.clone(),
             shared: self.current.as_ref().map_or(0, |current| current.shared),
             forks: self.current.as_ref().map(|current| current.forks.clone()).unwrap_or_default(),
-            tools: equipment.specs(),
+            tools: config.specs(),
             cache_key: cache_key(root),
-            options: equipment.settings.options.clone(),
+            options: config.settings.options.clone(),
         }
     }
 }

@@ -121,7 +121,10 @@ async fn a_model_that_lacks_its_key_is_told_before_anything_is_stored() {
     assert_eq!(session.execute("go").await.unwrap().text, "hello");
     let without = Scripted::without("MY_KEY");
     let equipment = Some(crate::world::equipment(&without));
-    let task = forklore_agent::Delegate { equipment, ..forklore_agent::Delegate::new("help") };
+    let task = forklore_agent::Delegate {
+        session_config: equipment,
+        ..forklore_agent::Delegate::new("help")
+    };
     let before = world.types(&session.id());
     assert!(matches!(session.delegate(task).await, Err(Error::NotReady(_))));
     assert_eq!(world.types(&session.id()), before);

@@ -4,7 +4,7 @@ mod media;
 
 use std::borrow::Cow;
 
-use forklore_agent::media::{Attached, Room, Takes};
+use forklore_agent::media::{Attached, Capabilities, Room};
 use forklore_agent::model::{ModelName, Request};
 use forklore_core::{Content, Data, Part, Role, SessionId};
 use serde::Deserialize;
@@ -66,7 +66,7 @@ struct MediaContext<'a> {
 pub(crate) fn segments<'a>(
     request: &'a Request,
     to: &ModelName,
-    takes: &'a Takes,
+    takes: &'a Capabilities,
 ) -> Vec<Segment<'a>> {
     let mut context = MediaContext { attached: &request.attached, room: Room::of(takes) };
     let mut all: Vec<Segment<'a>> = Vec::new();
@@ -205,7 +205,11 @@ mod tests {
     }
 
     /// Checks the segments for a model that accepts `takes`.
-    fn check_segments(messages: Vec<Message>, takes: &Takes, check: impl Fn(&[Segment<'_>])) {
+    fn check_segments(
+        messages: Vec<Message>,
+        takes: &Capabilities,
+        check: impl Fn(&[Segment<'_>]),
+    ) {
         let request = Request {
             messages,
             attached: Attached::default(),
@@ -237,7 +241,7 @@ mod tests {
             Part::Reasoning { text: "whose?".into(), provider: None, model: None, opaque: None },
         ];
         let messages = vec![Message::parts(Role::Assistant, parts)];
-        check_segments(messages, &Takes::default(), |all| {
+        check_segments(messages, &Capabilities::default(), |all| {
             let opaque = Some(data(r#"{"signature":"s"}"#));
             let kind = SegmentKind::Reasoning { text: "hm", opaque };
             assert_eq!(all, [Segment { message: 0, speaker: Speaker::Assistant, kind }]);
@@ -260,7 +264,7 @@ mod tests {
             Message::parts(Role::Assistant, vec![call]),
             Message::parts(Role::Tool, vec![result]),
         ];
-        check_segments(messages, &Takes::default(), |all| {
+        check_segments(messages, &Capabilities::default(), |all| {
             let SegmentKind::Call { id, .. } = &all[0].kind else { panic!("{all:?}") };
             assert!(id.starts_with("call-") && id.len() <= 40, "{id}");
             let content =
@@ -284,7 +288,7 @@ mod tests {
             Part::Other { value: data("7") },
         ];
         let messages = vec![Message::parts(Role::User, parts)];
-        check_segments(messages, &Takes::default(), |all| {
+        check_segments(messages, &Capabilities::default(), |all| {
             let texts: Vec<_> = all.iter().map(|segment| segment.kind.clone()).collect();
             let text = |text: &'static str| SegmentKind::Text(text.into());
             assert_eq!(

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 
-use forklore_agent::model::{End, EndReason, Piece};
+use forklore_agent::model::{End, EndReason, StreamEvent};
 use forklore_agent::tool::ToolCall;
 use forklore_core::Data;
 
@@ -30,19 +30,19 @@ impl StreamRedactor {
     }
 
     /// Takes an event and pushes to `out` what can be passed on.
-    pub(crate) fn pass(&mut self, piece: Piece, out: &mut VecDeque<Piece>) {
+    pub(crate) fn pass(&mut self, piece: StreamEvent, out: &mut VecDeque<StreamEvent>) {
         let Some(key) = self.key.clone() else { return out.push_back(piece) };
         match piece {
-            Piece::Text(text) => {
+            StreamEvent::Text(text) => {
                 self.end_thinking(out);
-                push(self.text.pass(&text, &key), Piece::Text, out);
+                push(self.text.pass(&text, &key), StreamEvent::Text, out);
             }
-            Piece::Thinking(text) => {
+            StreamEvent::Thinking(text) => {
                 self.end_text(out);
-                push(self.thinking.pass(&text, &key), Piece::Thinking, out);
+                push(self.thinking.pass(&text, &key), StreamEvent::Thinking, out);
             }
-            Piece::Usage { .. } => out.push_back(piece),
-            Piece::Thought { .. } | Piece::Call(_) | Piece::End(_) => {
+            StreamEvent::Usage { .. } => out.push_back(piece),
+            StreamEvent::Thought { .. } | StreamEvent::Call(_) | StreamEvent::End(_) => {
                 self.end(out);
                 out.push_back(redacted(piece, &key));
             }
@@ -50,40 +50,40 @@ impl StreamRedactor {
     }
 
     /// Ends the response and pushes the rest to `out`.
-    pub(crate) fn end(&mut self, out: &mut VecDeque<Piece>) {
+    pub(crate) fn end(&mut self, out: &mut VecDeque<StreamEvent>) {
         self.end_text(out);
         self.end_thinking(out);
     }
 
-    fn end_text(&mut self, out: &mut VecDeque<Piece>) {
-        push(self.text.rest(), Piece::Text, out);
+    fn end_text(&mut self, out: &mut VecDeque<StreamEvent>) {
+        push(self.text.rest(), StreamEvent::Text, out);
     }
 
-    fn end_thinking(&mut self, out: &mut VecDeque<Piece>) {
-        push(self.thinking.rest(), Piece::Thinking, out);
+    fn end_thinking(&mut self, out: &mut VecDeque<StreamEvent>) {
+        push(self.thinking.rest(), StreamEvent::Thinking, out);
     }
 }
 
-fn push(text: String, piece: fn(String) -> Piece, out: &mut VecDeque<Piece>) {
+fn push(text: String, piece: fn(String) -> StreamEvent, out: &mut VecDeque<StreamEvent>) {
     if !text.is_empty() {
         out.push_back(piece(text));
     }
 }
 
 /// Redacts an event that came in one piece.
-fn redacted(piece: Piece, key: &str) -> Piece {
+fn redacted(piece: StreamEvent, key: &str) -> StreamEvent {
     match piece {
-        Piece::Thought { text, opaque } => Piece::Thought {
+        StreamEvent::Thought { text, opaque } => StreamEvent::Thought {
             text: redact_key(&text, key),
             // A changed thought cannot go back: its signature would not match.
             opaque: opaque.filter(|opaque| !opaque.get().contains(key)),
         },
-        Piece::Call(call) => Piece::Call(ToolCall {
+        StreamEvent::Call(call) => StreamEvent::Call(ToolCall {
             id: redact_key(&call.id, key),
             name: redact_key(&call.name, key),
             arguments: arguments(call.arguments, key),
         }),
-        Piece::End(End { reason, usage, request_id }) => Piece::End(End {
+        StreamEvent::End(End { reason, usage, request_id }) => StreamEvent::End(End {
             reason: match reason {
                 EndReason::Other(reason) => EndReason::Other(redact_key(&reason, key)),
                 reason => reason,
@@ -109,7 +109,7 @@ mod tests {
 
     const KEY: &str = "sk-ant-0123456789";
 
-    fn passed(pieces: Vec<Piece>) -> Vec<Piece> {
+    fn passed(pieces: Vec<StreamEvent>) -> Vec<StreamEvent> {
         let mut redactor = StreamRedactor::new(KEY.to_owned());
         let mut out = VecDeque::new();
         for piece in pieces {
@@ -119,25 +119,29 @@ mod tests {
         out.into()
     }
 
-    fn text(text: &str) -> Piece {
-        Piece::Text(text.into())
+    fn text(text: &str) -> StreamEvent {
+        StreamEvent::Text(text.into())
     }
 
     #[test]
     fn no_piece_of_an_answer_has_the_key() {
         let data = |text: &str| Data::parse(text).unwrap();
         let call = |name: &str, arguments: &str| {
-            Piece::Call(ToolCall { id: "c".into(), name: name.into(), arguments: data(arguments) })
+            StreamEvent::Call(ToolCall {
+                id: "c".into(),
+                name: name.into(),
+                arguments: data(arguments),
+            })
         };
-        let thought = |text: &str, opaque: Option<&str>| Piece::Thought {
+        let thought = |text: &str, opaque: Option<&str>| StreamEvent::Thought {
             text: text.into(),
             opaque: opaque.map(data),
         };
-        let usage = || Piece::Usage { usage: Default::default(), request_id: None };
+        let usage = || StreamEvent::Usage { usage: Default::default(), request_id: None };
         let out = passed(vec![
-            Piece::Thinking("it is sk-ant".into()),
+            StreamEvent::Thinking("it is sk-ant".into()),
             usage(),
-            Piece::Thinking("-0123456789".into()),
+            StreamEvent::Thinking("-0123456789".into()),
             thought(&format!("it is {KEY}"), Some(&format!("{{\"thinking\":\"{KEY}\"}}"))),
             thought("hm", Some("{\"signature\":\"x\"}")),
             text("it is sk-ant-01"),
@@ -145,16 +149,16 @@ mod tests {
             call("echo", &format!("{{\"a\":\"x{KEY}\",\"b\":1.0}}")),
             call("echo", "{\"b\": 1.0}"),
             text("sk-ant-0"),
-            Piece::End(End {
+            StreamEvent::End(End {
                 reason: EndReason::Other(KEY.into()),
                 request_id: Some(format!("r-{KEY}")),
                 ..End::default()
             }),
         ]);
         let expected = [
-            Piece::Thinking("it is ".into()),
+            StreamEvent::Thinking("it is ".into()),
             usage(),
-            Piece::Thinking("[key]".into()),
+            StreamEvent::Thinking("[key]".into()),
             thought("it is [key]", None),
             thought("hm", Some("{\"signature\":\"x\"}")),
             text("it is "),
@@ -163,7 +167,7 @@ mod tests {
             call("echo", "{\"a\":\"x[key]\",\"b\":1.0}"),
             call("echo", "{\"b\": 1.0}"),
             text("sk-ant-0"),
-            Piece::End(End {
+            StreamEvent::End(End {
                 reason: EndReason::Other("[key]".into()),
                 request_id: Some("r-[key]".into()),
                 ..End::default()

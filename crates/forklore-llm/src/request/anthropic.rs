@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use forklore_agent::media::Takes;
+use forklore_agent::media::Capabilities;
 use forklore_agent::model::{ModelName, Request};
 use forklore_core::Data;
 use serde::Serialize;
@@ -154,7 +154,7 @@ fn prompt<'a>(
     config: &'a ModelConfig,
     name: &ModelName,
     request: &'a Request,
-    takes: &'a Takes,
+    takes: &'a Capabilities,
 ) -> Prompt<'a> {
     let tools = request.tools.iter().map(|tool| Tool {
         name: &tool.name,

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use forklore_agent::media::Takes;
+use forklore_agent::media::Capabilities;
 use forklore_agent::model::{ModelName, Request};
 use forklore_core::Data;
 use serde::{Deserialize, Serialize};
@@ -168,7 +168,7 @@ pub(crate) fn count_body(
 fn prompt<'a>(
     name: &ModelName,
     request: &'a Request,
-    takes: &'a Takes,
+    takes: &'a Capabilities,
     model: Option<String>,
 ) -> Prompt<'a> {
     let declarations = request.tools.iter().map(|tool| FunctionDeclaration {

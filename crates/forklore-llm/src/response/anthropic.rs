@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use forklore_agent::bounds::{THINKING_BYTES, TooMuch};
-use forklore_agent::model::{End, EndReason, Piece, TokenUsage};
+use forklore_agent::limits::{THINKING_BYTES, TooMuch};
+use forklore_agent::model::{End, EndReason, StreamEvent, TokenUsage};
 use forklore_core::Data;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -121,7 +121,7 @@ impl Reader {
     pub(super) fn read(
         &mut self,
         event: &str,
-        pieces: &mut Vec<Piece>,
+        pieces: &mut Vec<StreamEvent>,
     ) -> Result<bool, ResponseError> {
         let event: Event<'_> = serde_json::from_str(event)?;
         match &*event.kind {
@@ -164,16 +164,20 @@ impl Reader {
         Ok(false)
     }
 
-    fn report_usage(&self, pieces: &mut Vec<Piece>) {
+    fn report_usage(&self, pieces: &mut Vec<StreamEvent>) {
         let (usage, request_id) = (self.usage.into(), self.id.clone());
-        pieces.push(Piece::Usage { usage, request_id });
+        pieces.push(StreamEvent::Usage { usage, request_id });
     }
 
-    fn start(&mut self, block: &RawValue, pieces: &mut Vec<Piece>) -> Result<(), ResponseError> {
+    fn start(
+        &mut self,
+        block: &RawValue,
+        pieces: &mut Vec<StreamEvent>,
+    ) -> Result<(), ResponseError> {
         let start: Start<'_> = serde_json::from_str(block.get())?;
         self.block = Some(match &*start.kind {
             "text" => {
-                pieces.extend(start.text.filter(|text| !text.is_empty()).map(Piece::Text));
+                pieces.extend(start.text.filter(|text| !text.is_empty()).map(StreamEvent::Text));
                 Block::Text
             }
             "thinking" => Block::Thinking {
@@ -197,12 +201,12 @@ impl Reader {
         Ok(())
     }
 
-    fn add(&mut self, delta: Delta, pieces: &mut Vec<Piece>) -> Result<(), ResponseError> {
+    fn add(&mut self, delta: Delta, pieces: &mut Vec<StreamEvent>) -> Result<(), ResponseError> {
         match (delta, &mut self.block) {
-            (Delta::Text { text }, _) => pieces.push(Piece::Text(text)),
+            (Delta::Text { text }, _) => pieces.push(StreamEvent::Text(text)),
             (Delta::Thinking { thinking }, Some(Block::Thinking { text, .. })) => {
                 append_bounded(text, &thinking, THINKING_BYTES, TooMuch::Thinking)?;
-                pieces.push(Piece::Thinking(thinking));
+                pieces.push(StreamEvent::Thinking(thinking));
             }
             (Delta::Signature { signature: more }, Some(Block::Thinking { signature, .. })) => {
                 append_bounded(signature, &more, THINKING_BYTES, TooMuch::Thinking)?;
@@ -215,15 +219,15 @@ impl Reader {
         Ok(())
     }
 
-    fn stop(&mut self, pieces: &mut Vec<Piece>) -> Result<(), ResponseError> {
+    fn stop(&mut self, pieces: &mut Vec<StreamEvent>) -> Result<(), ResponseError> {
         match self.block.take() {
             Some(Block::Thinking { text, signature }) => {
                 let block = Thinking { r#type: "thinking", thinking: &text, signature: &signature };
                 let opaque = Data::from_checked(serde_json::to_string(&block)?);
-                pieces.push(Piece::Thought { text, opaque: Some(opaque) });
+                pieces.push(StreamEvent::Thought { text, opaque: Some(opaque) });
             }
             Some(Block::Redacted(block)) => {
-                pieces.push(Piece::Thought { text: String::new(), opaque: Some(block) });
+                pieces.push(StreamEvent::Thought { text: String::new(), opaque: Some(block) });
             }
             Some(Block::Call(call)) => self.calls.push(call),
             Some(Block::Text | Block::Other) | None => {}
@@ -231,11 +235,11 @@ impl Reader {
         Ok(())
     }
 
-    fn end_calls(&mut self, pieces: &mut Vec<Piece>) -> Result<(), ResponseError> {
+    fn end_calls(&mut self, pieces: &mut Vec<StreamEvent>) -> Result<(), ResponseError> {
         let is_cut_off = self.reason.as_deref() == Some("max_tokens");
         for call in std::mem::take(&mut self.calls) {
             if !(is_cut_off && call.is_truncated()) {
-                pieces.push(Piece::Call(call.finish()?));
+                pieces.push(StreamEvent::Call(call.finish()?));
             }
         }
         Ok(())

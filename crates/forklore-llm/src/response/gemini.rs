@@ -1,7 +1,7 @@
 //! Chunks of Gemini's `streamGenerateContent`.
 
-use forklore_agent::bounds::{THINKING_BYTES, TooMuch};
-use forklore_agent::model::{End, EndReason, Piece, TokenUsage};
+use forklore_agent::limits::{THINKING_BYTES, TooMuch};
+use forklore_agent::model::{End, EndReason, StreamEvent, TokenUsage};
 use forklore_agent::tool::ToolCall;
 use forklore_core::Data;
 use serde::Deserialize;
@@ -97,7 +97,7 @@ impl Reader {
     pub(super) fn read(
         &mut self,
         event: &str,
-        pieces: &mut Vec<Piece>,
+        pieces: &mut Vec<StreamEvent>,
     ) -> Result<(), ResponseError> {
         let chunk: Chunk = serde_json::from_str(event)?;
         if let Some(error) = chunk.error {
@@ -106,7 +106,7 @@ impl Reader {
         self.id = chunk.response_id.or(self.id.take());
         if let Some(usage) = chunk.usage_metadata {
             self.usage = usage.into();
-            pieces.push(Piece::Usage { usage: self.usage, request_id: self.id.clone() });
+            pieces.push(StreamEvent::Usage { usage: self.usage, request_id: self.id.clone() });
         }
         if let Some(reason) = chunk.prompt_feedback.and_then(|feedback| feedback.block_reason) {
             self.reason = Some(reason);
@@ -120,11 +120,11 @@ impl Reader {
         Ok(())
     }
 
-    fn add(&mut self, part: Part, pieces: &mut Vec<Piece>) -> Result<(), ResponseError> {
+    fn add(&mut self, part: Part, pieces: &mut Vec<StreamEvent>) -> Result<(), ResponseError> {
         if part.thought {
             let text = part.text.unwrap_or_default();
             append_bounded(&mut self.thinking, &text, THINKING_BYTES, TooMuch::Thinking)?;
-            pieces.push(Piece::Thinking(text));
+            pieces.push(StreamEvent::Thinking(text));
             return Ok(());
         }
         let text = part.text.filter(|text| !text.is_empty());
@@ -133,13 +133,13 @@ impl Reader {
         if says || part.thought_signature.is_some() {
             self.end_thought(part.thought_signature.as_deref(), pieces)?;
         }
-        pieces.extend(text.map(Piece::Text));
+        pieces.extend(text.map(StreamEvent::Text));
         if let Some(call) = part.function_call {
             self.calls += 1;
             let arguments = call.args.unwrap_or_else(|| Data::from_checked("{}"));
             // The kernel gives an id to a call that has none.
             let id = call.id.unwrap_or_default();
-            pieces.push(Piece::Call(ToolCall { id, name: call.name, arguments }));
+            pieces.push(StreamEvent::Call(ToolCall { id, name: call.name, arguments }));
         }
         Ok(())
     }
@@ -147,7 +147,7 @@ impl Reader {
     fn end_thought(
         &mut self,
         signature: Option<&RawValue>,
-        pieces: &mut Vec<Piece>,
+        pieces: &mut Vec<StreamEvent>,
     ) -> Result<(), ResponseError> {
         if signature.is_none() && self.thinking.is_empty() {
             return Ok(());
@@ -159,11 +159,11 @@ impl Reader {
             }
             None => None,
         };
-        pieces.push(Piece::Thought { text: std::mem::take(&mut self.thinking), opaque });
+        pieces.push(StreamEvent::Thought { text: std::mem::take(&mut self.thinking), opaque });
         Ok(())
     }
 
-    pub(super) fn end(&mut self, pieces: &mut Vec<Piece>) -> Result<End, ResponseError> {
+    pub(super) fn end(&mut self, pieces: &mut Vec<StreamEvent>) -> Result<End, ResponseError> {
         let reason = self.reason.take().ok_or(ResponseError::Off)?;
         self.end_thought(None, pieces)?;
         let reason = match &*reason {

@@ -4,8 +4,8 @@ mod anthropic;
 mod gemini;
 mod openai;
 
-use forklore_agent::bounds::{ARGUMENTS_BYTES, CALLS, NAME_BYTES, TooMuch};
-use forklore_agent::model::{End, EndReason, Piece};
+use forklore_agent::limits::{ARGUMENTS_BYTES, CALLS, NAME_BYTES, TooMuch};
+use forklore_agent::model::{End, EndReason, StreamEvent};
 use forklore_agent::tool::ToolCall;
 use forklore_core::Data;
 use forklore_core::data::NotJson;
@@ -53,7 +53,7 @@ impl Reader {
     pub(crate) fn read(
         &mut self,
         event: &str,
-        pieces: &mut Vec<Piece>,
+        pieces: &mut Vec<StreamEvent>,
     ) -> Result<bool, ResponseError> {
         match self {
             Self::OpenAi(reader) => reader.read(event, pieces),
@@ -63,7 +63,7 @@ impl Reader {
     }
 
     /// Adds what is left when the stream ends, and returns how the response ended.
-    pub(crate) fn end(&mut self, pieces: &mut Vec<Piece>) -> Result<End, ResponseError> {
+    pub(crate) fn end(&mut self, pieces: &mut Vec<StreamEvent>) -> Result<End, ResponseError> {
         let mut end = match self {
             Self::OpenAi(reader) => reader.end(pieces),
             Self::Anthropic(reader) => reader.end(),

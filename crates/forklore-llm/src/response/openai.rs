@@ -1,7 +1,7 @@
 //! Chunks of OpenAI's chat completions.
 
-use forklore_agent::bounds::{THINKING_BYTES, TooMuch};
-use forklore_agent::model::{End, EndReason, Piece, TokenUsage};
+use forklore_agent::limits::{THINKING_BYTES, TooMuch};
+use forklore_agent::model::{End, EndReason, StreamEvent, TokenUsage};
 use forklore_core::Data;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -100,7 +100,7 @@ impl Reader {
     pub(super) fn read(
         &mut self,
         event: &str,
-        pieces: &mut Vec<Piece>,
+        pieces: &mut Vec<StreamEvent>,
     ) -> Result<bool, ResponseError> {
         if event.trim() == "[DONE]" {
             self.is_done = true;
@@ -113,7 +113,7 @@ impl Reader {
         self.id = self.id.take().or(chunk.id).filter(|id| !id.is_empty());
         if let Some(usage) = chunk.usage {
             self.usage = usage.into();
-            pieces.push(Piece::Usage { usage: self.usage, request_id: self.id.clone() });
+            pieces.push(StreamEvent::Usage { usage: self.usage, request_id: self.id.clone() });
         }
         // One answer was asked for.
         let Some(choice) = chunk.choices.into_iter().flatten().next() else { return Ok(false) };
@@ -124,7 +124,7 @@ impl Reader {
         Ok(false)
     }
 
-    fn add(&mut self, delta: Delta, pieces: &mut Vec<Piece>) -> Result<(), ResponseError> {
+    fn add(&mut self, delta: Delta, pieces: &mut Vec<StreamEvent>) -> Result<(), ResponseError> {
         let thoughts = [
             (ReasoningName::ReasoningContent, delta.reasoning_content),
             (ReasoningName::Reasoning, delta.reasoning),
@@ -134,12 +134,12 @@ impl Reader {
         if let Some((field, text)) = thought.filter(|(_, text)| !text.is_empty()) {
             self.field = field;
             append_bounded(&mut self.thinking, &text, THINKING_BYTES, TooMuch::Thinking)?;
-            pieces.push(Piece::Thinking(text));
+            pieces.push(StreamEvent::Thinking(text));
         }
         for text in [delta.content, delta.refusal].into_iter().flatten() {
             if !text.is_empty() {
                 self.end_thought(pieces)?;
-                pieces.push(Piece::Text(text));
+                pieces.push(StreamEvent::Text(text));
             }
         }
         for piece in delta.tool_calls.into_iter().flatten() {
@@ -180,16 +180,16 @@ impl Reader {
         }
     }
 
-    fn end_thought(&mut self, pieces: &mut Vec<Piece>) -> Result<(), ResponseError> {
+    fn end_thought(&mut self, pieces: &mut Vec<StreamEvent>) -> Result<(), ResponseError> {
         if !self.thinking.is_empty() {
             let text = std::mem::take(&mut self.thinking);
             let opaque = serde_json::to_string(&ReasoningField { field: self.field })?;
-            pieces.push(Piece::Thought { text, opaque: Some(Data::from_checked(opaque)) });
+            pieces.push(StreamEvent::Thought { text, opaque: Some(Data::from_checked(opaque)) });
         }
         Ok(())
     }
 
-    pub(super) fn end(&mut self, pieces: &mut Vec<Piece>) -> Result<End, ResponseError> {
+    pub(super) fn end(&mut self, pieces: &mut Vec<StreamEvent>) -> Result<End, ResponseError> {
         let reason = self.reason.take();
         if reason.is_none() && !self.is_done {
             return Err(ResponseError::Off);
@@ -209,7 +209,7 @@ impl Reader {
             if reason == EndReason::Length && call.is_truncated() {
                 continue;
             }
-            pieces.push(Piece::Call(call.finish()?));
+            pieces.push(StreamEvent::Call(call.finish()?));
         }
         Ok(End { reason, usage: self.usage, request_id: self.id.take() })
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use forklore_agent::media::Attached;
 use forklore_agent::model::{
-    End, Model, ModelErrorKind, ModelResult, Options, Piece, Request, TokenUsage,
+    End, Model, ModelErrorKind, ModelResult, Options, Request, StreamEvent, TokenUsage,
 };
 use forklore_agent::tool::{ToolCall, ToolSpec};
 use forklore_core::{Data, Message, Part, Role};
@@ -24,7 +24,7 @@ pub(crate) fn config(provider: Provider, base_url: &str) -> ModelConfig {
 }
 
 /// All pieces of the answer, or what went wrong.
-pub(crate) async fn ask(model: &HttpModel, request: &Request) -> ModelResult<Vec<Piece>> {
+pub(crate) async fn ask(model: &HttpModel, request: &Request) -> ModelResult<Vec<StreamEvent>> {
     let mut pieces = model.stream(request).await?;
     let mut all = Vec::new();
     while let Some(piece) = pieces.next().await {
@@ -98,30 +98,30 @@ pub(crate) fn data(text: &str) -> Data {
     Data::parse(text).unwrap()
 }
 
-pub(crate) fn texts(pieces: &[Piece]) -> Vec<&str> {
+pub(crate) fn texts(pieces: &[StreamEvent]) -> Vec<&str> {
     let texts = pieces.iter().filter_map(|piece| match piece {
-        Piece::Text(text) => Some(text.as_str()),
+        StreamEvent::Text(text) => Some(text.as_str()),
         _ => None,
     });
     texts.collect()
 }
 
-pub(crate) fn calls(pieces: &[Piece]) -> Vec<&ToolCall> {
+pub(crate) fn calls(pieces: &[StreamEvent]) -> Vec<&ToolCall> {
     let calls = pieces.iter().filter_map(|piece| match piece {
-        Piece::Call(call) => Some(call),
+        StreamEvent::Call(call) => Some(call),
         _ => None,
     });
     calls.collect()
 }
 
 /// How the answer ended; it has to be the last piece.
-pub(crate) fn end(pieces: &[Piece]) -> &End {
+pub(crate) fn end(pieces: &[StreamEvent]) -> &End {
     match pieces.last() {
-        Some(Piece::End(end)) => end,
+        Some(StreamEvent::End(end)) => end,
         _ => panic!("no end: {pieces:?}"),
     }
 }
 
-pub(crate) fn usage(pieces: &[Piece]) -> TokenUsage {
+pub(crate) fn usage(pieces: &[StreamEvent]) -> TokenUsage {
     end(pieces).usage
 }

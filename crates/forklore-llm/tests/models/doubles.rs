@@ -1,30 +1,30 @@
 //! Endpoints that cannot run here, played by doubles that send what their documentation shows:
 //! Anthropic's messages with thinking and cached tokens, Gemini's stream, OpenAI's newer fields.
 
-use forklore_agent::model::{End, EndReason, Model as _, Piece, Request, TokenUsage};
+use forklore_agent::model::{End, EndReason, Model as _, Request, StreamEvent, TokenUsage};
 use forklore_agent::tool::ToolCall;
 use forklore_llm::Provider;
 
 use crate::asking::{ask, call, data, model, request, user, weather};
 use crate::endpoint::{Endpoint, Then, ok};
 
-async fn all(provider: Provider, events: &[&str]) -> Vec<Piece> {
+async fn all(provider: Provider, events: &[&str]) -> Vec<StreamEvent> {
     let endpoint = Endpoint::streaming(events, Then::Close);
     let model = model(provider, &endpoint.url());
     ask(&model, &request(vec![user("Hello")])).await.unwrap()
 }
 
 /// What is said, without what it takes so far.
-async fn pieces(provider: Provider, events: &[&str]) -> Vec<Piece> {
+async fn pieces(provider: Provider, events: &[&str]) -> Vec<StreamEvent> {
     let mut said = all(provider, events).await;
-    said.retain(|piece| !matches!(piece, Piece::Usage { .. }));
+    said.retain(|piece| !matches!(piece, StreamEvent::Usage { .. }));
     said
 }
 
 /// What it takes so far: input and output.
 async fn so_far(provider: Provider, events: &[&str]) -> Vec<(Option<u64>, Option<u64>, String)> {
     let usages = all(provider, events).await.into_iter().filter_map(|piece| match piece {
-        Piece::Usage { usage, request_id } => Some((usage.input, usage.output, request_id?)),
+        StreamEvent::Usage { usage, request_id } => Some((usage.input, usage.output, request_id?)),
         _ => None,
     });
     usages.collect()
@@ -55,27 +55,27 @@ async fn what_an_answer_takes_is_told_as_soon_as_it_is_known() {
     assert_eq!(so_far(Provider::OpenAi, &openai).await, [told(7, Some(1), "c1")]);
 }
 
-fn text(text: &str) -> Piece {
-    Piece::Text(text.into())
+fn text(text: &str) -> StreamEvent {
+    StreamEvent::Text(text.into())
 }
 
-fn thinking(text: &str) -> Piece {
-    Piece::Thinking(text.into())
+fn thinking(text: &str) -> StreamEvent {
+    StreamEvent::Thinking(text.into())
 }
 
-fn called(id: &str, name: &str, arguments: &str) -> Piece {
+fn called(id: &str, name: &str, arguments: &str) -> StreamEvent {
     let arguments = data(arguments);
-    Piece::Call(ToolCall { id: id.into(), name: name.into(), arguments })
+    StreamEvent::Call(ToolCall { id: id.into(), name: name.into(), arguments })
 }
 
-fn thought(text: &str, opaque: Option<&str>) -> Piece {
-    Piece::Thought { text: text.into(), opaque: opaque.map(data) }
+fn thought(text: &str, opaque: Option<&str>) -> StreamEvent {
+    StreamEvent::Thought { text: text.into(), opaque: opaque.map(data) }
 }
 
-fn end(reason: EndReason, usage: [Option<u64>; 4], id: &str) -> Piece {
+fn end(reason: EndReason, usage: [Option<u64>; 4], id: &str) -> StreamEvent {
     let [input, output, cached, cache_written] = usage;
     let usage = TokenUsage { input, output, cached, cache_written };
-    Piece::End(End { reason, usage, request_id: Some(id.into()) })
+    StreamEvent::End(End { reason, usage, request_id: Some(id.into()) })
 }
 
 #[tokio::test]

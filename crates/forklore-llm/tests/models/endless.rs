@@ -1,6 +1,6 @@
 //! Answers that do not end: they are cut off early, whatever is endless in them.
 
-use forklore_agent::model::{Model as _, ModelErrorKind, Piece};
+use forklore_agent::model::{Model as _, ModelErrorKind, StreamEvent};
 use forklore_llm::Provider;
 use futures_util::StreamExt as _;
 
@@ -18,7 +18,7 @@ async fn cut(provider: Provider, beginning: &str, more: &str) -> (String, usize)
     let mut pieces = model.stream(&asked).await.unwrap();
     let error = loop {
         match pieces.next().await.unwrap() {
-            Ok(Piece::Call(call)) => panic!("{call:?}"),
+            Ok(StreamEvent::Call(call)) => panic!("{call:?}"),
             Ok(_) => {}
             Err(error) => break error,
         }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use forklore_agent::model::{Model as _, ModelErrorKind, Options, Piece, Request};
+use forklore_agent::model::{Model as _, ModelErrorKind, Options, Request, StreamEvent};
 use forklore_llm::{HttpModel, ModelConfig, Provider};
 use futures_util::StreamExt as _;
 
@@ -180,7 +180,7 @@ async fn the_pieces_before_a_failure_are_given() {
     let asked = hello();
     let mut pieces = model.stream(&asked).await.unwrap();
     for _ in 0..2 {
-        assert_eq!(pieces.next().await.unwrap().unwrap(), Piece::Text("Hi".into()));
+        assert_eq!(pieces.next().await.unwrap().unwrap(), StreamEvent::Text("Hi".into()));
     }
     assert!(pieces.next().await.unwrap().is_err());
     assert!(pieces.next().await.is_none(), "nothing follows a failure");

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use forklore_agent::{Budget, Equipment, Kernel, NewSession, Status};
+use forklore_agent::{Budget, Kernel, NewSession, SessionConfig, Status};
 use forklore_core::workspace::Workspace;
 use forklore_engine::Engine;
 use forklore_llm::{HttpModel, ModelConfig, Provider};
@@ -24,12 +24,12 @@ async fn turn(rules: &str) -> Vec<(String, Value)> {
     let args = [root.to_str().unwrap()];
     let tools = Arc::new(started([("files", on_node("server-filesystem", &args))]).await);
     let rules: Rules = toml::from_str(rules).unwrap();
-    let mut equipment = Equipment::new(Arc::new(HttpModel::new(config).unwrap()));
-    let only = forklore_agent::ceiling::Ceiling::from(Some(
+    let mut equipment = SessionConfig::new(Arc::new(HttpModel::new(config).unwrap()));
+    let only = forklore_agent::permissions::Ceiling::from(Some(
         ["files.list_allowed_directories".to_owned()].into(),
     ));
     equipment.policy = Arc::new(UserPolicy::new(rules, tools.clone()));
-    equipment.tools = Arc::new(forklore_agent::ceiling::Below::new(
+    equipment.tools = Arc::new(forklore_agent::permissions::Below::new(
         tools.clone(),
         equipment.policy.clone(),
         only,
