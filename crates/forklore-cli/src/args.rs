@@ -4,7 +4,8 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::error::{ContextValue, ErrorKind as ClapKind};
-use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, ColorChoice, CommandFactory, FromArgMatches, Parser};
 
 use crate::commands::Command;
 use crate::failure::Failure;
@@ -41,9 +42,14 @@ pub(crate) fn command() -> clap::Command {
 pub(crate) fn read() -> Result<(Cli, Output), ExitCode> {
     let words: Vec<OsString> = std::env::args_os().collect();
     let parsed = command().try_get_matches_from(&words);
-    match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
-        Ok(cli) => {
-            let output = Output::to_standard(&cli.globals.settings());
+    // A store from the environment is there for the next command too.
+    let is_typed =
+        |matches: &ArgMatches| matches.value_source("store") == Some(ValueSource::CommandLine);
+    let parsed =
+        parsed.and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, is_typed(&matches))));
+    match parsed {
+        Ok((cli, store_is_typed)) => {
+            let output = Output::to_standard(&cli.globals.settings(store_is_typed));
             Ok((cli, output))
         }
         Err(error) => {
@@ -70,7 +76,7 @@ fn guessed(words: &[OsString]) -> Settings {
         Some("never") => ColorChoice::Never,
         _ => ColorChoice::Auto,
     };
-    Settings { json: has("--json"), quiet: has("-q"), verbose: false, color }
+    Settings { json: has("--json"), quiet: has("-q"), verbose: false, color, store: None }
 }
 
 /// A usage error as an answer: clap's sentence and tips without its usage block.

@@ -45,7 +45,13 @@ pub(crate) struct Globals {
 
 impl Globals {
     /// How the caller wants to be answered.
-    pub(crate) fn settings(&self) -> Settings {
-        Settings { json: self.json, quiet: self.quiet, verbose: self.verbose, color: self.color }
+    pub(crate) fn settings(&self, store_is_typed: bool) -> Settings {
+        Settings {
+            json: self.json,
+            quiet: self.quiet,
+            verbose: self.verbose,
+            color: self.color,
+            store: self.store.clone().filter(|_| store_is_typed),
+        }
     }
 }

@@ -10,6 +10,7 @@ mod exit;
 mod failure;
 mod globals;
 mod help;
+mod hints;
 mod output;
 mod session_ref;
 mod store;

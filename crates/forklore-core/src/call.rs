@@ -23,6 +23,7 @@ pub enum CallStep {
 
 /// A tool call that has no result yet.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OpenCall {
     /// The call's id, as the model gave it.
     pub id: String,

@@ -150,6 +150,7 @@ fn range(unit: &str, first: i64, last: i64) -> String {
 
 /// A place in a parent's log in every unit that names exactly it (SPEC 5).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cut {
     /// The log position of the last event kept; null at the start.
     pub seq: Option<u64>,
@@ -237,5 +238,12 @@ impl FromStr for Selector {
 impl Serialize for Selector {
     fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         s.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Selector {
+    fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(d)?;
+        text.parse().map_err(serde::de::Error::custom)
     }
 }

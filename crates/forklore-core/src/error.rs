@@ -1,9 +1,10 @@
 //! The kinds of failure that every answer is sorted into (SPEC 16).
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What went wrong, as a script may rely on it; the exit code follows from it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ErrorKind {

@@ -40,6 +40,7 @@ impl Event {
 
 /// Where an event was first written: its identity (SPEC 1).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Origin {
     /// The session that wrote it.
     pub session_id: SessionId,

@@ -108,73 +108,6 @@ impl Header {
     pub fn held_against(&self, owner: Option<&str>, now: Timestamp) -> Option<&Lease> {
         self.lease.as_ref().filter(|lease| lease.expires > now && Some(&*lease.owner) != owner)
     }
-
-    /// The header as answers show it.
-    #[must_use]
-    pub fn view(&self, now: Timestamp) -> SessionView<'_> {
-        SessionView {
-            id: &self.id,
-            root_id: &self.root_id,
-            parent_id: self.parent_id.as_ref(),
-            kind: self.kind,
-            label: &self.label,
-            title: self.title.as_deref(),
-            cut: self.cut.as_ref(),
-            strategy: self.strategy,
-            workspace: &self.workspace,
-            principal: self.principal.as_deref(),
-            permissions: self.permissions.as_ref(),
-            metadata: self.metadata.as_ref(),
-            dialect: self.dialect.as_deref(),
-            created: self.created,
-            updated: self.updated,
-            head_seq: self.head_seq(),
-            head_index: self.counts.index,
-            own_events: self.own_events,
-            depth: self.depth,
-            status: if self.held_against(None, now).is_some() { "running" } else { "idle" },
-            detached: self.detached,
-            leaf: self.leaf.as_ref(),
-            source: self.source.as_deref(),
-            copy_of: self.copy_of.as_ref(),
-            deleted: self.deleted.is_some(),
-        }
-    }
-}
-
-/// The `session` object of the command line contract.
-#[derive(Clone, Debug, Serialize)]
-pub struct SessionView<'a> {
-    id: &'a SessionId,
-    root_id: &'a SessionId,
-    parent_id: Option<&'a SessionId>,
-    kind: SessionKind,
-    label: &'a Label,
-    title: Option<&'a str>,
-    cut: Option<&'a Cut>,
-    strategy: Option<Strategy>,
-    workspace: &'a Workspace,
-    principal: Option<&'a str>,
-    permissions: Option<&'a BTreeSet<String>>,
-    metadata: Option<&'a Data>,
-    dialect: Option<&'a str>,
-    created: Timestamp,
-    updated: Timestamp,
-    head_seq: i64,
-    head_index: u64,
-    own_events: u64,
-    depth: u64,
-    status: &'static str,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    detached: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    leaf: Option<&'a SessionId>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    source: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    copy_of: Option<&'a CopyOf>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    deleted: bool,
 }
 
 /// Who runs a session, until when, and where the turn began (SPEC 9).
@@ -197,6 +130,7 @@ pub struct Tombstone {
 
 /// That a session repeats the beginning of another (SPEC 1).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CopyOf {
     /// The original.
     pub session_id: SessionId,
@@ -206,6 +140,7 @@ pub struct CopyOf {
 
 /// How a child's prefix is stored (SPEC 6.4); never visible but here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Strategy {
     /// Refer to the ancestors' events.
@@ -217,6 +152,7 @@ pub enum Strategy {
 
 /// What a fork does with calls that its cut leaves open (SPEC 6.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ToolCallPolicy {
     /// Give each a synthetic result, first in the tail.

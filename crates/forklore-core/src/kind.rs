@@ -10,6 +10,7 @@ use crate::limits::TYPE_BYTES;
 
 /// What a fork does with an event, and whether the model sees it. Fixed when it is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
     /// Messages, calls and results: inherited, and the only events with an index.
@@ -179,6 +180,7 @@ impl<'de> Deserialize<'de> for EventType {
 
 /// How a session came to be (SPEC 1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SessionKind {
     /// It has no parent; its id names the family.

@@ -23,7 +23,11 @@ pub mod kind;
 pub mod limits;
 pub mod lineage;
 pub mod message;
+mod message_read;
 pub mod payload;
+pub mod report;
+#[cfg(feature = "schema")]
+mod schema;
 pub mod session_container;
 pub mod summary;
 pub mod tree;

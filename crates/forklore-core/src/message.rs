@@ -1,12 +1,13 @@
 //! The common view of a conversation event, whichever agent wrote it (SPEC 4).
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::data::Data;
 use crate::kind::EventType;
 
 /// Who speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// Instructions.
@@ -34,7 +35,8 @@ impl Role {
 }
 
 /// A conversation event as messages are commonly written.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Message {
     /// Who speaks.
     pub role: Role,
@@ -44,6 +46,7 @@ pub struct Message {
 
 /// Text, or a list of parts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Content {
     /// Plain text.
@@ -54,6 +57,7 @@ pub enum Content {
 
 /// One part of a message.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Part {
     /// Text for people.

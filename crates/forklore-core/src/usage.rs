@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// The cost of model calls: the sum of `provider_usage` events (SPEC 3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Usage {
     /// Tokens sent.
     pub input: u64,

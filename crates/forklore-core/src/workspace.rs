@@ -9,6 +9,7 @@ use crate::id::hex;
 
 /// A workspace: a full path, kept as text and compared as text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Workspace(String);
 

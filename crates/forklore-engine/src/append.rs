@@ -1,84 +1,13 @@
 //! `append`: one atomic batch behind the head (SPEC 9).
 
+use forklore_api::{AppendRequest, NewEvent};
 use forklore_core::header::Usage;
 use forklore_core::limits::{BATCH_BYTES, BATCH_EVENTS, EVENT_BYTES};
-use forklore_core::{Class, Data, Event, EventId, EventType, SessionId, payload};
+use forklore_core::{Event, EventType, SessionId, payload};
 use forklore_store::port::{Append, Appended, Transaction, Write};
 use jiff::Timestamp;
 
 use crate::{Engine, Error, Result};
-
-/// An event that a program wants to write.
-#[derive(Clone, Debug)]
-pub struct NewEvent {
-    /// What it is.
-    pub kind: EventType,
-    /// Its payload.
-    pub data: Data,
-    /// Its id; none generates one. With ids a repeated append is harmless.
-    pub id: Option<EventId>,
-    /// When it happened; none is now.
-    pub ts: Option<Timestamp>,
-    /// Its class, for types that begin with `x.`.
-    pub class: Option<Class>,
-}
-
-impl NewEvent {
-    /// An event of this type, its id and time to be given.
-    #[must_use]
-    pub fn new(kind: EventType, data: Data) -> Self {
-        Self { kind, data, id: None, ts: None, class: None }
-    }
-
-    /// What the person said.
-    ///
-    /// # Errors
-    /// When the text cannot be written as JSON.
-    pub fn user(text: &str) -> Result<Self> {
-        Self::text(EventType::USER_MESSAGE, text)
-    }
-
-    /// What the model said.
-    ///
-    /// # Errors
-    /// When the text cannot be written as JSON.
-    pub fn assistant(text: &str) -> Result<Self> {
-        Self::text(EventType::ASSISTANT_MESSAGE, text)
-    }
-
-    /// An event of this type whose `content` is `text`.
-    ///
-    /// # Errors
-    /// When the text cannot be written as JSON.
-    pub fn text(kind: EventType, text: &str) -> Result<Self> {
-        let data = Data::of(&serde_json::json!({ "content": text }))
-            .map_err(|error| Error::invalid("json", error.to_string()))?;
-        Ok(Self::new(kind, data))
-    }
-}
-
-/// A batch, and what its writer expects.
-#[derive(Clone, Debug, Default)]
-pub struct AppendRequest {
-    /// The events, in order.
-    pub events: Vec<NewEvent>,
-    /// The head the writer saw; none goes behind whatever is there.
-    pub expect: Option<i64>,
-    /// The runtime that holds the session's lease, where one does.
-    pub owner: Option<String>,
-}
-
-impl From<Vec<NewEvent>> for AppendRequest {
-    fn from(events: Vec<NewEvent>) -> Self {
-        Self { events, ..Self::default() }
-    }
-}
-
-impl From<NewEvent> for AppendRequest {
-    fn from(event: NewEvent) -> Self {
-        vec![event].into()
-    }
-}
 
 impl Engine {
     /// Adds events behind the head of a session, all or none, durable when it returns (SPEC 9).

@@ -3,56 +3,13 @@
 use std::collections::BTreeSet;
 use std::io::Read;
 
-use forklore_core::limits::{ATTACHMENT_BYTES, ATTACHMENT_NAME_BYTES};
+use forklore_api::{AppendRequest, Attach, Attached, NewEvent};
+use forklore_core::limits::ATTACHMENT_NAME_BYTES;
 use forklore_core::{AttachmentId, Data, EventType, SessionId, attachment};
 use forklore_store::attachments::{Attachments, Held};
-use forklore_store::port::Appended;
 use serde_json::json;
 
-use crate::{AppendRequest, Engine, Error, NewEvent, Result};
-
-/// What is said about bytes that are attached.
-#[derive(Clone, Debug)]
-pub struct Attach {
-    /// What they are called.
-    pub name: Option<String>,
-    /// What they are, like `image/png`.
-    pub media_type: String,
-    /// What is said with them.
-    pub text: Option<String>,
-    /// The most bytes to take.
-    pub limit: u64,
-    /// The head the writer saw; none goes behind whatever is there.
-    pub expect: Option<i64>,
-    /// The runtime that holds the session's lease, where one does.
-    pub owner: Option<String>,
-}
-
-impl Default for Attach {
-    fn default() -> Self {
-        Self {
-            name: None,
-            media_type: "application/octet-stream".into(),
-            text: None,
-            limit: ATTACHMENT_BYTES,
-            expect: None,
-            owner: None,
-        }
-    }
-}
-
-/// Bytes that were attached.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Attached {
-    /// What the message names them by.
-    pub id: AttachmentId,
-    /// How many there are.
-    pub bytes: u64,
-    /// Whether the store did not have them before.
-    pub new: bool,
-    /// Where the message stands.
-    pub appended: Appended,
-}
+use crate::{Engine, Error, Result};
 
 impl Engine {
     /// Adds a message of the person that names these bytes, which are kept first, once whoever
@@ -99,7 +56,16 @@ impl Engine {
             owner: request.owner.clone(),
         };
         let appended = self.append(session, &append)?;
-        Ok(Attached { id: held.id, bytes: held.bytes, new: held.new, appended })
+        Ok(Attached {
+            session_id: session.clone(),
+            id: held.id,
+            name: request.name.clone(),
+            media_type: request.media_type.clone(),
+            bytes: held.bytes,
+            new: held.new,
+            seq: appended.to_seq,
+            head_seq: appended.head_seq,
+        })
     }
 
     /// Keeps bytes for a message of the program's own, at most `limit` of them: a part

@@ -5,36 +5,15 @@ mod soundness;
 
 use std::io::{self, Read, Write};
 
+use forklore_api::NamedAttachment;
 use forklore_core::attachment::Mention;
 use forklore_core::{AttachmentId, SessionId};
 use forklore_store::attachments::{BUFFER, Checked, failure};
 use forklore_store::port::At;
-use serde::Serialize;
 
 pub(crate) use soundness::KeptAttachments;
 
 use crate::{Engine, Error, Result};
-
-/// An attachment, where a message of a session names it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct NamedAttachment {
-    /// The log position of the message.
-    pub seq: u64,
-    /// What it is named by.
-    #[serde(rename = "ref")]
-    pub id: AttachmentId,
-    /// What it is called there.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    /// What it is.
-    pub media_type: String,
-    /// How many bytes it has; none where it is missing.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bytes: Option<u64>,
-    /// Whether the store has not got its bytes, or has them damaged.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub missing: bool,
-}
 
 impl Engine {
     /// The attachments that the messages of a session name, inherited ones too, in order

@@ -1,42 +1,11 @@
 //! `branches`: a family's continuations by label (SPEC 7).
 
-use forklore_core::{Cut, Label, SessionId, SessionKind};
-use forklore_store::port::{Filter, Headers, Problem};
-use serde::Serialize;
+use forklore_api::{Branch, Branches};
+use forklore_core::{SessionId, SessionKind};
+use forklore_store::port::{Filter, Headers};
 
 use crate::list::problems;
 use crate::{Engine, Result};
-
-/// The branches of a family.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Branches {
-    /// The family.
-    pub root_session_id: SessionId,
-    /// The root and its branches, in the order of the tree; delegates are not among them.
-    pub branches: Vec<Branch>,
-    /// Those whose header cannot be read.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub problems: Vec<Problem>,
-}
-
-/// One continuation.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Branch {
-    /// Its label.
-    pub label: Label,
-    /// The session.
-    pub session_id: SessionId,
-    /// What it continues.
-    pub parent_session_id: Option<SessionId>,
-    /// From where.
-    pub cut: Option<Cut>,
-    /// Its last log position.
-    pub head_seq: i64,
-    /// Its conversation events.
-    pub head_index: u64,
-    /// The events it wrote itself.
-    pub own_events: u64,
-}
 
 impl Engine {
     /// The branches of the family of a session (SPEC 7).
@@ -61,6 +30,7 @@ impl Engine {
                 own_events: header.own_events,
             });
         let problems = problems(&damaged);
-        Ok(Branches { branches: branches.collect(), root_session_id: root, problems })
+        let branches = branches.collect();
+        Ok(Branches { root_session_id: root, branches, next: None, problems })
     }
 }

@@ -2,78 +2,20 @@
 
 use std::ops::Range;
 
+use forklore_api::{Bring, Brought, Summarize};
 use forklore_core::summary::{STRATEGY, beginning};
 use forklore_core::{Data, Event, EventId, EventType, Header, Selector, SessionId, payload};
 use forklore_store::Error as StoreError;
 use forklore_store::port::{Append, At};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-use crate::summary::{BranchSummary, MODEL_STRATEGY, Of};
-use crate::{Engine, Error, Result, Summarize};
+use crate::summary::{BranchSummary, Of, usage_events};
+use crate::{Engine, Error, Result};
 
 /// Of a longer answer the beginning is brought; the branch keeps the whole.
 const ANSWER_BYTES: usize = 64 << 10;
 /// Another writer may be faster so often before it is told to the caller.
 const ATTEMPTS: usize = 5;
-
-/// Which branch to bring where.
-#[derive(Clone, Debug)]
-pub struct Bring {
-    /// The branch whose outcome is told.
-    pub from: SessionId,
-    /// The session that is told.
-    pub into: SessionId,
-    /// Who sums it up.
-    pub summarize: Summarize,
-    /// The part of the branch that was summed up, as a dry run has named it: the branch may have
-    /// gone on since. None is all that is new.
-    pub part: Option<Range<u64>>,
-    /// The runtime that holds `into`, where one does.
-    pub owner: Option<String>,
-    /// Plan only: nothing is written.
-    pub dry_run: bool,
-}
-
-impl Bring {
-    /// What `from` came to, into `into`, summed up by forklore itself.
-    #[must_use]
-    pub fn new(from: SessionId, into: SessionId) -> Self {
-        let summarize = Summarize::Deterministic;
-        Self { from, into, summarize, part: None, owner: None, dry_run: false }
-    }
-}
-
-/// What was brought, or would be.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Brought {
-    /// Whether this call wrote it.
-    pub recorded: bool,
-    /// The same was brought before.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub existing: bool,
-    /// Nothing was to be written.
-    pub dry_run: bool,
-    /// The session that was told.
-    pub session_id: SessionId,
-    /// The branch.
-    pub from_session_id: SessionId,
-    /// Its label.
-    pub label: forklore_core::Label,
-    /// How it is summed up.
-    pub strategy: &'static str,
-    /// The part of the branch: from here
-    pub from_index: u64,
-    /// to before here.
-    pub to_index: u64,
-    /// What its model said last.
-    pub answer: Option<String>,
-    /// The event that tells it.
-    pub event_id: EventId,
-    /// Where it stands, or would.
-    pub seq: u64,
-    /// The last log position of the session that was told.
-    pub head_seq: i64,
-}
 
 impl Engine {
     /// Tells a session what a branch did since they parted, or since it was last brought there,
@@ -137,7 +79,7 @@ impl Engine {
             session_id: into.id.clone(),
             from_session_id: from.id.clone(),
             label: from.label.clone(),
-            strategy,
+            strategy: strategy.to_owned(),
             from_index: of.from_index,
             to_index: of.to_index,
             answer: None,
@@ -163,7 +105,7 @@ impl Engine {
         let _held = self.hold_mentioned([&event.data]);
         let now = event.ts;
         let (mut events, usage) =
-            request.summarize.usage_events(now, |at| usage_id(&brought, at))?;
+            usage_events(&request.summarize, now, |at| usage_id(&brought, at))?;
         events.insert(0, event);
         let (expect, owner) = (Some(into.head_seq()), request.owner.clone());
         let append = Append { events, expect, owner, usage, now };
@@ -260,7 +202,7 @@ fn told_of(data: &Data, branch: &SessionId) -> Option<(&'static str, Told)> {
         of: Told,
     }
     let Summary { of, strategy, .. } = data.read().ok()?;
-    let known = [MODEL_STRATEGY, STRATEGY].into_iter().find(|known| strategy == **known)?;
+    let known = [Summarize::BY_MODEL, STRATEGY].into_iter().find(|known| strategy == **known)?;
     (of.session_id == *branch).then_some((known, of))
 }
 

@@ -1,11 +1,11 @@
 //! Which sessions of a tree were told what another branch came to (SPEC 7, 8).
 
-use forklore_core::{EventType, SessionId};
+use forklore_api::{BroughtMark, TreeNode, Trees};
+use forklore_core::EventType;
 use forklore_store::port::{At, Direction, Query};
-use serde::Serialize;
 
+use crate::Engine;
 use crate::bring::brought_by;
-use crate::{Engine, TreeNode, Trees};
 
 /// Headers do not say it, so the events of the sessions shown are looked through, without their
 /// data: of trees that have no more than these, so that a tree stays quick whatever its size.
@@ -13,22 +13,11 @@ const MOST_EVENTS: u64 = 20_000;
 /// Events read at a time.
 const PAGE: usize = 1_000;
 
-/// That a session was told what a branch came to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ToldOf {
-    /// Where it was told.
-    pub seq: u64,
-    /// The branch.
-    pub session_id: SessionId,
-    /// What it was called then.
-    pub label: String,
-}
-
 impl Engine {
     /// Adds to each session of the trees of which branches it was told by [`bring`](Self::bring).
     /// Sessions that wrote more than 20,000 events together are not looked through; whether they
     /// were is the answer. Of a session that is damaged, what can be read is told.
-    pub fn tell_brought(&self, trees: &mut Trees) -> bool {
+    pub fn mark_brought(&self, trees: &mut Trees) -> bool {
         let events: u64 = trees.nodes.iter().filter(|node| is_readable(node)).map(own).sum();
         if events > MOST_EVENTS {
             return false;
@@ -40,7 +29,7 @@ impl Engine {
     }
 
     /// What the node's own events tell of other branches, as far as they can be read.
-    fn told_of(&self, node: &TreeNode) -> Vec<ToldOf> {
+    fn told_of(&self, node: &TreeNode) -> Vec<BroughtMark> {
         let mut told = Vec::new();
         let mut from = first_own(node);
         loop {
@@ -61,12 +50,12 @@ impl Engine {
         }
     }
 
-    fn told_at(&self, node: &TreeNode, seq: u64) -> Option<ToldOf> {
+    fn told_at(&self, node: &TreeNode, seq: u64) -> Option<BroughtMark> {
         let query =
             Query { at: At::Seq(seq), direction: Direction::Forward, limit: 1, bare: false };
         let page = self.store().read(&node.session_id, &query).ok()?;
         let (label, session_id) = brought_by(&page.events.first()?.event.data)?;
-        Some(ToldOf { seq, session_id, label })
+        Some(BroughtMark { seq, session_id, label })
     }
 }
 

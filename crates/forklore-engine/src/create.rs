@@ -1,55 +1,12 @@
 //! `new`: a root session, or a delegate of a parent (SPEC 1, 6).
 
-use std::collections::BTreeSet;
-
+use forklore_api::{Create, Fork};
 use forklore_core::header::Usage;
 use forklore_core::limits::{METADATA_BYTES, PRINCIPAL_BYTES, TITLE_BYTES};
-use forklore_core::workspace::Workspace;
-use forklore_core::{Data, Header, Label, SessionId, SessionKind};
+use forklore_core::{Header, Label, SessionId, SessionKind};
 use forklore_store::port::NewSession;
 
-use crate::{Engine, Error, Fork, Result};
-
-/// What a new session is to be.
-#[derive(Clone, Debug)]
-pub struct Create {
-    /// Its id; none generates one.
-    pub id: Option<SessionId>,
-    /// What it is called.
-    pub title: Option<String>,
-    /// Its label; a root's is `main`.
-    pub label: Option<Label>,
-    /// Its folder.
-    pub workspace: Workspace,
-    /// For whom it acts.
-    pub principal: Option<String>,
-    /// Its ceiling.
-    pub permissions: Option<BTreeSet<String>>,
-    /// The application's notes.
-    pub metadata: Option<Data>,
-    /// The application's configuration.
-    pub config: Option<Data>,
-    /// The session it is a delegate of; none makes a root.
-    pub parent: Option<SessionId>,
-}
-
-impl Create {
-    /// A root in `workspace`, with every default.
-    #[must_use]
-    pub fn in_workspace(workspace: Workspace) -> Self {
-        Self {
-            id: None,
-            title: None,
-            label: None,
-            workspace,
-            principal: None,
-            permissions: None,
-            metadata: None,
-            config: None,
-            parent: None,
-        }
-    }
-}
+use crate::{Engine, Error, Result};
 
 impl Engine {
     /// Makes a session (SPEC 1, 6).

@@ -2,50 +2,16 @@
 
 use std::collections::{HashMap, HashSet};
 
+use forklore_api::{Delete, DeleteMode, Deleted};
 use forklore_core::{Header, Lease, SessionId, SessionKind};
 use forklore_store::Error as StoreError;
 use forklore_store::port::{Children, Filter, Removed};
 use jiff::Timestamp;
-use serde::Serialize;
 
 use crate::{Engine, Result};
 
 /// How often a cascade begins again because a branch was made below it meanwhile.
 const TRIES: usize = 8;
-
-/// What a delete does about descendants.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum DeleteMode {
-    /// Branch children that were not detached refuse it.
-    #[default]
-    Refuse,
-    /// They are deleted too, all in one step.
-    Cascade,
-    /// They keep what they need; nothing is copied.
-    DetachChildren,
-}
-
-/// A delete to be made.
-#[derive(Clone, Debug)]
-pub struct Delete {
-    /// The session.
-    pub session: SessionId,
-    /// What happens to its descendants.
-    pub mode: DeleteMode,
-    /// Only say what would go.
-    pub dry_run: bool,
-}
-
-/// What a delete came to, or would.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Deleted {
-    /// The sessions gone, in the order in which they went.
-    pub deleted: Vec<SessionId>,
-    /// How many of them left a nameless segment that others need. Not known on a dry run.
-    pub kept_segments: u64,
-    /// Nothing was to be written.
-    pub dry_run: bool,
-}
 
 impl Engine {
     /// Deletes a session, with its delegates unless they have branch children (SPEC 10).

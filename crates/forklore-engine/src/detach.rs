@@ -1,19 +1,10 @@
 //! `detach`: a prefix of one's own (SPEC 10).
 
+use forklore_api::Detached;
 use forklore_core::SessionId;
 use forklore_store::port::Change;
-use serde::Serialize;
 
 use crate::{Engine, Result};
-
-/// What a detach came to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Detached {
-    /// The session.
-    pub session_id: SessionId,
-    /// How many events were copied; none the second time.
-    pub copied_events: u64,
-}
 
 impl Engine {
     /// Copies the assembled prefix of a session into a segment of its own. Everything that can be

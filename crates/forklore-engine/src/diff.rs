@@ -2,37 +2,12 @@
 
 use std::collections::HashSet;
 
+use forklore_api::{Ancestor, Difference};
 use forklore_core::{ErrorKind, Origin, SessionId, diff};
 use forklore_store::Error as StoreError;
 use forklore_store::port::At;
-use serde::Serialize;
 
-use crate::{Engine, Record, Replay, Result};
-
-/// Two histories side by side, conversation events only. What each has alone is a list, or of a
-/// [`compare`](Engine::compare) read record by record.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Difference<Alone = Vec<Record>> {
-    /// The last event in common; none when they share nothing.
-    pub ancestor: Option<Ancestor>,
-    /// How many events are in common.
-    pub common: u64,
-    /// What the first has alone.
-    pub only_a: Alone,
-    /// What the second has alone.
-    pub only_b: Alone,
-}
-
-/// The last event in common, where it was first written.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Ancestor {
-    /// The session that wrote it.
-    pub session_id: SessionId,
-    /// Its index, the same in both histories.
-    pub index: u64,
-    /// Its log position in that session.
-    pub seq: u64,
-}
+use crate::{Engine, Replay, Result};
 
 impl Engine {
     /// Compares two sessions, of one family or of two (SPEC 7). For histories that have so much

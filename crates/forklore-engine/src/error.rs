@@ -1,6 +1,7 @@
 //! Why a verb was not carried out (SPEC 16).
 
 use forklore_core::call::OpenCall;
+use forklore_core::data::NotJson;
 use forklore_core::id::IdError;
 use forklore_core::payload::PayloadError;
 use forklore_core::workspace::Workspace;
@@ -265,6 +266,12 @@ impl Error {
             session: session.clone(),
             source: CutError::NothingToFork { asked: asked.clone() },
         }
+    }
+}
+
+impl From<NotJson> for Error {
+    fn from(error: NotJson) -> Self {
+        Self::invalid("json", error.to_string())
     }
 }
 

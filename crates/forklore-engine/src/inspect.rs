@@ -9,33 +9,15 @@ mod outline;
 mod repair;
 mod sent;
 
-use std::collections::BTreeMap;
-
-use forklore_core::{Message, SessionId};
+use forklore_api::Inspection;
+use forklore_core::SessionId;
 use forklore_store::port::At;
-use serde::Serialize;
 
 pub use self::model_view::ModelView;
 pub use self::sent::Messages;
 pub(crate) use self::sent::{Sent, no_result};
 use crate::{Engine, Result};
 use outline::Outline;
-
-/// A session as its model sees it. The messages are a list, or of an
-/// [`inspect_lazily`](Engine::inspect_lazily) read one by one.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Inspection<Sent = Vec<Message>> {
-    /// The messages, in order.
-    pub messages: Sent,
-    /// Whether every call had its result without repair.
-    pub balanced: bool,
-    /// Calls that the view had to answer.
-    pub open_results: usize,
-    /// Results that stand in for ones that never came, recorded ones and the view's own.
-    pub synthetic_results: usize,
-    /// What was left out, by type.
-    pub excluded: BTreeMap<String, u64>,
-}
 
 impl Engine {
     /// What the model of a session would receive now (SPEC 7). For sessions that may not fit in

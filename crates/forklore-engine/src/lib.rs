@@ -55,39 +55,30 @@ use forklore_core::{Header, SessionId};
 pub use forklore_store::attachments::Held;
 use forklore_store::{Error as StoreError, Store};
 
-pub use append::{AppendRequest, NewEvent};
-pub use attach::{Attach, Attached};
-pub use attachments::NamedAttachment;
-pub use branches::{Branch, Branches};
-pub use bring::{Bring, Brought};
-pub use brought_marks::ToldOf;
 pub use clock::{Clock, SystemClock};
 pub use compaction::CompactionPlan;
 pub use context_usage::Pressure;
-pub use create::Create;
-pub use delete::{Delete, DeleteMode, Deleted};
-pub use detach::Detached;
-pub use diff::{Ancestor, Difference};
-pub use error::{Elsewhere, Error, Result};
+pub use error::{Error, Result};
 pub use events::Events;
-pub use export::{ExportTo, Exported, Lost, Outgoing};
+pub use export::Outgoing;
 pub use follow::Follower;
-pub use fork::{Fork, ForkRecord, Forked, limitations, synthetic_result};
-pub use inspect::{Inspection, Messages, ModelView};
+pub use fork::{ForkRecord, limitations, synthetic_result};
+pub use forklore_api::{
+    Ancestor, AppendRequest, Attach, Attached, Branch, Branches, Bring, Brought, BroughtMark,
+    Create, Delete, DeleteMode, Deleted, Detached, Difference, Elsewhere, ExportTo, Exported, Fork,
+    Forked, Inspection, KnownNode, LeftOut, Lineage, ListRequest, LogRange, LostKind, LostPiece,
+    ModelUsage, NamedAttachment, NewEvent, Record, RecordOrigin, Recovery, Relative, SessionUsage,
+    Stats, Summarize, TreeNode, TreeRequest, Trees, UsageReport, UsageScope,
+};
+pub use inspect::{Messages, ModelView};
 pub use lease::LEASE;
-pub use lineage::{Lineage, Relative};
-pub use list::{ListRequest, Listing};
+pub use list::Listing;
 pub use load::Loaded;
-pub use log::LogRange;
 pub use playback::Pace;
-pub use recover::{Lost as LostInSalvage, Piece, Salvage};
-pub use replay::{Record, RecordOrigin, Replay};
+pub use replay::Replay;
 pub use resolve::Scope;
 pub use sources::{Restored, SessionFile};
-pub use stats::Stats;
-pub use summary::Summarize;
-pub use tree::{KnownNode, Mark, TreeNode, TreeRequest, Trees};
-pub use usage_report::{ModelUsage, SessionUsage, Spender, Spending};
+pub use tree::Mark;
 
 use attachments::KeptAttachments;
 

@@ -2,49 +2,12 @@
 
 use std::collections::HashSet;
 
-use forklore_core::{Cut, Header, Label, SessionId, SessionKind};
-use forklore_store::port::{Filter, Headers, Problem};
-use serde::Serialize;
+use forklore_api::{Lineage, Relative};
+use forklore_core::{Header, SessionId};
+use forklore_store::port::{Filter, Headers};
 
 use crate::list::problems;
 use crate::{Engine, Error, Result};
-
-/// Where a session stands in its family.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Lineage {
-    /// The session.
-    pub session_id: SessionId,
-    /// The family.
-    pub root_session_id: SessionId,
-    /// Links up to the root.
-    pub depth: u64,
-    /// The parent first, the root last.
-    pub ancestors: Vec<Relative>,
-    /// The children, by cut, time of making, id.
-    pub children: Vec<Relative>,
-    /// Children whose header cannot be read.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub problems: Vec<Problem>,
-}
-
-/// An ancestor or a child.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Relative {
-    /// The session.
-    pub session_id: SessionId,
-    /// Its label, where its header is there.
-    pub label: Option<Label>,
-    /// How it came to be.
-    pub kind: Option<SessionKind>,
-    /// Where in its parent it begins.
-    pub cut: Option<Cut>,
-    /// It was deleted.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub deleted: bool,
-    /// It is not in the store.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub missing: bool,
-}
 
 impl Engine {
     /// The ancestors and children of a session (SPEC 7).
@@ -64,7 +27,8 @@ impl Engine {
             root_session_id: header.root_id,
             depth: header.depth,
             ancestors,
-            children: children.iter().map(Relative::of).collect(),
+            children: children.iter().map(relative).collect(),
+            next: None,
             problems: problems(&damaged),
         })
     }
@@ -79,10 +43,10 @@ impl Engine {
             }
             match self.store.header(&id) {
                 Ok(ancestor) => {
-                    ancestors.push(Relative::of(&ancestor));
+                    ancestors.push(relative(&ancestor));
                     next = ancestor.parent_id;
                 }
-                Err(forklore_store::Error::NotFound(id)) => ancestors.push(Relative::missing(id)),
+                Err(forklore_store::Error::NotFound(id)) => ancestors.push(missing(id)),
                 Err(error) => return Err(error.into()),
             }
         }
@@ -90,19 +54,17 @@ impl Engine {
     }
 }
 
-impl Relative {
-    fn of(header: &Header) -> Self {
-        Self {
-            session_id: header.id.clone(),
-            label: Some(header.label.clone()),
-            kind: Some(header.kind),
-            cut: header.cut.clone(),
-            deleted: header.deleted.is_some(),
-            missing: false,
-        }
+fn relative(header: &Header) -> Relative {
+    Relative {
+        session_id: header.id.clone(),
+        label: Some(header.label.clone()),
+        kind: Some(header.kind),
+        cut: header.cut.clone(),
+        deleted: header.deleted.is_some(),
+        missing: false,
     }
+}
 
-    fn missing(session_id: SessionId) -> Self {
-        Self { session_id, label: None, kind: None, cut: None, deleted: false, missing: true }
-    }
+fn missing(session_id: SessionId) -> Relative {
+    Relative { session_id, label: None, kind: None, cut: None, deleted: false, missing: true }
 }

@@ -1,26 +1,11 @@
 //! `list`: sessions, the last updated first.
 
-use forklore_core::workspace::Workspace;
+use forklore_api::ListRequest;
 use forklore_core::{Header, SessionId, SessionKind};
 use forklore_store::port::{Cursor, Filter, Headers, Problem};
 use jiff::Timestamp;
 
 use crate::{Engine, Error, Result};
-
-/// Which sessions to list.
-#[derive(Clone, Debug, Default)]
-pub struct ListRequest {
-    /// Those of this workspace; none is all.
-    pub workspace: Option<Workspace>,
-    /// Those of this kind; none is all but delegates.
-    pub kind: Option<SessionKind>,
-    /// Those updated since then.
-    pub since: Option<Timestamp>,
-    /// How many at most; 0 is all.
-    pub limit: usize,
-    /// Those behind this place, as an earlier answer's `next` named it.
-    pub after: Option<String>,
-}
 
 /// A page of sessions.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,7 +20,7 @@ pub struct Listing {
 
 /// What damaged headers are told as.
 pub(crate) fn problems(damaged: &[forklore_store::Error]) -> Vec<Problem> {
-    damaged.iter().map(|error| Problem::of(error, None)).collect()
+    damaged.iter().map(|error| error.problem(None)).collect()
 }
 
 /// Adds what a further page met: a header may be met with each.
@@ -72,20 +57,29 @@ impl Engine {
         if more {
             sessions.pop();
         }
-        let next = sessions.last().filter(|_| more).map(cursor_of);
+        let last = sessions.last().filter(|_| more);
+        let next = last.map(|last| cursor_text(&cursor_of(last)));
         Ok(Listing { sessions, next, problems: problems(&damaged) })
     }
 }
 
-fn cursor_of(last: &Header) -> String {
-    format!("{}@{}", last.updated.as_microsecond(), last.id)
+pub(crate) fn cursor_of(last: &Header) -> Cursor {
+    Cursor { updated: last.updated, id: last.id.clone() }
 }
 
-fn parse_cursor(text: &str) -> Result<Cursor> {
+/// A cursor as answers give it.
+pub(crate) fn cursor_text(cursor: &Cursor) -> String {
+    format!("{}@{}", cursor.updated.as_microsecond(), cursor.id)
+}
+
+/// The cursor that an earlier answer gave.
+pub(crate) fn parse_cursor(text: &str) -> Result<Cursor> {
     let parse = || {
         let (micros, id) = text.split_once('@')?;
         let updated = Timestamp::from_microsecond(micros.parse().ok()?).ok()?;
         Some(Cursor { updated, id: id.parse::<SessionId>().ok()? })
     };
-    parse().ok_or_else(|| Error::invalid("cursor", "--after takes what an answer gave as next"))
+    parse().ok_or_else(|| {
+        Error::invalid("cursor", "a page begins after what an earlier answer gave as next")
+    })
 }

@@ -2,21 +2,11 @@
 
 use std::io::{self, Write};
 
+use forklore_api::LogRange;
 use forklore_core::{Header, SessionId, envelope};
 use forklore_store::port::{At, Stored};
 
 use crate::{Engine, Error, Result};
-
-/// Which events of a log to print.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct LogRange {
-    /// The first seq.
-    pub from: u64,
-    /// The last seq; none is the end.
-    pub to: Option<u64>,
-    /// Only what the session wrote itself.
-    pub own: bool,
-}
 
 impl Engine {
     /// Writes the events of a session as envelope lines, and returns the seq to go on from

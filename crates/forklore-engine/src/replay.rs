@@ -2,47 +2,13 @@
 
 use std::ops::Range;
 
-use forklore_core::{Content, EventId, Header, Label, Role, Selector, SessionId};
+use forklore_api::{Record, RecordOrigin};
+use forklore_core::{Header, Selector, SessionId};
 use forklore_store::port::{At, Stored};
-use serde::Serialize;
 
 use crate::events::Events;
 use crate::view::Labels;
 use crate::{Engine, Result};
-
-/// A conversation event as a plain record.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Record {
-    /// Its index.
-    pub index: u64,
-    /// Its log position.
-    pub seq: u64,
-    /// Who speaks.
-    pub role: Role,
-    /// What is said.
-    pub content: Content,
-    /// Whether that was interrupted: it is the part that came.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub partial: bool,
-    /// The present label of the session it was written in.
-    pub branch: Option<Label>,
-    /// Where it was first written.
-    pub origin: RecordOrigin,
-    /// When it happened.
-    #[serde(skip)]
-    pub ts: jiff::Timestamp,
-}
-
-/// Where a record was first written, and its event's id.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct RecordOrigin {
-    /// The session.
-    pub session_id: SessionId,
-    /// The log position there.
-    pub seq: u64,
-    /// The event's id.
-    pub id: EventId,
-}
 
 /// The records of a session, in order.
 pub struct Replay {

@@ -1,40 +1,15 @@
 //! `stats`: how much there is, what sharing saved, what the models cost (SPEC 3).
 
-use forklore_core::header::Usage;
+use forklore_api::Stats;
 use forklore_core::{Header, SessionId};
 use forklore_store::Error as StoreError;
-use forklore_store::port::{Cursor, Filter, Headers, Problem};
-use serde::Serialize;
+use forklore_store::port::{Cursor, Filter, Headers};
 
 use crate::list::{add_new, problems};
 use crate::usage_report::less;
 use crate::{Engine, Result};
 
 const PAGE: usize = 1_000;
-
-/// Sums over sessions. What sessions share is counted once, in the session that wrote it; over
-/// the whole store also what a copy repeats of its original.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Stats {
-    /// Sessions that were not deleted.
-    pub sessions: u64,
-    /// Events they wrote themselves.
-    pub own_events: u64,
-    /// Events they inherited.
-    pub inherited_events: u64,
-    /// Payload bytes they wrote themselves.
-    pub bytes: u64,
-    /// Payload bytes they inherited without storing them again.
-    pub saved_bytes: u64,
-    /// What their own calls of models cost, deleted sessions included.
-    pub usage: Usage,
-    /// The size of the store's files, where the whole store was asked for and can tell.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub store_bytes: Option<u64>,
-    /// Sessions whose header cannot be read; what they are is in no sum.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub problems: Vec<Problem>,
-}
 
 impl Engine {
     /// Sums over one session, or over the whole store (SPEC 3).
@@ -44,7 +19,7 @@ impl Engine {
     pub fn stats(&self, session: Option<&SessionId>) -> Result<Stats> {
         let mut stats = Stats::default();
         if let Some(session) = session {
-            stats.add(&self.show(session)?);
+            add(&mut stats, &self.show(session)?);
             return Ok(stats);
         }
         let copies = self.add_all(&mut stats, &Filter { deleted: true, ..Filter::default() })?;
@@ -52,7 +27,7 @@ impl Engine {
             match self.take_back(&mut stats, copy) {
                 Ok(()) => {}
                 Err(crate::Error::Store(error)) => {
-                    let problem = Problem::of(&error, Some(&copy.id));
+                    let problem = error.problem(Some(&copy.id));
                     add_new(&mut stats.problems, vec![problem]);
                 }
                 Err(error) => return Err(error),
@@ -84,7 +59,7 @@ impl Engine {
         loop {
             let Headers { sound: page, damaged } =
                 self.store.sessions(filter, after.as_ref(), PAGE)?;
-            page.iter().for_each(|header| stats.add(header));
+            page.iter().for_each(|header| add(stats, header));
             add_new(&mut stats.problems, problems(&damaged));
             let last = page.last().filter(|_| page.len() == PAGE);
             after = last.map(|last| Cursor { updated: last.updated, id: last.id.clone() });
@@ -114,16 +89,14 @@ impl Engine {
     }
 }
 
-impl Stats {
-    fn add(&mut self, header: &Header) {
-        self.usage += header.usage;
-        if header.deleted.is_some() {
-            return;
-        }
-        self.sessions += 1;
-        self.own_events += header.own_events;
-        self.inherited_events += header.inherited.kept;
-        self.bytes += header.own_bytes;
-        self.saved_bytes += header.shared_bytes();
+fn add(stats: &mut Stats, header: &Header) {
+    stats.usage += header.usage;
+    if header.deleted.is_some() {
+        return;
     }
+    stats.sessions += 1;
+    stats.own_events += header.own_events;
+    stats.inherited_events += header.inherited.kept;
+    stats.bytes += header.own_bytes;
+    stats.saved_bytes += header.shared_bytes();
 }

@@ -1,84 +1,33 @@
 //! Summaries: what is recorded behind a fork's prefix, or of a branch that is brought into another
 //! (SPEC 8).
 
+use forklore_api::Summarize;
 use forklore_core::header::Usage;
-use forklore_core::summary::{STRATEGY, Summarizer, Summary};
-use forklore_core::{Data, Event, EventId, EventType, Role, SessionId, payload};
+use forklore_core::summary::{Summarizer, Summary};
+use forklore_core::{Event, EventId, EventType, Role, SessionId, payload};
 use forklore_store::port::At;
 use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::{Engine, Error, Result};
 
-/// The name of a summary that a model wrote.
-pub(crate) const MODEL_STRATEGY: &str = "model_summary_v1";
-
-/// Who writes a summary (SPEC 8).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Summarize {
-    /// forklore itself, from the log alone.
-    Deterministic,
-    /// A model, which the application has asked.
-    ByModel {
-        /// The summary.
-        text: String,
-        /// The model that wrote it.
-        model: String,
-        /// What asking cost: payloads of `provider_usage`, recorded behind the summary.
-        usage: Vec<Data>,
-    },
-    /// forklore itself, in place of a model that gave no summary.
-    Fallback {
-        /// Why the model gave none; the summary says so.
-        why: String,
-        /// What asking cost all the same.
-        usage: Vec<Data>,
-    },
-}
-
-impl Summarize {
-    /// How the summary is made, as its `strategy` says.
-    #[must_use]
-    pub fn strategy(&self) -> &'static str {
-        match self {
-            Self::ByModel { .. } => MODEL_STRATEGY,
-            Self::Deterministic | Self::Fallback { .. } => STRATEGY,
-        }
+/// The events that record what a summary cost, with ids from `id`, and their sum.
+pub(crate) fn usage_events(
+    by: &Summarize,
+    ts: Timestamp,
+    id: impl Fn(usize) -> EventId,
+) -> Result<(Vec<Event>, Usage)> {
+    let mut sum = Usage::default();
+    let mut events = Vec::with_capacity(by.usage().len());
+    for (at, data) in by.usage().iter().enumerate() {
+        let kind = EventType::PROVIDER_USAGE;
+        let (class, effect) = payload::check(&kind, None, data)
+            .map_err(|source| Error::Event { line: at + 1, source })?;
+        sum += payload::usage(data);
+        let (id, data) = (id(at), data.clone());
+        events.push(Event { id, ts, kind, class, dialect: None, effect, data });
     }
-
-    /// A deterministic summary in place of one by a model that was not asked.
-    #[must_use]
-    pub fn fallback(why: impl Into<String>) -> Self {
-        Self::Fallback { why: why.into(), usage: Vec::new() }
-    }
-
-    /// What asking a model cost, as payloads of `provider_usage`.
-    #[must_use]
-    pub fn usage(&self) -> &[Data] {
-        match self {
-            Self::Deterministic => &[],
-            Self::ByModel { usage, .. } | Self::Fallback { usage, .. } => usage,
-        }
-    }
-
-    /// The events that record the cost, with ids from `id`, and their sum.
-    pub(crate) fn usage_events(
-        &self,
-        ts: Timestamp,
-        id: impl Fn(usize) -> EventId,
-    ) -> Result<(Vec<Event>, Usage)> {
-        let mut sum = Usage::default();
-        let mut events = Vec::with_capacity(self.usage().len());
-        for (at, data) in self.usage().iter().enumerate() {
-            let kind = EventType::PROVIDER_USAGE;
-            let (class, effect) = payload::check(&kind, None, data)
-                .map_err(|source| Error::Event { line: at + 1, source })?;
-            sum += payload::usage(data);
-            let (id, data) = (id(at), data.clone());
-            events.push(Event { id, ts, kind, class, dialect: None, effect, data });
-        }
-        Ok((events, sum))
-    }
+    Ok((events, sum))
 }
 
 /// The payload of a `branch_summary`.
@@ -87,7 +36,7 @@ pub(crate) struct BranchSummary {
     strategy: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<String>,
-    summary: Told,
+    summary: SummaryText,
     pub(crate) of: Of,
     /// Of a branch that was brought here: its label then.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -100,9 +49,9 @@ pub(crate) struct BranchSummary {
 
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
-enum Told {
+enum SummaryText {
     Gathered(Box<Summary>),
-    Text(String),
+    Written(String),
 }
 
 /// What is summed up.
@@ -160,12 +109,12 @@ impl Gathered {
             vec!["interpretive context; it replaces nothing of the history".to_owned()];
         let (model, summary) = match by {
             Summarize::ByModel { text, model, .. } => {
-                (Some(model.clone()), Told::Text(text.clone()))
+                (Some(model.clone()), SummaryText::Written(text.clone()))
             }
-            Summarize::Deterministic => (None, Told::Gathered(Box::new(self.summary))),
+            Summarize::Deterministic => (None, SummaryText::Gathered(Box::new(self.summary))),
             Summarize::Fallback { why, .. } => {
                 limitations.push(format!("{why}, so this is the deterministic summary"));
-                (None, Told::Gathered(Box::new(self.summary)))
+                (None, SummaryText::Gathered(Box::new(self.summary)))
             }
         };
         let strategy = by.strategy();

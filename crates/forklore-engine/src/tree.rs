@@ -2,107 +2,20 @@
 
 use std::collections::{HashMap, HashSet};
 
-use forklore_core::header::CopyOf;
+use forklore_api::{KnownNode, TreeNode, TreeRequest, Trees};
 use forklore_core::tree::{Placed, arrange};
-use forklore_core::workspace::Workspace;
-use forklore_core::{Cut, Header, Label, SessionId, SessionKind};
-use forklore_store::port::{Cursor, Filter, Headers, Problem};
-use jiff::Timestamp;
-use serde::Serialize;
+use forklore_core::{Header, SessionId};
+use forklore_store::port::{Filter, Headers, Problem};
 
 pub use forklore_core::tree::Mark;
 
-use crate::list::{add_new, problems};
-use crate::{Engine, Result, ToldOf};
+use crate::list::{add_new, cursor_of, cursor_text, parse_cursor, problems};
+use crate::{Engine, Result};
 
 /// Families shown in one answer where no session is named.
 const FAMILIES: usize = 50;
 /// Sessions read at a time while families are looked for.
 const PAGE: usize = 500;
-
-/// Which trees to show.
-#[derive(Clone, Debug, Default)]
-pub struct TreeRequest {
-    /// The family of this session; none is every family of the workspace.
-    pub session: Option<SessionId>,
-    /// The workspace; none is all.
-    pub workspace: Option<Workspace>,
-    /// Families last updated before this place of an earlier answer.
-    pub after: Option<Cursor>,
-}
-
-/// Trees in pre-order.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Trees {
-    /// The nodes; a root has depth 0.
-    pub nodes: Vec<TreeNode>,
-    /// Where the next families begin.
-    pub next: Option<Cursor>,
-    /// Sessions whose header cannot be read.
-    pub problems: Vec<Problem>,
-}
-
-/// A session in a tree.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct TreeNode {
-    /// The session.
-    pub session_id: SessionId,
-    /// What is known of it; nothing of a missing one.
-    #[serde(flatten)]
-    pub known: Option<KnownNode>,
-    /// It is named as a parent but is not in the store.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub missing: bool,
-    /// It is in the store, but its header cannot be read.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub damaged: bool,
-    /// It was deleted; it stands here because others descend from it.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub deleted: bool,
-    /// Its parent links run in a circle.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub cycle: bool,
-    /// The branches that it was told of, where that was looked for ([`Engine::tell_brought`]).
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub brought: Vec<ToldOf>,
-    /// Links below the root of its tree.
-    #[serde(skip)]
-    pub depth: usize,
-}
-
-/// What a tree shows of a session.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct KnownNode {
-    /// Its parent.
-    #[serde(skip)]
-    pub parent: Option<SessionId>,
-    /// Its label.
-    pub label: Label,
-    /// What it is called.
-    pub title: Option<String>,
-    /// How it came to be.
-    pub kind: SessionKind,
-    /// Whose records it holds, where an agent wrote them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub dialect: Option<String>,
-    /// Where in its parent it begins.
-    pub cut: Option<Cut>,
-    /// The events it wrote itself.
-    pub own_events: u64,
-    /// Its last log position.
-    pub head_seq: i64,
-    /// Its conversation events.
-    pub head_index: u64,
-    /// The bytes it wrote itself.
-    pub own_bytes: u64,
-    /// When it was made.
-    pub created: Timestamp,
-    /// When it was last written.
-    pub updated: Timestamp,
-    /// The session whose beginning it repeats.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub copy_of: Option<CopyOf>,
-}
 
 impl Engine {
     /// The trees asked for, from the headers of their families (SPEC 7).
@@ -129,22 +42,23 @@ impl Engine {
         let filter = Filter { workspace: request.workspace.clone(), ..Filter::default() };
         let mut seen = HashSet::new();
         let mut roots = Vec::new();
-        let mut after = request.after.clone();
+        let mut after = request.after.as_deref().map(parse_cursor).transpose()?;
         loop {
             let Headers { sound: page, damaged } =
                 self.store.sessions(&filter, after.as_ref(), PAGE)?;
             add_new(&mut trees.problems, problems(&damaged));
             let full = page.len() == PAGE;
             for header in page {
+                let cursor = cursor_of(&header);
                 if !seen.contains(&header.root_id) {
                     if roots.len() == FAMILIES {
-                        trees.next = after;
+                        trees.next = after.as_ref().map(cursor_text);
                         return Ok(roots);
                     }
                     seen.insert(header.root_id.clone());
                     roots.push(header.root_id);
                 }
-                after = Some(Cursor { updated: header.updated, id: header.id });
+                after = Some(cursor);
             }
             if !full {
                 return Ok(roots);

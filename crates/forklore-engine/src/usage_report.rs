@@ -10,63 +10,13 @@ use std::collections::hash_map::{DefaultHasher, Entry};
 use std::collections::{HashMap, HashSet};
 use std::hash::{Hash, Hasher};
 
+use forklore_api::{ModelUsage, SessionUsage, UsageReport, UsageScope};
 use forklore_core::header::Usage;
-use forklore_core::{CallUsage, EventType, Header, Label, SessionId};
+use forklore_core::{CallUsage, EventType, Header, SessionId};
 use forklore_store::port::{At, Filter, Problem, Stored};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::{Engine, Result};
-
-/// Whose cost is asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Spender {
-    /// What one session wrote itself.
-    Session(SessionId),
-    /// Every session of the family that this one is of.
-    Family(SessionId),
-    /// Every session of the store.
-    Everybody,
-}
-
-/// What calls of models cost. Deleted sessions are no part of it: nothing of them can be read.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Spending {
-    /// All of it.
-    pub usage: Usage,
-    /// By model, the dearest first.
-    pub models: Vec<ModelUsage>,
-    /// By session, the oldest first; those that cost nothing are left out.
-    pub by_session: Vec<SessionUsage>,
-    /// Sessions that cannot be read to their end.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub problems: Vec<Problem>,
-}
-
-/// The cost of one model.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct ModelUsage {
-    /// The model, where the records name it.
-    pub model: Option<String>,
-    /// Calls of it.
-    pub calls: u64,
-    /// Their cost.
-    #[serde(flatten)]
-    pub usage: Usage,
-}
-
-/// The cost of one session.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct SessionUsage {
-    /// The session.
-    pub session_id: SessionId,
-    /// Its label.
-    pub label: Label,
-    /// What people call it.
-    pub title: Option<String>,
-    /// The cost.
-    #[serde(flatten)]
-    pub usage: Usage,
-}
 
 impl Engine {
     /// What calls of models cost, read from the events that sessions wrote themselves, a page at
@@ -74,8 +24,8 @@ impl Engine {
     ///
     /// # Errors
     /// `not_found`. What cannot be read is under `problems`.
-    pub fn spending(&self, spender: &Spender) -> Result<Spending> {
-        let (mut sessions, mut problems) = self.spenders(spender)?;
+    pub fn usage_report(&self, scope: &UsageScope) -> Result<UsageReport> {
+        let (mut sessions, mut problems) = self.sessions_of(scope)?;
         // The original bears the cost, not its copy, which may say that it is as old.
         let order = |header: &Header| (header.copy_of.is_some(), header.created);
         sessions.sort_by(|a, b| order(a).cmp(&order(b)).then_with(|| a.id.cmp(&b.id)));
@@ -87,20 +37,20 @@ impl Engine {
             if let Err(error) = self.enter(session, at, is_copy, &mut ledger) {
                 match error {
                     crate::Error::Store(error) => {
-                        problems.push(Problem::of(&error, Some(&session.id)));
+                        problems.push(error.problem(Some(&session.id)));
                     }
                     error => return Err(error),
                 }
             }
         }
-        Ok(ledger.into_spending(&sessions, problems))
+        Ok(ledger.into_report(&sessions, problems))
     }
 
-    fn spenders(&self, spender: &Spender) -> Result<(Vec<Header>, Vec<Problem>)> {
-        let family = match spender {
-            Spender::Session(id) => return Ok((vec![self.show(id)?], Vec::new())),
-            Spender::Family(id) => Some(self.show(id)?.root_id),
-            Spender::Everybody => None,
+    fn sessions_of(&self, scope: &UsageScope) -> Result<(Vec<Header>, Vec<Problem>)> {
+        let family = match scope {
+            UsageScope::Session(id) => return Ok((vec![self.show(id)?], Vec::new())),
+            UsageScope::Family(id) => Some(self.show(id)?.root_id),
+            UsageScope::Everything => None,
         };
         let found = self.store.sessions(&Filter { family, ..Filter::default() }, None, 0)?;
         Ok((found.sound, crate::list::problems(&found.damaged)))
@@ -238,11 +188,11 @@ impl Ledger {
         known.calls += calls;
     }
 
-    fn into_spending(mut self, sessions: &[Header], problems: Vec<Problem>) -> Spending {
+    fn into_report(mut self, sessions: &[Header], problems: Vec<Problem>) -> UsageReport {
         for (_, call) in std::mem::take(&mut self.calls) {
             self.enter(call.session, call.model, call.usage, 1);
         }
-        let mut spending = Spending { problems, ..Spending::default() };
+        let mut spending = UsageReport { problems, ..UsageReport::default() };
         for (model, known) in self.models {
             spending.models.push(ModelUsage { model, ..known });
         }

@@ -34,7 +34,7 @@ impl Engine {
         }
         report.problems.extend(beside);
         // The store has named damaged headers already where it could.
-        let damaged = damaged.iter().map(|error| Problem::of(error, session)).collect::<Vec<_>>();
+        let damaged = damaged.iter().map(|error| error.problem(session)).collect::<Vec<_>>();
         let attachments = self.attachment_problems(&sound)?;
         for problem in damaged.into_iter().chain(self.lineage_problems(&sound)?) {
             let same = |other: &Problem| {

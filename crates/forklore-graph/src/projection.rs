@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use forklore_core::header::Usage;
 use forklore_core::workspace::Workspace;
 use forklore_core::{Header, SessionId, SessionKind};
-use forklore_engine::{Engine, Events, Result, Spender};
+use forklore_engine::{Engine, Events, Result, UsageScope};
 use forklore_store::port::{At, Direction, Filter, Query, Stored};
 use oxigraph::model::Quad;
 
@@ -218,7 +218,7 @@ impl<'a> Projection<'a> {
         if header.dialect.is_none() || header.deleted.is_some() {
             return Ok(header.usage);
         }
-        Ok(engine.spending(&Spender::Session(header.id.clone()))?.usage)
+        Ok(engine.usage_report(&UsageScope::Session(header.id.clone()))?.usage)
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a store refuses, and why.
 
+use forklore_core::report::Problem;
 use forklore_core::{ErrorKind, Label, SessionId};
 use serde_json::{Value, json};
 
@@ -232,6 +233,18 @@ impl Error {
             Self::StoreGone { .. } => vec!["open the store again".into()],
             Self::Invalid(_) => Vec::new(),
         }
+    }
+
+    /// What is wrong, with its place if the error names one, else with this session.
+    #[must_use]
+    pub fn problem(&self, session: Option<&SessionId>) -> Problem {
+        let (named, seq) = match self {
+            Self::Corrupt { session, seq, .. } => (session.as_ref(), *seq),
+            Self::MissingAncestor { session, .. } => (Some(session), None),
+            _ => (None, None),
+        };
+        let session_id = named.or(session).cloned();
+        Problem { session_id, seq, attachment: None, kind: self.kind(), message: self.to_string() }
     }
 
     /// An [`Error::Invalid`] about an attachment of more than `limit` bytes.

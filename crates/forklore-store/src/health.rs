@@ -8,6 +8,7 @@
 use std::path::Path;
 
 use forklore_core::ErrorKind;
+pub use forklore_core::report::{Check, CheckStatus as Status};
 use serde::Serialize;
 
 use crate::Error;
@@ -21,35 +22,6 @@ const LITTLE_SPACE: u64 = 100 << 20;
 pub struct Health {
     /// The things.
     pub checks: Vec<Check>,
-}
-
-/// One thing that was looked at.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Check {
-    /// What was looked at: one word, or several joined by `_`.
-    pub name: &'static str,
-    /// Whether it is well.
-    pub status: Status,
-    /// What was found, in words.
-    pub message: String,
-    /// What to do about it, as a command or a sentence.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hint: Option<String>,
-    /// The kind of a problem, like an error's (SPEC 16).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub kind: Option<ErrorKind>,
-}
-
-/// Whether a thing is well.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Status {
-    /// It is.
-    Ok,
-    /// It works, but somebody should know.
-    Warning,
-    /// The store cannot be used, or not wholly.
-    Problem,
 }
 
 impl Health {
@@ -83,7 +55,7 @@ impl Health {
         hint: Option<String>,
         kind: Option<ErrorKind>,
     ) {
-        self.checks.push(Check { name, status, message, hint, kind });
+        self.checks.push(Check { name: name.into(), status, message, hint, kind });
     }
 
     /// The kind of the first problem; none when there is none.

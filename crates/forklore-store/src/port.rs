@@ -7,7 +7,6 @@
 //! ([`Store::capabilities`]).
 
 mod feed;
-mod maintenance;
 mod read;
 mod transaction;
 mod write;
@@ -19,7 +18,7 @@ use forklore_core::{Header, SessionId};
 use jiff::Timestamp;
 
 pub use feed::{Changes, Mark, SessionChange, Since};
-pub use maintenance::{Collected, Packed, Problem, Verification};
+pub use forklore_core::report::{Collected, Packed, Problem, Verification};
 pub use read::{At, Cursor, Direction, Filter, Headers, Page, Query, Stored};
 pub use transaction::{Committed, Removal, Transaction, Write, Written};
 pub use write::{Append, Appended, Beginning, Change, Changed, Children, NewSession, Removed};

@@ -46,6 +46,7 @@ mod health;
 mod open;
 pub mod prelude;
 
+pub use forklore_api as api;
 pub use forklore_core as core;
 pub use forklore_engine as engine;
 pub use forklore_formats as formats;

@@ -233,7 +233,9 @@ pub(crate) fn message(n: usize) -> Result<NewEvent> {
     let filler = "It depends on what the caller has seen so far. ";
     let mut text = format!("{n:>8} {}", filler.repeat(22));
     text.truncate(1_024 - r#"{"content":""}"#.len());
-    Ok(if n.is_multiple_of(2) { NewEvent::user(&text)? } else { NewEvent::assistant(&text)? })
+    let event =
+        if n.is_multiple_of(2) { NewEvent::user(&text) } else { NewEvent::assistant(&text) };
+    Ok(event.map_err(forklore::Error::from)?)
 }
 
 /// A root with that many messages.

@@ -63,5 +63,7 @@ fn fill(engine: &Engine) -> Result<SessionId, Box<dyn Error>> {
 fn message(n: usize) -> Result<NewEvent, forklore::Error> {
     let mut text = format!("{n:>8} {}", "It depends on what the caller has seen. ".repeat(26));
     text.truncate(1_010);
-    if n.is_multiple_of(2) { NewEvent::user(&text) } else { NewEvent::assistant(&text) }
+    let event =
+        if n.is_multiple_of(2) { NewEvent::user(&text) } else { NewEvent::assistant(&text) };
+    Ok(event?)
 }

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use forklore::Engine;
+use forklore::api::Session;
 use forklore::core::workspace::Workspace;
 use forklore::core::{Class, Data, Selector, SessionId, SessionKind, Strategy};
 use forklore::engine::{
@@ -81,7 +82,7 @@ impl Answers {
 /// Those of the store.
 pub fn shown(engine: &Engine, id: &SessionId) -> Result<Value> {
     let header = engine.store().header(id)?;
-    let view = header.view(Timestamp::from_second(NOW).unwrap_or_default());
+    let view = Session::of(&header, Timestamp::from_second(NOW).unwrap_or_default());
     let lease = header.lease.as_ref().map(|lease| json!([lease.owner, lease.began_at]));
     Ok(json!({
         "session": serde_json::to_value(&view).unwrap_or_default(),

@@ -275,8 +275,8 @@ async fn the_cost_of_a_family_is_that_of_the_calls_made() {
     child.execute("three").await.unwrap();
     let _ = child.delegate(forklore_agent::Delegate::new("four")).await.unwrap();
     assert_eq!(model.asked().len(), 4);
-    let family = forklore_engine::Spender::Family(session.id());
-    let spent = world.kernel.engine().spending(&family).unwrap().usage;
+    let family = forklore_engine::UsageScope::Family(session.id());
+    let spent = world.kernel.engine().usage_report(&family).unwrap().usage;
     assert_eq!((spent.input, spent.output, spent.cached), (400, 40, 160));
     let one = (60.0 * 10.0 + 40.0 * 1.0 + 10.0 * 100.0) / 1e6;
     assert!((spent.cost - 4.0 * one).abs() < 1e-12, "{}", spent.cost);

@@ -3,13 +3,14 @@
 use std::borrow::Cow;
 use std::io::{self, BufRead, IsTerminal};
 
+use forklore::api::Appended;
 use forklore::core::limits::{BATCH_BYTES, BATCH_EVENTS};
 use forklore::core::{Class, Data, EventId, EventType, SessionId};
 use forklore::engine::{AppendRequest, NewEvent};
-use forklore::store::port::Appended;
+use forklore::store::port::Appended as Stored;
 use forklore::{Engine, Error};
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::app::App;
@@ -47,19 +48,11 @@ pub(crate) struct Args {
     expect: Option<i64>,
 }
 
-#[derive(Serialize)]
-struct Answer<'a> {
-    session_id: &'a SessionId,
-    from_seq: u64,
-    to_seq: u64,
-    head_seq: i64,
-}
-
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let session = SessionRef::parse(&args.session)?;
     let kind = args.kind.parse().map_err(|error| Failure::invalid(format!("--type: {error}")))?;
     let batch = match (&args.text, &args.data) {
-        (Some(text), _) => Batch::of(NewEvent::text(kind, text)?),
+        (Some(text), _) => Batch::of(NewEvent::text(kind, text).map_err(Error::from)?),
         (None, Some(_)) => {
             let data = super::json("data", args.data.as_deref())?;
             Batch::of(NewEvent::new(kind, data.unwrap_or_else(|| Data::from_checked("null"))))
@@ -68,8 +61,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     };
     let header = app.stored(&session)?;
     let appended = batch.append(app.engine()?, &header.id, args.expect)?;
-    let Appended { from_seq, to_seq, head_seq, repeated } = appended;
-    let answer = Answer { session_id: &header.id, from_seq, to_seq, head_seq };
+    let Stored { from_seq, to_seq, head_seq, repeated } = appended;
+    let answer = Appended { session_id: header.id.clone(), from_seq, to_seq, head_seq };
     output.answer(&answer, |page| {
         page.put(Tone::Good, if repeated { "Was there already: " } else { "Appended " });
         page.put(Tone::Plain, count(to_seq - from_seq + 1, "event")).put(Tone::Plain, " to ");
@@ -138,7 +131,7 @@ impl Batch {
     }
 
     /// Adds the events; an error about one of them names its line.
-    fn append(self, engine: &Engine, session: &SessionId, expect: Option<i64>) -> Result<Appended> {
+    fn append(self, engine: &Engine, session: &SessionId, expect: Option<i64>) -> Result<Stored> {
         let request = AppendRequest { events: self.events, expect, owner: None };
         engine.append(session, &request).map_err(|error| match error {
             Error::Event { line, source } => {

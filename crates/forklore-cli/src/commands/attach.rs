@@ -6,9 +6,8 @@ mod named;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use forklore::core::{AttachmentId, Header, SessionId};
-use forklore::engine::{Attach, NamedAttachment};
-use serde::Serialize;
+use forklore::api::{Attach, Attached, AttachmentFile, Attachments};
+use forklore::core::Header;
 
 use self::given::Given;
 use super::new_file;
@@ -72,57 +71,27 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     request.name = name;
     let header = app.stored(&session)?;
     let attached = app.engine()?.attach(&header.id, &mut given.bytes, &request)?;
-    let answer = Added {
-        session_id: &header.id,
-        id: attached.id,
-        name: request.name.as_deref(),
-        media_type: &request.media_type,
-        bytes: attached.bytes,
-        new: attached.new,
-        seq: attached.appended.to_seq,
-        head_seq: attached.appended.head_seq,
-    };
-    output.answer(&answer, |page| added(page, &answer, &header))?;
+    output.answer(&attached, |page| added(page, &attached, &header))?;
     output.hint(&format!("forklore attach {}", header.id), "what is attached");
     Ok(())
 }
 
-#[derive(Serialize)]
-struct Added<'a> {
-    session_id: &'a SessionId,
-    #[serde(rename = "ref")]
-    id: AttachmentId,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<&'a str>,
-    media_type: &'a str,
-    bytes: u64,
-    /// Whether the store did not have these bytes before.
-    new: bool,
-    seq: u64,
-    head_seq: i64,
-}
-
-fn added(page: &mut Page, answer: &Added<'_>, header: &Header) {
+fn added(page: &mut Page, answer: &Attached, header: &Header) {
     page.put(Tone::Good, "Attached ");
-    page.put(Tone::Strong, answer.name.unwrap_or("what was given"));
+    page.put(Tone::Strong, answer.name.as_deref().unwrap_or("what was given"));
     page.put(Tone::Plain, " to ").put(Tone::Label, &header.label);
     page.put(Tone::Plain, "  ").put(Tone::Id, &header.id);
     page.put(Tone::Dim, format!("  seq {}", answer.seq)).end();
     let before = if answer.new { "" } else { ", kept already" };
     page.fact("size", format!("{}{before}", bytes(answer.bytes)));
-    page.fact("type", answer.media_type);
+    page.fact("type", &answer.media_type);
     page.fact("ref", answer.id);
-}
-
-#[derive(Serialize)]
-struct Listed<'a> {
-    session_id: &'a SessionId,
-    attachments: &'a [NamedAttachment],
 }
 
 fn list(header: &Header, app: &App, output: &mut Output) -> Result<()> {
     let attachments = app.engine()?.attachments(&header.id)?;
-    let answer = Listed { session_id: &header.id, attachments: &attachments };
+    let answer = Attachments { session_id: header.id.clone(), attachments };
+    let attachments = &answer.attachments;
     output.answer(&answer, |page| {
         if attachments.is_empty() {
             page.put(Tone::Dim, "Nothing is attached.").end();
@@ -135,7 +104,7 @@ fn list(header: &Header, app: &App, output: &mut Output) -> Result<()> {
             Column::new("SIZE").right(),
             Column::new("REF"),
         ]);
-        for attachment in &attachments {
+        for attachment in attachments {
             let size = attachment.bytes.map_or_else(|| "missing".to_owned(), bytes);
             let tone = if attachment.missing { Tone::Bad } else { Tone::Plain };
             table.row([
@@ -163,14 +132,6 @@ fn list(header: &Header, app: &App, output: &mut Output) -> Result<()> {
     Ok(())
 }
 
-#[derive(Serialize)]
-struct Got<'a> {
-    path: &'a Path,
-    #[serde(rename = "ref")]
-    id: AttachmentId,
-    bytes: u64,
-}
-
 fn get(
     header: &Header,
     reference: &str,
@@ -190,7 +151,7 @@ fn get(
         out.flush().map_err(new_file::failed(path))?;
         Ok(read)
     })?;
-    let answer = Got { path, id, bytes: read };
+    let answer = AttachmentFile { path: path.to_owned(), id, bytes: read };
     output.answer(&answer, |page| {
         page.put(Tone::Good, "Wrote ").put(Tone::Plain, bytes(answer.bytes));
         page.put(Tone::Plain, " to ").put(Tone::Strong, path.display()).end();

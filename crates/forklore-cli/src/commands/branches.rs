@@ -3,9 +3,7 @@
 use std::collections::HashMap;
 
 use forklore::core::SessionId;
-use forklore::engine::Branch;
-use forklore::store::port::Problem;
-use serde::Serialize;
+use forklore::engine::{Branch, Branches};
 
 use crate::app::App;
 use crate::failure::Result;
@@ -29,16 +27,6 @@ pub(crate) struct Args {
     paging: Paging,
 }
 
-#[derive(Serialize)]
-struct Answer<'a> {
-    root_session_id: &'a SessionId,
-    branches: &'a [Branch],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next: Option<&'a SessionId>,
-    #[serde(skip_serializing_if = "<[Problem]>::is_empty")]
-    problems: &'a [Problem],
-}
-
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let reference = SessionRef::parse(&args.session)?;
     let after = args.paging.after()?;
@@ -46,15 +34,19 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let all = app.engine()?.branches(&header.id)?;
     let (branches, next) =
         args.paging.page(&all.branches, after.as_ref(), |branch| &branch.session_id)?;
-    let (root_session_id, problems) = (&all.root_session_id, all.problems.as_slice());
-    let answer = Answer { root_session_id, branches, next, problems };
+    let answer = Branches {
+        root_session_id: all.root_session_id.clone(),
+        branches: branches.to_vec(),
+        next: next.cloned(),
+        problems: all.problems.clone(),
+    };
     output.answer(&answer, |page| {
         show(page, branches, &all.branches, &header.id);
     })?;
     if let Some(next) = next {
         output.hint(&format!("forklore branches {} --after {next}", header.id), "the next page");
     }
-    super::damaged::tell(problems, output)
+    super::damaged::tell(&answer.problems, output)
 }
 
 fn show(page: &mut Page, branches: &[Branch], family: &[Branch], here: &SessionId) {

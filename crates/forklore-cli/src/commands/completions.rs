@@ -1,7 +1,7 @@
 //! `completions`: what makes a shell complete forklore's commands, sessions and labels.
 
 use clap::builder::PossibleValuesParser;
-use serde::Serialize;
+use forklore::api::CompletionScript;
 
 use crate::completion;
 use crate::failure::{Failure, Result};
@@ -32,15 +32,10 @@ pub(crate) struct Args {
     shell: String,
 }
 
-#[derive(Serialize)]
-struct Answer<'a> {
-    shell: &'a str,
-    script: &'a str,
-}
-
 pub(super) fn run(args: &Args, output: &mut Output) -> Result<()> {
     let Some(script) = completion::script(&args.shell) else {
         return Err(Failure::invalid("no script is known for this shell"));
     };
-    output.own_text(&Answer { shell: &args.shell, script: &script }, &script)
+    let answer = CompletionScript { shell: args.shell.clone(), script };
+    output.own_text(&answer, &answer.script)
 }

@@ -3,9 +3,9 @@
 mod agents;
 
 use forklore::StoreUrl;
+use forklore::api::Doctor;
 use forklore::core::ErrorKind;
 use forklore::store::health::{Check, Health, Status};
-use serde::Serialize;
 
 use crate::app::App;
 use crate::failure::{Failure, Result};
@@ -27,12 +27,6 @@ cannot hold, 6 for damage.";
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {}
 
-#[derive(Serialize)]
-struct Answer<'a> {
-    ok: bool,
-    checks: &'a [Check],
-}
-
 pub(super) fn run(_args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let mut health = Health::default();
     let versions = forklore::versions().map(|(name, version)| format!("{name} {version}"));
@@ -47,8 +41,8 @@ pub(super) fn run(_args: &Args, app: &App, output: &mut Output) -> Result<()> {
     }
     agents::look(&mut health);
     let worst = health.worst();
-    let answer = Answer { ok: worst.is_none(), checks: &health.checks };
-    output.record(&answer, |page| show(page, &health.checks))?;
+    let answer = Doctor { ok: worst.is_none(), checks: health.checks };
+    output.record(&answer, |page| show(page, &answer.checks))?;
     worst.map_or(Ok(()), |kind: ErrorKind| Err(Failure::Answered(kind)))
 }
 

@@ -1,12 +1,12 @@
 //! `export`: a session's conversation in another form.
 
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use forklore::Engine;
+use forklore::api::{ExportTo, Exported, ExportedFile, LeftOut};
 use forklore::core::{Header, Selector};
-use forklore::engine::{ExportTo, Exported, Lost, Outgoing};
-use serde::Serialize;
+use forklore::engine::Outgoing;
 
 use crate::app::App;
 use crate::failure::Result;
@@ -47,13 +47,6 @@ pub(crate) struct Args {
     output: Option<PathBuf>,
 }
 
-#[derive(Serialize)]
-struct Answer<'a> {
-    path: &'a Path,
-    events: u64,
-    lossy: Vec<Lost>,
-}
-
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let session = SessionRef::parse(&args.session)?;
     let at = super::selector(args.at.as_deref())?;
@@ -70,7 +63,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         out.flush().map_err(new_file::failed(path))?;
         Ok(exported)
     })?;
-    let answer = Answer { path, events: exported.events, lossy: exported.lossy };
+    let Exported { events, lossy } = exported;
+    let answer = ExportedFile { path: path.clone(), events, lossy };
     output.answer(&answer, |page| {
         page.put(Tone::Good, "Wrote ").put(Tone::Plain, count(answer.events, "message"));
         page.put(Tone::Plain, " to ").put(Tone::Strong, path.display()).end();
@@ -105,7 +99,7 @@ impl Form {
 }
 
 /// What has no place in a form.
-pub(super) fn left_out(page: &mut Page, lossy: &[Lost]) {
+pub(super) fn left_out(page: &mut Page, lossy: &[LeftOut]) {
     let lost: Vec<_> = lossy.iter().map(|lost| format!("{} {}", lost.count, lost.kind)).collect();
     if !lost.is_empty() {
         page.fact("left out", format!("{}, for which the form has no place", lost.join(", ")));

@@ -163,11 +163,15 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         config: None,
         dry_run: args.dry_run,
     };
-    let forked = if by_model && !args.dry_run {
-        fork_with_summary(request, app, output)?
+    let mut forked = if by_model && !args.dry_run {
+        fork_with_summary(request.clone(), app, output)?
     } else {
         engine.fork(&request)?
     };
+    forked.resume_command = Some(output.commands().resume(&forked.child_session_id));
+    if forked.dry_run && !forked.existing {
+        forked.apply = Some(output.commands().apply(&request, &forked));
+    }
     answer(&forked, &parent, engine, output)
 }
 
@@ -227,7 +231,7 @@ fn answer(forked: &Forked, parent: &Header, engine: &Engine, output: &mut Output
     }
     let child = &forked.child_session_id;
     output.hints(&[
-        (&forked.resume_command, "go on in the fork"),
+        (forked.resume_command.as_deref().unwrap_or_default(), "go on in the fork"),
         (&format!("forklore diff {} {child}", parent.id), "see what differs"),
     ]);
     Ok(())

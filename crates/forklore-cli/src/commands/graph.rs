@@ -1,13 +1,13 @@
 //! `graph`: sessions as RDF.
 
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use forklore::api::{GraphFile, Vocabulary};
 use forklore::core::workspace::Workspace;
 use forklore::graph::{Format, ONTOLOGY, Projection, SHAPES, Scope, write};
 use forklore::store::port::Filter;
 use forklore::{Engine, Error};
-use serde::Serialize;
 
 use super::new_file;
 use crate::app::App;
@@ -51,21 +51,10 @@ pub(crate) struct Args {
     shapes: bool,
 }
 
-#[derive(Serialize)]
-struct Answer<'a> {
-    path: &'a Path,
-    triples: u64,
-}
-
-#[derive(Serialize)]
-struct Vocabulary {
-    turtle: &'static str,
-}
-
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     if args.ontology || args.shapes {
         let turtle = if args.ontology { ONTOLOGY } else { SHAPES };
-        return output.own_text(&Vocabulary { turtle }, turtle);
+        return output.own_text(&Vocabulary { turtle: turtle.to_owned() }, turtle);
     }
     let scope = scope(args.session.as_deref(), app, output)?;
     tell_if_empty(&scope, "forklore graph --all", app, output)?;
@@ -85,7 +74,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         out.flush().map_err(new_file::failed(path))?;
         Ok(triples)
     })?;
-    output.answer(&Answer { path, triples }, |page| {
+    let answer = GraphFile { path: path.clone(), triples };
+    output.answer(&answer, |page| {
         page.put(Tone::Good, "Wrote ").put(Tone::Plain, count(triples, "triple"));
         page.put(Tone::Plain, " to ").put(Tone::Strong, path.display()).end();
     })

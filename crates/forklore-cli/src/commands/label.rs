@@ -1,10 +1,10 @@
 //! `label`: another name for a branch.
 
+use forklore::api::SessionAnswer;
 use forklore::core::Label;
 
 use crate::app::App;
 use crate::failure::{Failure, Result};
-use crate::output::session::Answer;
 use crate::output::{Output, Tone};
 use crate::session_ref::SessionRef;
 
@@ -29,7 +29,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let before = app.stored(&session)?;
     let engine = app.engine()?;
     let header = engine.label(&before.id, &label)?;
-    output.answer(&Answer::of(&header, engine.now()), |page| {
+    output.answer(&SessionAnswer::of(&header, engine.now()), |page| {
         page.put(Tone::Plain, &before.label).put(Tone::Plain, " is now ");
         page.put(Tone::Label, &header.label).put(Tone::Plain, "  ").put(Tone::Id, &header.id).end();
     })

@@ -1,9 +1,7 @@
 //! `lineage`: a session's ancestors and children.
 
-use forklore::core::{Header, SessionId};
+use forklore::core::Header;
 use forklore::engine::{Lineage, Relative};
-use forklore::store::port::Problem;
-use serde::Serialize;
 
 use crate::app::App;
 use crate::failure::Result;
@@ -31,19 +29,6 @@ pub(crate) struct Args {
     paging: Paging,
 }
 
-#[derive(Serialize)]
-struct Answer<'a> {
-    session_id: &'a SessionId,
-    root_session_id: &'a SessionId,
-    depth: u64,
-    ancestors: &'a [Relative],
-    children: &'a [Relative],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next: Option<&'a SessionId>,
-    #[serde(skip_serializing_if = "<[Problem]>::is_empty")]
-    problems: &'a [Problem],
-}
-
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let reference = SessionRef::parse(&args.session)?;
     let after = args.paging.after()?;
@@ -51,14 +36,11 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let lineage = app.engine()?.lineage(&header.id)?;
     let (children, next) =
         args.paging.page(&lineage.children, after.as_ref(), |child| &child.session_id)?;
-    let answer = Answer {
-        session_id: &lineage.session_id,
-        root_session_id: &lineage.root_session_id,
-        depth: lineage.depth,
-        ancestors: if args.children { &[] } else { &lineage.ancestors },
-        children,
-        next,
-        problems: &lineage.problems,
+    let answer = Lineage {
+        ancestors: if args.children { Vec::new() } else { lineage.ancestors.clone() },
+        children: children.to_vec(),
+        next: next.cloned(),
+        ..lineage.clone()
     };
     output.answer(&answer, |page| {
         show(page, &header, &lineage, children, args.children);

@@ -1,11 +1,9 @@
 //! `list`: the sessions of a folder, the last updated first.
 
 use forklore::Engine;
-use forklore::core::header::SessionView;
+use forklore::api::{Session, SessionPage};
 use forklore::core::{Header, SessionKind};
 use forklore::engine::ListRequest;
-use forklore::store::port::Problem;
-use serde::Serialize;
 
 use crate::app::App;
 use crate::choice::choice;
@@ -39,15 +37,6 @@ pub(crate) struct Args {
     since: Option<String>,
 }
 
-#[derive(Serialize)]
-struct Answer<'a> {
-    sessions: Vec<SessionView<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next: Option<&'a str>,
-    #[serde(skip_serializing_if = "<[Problem]>::is_empty")]
-    problems: &'a [Problem],
-}
-
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let workspace = app.scope()?.workspace;
     let engine = app.engine()?;
@@ -64,8 +53,11 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let next = listing.next.as_deref();
     let problems = listing.problems.as_slice();
     let titles = if output.is_json() { Vec::new() } else { titles(engine, sessions) };
-    let answer =
-        Answer { sessions: sessions.iter().map(|h| h.view(now)).collect(), next, problems };
+    let answer = SessionPage {
+        sessions: sessions.iter().map(|header| Session::of(header, now)).collect(),
+        next: listing.next.clone(),
+        problems: listing.problems.clone(),
+    };
     output.answer(&answer, |page| {
         if sessions.is_empty() {
             let place = if everywhere { "the store" } else { "this folder" };

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::CommandFactory;
 use clap_mangen::Man;
-use serde::Serialize;
+use forklore::api::{ManPage, ManPages};
 
 use crate::args::Cli;
 use crate::failure::{Failure, Result};
@@ -27,18 +27,6 @@ pub(crate) struct Args {
     out: Option<PathBuf>,
 }
 
-#[derive(Serialize)]
-struct Printed<'a> {
-    page: &'a str,
-    text: &'a str,
-}
-
-#[derive(Serialize)]
-struct Written<'a> {
-    dir: &'a Path,
-    pages: Vec<String>,
-}
-
 pub(super) fn run(args: &Args, output: &mut Output) -> Result<()> {
     let pages = pages();
     if let Some(dir) = &args.out {
@@ -49,7 +37,8 @@ pub(super) fn run(args: &Args, output: &mut Output) -> Result<()> {
     let Some(page) = pages.iter().find(|page| page.name == name) else {
         return Err(Failure::invalid("there is no such command").or_try("forklore --help"));
     };
-    output.own_text(&Printed { page: &page.name, text: &page.text }, &page.text)
+    let answer = ManPage { page: page.name.clone(), text: page.text.clone() };
+    output.own_text(&answer, &answer.text)
 }
 
 /// A page by its name, without the section.
@@ -87,7 +76,7 @@ fn write(dir: &Path, pages: &[Page], output: &mut Output) -> Result<()> {
         move |source| Failure::File { doing, source }
     };
     std::fs::create_dir_all(dir).map_err(failed(dir))?;
-    let mut written = Written { dir, pages: Vec::new() };
+    let mut written = ManPages { dir: dir.to_owned(), pages: Vec::new() };
     for page in pages {
         let file = format!("{}.1", page.name);
         let path = dir.join(&file);

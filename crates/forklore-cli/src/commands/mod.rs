@@ -45,8 +45,6 @@ use std::str::FromStr;
 use clap::{CommandFactory, Subcommand};
 use forklore::core::id::IdError;
 use forklore::core::{Data, Selector};
-use forklore::store::port::Cursor;
-use jiff::Timestamp;
 
 use crate::app::App;
 use crate::args::Cli;
@@ -165,19 +163,4 @@ fn json(what: &str, text: Option<&str>) -> Result<Option<Data>> {
 fn selector(text: Option<&str>) -> Result<Option<Selector>> {
     let parse = |text: &str| text.parse().map_err(|error| Failure::invalid(format!("{error}")));
     text.map(parse).transpose()
-}
-
-/// The place behind an earlier page, as [`cursor_text`] wrote it.
-fn cursor(text: Option<&str>) -> Result<Option<Cursor>> {
-    let parse = |text: &str| {
-        let (micros, id) = text.split_once('@')?;
-        let updated = Timestamp::from_microsecond(micros.parse().ok()?).ok()?;
-        Some(Cursor { updated, id: id.parse().ok()? })
-    };
-    let wrong = || Failure::invalid("--after takes what an answer gave as next");
-    text.map(|text| parse(text).ok_or_else(wrong)).transpose()
-}
-
-fn cursor_text(cursor: &Cursor) -> String {
-    format!("{}@{}", cursor.updated.as_microsecond(), cursor.id)
 }

@@ -1,11 +1,11 @@
 //! `new`: makes a session.
 
+use forklore::api::SessionAnswer;
 use forklore::core::{Label, SessionId};
 use forklore::engine::Create;
 
 use crate::app::App;
 use crate::failure::Result;
-use crate::output::session::Answer;
 use crate::output::{Output, Tone};
 use crate::session_ref::SessionRef;
 
@@ -57,7 +57,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let engine = app.engine()?;
     let header = engine.create(&request)?;
     let quiet = output.is_quiet();
-    output.answer(&Answer::of(&header, engine.now()), |page| {
+    output.answer(&SessionAnswer::of(&header, engine.now()), |page| {
         if quiet {
             page.put(Tone::Plain, &header.id).end();
         } else {

@@ -3,8 +3,9 @@
 mod all;
 
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use forklore::api::RestoredFile;
 use forklore::core::ErrorKind;
 use forklore::engine::SessionFile;
 use serde::Serialize;
@@ -49,14 +50,6 @@ pub(crate) struct Args {
     revision: Option<u64>,
 }
 
-#[derive(Serialize)]
-struct Answer<'a> {
-    path: &'a Path,
-    bytes: u64,
-    source: String,
-    revision: u64,
-}
-
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let header = app.stored(&SessionRef::parse(&args.session)?)?;
     let engine = app.engine()?;
@@ -84,8 +77,12 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         out.flush().map_err(new_file::failed(path))?;
         Ok(restored)
     })?;
-    let answer =
-        Answer { path, bytes: restored.bytes, source: restored.path, revision: restored.revision };
+    let answer = RestoredFile {
+        path: path.clone(),
+        bytes: restored.bytes,
+        source: restored.path,
+        revision: restored.revision,
+    };
     output.answer(&answer, |page| {
         page.put(Tone::Good, "Wrote ").put(Tone::Plain, bytes(answer.bytes));
         page.put(Tone::Plain, " to ").put(Tone::Strong, path.display()).end();

@@ -4,10 +4,10 @@ use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Component, Path, PathBuf};
 use std::{env, fs, io};
 
+use forklore::api::{ExportTo, Exported, ResumeIn};
 use forklore::core::ErrorKind;
 use forklore::core::export::{Placement, Shared};
-use forklore::engine::{ExportTo, Exported, Lost, Outgoing};
-use serde::Serialize;
+use forklore::engine::Outgoing;
 
 use crate::app::App;
 use crate::failure::{Failure, Result};
@@ -58,16 +58,6 @@ pub(crate) struct Args {
     dry_run: bool,
 }
 
-#[derive(Serialize)]
-struct Answer<'a> {
-    dry_run: bool,
-    path: &'a Path,
-    cwd: &'a str,
-    start: &'a [String],
-    events: u64,
-    lossy: Vec<Lost>,
-}
-
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let session = SessionRef::parse(&args.session)?;
     let at = super::selector(args.at.as_deref())?;
@@ -89,20 +79,20 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         place(&folder, &placement, &path, &outgoing)?
     };
     let start = commands(&outgoing, &path)?;
-    let answer = Answer {
+    let answer = ResumeIn {
         dry_run: args.dry_run,
-        path: &path,
-        cwd: &outgoing.file().cwd,
-        start: &start,
+        path,
+        cwd: outgoing.file().cwd.clone(),
+        start,
         events: exported.events,
         lossy: exported.lossy,
     };
     output.answer(&answer, |page| {
         let wrote = if args.dry_run { "Would write " } else { "Wrote " };
         page.put(Tone::Good, wrote).put(Tone::Plain, count(answer.events, "record"));
-        page.put(Tone::Plain, " to ").put(Tone::Strong, path.display()).end();
+        page.put(Tone::Plain, " to ").put(Tone::Strong, answer.path.display()).end();
         export::left_out(page, &answer.lossy);
-        for command in &start {
+        for command in &answer.start {
             page.fact("start", command);
         }
     })

@@ -1,9 +1,11 @@
 //! `show`: what is known of a session.
 
+use forklore::api::SessionAnswer;
+
 use crate::app::App;
 use crate::failure::Result;
 use crate::output::Output;
-use crate::output::session::{Answer, facts};
+use crate::output::session::facts;
 use crate::session_ref::SessionRef;
 
 const EXAMPLES: &str = "\
@@ -22,7 +24,7 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let header = app.session(&SessionRef::parse(&args.session)?, output)?;
-    output.answer(&Answer::of(&header, app.engine()?.now()), |page| {
+    output.answer(&SessionAnswer::of(&header, app.engine()?.now()), |page| {
         facts(page, &header);
     })
 }

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
+use forklore::api::{StatsAnswer, UsageByModel};
 use forklore::core::header::Usage;
-use forklore::engine::{ModelUsage, Spender, Spending, Stats};
-use serde::Serialize;
+use forklore::engine::{ModelUsage, Stats, UsageReport, UsageScope};
 
 use crate::app::App;
 use crate::failure::Result;
@@ -40,24 +40,6 @@ pub(crate) struct Args {
     models: bool,
 }
 
-#[derive(Serialize)]
-struct Answer<'a> {
-    #[serde(flatten)]
-    stats: &'a Stats,
-    /// What the history cost that the one session inherits, which is no part of `usage`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    inherited_usage: Option<Usage>,
-    #[serde(flatten)]
-    spending: Option<Told<'a>>,
-}
-
-/// The cost without its sum, which `stats` has.
-#[derive(Serialize)]
-struct Told<'a> {
-    models: &'a [ModelUsage],
-    by_session: &'a [forklore::engine::SessionUsage],
-}
-
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let reference = args.session.as_deref().map(SessionRef::parse).transpose()?;
     let session = reference.map(|session| app.session(&session, output)).transpose()?;
@@ -66,24 +48,26 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let names = names(args, session.is_some(), output);
     let mut inherited = None;
     let (mut stats, spender) = match session {
-        Some(id) if args.family => (engine.family_stats(&id)?, Some(Spender::Family(id))),
+        Some(id) if args.family => (engine.family_stats(&id)?, Some(UsageScope::Family(id))),
         Some(id) => {
             let stats = engine.stats(Some(&id))?;
             if stats.inherited_events > 0 {
                 inherited = Some(engine.inherited_usage(&id)?);
             }
-            (stats, Some(Spender::Session(id)))
+            (stats, Some(UsageScope::Session(id)))
         }
-        None => (engine.stats(None)?, args.models.then_some(Spender::Everybody)),
+        None => (engine.stats(None)?, args.models.then_some(UsageScope::Everything)),
     };
-    let spending = spender.map(|spender| engine.spending(&spender)).transpose()?;
+    let spending = spender.map(|spender| engine.usage_report(&spender)).transpose()?;
     if let Some(spending) = &spending {
         stats.usage = spending.usage;
         stats.problems.extend(spending.problems.iter().cloned());
     }
-    let told =
-        spending.as_ref().map(|told| Told { models: &told.models, by_session: &told.by_session });
-    let answer = Answer { stats: &stats, inherited_usage: inherited, spending: told };
+    let calls = spending.as_ref().map(|report| UsageByModel {
+        models: report.models.clone(),
+        by_session: report.by_session.clone(),
+    });
+    let answer = StatsAnswer { stats: stats.clone(), inherited_usage: inherited, calls };
     output.answer(&answer, |page| {
         show(page, &stats, inherited, spending.as_ref());
         if let Some(spending) = &spending {
@@ -102,7 +86,7 @@ fn names(args: &Args, one: bool, output: &Output) -> HashMap<String, String> {
     if output.is_json() || !(one || args.models) { HashMap::new() } else { supplies::names() }
 }
 
-fn show(page: &mut Page, stats: &Stats, inherited: Option<Usage>, spending: Option<&Spending>) {
+fn show(page: &mut Page, stats: &Stats, inherited: Option<Usage>, spending: Option<&UsageReport>) {
     page.fact("sessions", stats.sessions);
     page.fact("own", format!("{}, {}", count(stats.own_events, "event"), bytes(stats.bytes)));
     let events = count(stats.inherited_events, "event");
@@ -124,7 +108,7 @@ fn tokens(usage: &Usage) -> String {
 }
 
 /// What the records say that it cost, and whose calls no record names a price of.
-fn cost(usage: &Usage, spending: Option<&Spending>) -> String {
+fn cost(usage: &Usage, spending: Option<&UsageReport>) -> String {
     let has_tokens = usage.input > 0 || usage.output > 0;
     match (usage.cost > 0.0, has_tokens) {
         (false, false) => return String::new(),
@@ -144,7 +128,7 @@ fn named(model: &ModelUsage) -> &str {
     model.model.as_deref().unwrap_or("(not said)")
 }
 
-fn models(page: &mut Page, spending: &Spending, names: &HashMap<String, String>) {
+fn models(page: &mut Page, spending: &UsageReport, names: &HashMap<String, String>) {
     if spending.models.is_empty() {
         return;
     }
@@ -164,7 +148,7 @@ fn models(page: &mut Page, spending: &Spending, names: &HashMap<String, String>)
     table.show(page);
 }
 
-fn sessions(page: &mut Page, spending: &Spending) {
+fn sessions(page: &mut Page, spending: &UsageReport) {
     if spending.by_session.len() < 2 {
         return;
     }

@@ -1,10 +1,10 @@
 //! `tree`: families drawn, or as nested or flat JSON.
 
 use forklore::Engine;
+use forklore::api::{FlatNode, NestedNode, Tree};
 use forklore::core::SessionId;
 use forklore::engine::{TreeNode, TreeRequest, Trees};
 use forklore::store::port::Problem;
-use serde::Serialize;
 
 use crate::app::App;
 use crate::failure::Result;
@@ -39,46 +39,15 @@ pub(crate) struct Args {
     after: Option<String>,
 }
 
-#[derive(Serialize)]
-struct Answer<'a> {
-    trees: Vec<Nested<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next: Option<String>,
-    #[serde(skip_serializing_if = "<[Problem]>::is_empty")]
-    problems: &'a [Problem],
-}
-
-/// A node with everything below it, down to the last level shown.
-#[derive(Serialize)]
-struct Nested<'a> {
-    #[serde(flatten)]
-    node: &'a TreeNode,
-    children: Vec<Nested<'a>>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    truncated: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    descendants: Option<usize>,
-}
-
-/// A node on a line of its own.
-#[derive(Serialize)]
-struct Flat<'a> {
-    #[serde(flatten)]
-    node: &'a TreeNode,
-    depth: usize,
-    parent_session_id: Option<&'a SessionId>,
-}
-
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let reference = args.session.as_deref().map(SessionRef::parse).transpose()?;
-    let after = super::cursor(args.after.as_deref())?;
     let named = reference.map(|named| app.session(&named, output)).transpose()?;
     let scope = app.scope()?;
     let engine = app.engine()?;
     let mut request = TreeRequest {
         session: named.map(|header| header.id),
         workspace: scope.workspace.clone(),
-        after,
+        after: args.after.clone(),
     };
     let current = match &request.session {
         Some(session) => Some(session.clone()),
@@ -89,10 +58,12 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     }
     let levels = usize::from(args.depth);
     let mut trees = engine.tree(&request)?;
-    engine.tell_brought(&mut trees);
-    let next = trees.next.as_ref().map(super::cursor_text);
-    let (trees_shown, problems) = (nested(&trees.nodes, levels), trees.problems.as_slice());
-    let answer = Answer { trees: trees_shown, next: next.clone(), problems };
+    engine.mark_brought(&mut trees);
+    let answer = Tree {
+        trees: if output.is_json() { nested(&trees.nodes, levels) } else { Vec::new() },
+        next: trees.next.clone(),
+        problems: trees.problems.clone(),
+    };
     output.answer(&answer, |page| {
         if trees.nodes.is_empty() {
             page.put(Tone::Plain, "No sessions in this folder.").end();
@@ -100,10 +71,10 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
             draw(page, &twigs(&trees, levels, current.as_ref()));
         }
     })?;
-    if let Some(next) = next {
+    if let Some(next) = &answer.next {
         output.hint(&format!("forklore tree --after {next}"), "more families");
     }
-    super::damaged::tell(problems, output)
+    super::damaged::tell(&answer.problems, output)
 }
 
 /// Prints every node of every family, whatever the depth.
@@ -116,11 +87,12 @@ fn flat(
     let mut problems: Vec<Problem> = Vec::new();
     loop {
         let mut trees = engine.tree(request)?;
-        engine.tell_brought(&mut trees);
+        engine.mark_brought(&mut trees);
         if output.is_json() {
             for node in &trees.nodes {
-                let parent_session_id = node.known.as_ref().and_then(|known| known.parent.as_ref());
-                output.record(&Flat { node, depth: node.depth, parent_session_id }, |_| {})?;
+                let parent = node.known.as_ref().and_then(|known| known.parent.clone());
+                let (node, depth) = (node.clone(), node.depth);
+                output.record(&FlatNode { node, depth, parent_session_id: parent }, |_| {})?;
             }
         } else if !trees.nodes.is_empty() {
             output.page(|page| draw(page, &twigs(&trees, usize::MAX, current)))?;
@@ -167,10 +139,10 @@ fn twigs(trees: &Trees, levels: usize, current: Option<&SessionId>) -> Vec<Twig>
 }
 
 /// Nodes in pre-order as nested ones, without recursion.
-fn nested(nodes: &[TreeNode], levels: usize) -> Vec<Nested<'_>> {
+fn nested(nodes: &[TreeNode], levels: usize) -> Vec<NestedNode> {
     let mut roots = Vec::new();
     // The way from a root to the node read last; each gets its children before it is closed.
-    let mut open: Vec<Nested<'_>> = Vec::new();
+    let mut open: Vec<NestedNode> = Vec::new();
     for node in nodes {
         if node.depth >= levels {
             if let Some(last) = open.last_mut() {
@@ -180,14 +152,15 @@ fn nested(nodes: &[TreeNode], levels: usize) -> Vec<Nested<'_>> {
             continue;
         }
         close_to(node.depth, &mut open, &mut roots);
-        open.push(Nested { node, children: Vec::new(), truncated: false, descendants: None });
+        let node = node.clone();
+        open.push(NestedNode { node, children: Vec::new(), truncated: false, descendants: None });
     }
     close_to(0, &mut open, &mut roots);
     roots
 }
 
 /// Gives each node deeper than `depth` to its parent, or to the roots.
-fn close_to<'a>(depth: usize, open: &mut Vec<Nested<'a>>, roots: &mut Vec<Nested<'a>>) {
+fn close_to(depth: usize, open: &mut Vec<NestedNode>, roots: &mut Vec<NestedNode>) {
     while open.len() > depth {
         let Some(done) = open.pop() else { break };
         open.last_mut().map_or(&mut *roots, |parent| &mut parent.children).push(done);

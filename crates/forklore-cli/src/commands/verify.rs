@@ -1,9 +1,8 @@
 //! `verify`: everything stored is read and checked; with `--repair` what can be read is saved.
 
 use forklore::StoreUrl;
+use forklore::api::{LostKind, Recovered};
 use forklore::core::ErrorKind;
-use forklore::engine::{Piece, Salvage};
-use serde::Serialize;
 
 use crate::app::App;
 use crate::failure::{Failure, Result};
@@ -81,14 +80,6 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     Err(Failure::Answered(ErrorKind::Corrupt))
 }
 
-#[derive(Serialize)]
-struct Saved<'a> {
-    /// What `--store` takes to use the new store.
-    store: &'a str,
-    #[serde(flatten)]
-    salvage: &'a Salvage,
-}
-
 fn repair(out: &str, app: &App, output: &mut Output) -> Result<()> {
     // A path alone is the commonest store; a drive letter is no scheme, and a scheme that nobody
     // knows is no path.
@@ -106,20 +97,26 @@ fn repair(out: &str, app: &App, output: &mut Output) -> Result<()> {
         return Err(refused.or_try("name a place where nothing is yet"));
     }
     let from = app.engine()?;
-    let salvage = from.salvage(&store::open(Some(&url))?)?;
-    output.answer(&Saved { store: &url, salvage: &salvage }, |page| show(page, &url, &salvage))?;
+    let recovery = from.recover(&store::open(Some(&url))?)?;
+    let answer = Recovered { store: url.clone(), recovery };
+    output.answer(&answer, |page| show(page, &answer))?;
     output.hint(&format!("forklore --store {url} verify"), "check what was saved");
-    if salvage.lost.is_empty() { Ok(()) } else { Err(Failure::Answered(ErrorKind::Corrupt)) }
+    if answer.recovery.lost.is_empty() {
+        Ok(())
+    } else {
+        Err(Failure::Answered(ErrorKind::Corrupt))
+    }
 }
 
-fn show(page: &mut Page, url: &str, salvage: &Salvage) {
-    for lost in &salvage.lost {
+fn show(page: &mut Page, answer: &Recovered) {
+    let Recovered { store: url, recovery } = answer;
+    for lost in &recovery.lost {
         let what = match lost.what {
-            Piece::Header => "header",
-            Piece::Event => "event",
-            Piece::Data => "data",
-            Piece::Source => "file",
-            Piece::Attachment => "attachment",
+            LostKind::Header => "header",
+            LostKind::Event => "event",
+            LostKind::Data => "data",
+            LostKind::Source => "file",
+            LostKind::Attachment => "attachment",
         };
         page.put(Tone::Bad, format!("lost {what}")).put(Tone::Plain, "  ");
         if let Some(id) = &lost.session_id {
@@ -130,18 +127,18 @@ fn show(page: &mut Page, url: &str, salvage: &Salvage) {
         }
         page.put(Tone::Plain, &lost.reason).end();
     }
-    let attachments = match salvage.attachments {
+    let attachments = match recovery.attachments {
         0 => String::new(),
         number => format!(", {}", count(number, "attachment")),
     };
     let saved = format!(
         "{}, {}, {}{attachments}",
-        count(salvage.sessions, "session"),
-        count(salvage.events, "event"),
-        count(salvage.sources, "imported file"),
+        count(recovery.sessions, "session"),
+        count(recovery.events, "event"),
+        count(recovery.sources, "imported file"),
     );
     page.put(Tone::Good, "Saved ").put(Tone::Plain, format!("{saved} into {url}")).end();
-    match salvage.lost.len() as u64 {
+    match recovery.lost.len() as u64 {
         0 => page.put(Tone::Good, "Nothing is lost.").end(),
         number => page.put(Tone::Bad, format!("{} lost.", count(number, "piece"))).end(),
     };

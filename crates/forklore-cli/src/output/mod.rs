@@ -28,6 +28,7 @@ use forklore_chat::screen::Screen;
 use serde::Serialize;
 
 use crate::failure::Result;
+use crate::hints::Hints;
 pub(crate) use json::{Lines, List};
 pub(crate) use page::{Look, Page};
 pub(crate) use progress::Progress;
@@ -43,12 +44,14 @@ const PIPE_WIDTH: usize = 120;
 const WIDEST_HINT: usize = 44;
 
 /// How the caller wants to be answered.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) json: bool,
     pub(crate) quiet: bool,
     pub(crate) verbose: bool,
     pub(crate) color: ColorChoice,
+    /// The store that the command line named.
+    pub(crate) store: Option<String>,
 }
 
 /// Where answers, hints and errors go.
@@ -62,6 +65,8 @@ pub(crate) struct Output {
     /// How errors and hints look: standard error may be a terminal where the answer's is none.
     error_look: Look,
     is_terminal: bool,
+    /// What to type next, as it is typed.
+    commands: Hints,
     /// Other sessions of the file that was named, part of the answer (see the contract's `also`).
     also: Vec<SessionId>,
     out: Box<dyn Write>,
@@ -84,10 +89,16 @@ impl Output {
             look: look(wants_color(settings.color, &out)),
             error_look: look(wants_color(settings.color, &err)),
             is_terminal,
+            commands: Hints::of(settings.store.clone()),
             also: Vec::new(),
             out: Box::new(BufWriter::new(out)),
             err: Box::new(err),
         }
+    }
+
+    /// What to type next, as it is typed.
+    pub(crate) fn commands(&self) -> &Hints {
+        &self.commands
     }
 
     /// Whether the answer is JSON.
@@ -170,10 +181,12 @@ impl Output {
             return;
         }
         let mut page = Page::new(self.error_look);
+        let commands: Vec<_> =
+            commands.iter().map(|(command, does)| (self.commands.typed(command), does)).collect();
         // A long command says what it does right behind it, and pads no other.
         let lengths = commands.iter().map(|(command, _)| command.chars().count());
         let width = lengths.filter(|length| *length <= WIDEST_HINT).max().unwrap_or(0);
-        for (command, does) in commands {
+        for (command, does) in &commands {
             page.put(Tone::Dim, "  next: ").put(Tone::Strong, format!("{command:<width$}"));
             page.put(Tone::Dim, format!("  {does}")).end();
         }

@@ -1,23 +1,9 @@
-//! A session's header, for people and as the contract's `session` object.
+//! A session's header, for people.
 
-use forklore::core::header::SessionView;
 use forklore::core::{Header, SessionKind};
 use jiff::Timestamp;
-use serde::Serialize;
 
 use super::{Page, Tone, age, bytes, count, cut, time};
-
-/// The answer of the verbs that make, change or show one session.
-#[derive(Serialize)]
-pub(crate) struct Answer<'a> {
-    session: SessionView<'a>,
-}
-
-impl<'a> Answer<'a> {
-    pub(crate) fn of(header: &'a Header, now: Timestamp) -> Self {
-        Self { session: header.view(now) }
-    }
-}
 
 /// The tone of a session's label.
 pub(crate) fn label_tone(kind: SessionKind) -> Tone {

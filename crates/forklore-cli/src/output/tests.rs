@@ -49,6 +49,7 @@ fn output(json: bool, is_terminal: bool) -> (Output, Screen, Screen) {
         look,
         error_look: look,
         is_terminal,
+        commands: Hints::default(),
         also: Vec::new(),
         out: Box::new(out.clone()),
         err: Box::new(err.clone()),

@@ -3,30 +3,18 @@
 
 use std::io::Write;
 
+use forklore_api::{ExportTo, Exported};
 use forklore_core::export::{Export, FileWriter, NewFile, Original, Said, Shared};
-use forklore_core::{
-    Cut, Data, Event, EventType, Header, OpenCalls, Selector, SessionId, SessionKind,
-};
+use forklore_core::{Cut, Data, Event, EventType, Header, OpenCalls, SessionId, SessionKind};
 use forklore_store::port::{At, Direction, Query, Stored};
 use forklore_store::sources::{FindSource, Range, Source, SourceId};
 
 use super::exchange::Exchanges;
-use super::{Exported, Losses, listed};
+use super::{Losses, listed};
 use crate::inspect::{Sent, messages, no_result};
 use crate::{Engine, Error, Result};
 
 const BACK_EVENTS: usize = 64;
-
-/// What to export, and as what.
-#[derive(Clone, Debug)]
-pub struct ExportTo {
-    /// The agent.
-    pub dialect: String,
-    /// Up to where; none is everything.
-    pub at: Option<Selector>,
-    /// The folder that the agent is to work in; none is the session's.
-    pub cwd: Option<String>,
-}
 
 /// A session on its way into an agent's file.
 pub struct Outgoing {

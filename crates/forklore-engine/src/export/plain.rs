@@ -6,7 +6,9 @@ use forklore_core::{Content, Role, SessionId};
 use forklore_store::port::At;
 use serde::Serialize;
 
-use super::{Exported, Losses};
+use forklore_api::Exported;
+
+use super::Losses;
 use crate::{Engine, Error, Result};
 
 #[derive(Serialize)]

@@ -3,128 +3,15 @@
 mod plan;
 mod record;
 
-use std::collections::BTreeSet;
-
-use forklore_core::workspace::Workspace;
-use forklore_core::{
-    Cut, Data, EventId, Header, Label, Selector, SessionId, SessionKind, Strategy, ToolCallPolicy,
-};
+use forklore_api::{Fork, Forked};
+use forklore_core::{EventId, Header, Label, SessionId};
 use forklore_store::Error as StoreError;
 use forklore_store::port::{Beginning, NewSession};
-use serde::Serialize;
 
-use crate::{Engine, Error, Result, Summarize};
+use crate::{Engine, Error, Result};
 use plan::Plan;
 pub(crate) use record::FORKED_BEFORE;
 pub use record::{ForkRecord, limitations, synthetic_result};
-
-/// What a fork is to be.
-#[derive(Clone, Debug)]
-pub struct Fork {
-    /// The session to fork.
-    pub parent: SessionId,
-    /// Where; none is the end, or the end of the last closed turn while one runs.
-    pub at: Option<Selector>,
-    /// The child's id; none generates one. Given, the fork is idempotent (SPEC 6.8).
-    pub id: Option<SessionId>,
-    /// The child's label; none makes one from the id.
-    pub label: Option<Label>,
-    /// What the child is called.
-    pub title: Option<String>,
-    /// A branch or a delegate.
-    pub kind: SessionKind,
-    /// How the prefix is stored.
-    pub strategy: Strategy,
-    /// What happens to calls that the cut leaves open.
-    pub tool_calls: ToolCallPolicy,
-    /// Whether a summary is recorded behind the prefix, and of which sort.
-    pub summarize: Option<Summarize>,
-    /// For whom the child acts; none inherits.
-    pub principal: Option<String>,
-    /// What the child may do, a subset of what its parent may; none inherits.
-    pub permissions: Option<BTreeSet<String>>,
-    /// The child's folder; none is the parent's.
-    pub workspace: Option<Workspace>,
-    /// The application's notes.
-    pub metadata: Option<Data>,
-    /// The application's configuration, as merged by it.
-    pub config: Option<Data>,
-    /// Plan only: nothing is written.
-    pub dry_run: bool,
-}
-
-impl Fork {
-    /// A fork of `parent` at its end, with every default.
-    #[must_use]
-    pub fn of(parent: SessionId) -> Self {
-        Self {
-            parent,
-            at: None,
-            id: None,
-            label: None,
-            title: None,
-            kind: SessionKind::Branch,
-            strategy: Strategy::default(),
-            tool_calls: ToolCallPolicy::default(),
-            summarize: None,
-            principal: None,
-            permissions: None,
-            workspace: None,
-            metadata: None,
-            config: None,
-            dry_run: false,
-        }
-    }
-
-    /// The same fork at another place.
-    #[must_use]
-    pub fn at(mut self, at: Selector) -> Self {
-        self.at = Some(at);
-        self
-    }
-}
-
-/// What a fork came to, or would.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Forked {
-    /// Whether this call made the child.
-    pub recorded: bool,
-    /// The child was there already, as asked.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub existing: bool,
-    /// Nothing was to be written.
-    pub dry_run: bool,
-    /// The command that makes exactly this child, on a dry run.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub apply: Option<String>,
-    /// The parent.
-    pub parent_session_id: SessionId,
-    /// The child.
-    pub child_session_id: SessionId,
-    /// The family.
-    pub root_session_id: SessionId,
-    /// A branch or a delegate.
-    pub kind: SessionKind,
-    /// The child's label.
-    pub label: Label,
-    /// How the prefix is stored.
-    pub strategy: Strategy,
-    /// The place.
-    pub cut: Cut,
-    /// The place first meant, where a running turn or open calls moved it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub adjusted_from: Option<Cut>,
-    /// Inherited events.
-    pub event_count: u64,
-    /// Open calls that got a synthetic result.
-    pub synthetic_results: usize,
-    /// Whether a summary is recorded behind the prefix.
-    pub would_record_branch_summary: bool,
-    /// The child's last log position.
-    pub head_seq: i64,
-    /// How to go on in the child.
-    pub resume_command: String,
-}
 
 impl Engine {
     /// Makes a child of a session, or only plans it (SPEC 6).
@@ -132,7 +19,7 @@ impl Engine {
     /// ```
     /// # use std::sync::Arc;
     /// # use forklore_engine::{Create, Engine, Fork, NewEvent};
-    /// # use forklore_core::workspace::Workspace;
+    /// # use forklore_api::{Fork, Forked};
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let engine = Engine::new(Arc::new(forklore_store::memory::MemoryStore::default()));
     /// let main = engine.create(&Create::in_workspace(Workspace::new("/work/demo")))?;
@@ -169,7 +56,6 @@ impl Engine {
             None => self.default_label(parent, &plan.child)?,
         };
         let mut forked = plan.forked(parent, Outcome::Planned);
-        forked.apply = Some(plan.apply_command(request, &label));
         forked.label = label;
         Ok(forked)
     }
@@ -292,11 +178,12 @@ impl Plan {
             strategy: header.strategy.filter(|_| !dry_run || existing).unwrap_or(self.strategy),
             cut: self.cut.clone(),
             adjusted_from: self.adjusted_from.clone(),
+            asked: self.asked.clone(),
             event_count,
             synthetic_results: self.synthetic.len(),
             would_record_branch_summary: self.summarize.is_some(),
             head_seq,
-            resume_command: format!("forklore resume {}", self.child),
+            resume_command: None,
         }
     }
 

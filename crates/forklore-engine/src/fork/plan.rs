@@ -6,9 +6,8 @@ use forklore_core::call::OpenCall;
 use forklore_core::limits::{METADATA_BYTES, PRINCIPAL_BYTES};
 use forklore_core::workspace::Workspace;
 use forklore_core::{
-    Cut, CutError, Data, Header, Label, Selector, SessionId, SessionKind, Strategy, ToolCallPolicy,
+    Cut, CutError, Data, Header, Selector, SessionId, SessionKind, Strategy, ToolCallPolicy,
 };
-use forklore_sanitize::shell::quoted;
 
 use super::Fork;
 use crate::cut::Found;
@@ -129,46 +128,6 @@ impl Plan {
         let summary = self.summarize.as_ref().map_or(0, |by| 1 + by.usage().len() as u64);
         let tail = self.synthetic.len() as u64 + summary;
         i64::try_from(self.inherited() + tail).unwrap_or(i64::MAX)
-    }
-
-    /// The command line that makes exactly this child.
-    pub(super) fn apply_command(&self, request: &Fork, label: &Label) -> String {
-        let mut words = vec!["forklore".to_owned(), "fork".into(), self.parent.to_string()];
-        let mut option = |name: &str, value: &str| {
-            words.push(format!("--{name}"));
-            words.push(quoted(value));
-        };
-        // Open calls move the cut again in the same way.
-        option("at", &self.asked.as_ref().unwrap_or(&self.cut).selector().to_string());
-        option("id", self.child.as_str());
-        option("label", label.as_str());
-        option("kind", self.kind.as_str());
-        option("strategy", self.strategy.as_str());
-        option("tool-calls", self.tool_calls.as_str());
-        if let Some(principal) = &request.principal {
-            option("principal", principal);
-        }
-        if let Some(permissions) = &request.permissions {
-            let names: Vec<_> = permissions.iter().map(String::as_str).collect();
-            option("permissions", &names.join(","));
-        }
-        if let Some(title) = &request.title {
-            option("title", title);
-        }
-        if let Some(workspace) = &request.workspace {
-            option("into-workspace", workspace.as_str());
-        }
-        if let Some(metadata) = &request.metadata {
-            option("metadata", metadata.get());
-        }
-        match &self.summarize {
-            Some(Summarize::Deterministic) => words.push("--summarize=deterministic".into()),
-            Some(Summarize::ByModel { .. } | Summarize::Fallback { .. }) => {
-                words.push("--summarize=model".into());
-            }
-            None => {}
-        }
-        words.join(" ")
     }
 }
 

@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::plan::Plan;
-use crate::summary::Of;
+use crate::summary::{Of, usage_events};
 use crate::{Engine, Error, Result};
 
 /// The payload of `session_fork`: a child's lineage, readable without its header.
@@ -118,7 +118,7 @@ impl Plan {
                 ts,
             )?);
             let (usage, sum) =
-                by.usage_events(ts, |at| EventId::derived(&self.child, seq + 1 + at as u64))?;
+                usage_events(by, ts, |at| EventId::derived(&self.child, seq + 1 + at as u64))?;
             events.extend(usage);
             cost = sum;
         }

@@ -1,14 +1,15 @@
 //! The attachments of a damaged store, saved before the events that name them.
 
+use forklore_api::{LostKind, Recovery};
 use forklore_store::Error as StoreError;
 use forklore_store::attachments::{Checked, Damaged};
 
-use super::{Piece, Salvage};
+use super::report::Losing;
 use crate::{Engine, Result};
 
 impl Engine {
     /// Saves every attachment whose bytes are sound, where both stores keep attachments.
-    pub(super) fn salvage_attachments(&self, into: &Self, report: &mut Salvage) -> Result<()> {
+    pub(super) fn salvage_attachments(&self, into: &Self, report: &mut Recovery) -> Result<()> {
         let (Some(from), Some(into)) = (&self.attachments, &into.attachments) else {
             return Ok(());
         };
@@ -23,7 +24,7 @@ impl Engine {
                 Ok(_) => report.attachments += 1,
                 Err(error) if is_damage(&error) => {
                     let reason = format!("the attachment {id}: {error}");
-                    report.lose(Piece::Attachment, None, None, &reason);
+                    report.lose(LostKind::Attachment, None, None, &reason);
                 }
                 Err(error) => return Err(error.into()),
             }

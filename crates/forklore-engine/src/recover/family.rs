@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use forklore_api::{LostKind, Recovery};
 use forklore_core::{Counts, Cut, Header, Label, SessionId, SessionKind, Strategy, ToolCallPolicy};
 use forklore_store::Error as StoreError;
 use forklore_store::port::{Filter, Stored};
 
 use super::copies::Copies;
 use super::read::{Slot, is_damage, slots};
-use super::report::{Piece, Salvage};
+use super::report::Losing;
 use crate::{Engine, Result};
 
 pub(super) struct Family {
@@ -20,12 +21,12 @@ pub(super) struct Family {
 
 impl Family {
     /// Reads every header.
-    pub(super) fn of(from: &Engine, report: &mut Salvage) -> Result<Self> {
+    pub(super) fn of(from: &Engine, report: &mut Recovery) -> Result<Self> {
         let all = Filter { deleted: true, ..Filter::default() };
         let found = match from.store.sessions(&all, None, 0) {
             Err(error) if !is_damage(&error) => return Err(error.into()),
             Err(error) => {
-                report.lose(Piece::Header, None, None, &error);
+                report.lose(LostKind::Header, None, None, &error);
                 return Ok(Self::new(Vec::new()));
             }
             Ok(found) => found,
@@ -36,7 +37,7 @@ impl Family {
                 StoreError::MissingAncestor { session, .. } => Some(session),
                 _ => None,
             };
-            report.lose(Piece::Header, session, None, error);
+            report.lose(LostKind::Header, session, None, error);
         }
         Ok(Self::new(found.sound))
     }
@@ -56,7 +57,7 @@ impl Family {
     }
 
     /// Makes up the headers of parents that are gone, so that their children keep their place.
-    pub(super) fn guess_missing(&mut self, from: &Engine, report: &mut Salvage) -> Result<()> {
+    pub(super) fn guess_missing(&mut self, from: &Engine, report: &mut Recovery) -> Result<()> {
         loop {
             let missing = self.headers.values().find_map(|child| {
                 let parent = child.parent_id.as_ref()?;
@@ -73,7 +74,7 @@ impl Family {
                  label, times and a parent that are made up",
                 child.id
             );
-            report.lose(Piece::Header, Some(&parent), None, &reason);
+            report.lose(LostKind::Header, Some(&parent), None, &reason);
             self.guessed.insert(parent);
             self.add(header);
         }

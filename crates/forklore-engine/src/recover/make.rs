@@ -1,5 +1,6 @@
 //! Making one session anew.
 
+use forklore_api::LostKind;
 use forklore_core::{Event, Header, Label, SessionId, Strategy, ToolCallPolicy};
 use forklore_store::Error as StoreError;
 use forklore_store::port::{Append, Beginning, NewSession};
@@ -8,7 +9,7 @@ use super::Salvaging;
 use super::copies::Copies;
 use super::gap::without_data;
 use super::read::{Slot, own_seqs, slots};
-use super::report::Piece;
+use super::report::Losing;
 use super::tail::{Tail, first_marker};
 use crate::{Error, Result};
 
@@ -22,13 +23,13 @@ impl Salvaging<'_> {
             && !self.made.contains(parent)
         {
             let reason = format!("its parent {parent} could not be saved");
-            self.report.lose(Piece::Header, Some(id), None, &reason);
+            self.report.lose(LostKind::Header, Some(id), None, &reason);
             return Ok(());
         }
         let first = self.first_events(&header)?;
         if let Err(error) = self.create(&header, first) {
             // The new store refuses what the old one tells: nothing of it can be kept there.
-            self.report.lose(Piece::Header, Some(id), None, &error);
+            self.report.lose(LostKind::Header, Some(id), None, &error);
             return Ok(());
         }
         self.made.insert(id.clone());
@@ -55,10 +56,10 @@ impl Salvaging<'_> {
                 return Ok(vec![stored.event]);
             }
             Some(Slot::Bare(stored, reason)) => {
-                (lost(Piece::Data), without_data(stored.event, 0)?, reason)
+                (lost(LostKind::Data), without_data(stored.event, 0)?, reason)
             }
-            Some(Slot::Lost(reason)) => (lost(Piece::Event), first_marker(header)?, reason),
-            None => (lost(Piece::Event), first_marker(header)?, "it is not there".into()),
+            Some(Slot::Lost(reason)) => (lost(LostKind::Event), first_marker(header)?, reason),
+            None => (lost(LostKind::Event), first_marker(header)?, "it is not there".into()),
         };
         self.report.lose(what, id, seq, &reason);
         Ok(vec![event])

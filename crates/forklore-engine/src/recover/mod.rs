@@ -1,4 +1,4 @@
-//! `salvage`: what can still be read of a damaged store, saved into a new one (SPEC 9).
+//! `recover`: what can still be read of a damaged store, copied into a new one (SPEC 9).
 //!
 //! Sessions are made anew in lineage order, with their ids, lineage, labels, titles and times. An
 //! event that cannot be read leaves a marker in its place, of a class that keeps every number
@@ -16,29 +16,29 @@ mod tail;
 
 use std::collections::HashSet;
 
+use forklore_api::Recovery;
 use forklore_core::SessionId;
 use forklore_store::port::{Change, Children, Filter};
 
 use self::family::Family;
+use self::report::Losing;
 use self::source::FileSources;
 use crate::{Engine, Error, Result};
 
-pub use self::report::{Lost, Piece, Salvage};
-
 impl Engine {
-    /// Saves everything that can be read here into the store of `into`, which must be empty.
+    /// Copies everything that can be read here into the store of `into`, which must be empty.
     /// Nothing is written here.
     ///
     /// # Errors
     /// `already_exists` when `into` holds a session, and failures of a store that are no damage.
     /// Damage is in the report.
-    pub fn salvage(&self, into: &Engine) -> Result<Salvage> {
+    pub fn recover(&self, into: &Engine) -> Result<Recovery> {
         let all = Filter { deleted: true, ..Filter::default() };
         let held = into.store.sessions(&all, None, 1)?;
         if !held.sound.is_empty() || !held.damaged.is_empty() {
             return Err(Error::NotEmpty);
         }
-        let mut report = Salvage::default();
+        let mut report = Recovery::default();
         self.salvage_attachments(into, &mut report)?;
         let mut family = Family::of(self, &mut report)?;
         family.guess_missing(self, &mut report)?;
@@ -58,7 +58,7 @@ struct Salvaging<'a> {
     sources: FileSources,
     /// Sessions that are in the new store, as far as they will be.
     made: HashSet<SessionId>,
-    report: Salvage,
+    report: Recovery,
 }
 
 impl Salvaging<'_> {

@@ -1,67 +1,36 @@
-//! What a salvage saved, and what it could not.
+//! What a recovery copied, and what it could not read.
 
+use forklore_api::{LostKind, LostPiece, Recovery};
 use forklore_core::{Header, SessionId};
-use serde::Serialize;
 
-/// What a salvage came to.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Salvage {
-    /// Sessions saved; what is left of deleted ones is not counted.
-    pub sessions: u64,
-    /// Events saved, shared ones once.
-    pub events: u64,
-    /// Files of agents that can be restored from the new store.
-    pub sources: u64,
-    /// Attachments saved.
-    pub attachments: u64,
-    /// What could not be read.
-    pub lost: Vec<Lost>,
-}
-
-/// Something that could not be read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Lost {
-    /// The session, where known.
-    pub session_id: Option<SessionId>,
-    /// The log position, where it is about one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub seq: Option<u64>,
-    /// What it is.
-    pub what: Piece,
-    /// Why, in words.
-    pub reason: String,
-}
-
-/// What a salvage may lose.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Piece {
-    /// A session, or what its header said.
-    Header,
-    /// An event: a marker of the type `x.lost` stands in its place.
-    Event,
-    /// An event's `data`: the marker has its id, time and class.
-    Data,
-    /// The file that sessions were read from: it cannot be restored any more.
-    Source,
-    /// The bytes of an attachment: what names it stays.
-    Attachment,
-}
-
-impl Salvage {
-    pub(super) fn lose(
+/// Writes down what is lost.
+pub(super) trait Losing {
+    /// Notes something that could not be read.
+    fn lose(
         &mut self,
-        what: Piece,
+        what: LostKind,
+        session: Option<&SessionId>,
+        seq: Option<u64>,
+        reason: &(impl ToString + ?Sized),
+    );
+
+    /// Notes where a recovered session has other numbers than its header had.
+    fn compare(&mut self, was: &Header, is: &Header);
+}
+
+impl Losing for Recovery {
+    fn lose(
+        &mut self,
+        what: LostKind,
         session: Option<&SessionId>,
         seq: Option<u64>,
         reason: &(impl ToString + ?Sized),
     ) {
         let (session_id, reason) = (session.cloned(), reason.to_string());
-        self.lost.push(Lost { session_id, seq, what, reason });
+        self.lost.push(LostPiece { session_id, seq, what, reason });
     }
 
-    /// Says where a session has not the numbers that it had.
-    pub(super) fn compare(&mut self, was: &Header, is: &Header) {
+    fn compare(&mut self, was: &Header, is: &Header) {
         let numbers = |header: &Header| {
             let counts = header.counts;
             (counts.kept, counts.index, counts.turns, header.own_events)
@@ -74,7 +43,7 @@ impl Salvage {
                 is.head_seq() + 1,
                 is.counts.index
             );
-            self.lose(Piece::Header, Some(&was.id), None, &reason);
+            self.lose(LostKind::Header, Some(&was.id), None, &reason);
         }
     }
 }

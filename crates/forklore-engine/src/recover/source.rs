@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 
+use forklore_api::{LostKind, Recovery};
 use forklore_core::{ErrorKind, SessionId};
 use forklore_store::port::{Append, NewSession, Write};
 use forklore_store::sources::{
@@ -12,7 +13,7 @@ use forklore_store::sources::{
 
 use super::family::Family;
 use super::read::{Slot, is_damage, own_seqs, slots};
-use super::report::{Piece, Salvage};
+use super::report::Losing;
 use crate::sources::is_erased;
 use crate::{Engine, Error, Result};
 
@@ -41,7 +42,7 @@ impl FileSources {
         from: &Engine,
         into: &Engine,
         family: &Family,
-        report: &mut Salvage,
+        report: &mut Recovery,
     ) -> Result<Self> {
         let mut found = Self::default();
         let (Ok(sources), Ok(_)) = (from.sources(), into.sources()) else {
@@ -52,7 +53,7 @@ impl FileSources {
             match sources.sources(&FindSource::Session(id.clone())) {
                 Ok(of) => known.extend(of.into_iter().map(|source| (source.id, source))),
                 Err(error) if is_damage(&error) => {
-                    report.lose(Piece::Source, Some(&id), None, &error);
+                    report.lose(LostKind::Source, Some(&id), None, &error);
                 }
                 Err(error) => return Err(error.into()),
             }
@@ -62,7 +63,7 @@ impl FileSources {
             match File::of(from, sources, family, source) {
                 Ok(file) => found.add(file),
                 Err(error) if is_no_reason_to_stop(error.kind()) => {
-                    report.lose(Piece::Source, first.as_ref(), None, &error);
+                    report.lose(LostKind::Source, first.as_ref(), None, &error);
                 }
                 Err(error) => return Err(error),
             }
@@ -123,7 +124,7 @@ impl FileSources {
         &mut self,
         from: &Engine,
         into: &Engine,
-        report: &mut Salvage,
+        report: &mut Recovery,
     ) -> Result<()> {
         for file in &mut self.files {
             for ranges in std::mem::take(&mut file.ranges) {
@@ -141,7 +142,7 @@ impl FileSources {
             let is = into.restore(&first.id, &mut io::sink());
             match (was, is) {
                 (Ok(_), Err(error)) => {
-                    report.lose(Piece::Source, Some(&first.id), None, &error);
+                    report.lose(LostKind::Source, Some(&first.id), None, &error);
                 }
                 _ => report.sources += 1,
             }
@@ -150,13 +151,13 @@ impl FileSources {
     }
 
     /// Saves the files beside, which hold no session.
-    fn finish_beside(&self, from: &Engine, into: &Engine, report: &mut Salvage) -> Result<()> {
+    fn finish_beside(&self, from: &Engine, into: &Engine, report: &mut Recovery) -> Result<()> {
         let mut done = HashSet::new();
         for file in self.files.iter().filter(|file| file.made.is_some()) {
             let session = file.source.sessions.first().map(|first| &first.id);
             let mut lose = |error: Error| match error {
                 error if is_no_reason_to_stop(error.kind()) => {
-                    report.lose(Piece::Source, session, None, &error);
+                    report.lose(LostKind::Source, session, None, &error);
                     Ok(())
                 }
                 error => Err(error),

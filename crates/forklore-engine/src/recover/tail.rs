@@ -1,5 +1,6 @@
 //! Writing a session's own events into the new store, with markers where some are lost.
 
+use forklore_api::{LostKind, Recovery};
 use forklore_core::header::Usage;
 use forklore_core::{Class, Counts, Event, Header, SessionId};
 use forklore_store::port::{Append, Stored};
@@ -7,7 +8,7 @@ use jiff::Timestamp;
 
 use super::gap::{Missing, before, marker, without_data};
 use super::read::Slot;
-use super::report::{Piece, Salvage};
+use super::report::Losing;
 use crate::Result;
 
 /// Events written in one step.
@@ -18,7 +19,7 @@ const BYTES: usize = 8 << 20;
 /// The end of a session in the making.
 pub(super) struct Tail<'t, W> {
     header: &'t Header,
-    report: &'t mut Salvage,
+    report: &'t mut Recovery,
     write: W,
     batch: Vec<Event>,
     bytes: usize,
@@ -31,7 +32,7 @@ pub(super) struct Tail<'t, W> {
 
 impl<'t, W: FnMut(&SessionId, Append) -> Result<()>> Tail<'t, W> {
     /// `write` takes the events, in order.
-    pub(super) fn new(header: &'t Header, report: &'t mut Salvage, write: W) -> Self {
+    pub(super) fn new(header: &'t Header, report: &'t mut Recovery, write: W) -> Self {
         let (counts, ts) = (header.inherited, header.created);
         Self { header, report, write, batch: Vec::new(), bytes: 0, gap: Vec::new(), counts, ts }
     }
@@ -55,7 +56,7 @@ impl<'t, W: FnMut(&SessionId, Append) -> Result<()>> Tail<'t, W> {
                 self.push(event)
             }
             Some(reason) => {
-                self.report.lose(Piece::Data, Some(&self.header.id), Some(seq), &reason);
+                self.report.lose(LostKind::Data, Some(&self.header.id), Some(seq), &reason);
                 self.push(without_data(event, seq)?)
             }
         }
@@ -70,7 +71,7 @@ impl<'t, W: FnMut(&SessionId, Append) -> Result<()>> Tail<'t, W> {
         let deleted = self.header.deleted.is_some() && missing.is_only_own();
         for (seq, reason) in gap {
             if lost && !deleted {
-                self.report.lose(Piece::Event, Some(&self.header.id), Some(seq), &reason);
+                self.report.lose(LostKind::Event, Some(&self.header.id), Some(seq), &reason);
             }
             let event = marker(&self.header.id, seq, self.ts, missing.next())?;
             self.push(event)?;

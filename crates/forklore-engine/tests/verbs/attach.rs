@@ -70,7 +70,7 @@ fn part(attached: &Attached, name: &str, missing: bool) -> Part {
 fn a_message_names_what_is_attached(world: &World) {
     let session = world.session("a", "");
     let attached = attach(world, "a", b"some bytes", "shot.png");
-    assert_eq!((attached.bytes, attached.new, attached.appended.to_seq), (10, true, 0));
+    assert_eq!((attached.bytes, attached.new, attached.seq), (10, true, 0));
     let text = Part::Text { text: "look".into() };
     assert_eq!(last_parts(world, &session), [text, part(&attached, "shot.png", false)]);
     let stored = &world.engine.load(&session).unwrap().events[0];
@@ -336,7 +336,7 @@ fn what_is_saved_into_a_new_store_is_sound(world: &World) {
     let damaged = attach(world, "a", b"damaged", "d");
     let lost = world.file_of(&damaged.id).map(|file| std::fs::write(file, b"?").unwrap());
     let into = World::memory();
-    let salvage = world.engine.salvage(&into.engine).unwrap();
+    let salvage = world.engine.recover(&into.engine).unwrap();
     assert_eq!(salvage.attachments, if lost.is_some() { 1 } else { 2 });
     assert_eq!(salvage.lost.len(), usize::from(lost.is_some()));
     assert_eq!(read(&into, &sound.id).unwrap(), b"sound");

@@ -2,7 +2,7 @@
 
 use forklore_core::{Data, ErrorKind, EventType};
 use forklore_engine::{
-    AppendRequest, Bring, Error, Fork, NewEvent, Summarize, ToldOf, TreeRequest,
+    AppendRequest, Bring, BroughtMark, Error, Fork, NewEvent, Summarize, TreeRequest,
 };
 use forklore_store::Error as StoreError;
 use serde_json::{Value, json};
@@ -232,11 +232,11 @@ fn the_part_that_was_summed_up_is_the_part_that_is_told(world: &World) {
     world.write("a", "u5 a5");
     let told = world.engine.bring(&said(part(2..6))).unwrap();
     assert_eq!((told.recorded, told.from_index, told.to_index), (true, 2, 6));
-    assert_eq!((told.strategy, told.answer.as_deref()), ("model_summary_v1", Some("a3")));
+    assert_eq!((told.strategy.as_str(), told.answer.as_deref()), ("model_summary_v1", Some("a3")));
     // What is told already is not told again, in other words neither.
     let again = world.engine.bring(&part(2..6)).unwrap();
     assert_eq!(
-        (again.existing, again.strategy, &again.event_id),
+        (again.existing, again.strategy.as_str(), &again.event_id),
         (true, "model_summary_v1", &told.event_id)
     );
     let rest = world.engine.bring(&bring("a", "b")).unwrap();
@@ -252,9 +252,9 @@ fn the_part_that_was_summed_up_is_the_part_that_is_told(world: &World) {
 }
 
 /// Of each session in the tree, whom it was told of; whether that was looked for.
-fn told(world: &World) -> (bool, Vec<(String, Vec<ToldOf>)>) {
+fn told(world: &World) -> (bool, Vec<(String, Vec<BroughtMark>)>) {
     let mut trees = world.engine.tree(&TreeRequest::default()).unwrap();
-    let looked = world.engine.tell_brought(&mut trees);
+    let looked = world.engine.mark_brought(&mut trees);
     let told = trees.nodes.into_iter().map(|node| (node.session_id.to_string(), node.brought));
     (looked, told.filter(|(_, brought)| !brought.is_empty()).collect())
 }
@@ -268,7 +268,7 @@ fn a_tree_says_who_was_told_of_whom(world: &World) {
     let first = world.engine.bring(&bring("a", "b")).unwrap();
     world.fork("b", "", "c");
     let second = world.engine.bring(&bring("a", "m")).unwrap();
-    let of_a = |seq| vec![ToldOf { seq, session_id: id("a"), label: first.label.to_string() }];
+    let of_a = |seq| vec![BroughtMark { seq, session_id: id("a"), label: first.label.to_string() }];
     let mut expected = vec![("b".to_owned(), of_a(first.seq)), ("m".to_owned(), of_a(second.seq))];
     expected.sort_by(|a, b| a.0.cmp(&b.0));
     let (looked, mut found) = told(world);

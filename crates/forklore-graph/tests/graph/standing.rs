@@ -157,11 +157,11 @@ fn a_family_moved_through_the_graph_store_is_the_same() {
     let before = everything(from.store());
     let store = open(folder.path());
     let through = engine(&store);
-    assert_eq!(from.salvage(&through).unwrap().lost, []);
+    assert_eq!(from.recover(&through).unwrap().lost, []);
     assert_same(&everything(through.store()), &before);
     assert_in_step(&store, &through);
     let back = over(MemoryStore::default());
-    assert_eq!(through.salvage(&back).unwrap().lost, []);
+    assert_eq!(through.recover(&back).unwrap().lost, []);
     assert_same(&everything(back.store()), &before);
     assert_eq!(
         quads(&back, &Scope::Everything),

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use forklore_core::header::CopyOf;
 use forklore_core::{Header, SessionId};
-use forklore_engine::{Record, Spender};
+use forklore_engine::{Record, UsageScope};
 use forklore_store::port::Children;
 use jiff::Timestamp;
 use proptest::prelude::*;
@@ -236,7 +236,7 @@ fn what_a_copy_that_came_first_repeats_is_common_and_counts_once() {
         let told = |scene: &Scene| {
             let compared = scene.engine.diff(&id(ORIGINAL), &id(COPY)).unwrap();
             let stats = scene.engine.stats(None).unwrap();
-            let spending = scene.engine.spending(&Spender::Everybody).unwrap();
+            let spending = scene.engine.usage_report(&UsageScope::Everything).unwrap();
             let models: Vec<_> = spending.models.iter().map(|model| model.usage).collect();
             let alone = |records: &[Record]| {
                 records.iter().map(|record| record.content.clone()).collect::<Vec<_>>()
@@ -262,7 +262,7 @@ fn what_a_copy_that_came_first_repeats_is_common_and_counts_once() {
         let usage = header(&early, COPY).usage;
         assert_eq!(early.engine.stats(Some(&id(COPY))).unwrap().usage, usage);
         early.store.remove(&[id(ORIGINAL)], Children::Keep, Timestamp::UNIX_EPOCH).unwrap();
-        let spending = early.engine.spending(&Spender::Everybody).unwrap();
+        let spending = early.engine.usage_report(&UsageScope::Everything).unwrap();
         let bears = spending.by_session.iter().find(|told| told.session_id == id(COPY)).unwrap();
         assert_eq!(bears.usage, usage);
     }

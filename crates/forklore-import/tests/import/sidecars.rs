@@ -273,7 +273,7 @@ fn a_saved_store_has_them_too() {
             scene.import(&folder);
         }
         let saved = Scene::sqlite();
-        let report = scene.engine.salvage(&saved.engine).unwrap();
+        let report = scene.engine.recover(&saved.engine).unwrap();
         assert_eq!((report.lost.len(), report.sources), (0, 3));
         assert_eq!(kept(&saved, SESSION), kept(&scene, SESSION));
         assert_eq!(saved.import(&folder).beside.unchanged, 1);

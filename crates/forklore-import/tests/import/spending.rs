@@ -2,7 +2,7 @@
 
 use forklore_core::header::Usage;
 use forklore_core::{Data, EventType, SessionId};
-use forklore_engine::{AppendRequest, Fork, NewEvent, Spender, Spending};
+use forklore_engine::{AppendRequest, Fork, NewEvent, UsageReport, UsageScope};
 
 use crate::scene::Scene;
 
@@ -32,8 +32,8 @@ fn usage(calls: u64, output: u64) -> Usage {
     Usage { input: 100 * calls, output, cached: 90 * calls, cost: 0.0 }
 }
 
-fn of(scene: &Scene, spender: &Spender) -> Spending {
-    let spending = scene.engine.spending(spender).unwrap();
+fn of(scene: &Scene, spender: &UsageScope) -> UsageReport {
+    let spending = scene.engine.usage_report(spender).unwrap();
     assert!(spending.problems.is_empty(), "{:?}", spending.problems);
     spending
 }
@@ -43,7 +43,7 @@ fn the_last_of_several_records_about_one_call_counts() {
     let scene = Scene::new();
     let path = scene.file("one.jsonl", file("one", "a").as_bytes());
     let session = scene.import(&path).sessions[0].session_id.clone();
-    let spending = of(&scene, &Spender::Session(session));
+    let spending = of(&scene, &UsageScope::Session(session));
     assert_eq!(spending.usage, usage(2, 45));
     let [model] = spending.models.as_slice() else { panic!("{:?}", spending.models) };
     assert_eq!((model.model.as_deref(), model.calls), (Some("opus"), 2));
@@ -59,12 +59,12 @@ fn nothing_is_billed_twice_over_forks_and_copies() {
     let fork = scene.engine.fork(&Fork::of(session.clone())).unwrap().child_session_id;
     let copy = file("two", "b") + &record("b5", "b4", "two", "msg_3", 1);
     scene.import(&scene.file("two.jsonl", copy.as_bytes()));
-    let all = of(&scene, &Spender::Everybody);
+    let all = of(&scene, &UsageScope::Everything);
     assert_eq!(all.usage, usage(3, 46));
     let costs: Vec<_> = all.by_session.iter().map(|session| session.usage).collect();
     assert_eq!(costs.len(), 2, "{:?}", all.by_session);
-    assert_eq!(of(&scene, &Spender::Family(session)).usage, usage(2, 45));
-    assert_eq!(of(&scene, &Spender::Session(fork)).usage, Usage::default());
+    assert_eq!(of(&scene, &UsageScope::Family(session)).usage, usage(2, 45));
+    assert_eq!(of(&scene, &UsageScope::Session(fork)).usage, Usage::default());
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn what_an_application_says_is_told_by_model() {
         let event = NewEvent::new(EventType::PROVIDER_USAGE, data);
         scene.engine.append(&session, &AppendRequest::from(event)).unwrap();
     }
-    let spending = of(&scene, &Spender::Session(session));
+    let spending = of(&scene, &UsageScope::Session(session));
     let names: Vec<_> = spending.models.iter().map(|model| model.model.as_deref()).collect();
     assert_eq!(names, [Some("large"), Some("small"), Some("opus")], "the dearest first");
     let mut sum = usage(2, 48);
@@ -91,7 +91,7 @@ fn codex_names_the_model_of_a_turn_beside_its_calls() {
     let scene = Scene::new();
     let folder = crate::files::testdata().join("codex/home/sessions");
     let all = scene.import(&folder).sessions;
-    let spending = of(&scene, &Spender::Everybody);
+    let spending = of(&scene, &UsageScope::Everything);
     let models: Vec<_> = spending.models.iter().map(|model| model.model.as_deref()).collect();
     assert_eq!(models, [Some("gpt-5.5")], "{:?}", spending.models);
     assert!(spending.models[0].calls > all.len() as u64, "{:?}", spending.models);
@@ -108,7 +108,10 @@ fn what_a_history_cost_is_told_and_not_billed() {
         let data = Data::parse("{\"input\":10,\"output\":1,\"cost\":1}").unwrap();
         let event = NewEvent::new(EventType::PROVIDER_USAGE, data);
         scene.engine.append(&child, &AppendRequest::from(event)).unwrap();
-        (scene.engine.inherited_usage(&child).unwrap(), of(&scene, &Spender::Session(child)).usage)
+        (
+            scene.engine.inherited_usage(&child).unwrap(),
+            of(&scene, &UsageScope::Session(child)).usage,
+        )
     };
     let own = Usage { input: 10, output: 1, cached: 0, cost: 1.0 };
     assert_eq!(inherited(&Fork::of(session.clone())), (usage(2, 45), own));

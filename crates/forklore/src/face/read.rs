@@ -7,7 +7,8 @@ use forklore_core::header::Usage;
 use forklore_core::{Cut, Header, Message, Selector, SessionId};
 use forklore_engine::{
     Branches, Difference, Engine, Inspection, Lineage, ListRequest, Listing, Loaded, LogRange,
-    NamedAttachment, Pace, Record, Result, Scope, Spender, Spending, Stats, TreeRequest, Trees,
+    NamedAttachment, Pace, Record, Result, Scope, Stats, TreeRequest, Trees, UsageReport,
+    UsageScope,
 };
 use forklore_store::port::{At, Stored, Verification};
 
@@ -173,9 +174,9 @@ impl Forklore {
     ///
     /// # Errors
     /// Only when the work was broken off; what cannot be read is left out.
-    pub async fn tell_brought(&self, mut trees: Trees) -> Result<(Trees, bool)> {
+    pub async fn mark_brought(&self, mut trees: Trees) -> Result<(Trees, bool)> {
         self.step(move |engine| {
-            let told = engine.tell_brought(&mut trees);
+            let told = engine.mark_brought(&mut trees);
             Ok((trees, told))
         })
         .await
@@ -255,8 +256,8 @@ impl Forklore {
     ///
     /// # Errors
     /// `not_found`. What cannot be read is under `problems`.
-    pub async fn spending(&self, spender: Spender) -> Result<Spending> {
-        self.step(move |engine| engine.spending(&spender)).await
+    pub async fn usage_report(&self, scope: UsageScope) -> Result<UsageReport> {
+        self.step(move |engine| engine.usage_report(&scope)).await
     }
 
     /// Checks one session, or the whole store: bytes, counts, spans, and the links to parents.

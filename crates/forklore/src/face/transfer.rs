@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use forklore_core::{AttachmentId, SessionId};
-use forklore_engine::{ExportTo, Exported, LogRange, Restored, Result, Salvage, SessionFile};
+use forklore_engine::{ExportTo, Exported, LogRange, Recovery, Restored, Result, SessionFile};
 use forklore_import::{ImportOptions, ImportReport, Importer, Progressed, Survey};
 
 use super::Forklore;
@@ -30,15 +30,15 @@ impl Forklore {
         self.step(move |engine| Importer::new(engine).import(&paths, &options, &mut progress)).await
     }
 
-    /// Saves everything that can be read here into the store of `into`, which must be empty.
+    /// Copies everything that can be read here into the store of `into`, which must be empty.
     /// Nothing is written here.
     ///
     /// # Errors
     /// `already_exists` when `into` holds a session, and failures of a store that are no damage.
     /// Damage is in the report.
-    pub async fn salvage(&self, into: &Self) -> Result<Salvage> {
+    pub async fn recover(&self, into: &Self) -> Result<Recovery> {
         let into = into.engine.clone();
-        self.step(move |engine| engine.salvage(&into)).await
+        self.step(move |engine| engine.recover(&into)).await
     }
 
     /// Writes the file that the session was read from to `out`, as far as it was read (SPEC 11).

@@ -132,8 +132,8 @@ fn reading_verbs_answer_as_the_engine_does() {
         let all = TreeRequest::default();
         assert_eq!(store.tree(all.clone()).await.unwrap(), engine.tree(&all).unwrap());
         let mut trees = engine.tree(&all).unwrap();
-        let told = store.tell_brought(trees.clone()).await.unwrap();
-        assert_eq!(told, (trees.clone(), engine.tell_brought(&mut trees)));
+        let told = store.mark_brought(trees.clone()).await.unwrap();
+        assert_eq!(told, (trees.clone(), engine.mark_brought(&mut trees)));
         let part = store.replay_part(&child, 1..3).await.unwrap().all().await.unwrap();
         assert_eq!(
             part,
@@ -171,11 +171,11 @@ fn what_can_be_read_is_saved_into_another_store() {
     block_on(async {
         let (store, session) = with_messages(3).await;
         let other = forklore::open("memory:").await.unwrap();
-        let salvage = store.salvage(&other).await.unwrap();
+        let salvage = store.recover(&other).await.unwrap();
         assert_eq!((salvage.sessions, salvage.events, salvage.lost), (1, 3, vec![]));
         let (there, here) = (other.load(&session).await, store.load(&session).await);
         assert_eq!(there.unwrap().events, here.unwrap().events);
-        let again = store.salvage(&other).await.unwrap_err();
+        let again = store.recover(&other).await.unwrap_err();
         assert_eq!(again.kind(), ErrorKind::AlreadyExists);
     });
 }

@@ -1,7 +1,7 @@
 //! What is saved from a damaged store: all that can be read, under the numbers it had.
 
 use forklore::Engine;
-use forklore::engine::{Piece, Salvage};
+use forklore::engine::{LostKind, Recovery};
 use forklore::store::memory::MemoryStore;
 use forklore_faults::golden::{self, Answers};
 use forklore_faults::kind::Kind;
@@ -34,14 +34,14 @@ fn a_sound_store_is_saved_whole() {
             let expected = comparable(copy(&golden, dir.path()));
             let from = kind.open(dir.path()).unwrap();
             for (into, what) in targets() {
-                let salvage = from.engine.salvage(&into).unwrap();
+                let salvage = from.engine.recover(&into).unwrap();
                 assert_eq!(salvage.lost, [], "into {what}");
                 let saved = comparable(Answers::of(&into).unwrap());
                 assert_eq!(saved.headers, expected.headers, "into {what}");
                 assert_eq!(saved.logs, expected.logs, "into {what}");
                 assert_eq!(saved.restored, expected.restored, "into {what}");
                 assert_eq!(into.verify(None).unwrap().problems, []);
-                let again = from.engine.salvage(&into).unwrap_err();
+                let again = from.engine.recover(&into).unwrap_err();
                 assert_eq!(again.kind(), forklore::core::ErrorKind::AlreadyExists);
             }
         }
@@ -59,7 +59,7 @@ fn targets() -> Vec<(Engine, String)> {
 }
 
 /// Damages the golden SQLite store, saves it, and compares the logs but for these lines.
-fn damaged(sql: &str, changed: &[(&str, usize)], check: impl FnOnce(&Salvage, &Engine)) {
+fn damaged(sql: &str, changed: &[(&str, usize)], check: impl FnOnce(&Recovery, &Engine)) {
     let golden = stores(Kind::Sqlite, "sqlite").remove(0);
     let dir = tempfile::tempdir().unwrap();
     let mut expected = copy(&golden, dir.path());
@@ -71,7 +71,7 @@ fn damaged(sql: &str, changed: &[(&str, usize)], check: impl FnOnce(&Salvage, &E
     let before = std::fs::read(dir.path().join("store.db")).unwrap();
     let from = Kind::Sqlite.open(dir.path()).unwrap();
     let into = memory();
-    let salvage = from.engine.salvage(&into).unwrap();
+    let salvage = from.engine.recover(&into).unwrap();
     drop(from);
     assert!(std::fs::read(dir.path().join("store.db")).unwrap() == before, "the source changed");
     let mut saved = Answers::of(&into).unwrap();
@@ -119,7 +119,7 @@ fn a_lost_payload_leaves_a_marker_and_every_number() {
         |salvage, into| {
             assert_eq!(salvage.lost.len(), 1, "{:?}", salvage.lost);
             let lost = &salvage.lost[0];
-            assert_eq!(lost.what, Piece::Data);
+            assert_eq!(lost.what, LostKind::Data);
             assert_eq!(lost.session_id, "golden-deep-34".parse().ok());
             assert_eq!(lost.seq, Some(own as u64 - 1));
             assert!(lost.reason.contains("payload"), "{}", lost.reason);
@@ -147,7 +147,7 @@ fn a_lost_event_without_a_copy_keeps_its_class() {
     let sql = format!("DELETE FROM event WHERE k = {}", event("golden-main", 18));
     damaged(&sql, &[("golden-main", 18)], |salvage, into| {
         assert_eq!(salvage.lost.len(), 1, "{:?}", salvage.lost);
-        assert_eq!((salvage.lost[0].what, salvage.lost[0].seq), (Piece::Event, Some(18)));
+        assert_eq!((salvage.lost[0].what, salvage.lost[0].seq), (LostKind::Event, Some(18)));
         let log = golden::log(into, &"golden-main".parse().unwrap()).unwrap();
         assert!(log[18].contains("\"class\":\"conversation\""), "{}", log[18]);
     });
@@ -158,7 +158,7 @@ fn what_descendants_inherit_of_a_lost_session_is_saved() {
     let sql = "UPDATE session SET title = 'x' WHERE id = 'golden-share'";
     damaged(sql, &[("golden-share", 0)], |salvage, into| {
         let lost: Vec<_> = salvage.lost.iter().map(|lost| lost.what).collect();
-        assert!(lost.contains(&Piece::Header), "{:?}", salvage.lost);
+        assert!(lost.contains(&LostKind::Header), "{:?}", salvage.lost);
         let deepest = golden::log(into, &"golden-deep-35".parse().unwrap()).unwrap();
         assert_eq!(deepest.len(), seqs_of("golden-deep-35"));
     });

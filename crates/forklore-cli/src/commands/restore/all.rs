@@ -4,40 +4,14 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use forklore::Engine;
+use forklore::api::{DamagedFile, RestoredFiles, WrittenFile};
 use forklore::core::ErrorKind;
 use forklore::engine::SessionFile;
 use forklore_sanitize::path::{PathError, place_for};
-use serde::Serialize;
 
 use super::new_file;
 use crate::failure::{Failure, Result};
 use crate::output::{Output, Page, Tone, bytes, count};
-
-#[derive(Serialize)]
-struct Answer<'a> {
-    path: &'a Path,
-    files: Vec<Written<'a>>,
-    bytes: u64,
-    /// Files whose bytes were deleted with a session.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    gone: Vec<&'a str>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    damaged: Vec<Damaged<'a>>,
-}
-
-#[derive(Serialize)]
-struct Written<'a> {
-    name: &'a str,
-    path: PathBuf,
-    bytes: u64,
-    revision: u64,
-}
-
-#[derive(Serialize)]
-struct Damaged<'a> {
-    name: &'a str,
-    message: String,
-}
 
 /// Writes the latest revision of each file below a folder; nothing there is written over, and where
 /// something is there already, nothing is written.
@@ -51,7 +25,7 @@ pub(super) fn run(
     for file in files.iter().filter(|file| file.latest) {
         // Without its own file there is nothing to lie beside.
         if file.gone && !file.own {
-            gone.push(&*file.name);
+            gone.push(file.name.clone());
             continue;
         }
         let place = place_for(folder, file.place()).map_err(refused)?;
@@ -66,18 +40,18 @@ pub(super) fn run(
         match write(file, place, engine) {
             Ok(done) => written.push(done),
             Err(error) if !file.own && error.kind() == ErrorKind::Corrupt => {
-                damaged.push(Damaged { name: &file.name, message: error.to_string() });
+                damaged.push(DamagedFile { name: file.name.clone(), message: error.to_string() });
             }
             Err(error) => return Err(error),
         }
     }
     let bytes = written.iter().map(|file| file.bytes).sum();
-    let answer = Answer { path: folder, files: written, bytes, gone, damaged };
+    let answer = RestoredFiles { path: folder.to_owned(), files: written, bytes, gone, damaged };
     output.answer(&answer, |page| show(page, &answer))?;
     if answer.damaged.is_empty() { Ok(()) } else { Err(Failure::Answered(ErrorKind::Corrupt)) }
 }
 
-fn write<'f>(file: &'f SessionFile, place: PathBuf, engine: &Engine) -> Result<Written<'f>> {
+fn write(file: &SessionFile, place: PathBuf, engine: &Engine) -> Result<WrittenFile> {
     let restored = new_file::write(&place, |out| {
         let mut out = BufWriter::new(out);
         let restored = engine.restore_file(file, &mut out)?;
@@ -85,10 +59,10 @@ fn write<'f>(file: &'f SessionFile, place: PathBuf, engine: &Engine) -> Result<W
         Ok(restored)
     })?;
     let (bytes, revision) = (restored.bytes, restored.revision);
-    Ok(Written { name: &file.name, path: place, bytes, revision })
+    Ok(WrittenFile { name: file.name.clone(), path: place, bytes, revision })
 }
 
-fn show(page: &mut Page, answer: &Answer<'_>) {
+fn show(page: &mut Page, answer: &RestoredFiles) {
     let files = count(answer.files.len() as u64, "file");
     page.put(Tone::Good, "Wrote ").put(Tone::Plain, format!("{files} ("));
     page.put(Tone::Plain, bytes(answer.bytes)).put(Tone::Plain, ") below ");
@@ -97,7 +71,7 @@ fn show(page: &mut Page, answer: &Answer<'_>) {
         page.put(Tone::Warn, "deleted   ").put(Tone::Plain, name).end();
     }
     for file in &answer.damaged {
-        page.put(Tone::Bad, "damaged   ").put(Tone::Plain, file.name);
+        page.put(Tone::Bad, "damaged   ").put(Tone::Plain, &file.name);
         page.put(Tone::Plain, "  ").put(Tone::Plain, &file.message).end();
     }
 }

@@ -111,7 +111,7 @@ fn try_one(
 fn saved(from: &forklore::Engine, expected: &Answers) -> Result<(), String> {
     let into = forklore::Engine::new(Arc::new(MemoryStore::default()));
     let into = into.with_agent_formats(forklore::formats::AGENT_FORMATS);
-    let salvage = from.salvage(&into).map_err(|error| format!("salvage: {error}"))?;
+    let salvage = from.recover(&into).map_err(|error| format!("salvage: {error}"))?;
     let problems = into.verify(None).map_err(|error| error.to_string())?.problems;
     if !problems.is_empty() {
         return Err(format!("what was saved is not sound: {problems:?}"));

@@ -1,0 +1,67 @@
+//! The contract of forklore: what every verb takes and answers, as JSON and as Rust types.
+//!
+//! The program's `--json` prints these types; a server, a binding or a protocol takes and gives the
+//! same ones. [`read`] takes a request from JSON: it refuses fields that it does not know, and its
+//! error names the place in the text that is wrong.
+//!
+//! ```
+//! use forklore_api::{Fork, read};
+//!
+//! let fork: Fork = read(r#"{"parent_session_id":"plan-1","at":"turn:2"}"#)?;
+//! assert_eq!(fork.at.unwrap().to_string(), "turn:2");
+//!
+//! let wrong = read::<Fork>(r#"{"parent_session_id":"plan-1","at":7}"#).unwrap_err();
+//! assert_eq!(wrong.path(), "at");
+//! # Ok::<(), forklore_api::Malformed>(())
+//! ```
+//!
+//! `docs/semantics.md` says what each verb does; `docs/reference/json.md` and
+//! `docs/reference/forklore.schema.json` are generated from this crate. An answer may gain fields,
+//! so a reader passes over fields that it does not know.
+//!
+//! The crate holds data only: no file, no clock, no store.
+
+mod append;
+mod attach;
+mod bring;
+mod error;
+mod export;
+mod facts;
+mod family;
+mod fork;
+mod health;
+mod history;
+mod program;
+mod read;
+mod recovery;
+#[cfg(feature = "schema")]
+pub mod reference;
+mod removal;
+mod request;
+mod restore;
+mod session;
+mod stats;
+mod tree;
+
+pub use append::{Append, AppendRequest, Appended, NewEvent};
+pub use attach::{Attach, Attached, AttachmentFile, Attachments, NamedAttachment};
+pub use bring::{Bring, Brought, Summarize};
+pub use error::{ErrorObject, Refusal};
+pub use export::{ExportTo, Exported, ExportedFile, LeftOut, ResumeIn};
+pub use facts::{Elsewhere, Facts};
+pub use family::{Branch, Branches, Lineage, Relative};
+pub use fork::{Fork, Forked};
+pub use forklore_core::report::{Check, CheckStatus, Collected, Packed, Problem, Verification};
+pub use health::Doctor;
+pub use history::{Ancestor, Difference, EventLine, Inspection, LogRange, Record, RecordOrigin};
+pub use program::{CompletionScript, GraphFile, ManPage, ManPages, Vocabulary};
+pub use read::{Malformed, read, read_line};
+pub use recovery::{LostKind, LostPiece, Recovered, Recovery};
+pub use removal::{Delete, DeleteMode, Deleted, Detached};
+pub use request::Request;
+pub use restore::{DamagedFile, RestoredFile, RestoredFiles, WrittenFile};
+pub use session::{Create, ListRequest, Session, SessionAnswer, SessionPage, Status};
+pub use stats::{
+    ModelUsage, SessionUsage, Stats, StatsAnswer, UsageByModel, UsageReport, UsageScope,
+};
+pub use tree::{BroughtMark, FlatNode, KnownNode, NestedNode, Tree, TreeNode, TreeRequest, Trees};

@@ -1,0 +1,242 @@
+//! The contract's JSON Schema, and the page for people that is made from it.
+//!
+//! Both are kept in `docs/reference`; a test makes them again and compares.
+
+use std::fmt::Write;
+
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, SchemaGenerator};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    Appended, Attach, Attached, AttachmentFile, Attachments, Branches, Brought, Collected,
+    CompletionScript, Deleted, Detached, Difference, Doctor, EventLine, ExportTo, ExportedFile,
+    FlatNode, Forked, GraphFile, Inspection, Lineage, ManPage, ManPages, Packed, Record, Recovered,
+    Refusal, Request, RestoredFile, RestoredFiles, ResumeIn, SessionAnswer, SessionPage,
+    StatsAnswer, Tree, Verification, Vocabulary,
+};
+
+/// What a verb of the program prints under `--json`.
+struct Answer {
+    /// What is typed.
+    verb: &'static str,
+    /// The type's name.
+    name: String,
+    /// Whether each line is one, and has no `ok`.
+    lines: bool,
+}
+
+/// The schema of a type that a verb takes or gives.
+fn add<T: JsonSchema>(generator: &mut SchemaGenerator) -> String {
+    generator.subschema_for::<T>();
+    T::schema_name().into_owned()
+}
+
+fn answers(generator: &mut SchemaGenerator) -> Vec<Answer> {
+    let mut all = Vec::new();
+    macro_rules! answer {
+        ($($verb:literal => $type:ty $(, $lines:ident)?;)*) => {$(
+            let lines: &[&str] = &[$(stringify!($lines))?];
+            all.push(Answer { verb: $verb, name: add::<$type>(generator), lines: !lines.is_empty() });
+        )*};
+    }
+    answer! {
+        "new" => SessionAnswer;
+        "append" => Appended;
+        "attach SESSION FILE" => Attached;
+        "attach SESSION" => Attachments;
+        "attach SESSION --get REF -o PATH" => AttachmentFile;
+        "list" => SessionPage;
+        "show" => SessionAnswer;
+        "label" => SessionAnswer;
+        "log" => EventLine, lines;
+        "replay" => Record, lines;
+        "inspect" => Inspection;
+        "fork" => Forked;
+        "tree" => Tree;
+        "tree --flat" => FlatNode, lines;
+        "branches" => Branches;
+        "lineage" => Lineage;
+        "diff" => Difference;
+        "bring" => Brought;
+        "detach" => Detached;
+        "delete" => Deleted;
+        "export -o PATH" => ExportedFile;
+        "resume-in" => ResumeIn;
+        "restore -o PATH" => RestoredFile;
+        "restore --all -o DIR" => RestoredFiles;
+        "graph -o PATH" => GraphFile;
+        "graph --ontology, graph --shapes" => Vocabulary;
+        "stats" => StatsAnswer;
+        "verify" => Verification;
+        "verify --repair OUT" => Recovered;
+        "gc" => Collected;
+        "pack" => Packed;
+        "doctor" => Doctor;
+        "completions" => CompletionScript;
+        "man" => ManPage;
+        "man --out DIR" => ManPages;
+        "any verb that fails" => Refusal;
+    }
+    all
+}
+
+fn generated() -> (Vec<Answer>, Map<String, Value>) {
+    let mut generator = SchemaSettings::draft2020_12().into_generator();
+    add::<Request>(&mut generator);
+    add::<Attach>(&mut generator);
+    add::<ExportTo>(&mut generator);
+    let answers = answers(&mut generator);
+    (answers, generator.take_definitions(true))
+}
+
+/// The JSON Schema of every request and every answer.
+#[must_use]
+pub fn schema() -> Value {
+    let (answers, definitions) = generated();
+    let of = |name: &String| json!({"$ref": format!("#/$defs/{name}")});
+    let verbs: Map<String, Value> =
+        answers.iter().map(|answer| (answer.verb.to_owned(), of(&answer.name))).collect();
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "forklore",
+        "description": "What forklore's verbs take and answer. An answer may gain fields.",
+        "oneOf": [{"$ref": "#/$defs/Request"}],
+        "answers": verbs,
+        "$defs": definitions,
+    })
+}
+
+/// The page for people.
+#[must_use]
+pub fn page() -> String {
+    let (answers, definitions) = generated();
+    let mut page = String::from(HEAD);
+    for answer in &answers {
+        let how = if answer.lines { "a line each, without `ok`" } else { "one object" };
+        let link = link(&answer.name);
+        // Writing to a String cannot fail.
+        let _ = writeln!(page, "| `{}` | {link} | {how} |", answer.verb);
+    }
+    page.push_str(MIDDLE);
+    for (name, definition) in &definitions {
+        describe(&mut page, name, definition);
+    }
+    page
+}
+
+const HEAD: &str = "\
+# JSON reference
+
+This page and [forklore.schema.json](forklore.schema.json) are generated from the crate
+`forklore-api`: `FORKLORE_WRITE_REFERENCE=1 cargo test -p forklore-api --features schema`.
+
+With `--json` a verb prints one object, `{\"ok\": true, ...}` with the fields of its type, or a line
+for each item. A verb that fails prints a `Refusal`. An answer may gain fields: pass over those that
+you do not know. A request with a field that nobody knows is refused.
+
+| verb | answer | form |
+| --- | --- | --- |
+";
+
+const MIDDLE: &str = "\n## Types\n\nA field marked with `?` may be absent.\n";
+
+fn link(name: &str) -> String {
+    format!("[{name}](#{})", name.to_lowercase())
+}
+
+fn text(schema: &Value) -> String {
+    let text = schema.get("description").and_then(Value::as_str).unwrap_or_default();
+    text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+fn describe(page: &mut String, name: &str, definition: &Value) {
+    let _ = write!(page, "\n### {name}\n\n{}\n", without_links(&text(definition)));
+    fields(page, definition);
+    for variants in ["oneOf", "anyOf"] {
+        let variants = definition.get(variants).and_then(Value::as_array);
+        for variant in variants.into_iter().flatten() {
+            let _ = write!(page, "\n- {}", one_of(variant));
+            let does = without_links(&text(variant));
+            if !does.is_empty() {
+                let _ = write!(page, ": {does}");
+            }
+        }
+        if variants.is_some() {
+            page.push('\n');
+        }
+    }
+}
+
+/// The fields of an object, as a table.
+fn fields(page: &mut String, definition: &Value) {
+    let Some(properties) = definition.get("properties").and_then(Value::as_object) else { return };
+    let required: Vec<_> =
+        definition.get("required").and_then(Value::as_array).into_iter().flatten().collect();
+    page.push_str("\n| field | type | |\n| --- | --- | --- |\n");
+    for (field, schema) in properties {
+        let mark = if required.iter().any(|name| *name == field) { "" } else { "?" };
+        let does = without_links(&text(schema));
+        let _ = writeln!(page, "| `{field}`{mark} | {} | {does} |", kind(schema));
+    }
+}
+
+/// One of several forms of a type.
+fn one_of(variant: &Value) -> String {
+    if let Some(word) = variant.get("const") {
+        return format!("`{word}`");
+    }
+    if let Some(words) = variant.get("enum").and_then(Value::as_array) {
+        return words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+    }
+    let Some(properties) = variant.get("properties").and_then(Value::as_object) else {
+        return kind(variant);
+    };
+    let field = |(name, schema): (&String, &Value)| match schema.get("const") {
+        Some(word) => format!("`{name}`: `{word}`"),
+        None => format!("`{name}`: {}", kind(schema)),
+    };
+    properties.iter().map(field).collect::<Vec<_>>().join(", ")
+}
+
+/// The type of a value, in a few words.
+fn kind(schema: &Value) -> String {
+    if let Some(name) = schema.get("$ref").and_then(Value::as_str) {
+        return link(name.rsplit('/').next().unwrap_or(name));
+    }
+    for variants in ["anyOf", "oneOf", "allOf"] {
+        if let Some(variants) = schema.get(variants).and_then(Value::as_array) {
+            return variants.iter().map(kind).collect::<Vec<_>>().join(" or ");
+        }
+    }
+    let items = || schema.get("items").map_or_else(|| "any value".to_owned(), kind);
+    let named = |name: &str| match (name, schema.get("format").and_then(Value::as_str)) {
+        ("array", _) => format!("list of {}", items()),
+        ("string", Some("date-time")) => "time".to_owned(),
+        ("object", _) if schema.get("properties").is_some() => format!("{{{}}}", one_of(schema)),
+        (name, _) => name.to_owned(),
+    };
+    match schema.get("type") {
+        Some(Value::String(name)) => named(name),
+        Some(Value::Array(names)) => {
+            names.iter().filter_map(Value::as_str).map(named).collect::<Vec<_>>().join(" or ")
+        }
+        _ => "any value".to_owned(),
+    }
+}
+
+/// A text without links of rustdoc, which lead nowhere on a page.
+fn without_links(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, link)) = rest.split_once("[`") {
+        out.push_str(before);
+        let (name, after) = link.split_once("`]").unwrap_or((link, ""));
+        let _ = write!(out, "`{name}`");
+        rest = after
+            .strip_prefix("(crate")
+            .map_or(after, |target| target.split_once(')').map_or(after, |(_, after)| after));
+    }
+    out.push_str(rest);
+    out.replace('|', "\\|")
+}

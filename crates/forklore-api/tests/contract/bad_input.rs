@@ -1,0 +1,197 @@
+//! Requests that are not what they should be: each error names the path of what is wrong.
+
+use forklore_api::{Attach, ExportTo, Request, read};
+use serde_json::{Value, json};
+
+/// A good request of every verb.
+fn requests() -> Vec<Value> {
+    let id = "plan-1";
+    vec![
+        json!({"new": {"workspace": "/demo", "title": "Plan", "label": "main"}}),
+        json!({"append": {"session_id": id, "batch": {
+            "events": [{"type": "user_message", "data": {"content": "x"}}], "expect": -1}}}),
+        json!({"list": {"workspace": "/demo", "limit": 5}}),
+        json!({"show": {"session_id": id}}),
+        json!({"label": {"session_id": id, "label": "other"}}),
+        json!({"log": {"session_id": id, "range": {"from": 0, "own": true}}}),
+        json!({"replay": {"session_id": id, "up_to": "turn:1"}}),
+        json!({"inspect": {"session_id": id}}),
+        json!({"fork": {"parent_session_id": id, "at": "turn:1", "dry_run": true}}),
+        json!({"tree": {"session_id": id}}),
+        json!({"branches": {"session_id": id}}),
+        json!({"lineage": {"session_id": id}}),
+        json!({"diff": {"a": id, "b": "plan-2"}}),
+        json!({"bring": {"from_session_id": id, "into_session_id": "plan-2",
+            "part": {"start": 1, "end": 2}}}),
+        json!({"attachments": {"session_id": id}}),
+        json!({"detach": {"session_id": id}}),
+        json!({"delete": {"session_id": id, "mode": "cascade"}}),
+        json!({"stats": {"scope": {"family": id}, "models": true}}),
+        json!({"verify": {"session_id": id}}),
+        json!({"gc": {}}),
+        json!({"pack": {"idle_days": 30}}),
+    ]
+}
+
+fn verb(request: &Value) -> String {
+    request.as_object().unwrap().keys().next().unwrap().clone()
+}
+
+/// The path that reading this request names.
+fn path_of(request: &Value) -> String {
+    let error = read::<Request>(&request.to_string()).expect_err(&request.to_string());
+    assert!(error.to_string().starts_with(error.path()), "{error}");
+    error.path().to_owned()
+}
+
+/// Every object in a request: where it is.
+fn objects(value: &Value, at: &str, found: &mut Vec<String>) {
+    match value {
+        Value::Object(fields) => {
+            found.push(at.to_owned());
+            for (name, value) in fields {
+                objects(value, &format!("{at}/{name}"), found);
+            }
+        }
+        Value::Array(items) => {
+            for (at_item, value) in items.iter().enumerate() {
+                objects(value, &format!("{at}/{at_item}"), found);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A pointer as the error spells it.
+fn spelled(pointer: &str) -> String {
+    let mut path = String::new();
+    for part in pointer.split('/').filter(|part| !part.is_empty()) {
+        if part.bytes().all(|byte| byte.is_ascii_digit()) {
+            path = format!("{path}[{part}]");
+        } else if path.is_empty() {
+            part.clone_into(&mut path);
+        } else {
+            path = format!("{path}.{part}");
+        }
+    }
+    path
+}
+
+#[test]
+fn every_verb_is_read_and_written_back() {
+    for request in requests() {
+        let read_once: Request = read(&request.to_string()).unwrap();
+        let text = serde_json::to_string(&read_once).unwrap();
+        assert_eq!(read::<Request>(&text).unwrap(), read_once, "{request}");
+    }
+}
+
+#[test]
+fn an_unknown_field_is_named_where_it_stands() {
+    for request in requests() {
+        let mut places = Vec::new();
+        objects(&request[verb(&request)], &format!("/{}", verb(&request)), &mut places);
+        for place in places.iter().filter(|place| !place.ends_with("/data")) {
+            if place.ends_with("/part") || place.ends_with("/scope") {
+                continue;
+            }
+            let mut bad = request.clone();
+            bad.pointer_mut(place).unwrap()["colour"] = json!("green");
+            assert_eq!(path_of(&bad), spelled(&format!("{place}/colour")), "{bad}");
+        }
+    }
+}
+
+#[test]
+fn a_missing_field_is_named_with_the_object_that_lacks_it() {
+    let needed = [
+        ("new", "workspace"),
+        ("append", "session_id"),
+        ("append", "batch"),
+        ("show", "session_id"),
+        ("label", "label"),
+        ("log", "session_id"),
+        ("replay", "session_id"),
+        ("inspect", "session_id"),
+        ("fork", "parent_session_id"),
+        ("branches", "session_id"),
+        ("lineage", "session_id"),
+        ("diff", "b"),
+        ("bring", "into_session_id"),
+        ("attachments", "session_id"),
+        ("detach", "session_id"),
+        ("delete", "session_id"),
+        ("stats", "scope"),
+        ("pack", "idle_days"),
+    ];
+    for (verb_name, field) in needed {
+        let mut bad = requests().into_iter().find(|request| verb(request) == verb_name).unwrap();
+        bad[verb_name].as_object_mut().unwrap().remove(field).unwrap();
+        let error = read::<Request>(&bad.to_string()).unwrap_err();
+        assert_eq!(error.path(), verb_name, "{error}");
+        assert!(error.to_string().contains(&format!("missing field `{field}`")), "{error}");
+    }
+    let bad = json!({"append": {"session_id": "s", "batch": {"events": [{"type": "x.a"}]}}});
+    assert_eq!(path_of(&bad), "append.batch.events[0]");
+}
+
+#[test]
+fn a_value_of_another_type_is_named() {
+    for request in requests() {
+        let verb = verb(&request);
+        for (field, value) in request[&verb].as_object().unwrap() {
+            let mut bad = request.clone();
+            bad[&verb][field] = match value {
+                Value::Bool(_) => json!("yes"),
+                Value::Number(_) => json!("many"),
+                Value::String(_) => json!(["a"]),
+                _ => json!(7),
+            };
+            let path = path_of(&bad);
+            assert!(path.starts_with(&format!("{verb}.{field}")), "{path}: {bad}");
+        }
+    }
+}
+
+#[test]
+fn a_huge_value_is_named() {
+    let long = "x".repeat(1_000_000);
+    let cases = [
+        (json!({"show": {"session_id": long}}), "show.session_id"),
+        (json!({"label": {"session_id": "s", "label": long}}), "label.label"),
+        (json!({"fork": {"parent_session_id": "s", "at": format!("event:{long}")}}), "fork.at"),
+        (json!({"fork": {"parent_session_id": "s", "id": long}}), "fork.id"),
+        (json!({"pack": {"idle_days": 4_294_967_296_u64}}), "pack.idle_days"),
+        (json!({"list": {"limit": -1}}), "list.limit"),
+        (json!({"log": {"session_id": "s", "range": {"from": 1e300}}}), "log.range.from"),
+        (
+            json!({"append": {"session_id": "s", "batch": {"events": [
+                {"type": "x.a", "data": 1}, {"type": long, "data": 1}]}}}),
+            "append.batch.events[1].type",
+        ),
+        (
+            json!({"append": {"session_id": "s", "batch": {"events": [
+                {"type": "x.a", "data": 1, "id": long}]}}}),
+            "append.batch.events[0].id",
+        ),
+        (json!({"new": {"workspace": "/d", "id": long}}), "new.id"),
+    ];
+    for (request, path) in cases {
+        assert_eq!(path_of(&request), path);
+        let error = read::<Request>(&request.to_string()).unwrap_err().to_string();
+        assert!(error.len() < 1_000, "it does not repeat what was sent: {} bytes", error.len());
+    }
+    let deep = format!("{{\"gc\": {}{}}}", "[".repeat(10_000), "]".repeat(10_000));
+    assert_eq!(read::<Request>(&deep).unwrap_err().path(), "gc");
+}
+
+#[test]
+fn bodies_beside_the_verbs_name_their_paths_too() {
+    assert_eq!(read::<Attach>(r#"{"media": "x"}"#).unwrap_err().path(), "media");
+    assert_eq!(read::<Attach>(r#"{"limit": "x"}"#).unwrap_err().path(), "limit");
+    assert_eq!(read::<ExportTo>(r#"{"dialect": "pi", "at": "up"}"#).unwrap_err().path(), "at");
+    assert_eq!(read::<ExportTo>("{}").unwrap_err().path(), ".");
+    assert_eq!(read::<ExportTo>("{").unwrap_err().path(), ".");
+    assert_eq!(read::<Attach>("{} {}").unwrap_err().path(), ".");
+    assert_eq!(read::<Request>(r#"{"sing": {}}"#).unwrap_err().path(), ".");
+}

@@ -1,0 +1,8 @@
+//! The contract, tried from outside.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+
+mod bad_input;
+#[cfg(feature = "schema")]
+mod reference;
+mod round_trip;

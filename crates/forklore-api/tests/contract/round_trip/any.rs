@@ -1,0 +1,392 @@
+//! Random values of the contract's types, from a seed that a failure prints.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::path::PathBuf;
+
+use forklore_api::*;
+use forklore_core::header::{CopyOf, Usage};
+use forklore_core::workspace::Workspace;
+use forklore_core::{
+    AttachmentId, Class, Content, Cut, Data, ErrorKind, EventId, EventType, Label, Message,
+    OpenCall, Origin, Part, Role, Selector, SessionId, SessionKind, Strategy, ToolCallPolicy,
+};
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+
+/// A source of random numbers.
+pub(crate) struct Dice(u64);
+
+impl Dice {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The next number (splitmix64).
+    fn roll(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, end: u64) -> u64 {
+        self.roll() % end
+    }
+
+    fn one<T: Clone>(&mut self, of: &[T]) -> T {
+        of[usize::try_from(self.below(of.len() as u64)).unwrap()].clone()
+    }
+}
+
+/// A type with random values.
+pub(crate) trait Any: Sized {
+    fn any(dice: &mut Dice) -> Self;
+}
+
+/// A random value.
+pub(crate) fn any<T: Any>(dice: &mut Dice) -> T {
+    T::any(dice)
+}
+
+macro_rules! words {
+    ($($type:ty: $all:expr;)*) => {$(
+        impl Any for $type {
+            fn any(dice: &mut Dice) -> Self {
+                dice.one(&$all)
+            }
+        }
+    )*};
+}
+
+macro_rules! parsed {
+    ($($type:ty: $all:expr;)*) => {$(
+        impl Any for $type {
+            fn any(dice: &mut Dice) -> Self {
+                dice.one(&$all).parse().unwrap()
+            }
+        }
+    )*};
+}
+
+macro_rules! fields {
+    ($($type:ident { $($field:ident),* $(; $($skipped:ident),*)? })*) => {$(
+        impl Any for $type {
+            fn any(dice: &mut Dice) -> Self {
+                let _ = &dice;
+                Self { $($field: any(dice),)* $($($skipped: Default::default(),)*)? }
+            }
+        }
+    )*};
+}
+
+words! {
+    bool: [true, false];
+    u64: [0, 1, 7, u64::from(u32::MAX) + 1, 1 << 53, u64::MAX];
+    u32: [0, 1, u32::MAX];
+    usize: [0, 1, 20, 1 << 40];
+    i64: [-1, 0, 1, i64::MIN, i64::MAX];
+    f64: [0.0, 0.25, 1e-9, 1_234_567.891, 6.000_000_000_000_001e-5];
+    String: ["", "plan A or plan B?", "\u{1b}[31m\"\\\n", "\u{1F600} \u{e9}", "sha256:x"]
+        .map(str::to_owned);
+    Data: ["{}", "{\"b\":1.0,\"a\":1151155555155551151155555155}", "[1e+05]", "\"\\u00e9\"", "1.50"]
+        .map(|text| Data::parse(text).unwrap());
+    Timestamp: [0, 1_795_000_000_000_000, -1, 1_795_000_000_123_456]
+        .map(|micros| Timestamp::from_microsecond(micros).unwrap());
+    Workspace: ["/", "/demo", "/a b"].map(Workspace::new);
+    PathBuf: ["a.jsonl", "/tmp/a b"].map(PathBuf::from);
+    Cow<'static, str>: [Cow::from("file_system"), Cow::from("space")];
+    SessionKind: [SessionKind::Root, SessionKind::Branch, SessionKind::Delegate];
+    Strategy: [Strategy::ShareV1, Strategy::ReplayV1];
+    ToolCallPolicy: [ToolCallPolicy::Complete, ToolCallPolicy::Remove, ToolCallPolicy::Error,
+        ToolCallPolicy::Verbatim];
+    Class: [Class::Conversation, Class::Evidence, Class::Context, Class::Lineage, Class::Audit];
+    Role: [Role::System, Role::User, Role::Assistant, Role::Tool];
+    Status: [Status::Idle, Status::Running];
+    DeleteMode: [DeleteMode::Refuse, DeleteMode::Cascade, DeleteMode::DetachChildren];
+    LostKind: [LostKind::Header, LostKind::Event, LostKind::Data, LostKind::Source,
+        LostKind::Attachment];
+    CheckStatus: [CheckStatus::Ok, CheckStatus::Warning, CheckStatus::Problem];
+    ErrorKind: [ErrorKind::NotFound, ErrorKind::InvalidArgs, ErrorKind::Busy, ErrorKind::Corrupt,
+        ErrorKind::Internal, ErrorKind::Interrupted];
+}
+
+parsed! {
+    SessionId: ["plan-1", "01a1fff4-0000-7000-8000-000000000001", "\u{e4}rger"];
+    Label: ["main", "fork-0a1b2c3d"];
+    EventId: ["e1", "01a1fff4-0000-7000-8000-000000000002", "msg 7"];
+    EventType: ["user_message", "provider_usage", "x.mark"];
+    AttachmentId: ["sha256:0af90af90af90af90af90af90af90af90af90af90af90af90af90af90af90af9"];
+    Selector: ["start", "end", "seq:-1", "message:3", "index:0", "turn:2", "event:e1"];
+}
+
+impl<T: Any> Any for Option<T> {
+    fn any(dice: &mut Dice) -> Self {
+        if any(dice) { Some(any(dice)) } else { None }
+    }
+}
+
+impl<T: Any> Any for Vec<T> {
+    fn any(dice: &mut Dice) -> Self {
+        (0..dice.below(3)).map(|_| any(dice)).collect()
+    }
+}
+
+impl<T: Any + Ord> Any for BTreeSet<T> {
+    fn any(dice: &mut Dice) -> Self {
+        Vec::any(dice).into_iter().collect()
+    }
+}
+
+impl Any for BTreeMap<String, u64> {
+    fn any(dice: &mut Dice) -> Self {
+        (0..dice.below(3)).map(|_| (any(dice), any(dice))).collect()
+    }
+}
+
+impl Any for Range<u64> {
+    fn any(dice: &mut Dice) -> Self {
+        any(dice)..any(dice)
+    }
+}
+
+impl Any for Map<String, Value> {
+    fn any(dice: &mut Dice) -> Self {
+        let maps = [json!({}), json!({"new_fact": [1, {"a": null}]})];
+        dice.one(&maps).as_object().unwrap().clone()
+    }
+}
+
+impl Any for Content {
+    fn any(dice: &mut Dice) -> Self {
+        if any(dice) { Self::Text(any(dice)) } else { Self::Parts(any(dice)) }
+    }
+}
+
+impl Any for Part {
+    fn any(dice: &mut Dice) -> Self {
+        match dice.below(6) {
+            0 => Self::Text { text: any(dice) },
+            1 => Self::Reasoning {
+                text: any(dice),
+                provider: any(dice),
+                model: any(dice),
+                opaque: any(dice),
+            },
+            2 => Self::ToolCall { id: any(dice), name: any(dice), arguments: any(dice) },
+            3 => Self::ToolResult {
+                call_id: any(dice),
+                name: any(dice),
+                content: any(dice),
+                is_error: any(dice),
+                synthetic: any(dice),
+            },
+            4 => Self::Attachment {
+                r#ref: any(dice),
+                media_type: any(dice),
+                name: any(dice),
+                missing: any(dice),
+            },
+            _ => Self::Other { value: any(dice) },
+        }
+    }
+}
+
+impl Any for NestedNode {
+    fn any(dice: &mut Dice) -> Self {
+        let depth = dice.below(4);
+        let leaf = |dice: &mut Dice| Self {
+            node: any(dice),
+            children: Vec::new(),
+            truncated: any(dice),
+            descendants: any(dice),
+        };
+        let mut node = leaf(dice);
+        for _ in 0..depth {
+            let child = std::mem::replace(&mut node, leaf(dice));
+            node.children.push(child);
+        }
+        node
+    }
+}
+
+fields! {
+    Cut { seq, index, message, turn, event_id; kept }
+    Usage { input, output, cached, cost }
+    CopyOf { session_id, index }
+    Origin { session_id, seq }
+    OpenCall { id, name }
+    Message { role, content }
+    Verification { sessions, events, problems }
+    Problem { session_id, seq, attachment, kind, message }
+    Collected { freed_bytes, segments, events, attachments }
+    Packed { freed_bytes, events, histories }
+    Check { name, status, message, hint, kind }
+    Ancestor { session_id, index, seq }
+    Append { session_id, batch }
+    AppendRequest { events, expect, owner }
+    Appended { session_id, from_seq, to_seq, head_seq }
+    Attach { name, media_type, text, limit, expect, owner }
+    Attached { session_id, id, name, media_type, bytes, new, seq, head_seq }
+    AttachmentFile { path, id, bytes }
+    Attachments { session_id, attachments }
+    Branch { label, session_id, parent_session_id, cut, head_seq, head_index, own_events }
+    Branches { root_session_id, branches, next, problems }
+    Bring { from, into, summarize, part, owner, dry_run }
+    Brought { recorded, existing, dry_run, session_id, from_session_id, label, strategy, from_index, to_index, answer, event_id, seq, head_seq }
+    BroughtMark { seq, session_id, label }
+    CompletionScript { shell, script }
+    Create { id, title, label, workspace, principal, permissions, metadata, config, parent }
+    DamagedFile { name, message }
+    Delete { session, mode, dry_run }
+    Deleted { deleted, kept_segments, dry_run }
+    Detached { session_id, copied_events }
+    Difference { ancestor, common, only_a, only_b }
+    Doctor { ok, checks }
+    Elsewhere { label, session_id, workspace }
+    ErrorObject { kind, message, details, next_actions }
+    EventLine { id, session_id, parent_id, root_id, seq, ts, kind, class, origin, dialect, data }
+    ExportTo { dialect, at, cwd }
+    Exported { events, lossy }
+    ExportedFile { path, events, lossy }
+    FlatNode { node, depth, parent_session_id }
+    Fork { parent, at, id, label, title, kind, strategy, tool_calls, summarize, principal, permissions, workspace, metadata, config, dry_run }
+    Forked { recorded, existing, dry_run, apply, parent_session_id, child_session_id, root_session_id, kind, label, strategy, cut, adjusted_from, event_count, synthetic_results, would_record_branch_summary, head_seq, resume_command; asked }
+    GraphFile { path, triples }
+    Inspection { messages, balanced, open_results, synthetic_results, excluded }
+    KnownNode { label, title, kind, dialect, cut, own_events, head_seq, head_index, own_bytes, created, updated, copy_of; parent }
+    LeftOut { kind, count }
+    Lineage { session_id, root_session_id, depth, ancestors, children, next, problems }
+    ListRequest { workspace, kind, since, limit, after }
+    LogRange { from, to, own }
+    LostPiece { session_id, seq, what, reason }
+    ManPage { page, text }
+    ManPages { dir, pages }
+    ModelUsage { model, calls, usage }
+    NamedAttachment { seq, id, name, media_type, bytes, missing }
+    NewEvent { kind, data, id, ts, class }
+    Record { index, seq, role, content, partial, branch, origin; ts }
+    RecordOrigin { session_id, seq, id }
+    Recovered { store, recovery }
+    Recovery { sessions, events, sources, attachments, lost }
+    Refusal { ok, error }
+    Relative { session_id, label, kind, cut, deleted, missing }
+    RestoredFile { path, bytes, source, revision }
+    RestoredFiles { path, files, bytes, gone, damaged }
+    ResumeIn { dry_run, path, cwd, start, events, lossy }
+    Session { id, root_id, parent_id, kind, label, title, cut, strategy, workspace, principal, permissions, metadata, dialect, created, updated, head_seq, head_index, own_events, depth, status, detached, leaf, source, copy_of, deleted }
+    SessionAnswer { session }
+    SessionPage { sessions, next, problems }
+    SessionUsage { session_id, label, title, usage }
+    Stats { sessions, own_events, inherited_events, bytes, saved_bytes, usage, store_bytes, problems }
+    StatsAnswer { stats, inherited_usage, calls }
+    Tree { trees, next, problems }
+    TreeNode { session_id, known, missing, damaged, deleted, cycle, brought; depth }
+    TreeRequest { session, workspace, after }
+    UsageByModel { models, by_session }
+    UsageReport { usage, models, by_session, problems }
+    Vocabulary { turtle }
+    WrittenFile { name, path, bytes, revision }
+}
+
+impl Any for Facts {
+    fn any(dice: &mut Dice) -> Self {
+        match dice.below(29) {
+            0 => Self::Configuration { line: any(dice), path: any(dice) },
+            1 => Self::OutOfRange {
+                asked: any(dice),
+                reason: any(dice),
+                session_id: any(dice),
+                valid: any(dice),
+            },
+            2 => Self::ManyEvents {
+                count: any(dice),
+                reason: any(dice),
+                seqs: any(dice),
+                session_id: any(dice),
+            },
+            3 => Self::NothingToFork { asked: any(dice), reason: any(dice), session_id: any(dice) },
+            4 => Self::OpenCalls { calls: any(dice), count: any(dice), session_id: any(dice) },
+            5 => Self::HasChildren { children: any(dice), count: any(dice), session_id: any(dice) },
+            6 => Self::Conflict { expected: any(dice), head_seq: any(dice), session_id: any(dice) },
+            7 => Self::Running {
+                free_in_seconds: any(dice),
+                owner: any(dice),
+                session_id: any(dice),
+            },
+            8 => Self::Held { owner: any(dice), session_id: any(dice) },
+            9 => Self::LabelTaken { label: any(dice), session_id: any(dice) },
+            10 => Self::Place { place: any(dice) },
+            11 => Self::Damage { place: any(dice), seq: any(dice), session_id: any(dice) },
+            12 => Self::MissingAncestor { missing: any(dice), session_id: any(dice) },
+            13 => Self::OtherChild { differs: any(dice), session_id: any(dice) },
+            14 => {
+                Self::TooDeep { links: any(dice), max_fork_depth: any(dice), session_id: any(dice) }
+            }
+            15 => Self::SourceGone { count: any(dice), deleted: any(dice) },
+            16 => Self::Ambiguous { candidates: any(dice), count: any(dice) },
+            17 => Self::Elsewhere { elsewhere: any(dice) },
+            18 => Self::Syntax { column: any(dice), line: any(dice), text: any(dice) },
+            19 => Self::Denied { by: any(dice), reason: any(dice), what: any(dice) },
+            20 => Self::NoAnswer { attempts: any(dice), provider: any(dice) },
+            21 => Self::Provider { provider: any(dice) },
+            22 => Self::Line { line: any(dice) },
+            23 => Self::Reason { reason: any(dice) },
+            24 => Self::Permission { permission: any(dice) },
+            25 => Self::Attachment { r#ref: any(dice) },
+            26 => Self::What { what: any(dice) },
+            27 => Self::Session { session_id: any(dice) },
+            _ => Self::Other(any(dice)),
+        }
+    }
+}
+
+impl Any for Request {
+    fn any(dice: &mut Dice) -> Self {
+        match dice.below(21) {
+            0 => Self::New(any(dice)),
+            1 => Self::Append(any(dice)),
+            2 => Self::List(any(dice)),
+            3 => Self::Show { session_id: any(dice) },
+            4 => Self::Label { session_id: any(dice), label: any(dice) },
+            5 => Self::Log { session_id: any(dice), range: any(dice) },
+            6 => Self::Replay { session_id: any(dice), up_to: any(dice) },
+            7 => Self::Inspect { session_id: any(dice) },
+            8 => Self::Fork(any(dice)),
+            9 => Self::Tree(any(dice)),
+            10 => Self::Branches { session_id: any(dice) },
+            11 => Self::Lineage { session_id: any(dice) },
+            12 => Self::Diff { a: any(dice), b: any(dice) },
+            13 => Self::Bring(any(dice)),
+            14 => Self::Attachments { session_id: any(dice) },
+            15 => Self::Detach { session_id: any(dice) },
+            16 => Self::Delete(any(dice)),
+            17 => Self::Stats { scope: any(dice), models: any(dice) },
+            18 => Self::Verify { session_id: any(dice) },
+            19 => Self::Gc {},
+            _ => Self::Pack { idle_days: any(dice) },
+        }
+    }
+}
+
+impl Any for Summarize {
+    fn any(dice: &mut Dice) -> Self {
+        match dice.below(3) {
+            0 => Self::Deterministic,
+            1 => Self::ByModel { text: any(dice), model: any(dice), usage: any(dice) },
+            _ => Self::Fallback { why: any(dice), usage: any(dice) },
+        }
+    }
+}
+
+impl Any for UsageScope {
+    fn any(dice: &mut Dice) -> Self {
+        match dice.below(3) {
+            0 => Self::Session(any(dice)),
+            1 => Self::Family(any(dice)),
+            _ => Self::Everything,
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! What to type next. Libraries name the thing and the cause; commands are added here.
+
+use forklore::api::{Fork, Forked, Summarize};
+use forklore::core::SessionId;
+use forklore_sanitize::shell::quoted;
+
+/// The commands of one run of the program.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Hints {
+    /// The store that the command line named. Without it the next command would use another one.
+    store: Option<String>,
+}
+
+impl Hints {
+    /// The commands of a run whose command line named this store.
+    pub(crate) fn of(store: Option<String>) -> Self {
+        Self { store }
+    }
+
+    /// A command, or a sentence that ends with one after `: `, as it is typed to use the same store.
+    pub(crate) fn typed(&self, text: &str) -> String {
+        let Some(store) = &self.store else { return text.to_owned() };
+        let (before, command) = match text.rsplit_once(": forklore ") {
+            Some((sentence, command)) => (format!("{sentence}: "), command),
+            None => match text.strip_prefix("forklore ") {
+                Some(command) => (String::new(), command),
+                None => return text.to_owned(),
+            },
+        };
+        let is_about_itself = command.ends_with("--help") || command.starts_with("--store ");
+        if is_about_itself {
+            return text.to_owned();
+        }
+        format!("{before}forklore --store {} {command}", quoted(store))
+    }
+
+    /// The command that goes on in a session.
+    pub(crate) fn resume(&self, session: &SessionId) -> String {
+        self.typed(&format!("forklore resume {session}"))
+    }
+
+    /// The command that makes exactly the child that was planned.
+    pub(crate) fn apply(&self, request: &Fork, planned: &Forked) -> String {
+        let mut words = vec!["forklore".to_owned(), "fork".into(), request.parent.to_string()];
+        let mut option = |name: &str, value: &str| {
+            words.push(format!("--{name}"));
+            words.push(quoted(value));
+        };
+        // Open calls move the cut again in the same way.
+        option("at", &planned.asked.as_ref().unwrap_or(&planned.cut).selector().to_string());
+        option("id", planned.child_session_id.as_str());
+        option("label", planned.label.as_str());
+        option("kind", planned.kind.as_str());
+        option("strategy", planned.strategy.as_str());
+        option("tool-calls", request.tool_calls.as_str());
+        if let Some(principal) = &request.principal {
+            option("principal", principal);
+        }
+        if let Some(permissions) = &request.permissions {
+            let names: Vec<_> = permissions.iter().map(String::as_str).collect();
+            option("permissions", &names.join(","));
+        }
+        if let Some(title) = &request.title {
+            option("title", title);
+        }
+        if let Some(workspace) = &request.workspace {
+            option("into-workspace", workspace.as_str());
+        }
+        if let Some(metadata) = &request.metadata {
+            option("metadata", metadata.get());
+        }
+        match &request.summarize {
+            Some(Summarize::Deterministic) => words.push("--summarize=deterministic".into()),
+            Some(Summarize::ByModel { .. } | Summarize::Fallback { .. }) => {
+                words.push("--summarize=model".into());
+            }
+            None => {}
+        }
+        self.typed(&words.join(" "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_name_the_store_that_the_user_named() {
+        let hints = Hints::of(Some("files:my dir".to_owned()));
+        assert_eq!(
+            hints.typed("forklore fork s1 --at start"),
+            "forklore --store 'files:my dir' fork s1 --at start"
+        );
+        assert_eq!(
+            hints.typed("open the store again, then: forklore verify"),
+            "open the store again, then: forklore --store 'files:my dir' verify"
+        );
+        for as_it_is in
+            ["choose another id", "forklore fork --help", "forklore --store sqlite:a.db verify"]
+        {
+            assert_eq!(hints.typed(as_it_is), as_it_is);
+        }
+        assert_eq!(Hints::default().typed("forklore verify"), "forklore verify");
+    }
+}
