@@ -228,6 +228,9 @@ macro_rules! __forklore_cases {
                 809 a52_a_held_session_is_not_deleted
                 810 a65_a_repetition_needs_no_lease
                 811 a56_a_child_does_not_inherit_the_lease
+                812 a_writer_whose_clock_is_a_day_wrong_keeps_and_breaks_no_lease
+                813 no_lease_is_longer_than_a_day
+                814 nothing_is_recorded_as_later_than_the_stores_time
             }
             base label {
                 901 a44_a_taken_label_refuses_a_fork

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use forklore_core::header::{Strategy, ToolCallPolicy};
 use forklore_core::workspace::Workspace;
 use forklore_core::{Counts, Cut, Event, Header, Label, SessionId, SessionKind};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::events::{Clock, Draft, session_fork, spent};
 use super::factory::{Factory, Handle, Place};
@@ -111,7 +111,7 @@ impl<'f> Scene<'f> {
     /// Collects what nobody needs, where the store can.
     pub(super) fn collect(&self) {
         if self.store().capabilities().maintenance {
-            self.store().gc(self.clock.now()).unwrap();
+            self.store().gc().unwrap();
         }
     }
 
@@ -307,14 +307,13 @@ impl<'f> Scene<'f> {
         self.change(session, &Change::Detach)
     }
 
-    /// Takes the lease for `owner` until `expires`.
+    /// Takes the lease for `owner`, for so long.
     ///
     /// # Errors
     /// Those of [`Store::change`].
-    pub fn hold(&self, session: &str, owner: &str, expires: Timestamp) -> Result<Changed> {
-        let now = self.clock.now();
+    pub fn hold(&self, session: &str, owner: &str, lasts: SignedDuration) -> Result<Changed> {
         let owner = owner.to_owned();
-        self.store().change(&id(session), &Change::Hold { owner, expires, now })
+        self.store().change(&id(session), &Change::Hold { owner, lasts })
     }
 
     /// Deletes sessions.
@@ -324,6 +323,15 @@ impl<'f> Scene<'f> {
     pub fn remove(&self, sessions: &[&str], children: Children) -> Result<Removed> {
         let ids: Vec<_> = sessions.iter().map(|session| id(session)).collect();
         self.store().remove(&ids, children, self.clock.now())
+    }
+
+    /// Deletes sessions, as a caller does who thinks that it is `now`.
+    ///
+    /// # Errors
+    /// Those of [`Store::remove`].
+    pub fn remove_at(&self, sessions: &[&str], now: Timestamp) -> Result<Removed> {
+        let ids: Vec<_> = sessions.iter().map(|session| id(session)).collect();
+        self.store().remove(&ids, Children::Refuse, now)
     }
 
     /// Deletes one session; its children keep what they need.
@@ -338,6 +346,9 @@ impl<'f> Scene<'f> {
         assert_eq!(self.store().verify(None).unwrap().problems, []);
     }
 }
+
+/// A lease that outlasts any test.
+pub const LONG: SignedDuration = SignedDuration::from_hours(1);
 
 /// A query forward from `at`.
 #[must_use]

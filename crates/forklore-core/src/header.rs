@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::counts::Counts;
@@ -106,7 +106,7 @@ impl Header {
     /// Whether a runtime other than `owner` holds it at `now`.
     #[must_use]
     pub fn held_against(&self, owner: Option<&str>, now: Timestamp) -> Option<&Lease> {
-        self.lease.as_ref().filter(|lease| lease.expires > now && Some(&*lease.owner) != owner)
+        self.lease.as_ref().filter(|lease| lease.holds_at(now) && Some(&*lease.owner) != owner)
     }
 }
 
@@ -119,6 +119,18 @@ pub struct Lease {
     pub expires: Timestamp,
     /// The head at which its turn began: the end of the last closed turn.
     pub began_at: i64,
+}
+
+/// The longest time that a lease holds without being renewed.
+pub const LONGEST_LEASE: SignedDuration = SignedDuration::from_hours(24);
+
+impl Lease {
+    /// Whether it holds at `now`. One that ends later than any lease taken by now was taken by a
+    /// clock that has been set back since: it holds nobody off.
+    #[must_use]
+    pub fn holds_at(&self, now: Timestamp) -> bool {
+        self.expires > now && self.expires.duration_since(now) <= LONGEST_LEASE
+    }
 }
 
 /// What is left of a deleted session besides its place in the tree (SPEC 10).

@@ -119,7 +119,7 @@ impl Family {
     /// Refuses while one of the sessions runs a turn.
     fn refuse_leased(&self, set: &[SessionId], now: Timestamp) -> Result<()> {
         for session in set {
-            if let Some(lease) = self.leases.get(session).filter(|lease| lease.expires > now) {
+            if let Some(lease) = self.leases.get(session).filter(|lease| lease.holds_at(now)) {
                 let (session, owner) = (session.clone(), lease.owner.clone());
                 return Err(StoreError::Held { session, owner }.into());
             }

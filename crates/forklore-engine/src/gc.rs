@@ -16,7 +16,7 @@ impl Engine {
         if !maintains && self.attachments.is_none() {
             return Err(Error::Unsupported("this store gives no space back".into()));
         }
-        let collected = if maintains { self.store.gc(self.now())? } else { Collected::default() };
+        let collected = if maintains { self.store.gc()? } else { Collected::default() };
         let swept = self.sweep_attachments()?;
         Ok(Collected {
             freed_bytes: collected.freed_bytes + swept.bytes,

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use forklore_core::{Header, SessionId};
 use forklore_store::port::Change;
+use jiff::SignedDuration;
 
 use crate::{Engine, Result};
 
@@ -16,9 +17,8 @@ impl Engine {
     /// # Errors
     /// `busy` naming the owner while somebody else holds it.
     pub fn hold(&self, session: &SessionId, owner: &str) -> Result<Header> {
-        let now = self.now();
-        let expires = now.saturating_add(LEASE).unwrap_or(now);
-        let change = Change::Hold { owner: owner.to_owned(), expires, now };
+        let lasts = SignedDuration::try_from(LEASE).unwrap_or(SignedDuration::MAX);
+        let change = Change::Hold { owner: owner.to_owned(), lasts };
         Ok(self.store.change(session, &change)?.header)
     }
 

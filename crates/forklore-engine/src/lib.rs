@@ -89,7 +89,8 @@ pub struct Engine {
     attachments: Option<KeptAttachments>,
     formats: &'static [&'static dyn AgentFormat],
     containers: &'static [&'static dyn SessionContainer],
-    clock: Arc<dyn Clock>,
+    /// A clock of a test.
+    clock: Option<Arc<dyn Clock>>,
     max_fork_depth: Option<u64>,
 }
 
@@ -103,7 +104,7 @@ impl Engine {
             attachments,
             formats: &[],
             containers: &[],
-            clock: Arc::new(SystemClock),
+            clock: None,
             max_fork_depth: None,
         }
     }
@@ -125,7 +126,7 @@ impl Engine {
     /// The same verbs at another time: for tests.
     #[must_use]
     pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
-        self.clock = clock;
+        self.clock = Some(clock);
         self
     }
 
@@ -155,10 +156,16 @@ impl Engine {
         &*self.store
     }
 
-    /// What time it is.
+    /// What time it is, by the store's clock.
     #[must_use]
     pub fn now(&self) -> jiff::Timestamp {
-        forklore_core::event::to_micros(self.clock.now())
+        let now = self.clock.as_ref().map_or_else(|| self.store.now(), |clock| clock.now());
+        forklore_core::event::to_micros(now)
+    }
+
+    /// Random bits for an id.
+    fn random(&self) -> [u8; 10] {
+        self.clock.as_ref().map_or_else(|| SystemClock.random(), |clock| clock.random())
     }
 
     /// The header of a session that exists and was not deleted (SPEC 1).

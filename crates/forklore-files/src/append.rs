@@ -22,7 +22,8 @@ impl Folder {
         if let Some(earlier) = repetition(&session, append)? {
             return Ok(earlier);
         }
-        check_writer(&session.header, append.owner.as_deref(), append.now)?;
+        let now = self.clock.now();
+        check_writer(&session.header, append.owner.as_deref(), now)?;
         if let Some(expected) = append.expect.filter(|expected| *expected != head) {
             return Err(Error::Conflict { session: id.clone(), expected, head });
         }
@@ -35,7 +36,7 @@ impl Folder {
         append.events.iter().try_for_each(|event| tail.push(event))?;
         let lines = tail.lines;
         session.header.usage += append.usage;
-        session.header.updated = append.now;
+        session.header.updated = append.now.min(now);
         self.commit(&mut session, lines)?;
         let head_seq = session.header.head_seq();
         let (from_seq, to_seq) = (head.saturating_add(1).unsigned_abs(), head_seq.unsigned_abs());

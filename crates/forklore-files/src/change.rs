@@ -22,8 +22,8 @@ impl Folder {
             Change::Title(title) => header.title.clone_from(title),
             Change::Leaf(leaf) => header.leaf.clone_from(leaf),
             Change::CopyOf(copy_of) => header.copy_of.clone_from(copy_of),
-            Change::Hold { owner, expires, now } => {
-                header.lease = Some(hold(&old, owner, *expires, *now)?);
+            Change::Hold { owner, lasts } => {
+                header.lease = Some(hold(&old, owner, *lasts, self.clock.now())?);
             }
             Change::Release { owner } => {
                 if header.lease.take_if(|lease| lease.owner == *owner).is_none() {

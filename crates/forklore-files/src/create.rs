@@ -50,7 +50,11 @@ impl Folder {
     /// it is to have one.
     pub(crate) fn create(&self, new: &NewSession, staged: Option<&Staged>) -> Result<Header> {
         let parent = self.check_new(new)?;
-        let mut header = new.header(parent.as_ref().map(|parent| &parent.header), <_>::default());
+        let mut header = new.header(
+            parent.as_ref().map(|parent| &parent.header),
+            <_>::default(),
+            self.clock.now(),
+        );
         self.check_label(&header.root_id, &new.label, &new.id)?;
         let mut open = OpenCalls::default();
         let mut ancestry = Ancestry::default();

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use forklore_core::SessionId;
+use forklore_store::clock::StoreClock;
 use forklore_store::disk::{folder_of, os};
 use forklore_store::feed::What;
 use forklore_store::{Error, Result};
@@ -26,6 +27,7 @@ pub(crate) struct Folder {
     poisoned: OnceLock<String>,
     /// What a step over several files will have made durable, once it is done.
     later: Option<Mutex<Vec<Mark>>>,
+    pub(crate) clock: StoreClock,
     pub(crate) feed: Feed,
     /// The writes of a step over several files, which are done when it is.
     under_way: Mutex<Vec<Write>>,
@@ -44,13 +46,15 @@ impl Folder {
     pub(crate) fn new(fs: Arc<dyn Fs>, layout: Layout) -> Self {
         let (poisoned, under_way, later) = <_>::default();
         let feed = Feed::at(&layout);
-        Self { fs, layout, poisoned, later, feed, under_way }
+        let clock = StoreClock::default();
+        Self { fs, layout, poisoned, later, clock, feed, under_way }
     }
 
     /// The same folder over another file system, on which nothing is durable before it is done.
     pub(crate) fn over(&self, fs: Arc<dyn Fs>) -> Self {
         let (layout, feed) = (self.layout.clone(), self.feed.clone());
-        Self { later: Some(Mutex::default()), feed, ..Self::new(fs, layout) }
+        let clock = self.clock.clone();
+        Self { later: Some(Mutex::default()), clock, feed, ..Self::new(fs, layout) }
     }
 
     /// Tells those who follow that a session is about to be written to. They look at it when what

@@ -28,6 +28,10 @@ impl Store for FilesStore {
         }
     }
 
+    fn now(&self) -> Timestamp {
+        self.folder().clock.now()
+    }
+
     fn commit(&self, transaction: Transaction) -> Result<Committed> {
         check_attachments(Some(self.attachments()), &transaction.attachments)?;
         self.commit_transaction(&transaction)
@@ -94,7 +98,7 @@ impl Store for FilesStore {
         Ok(self.index()?.places(source.0))
     }
 
-    fn gc(&self, _now: Timestamp) -> Result<Collected> {
+    fn gc(&self) -> Result<Collected> {
         let (_turn, folder) = self.alone()?;
         let index = self.index()?;
         folder.collect(&index)

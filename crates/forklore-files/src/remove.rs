@@ -18,10 +18,11 @@ impl Folder {
     /// there are any.
     pub(crate) fn delete(&self, index: Option<&Index>, removal: &Removal) -> Result<Removed> {
         let Removal { sessions: ids, children, now } = removal;
-        let (children, now) = (*children, *now);
+        let here = self.clock.now();
+        let (children, now) = (*children, (*now).min(here));
         let found = self.survey()?;
         for id in ids {
-            self.check_removable(id, ids, &found.sessions, children, now)?;
+            self.check_removable(id, ids, &found.sessions, children, here)?;
         }
         let mut removed = Removed::default();
         for id in ids {

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use forklore_store::attachments::AttachmentFolder;
+use forklore_store::clock::StoreClock;
 use forklore_store::disk::{self, Gate, Passed, Turn, limits, os};
 use forklore_store::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -102,6 +103,13 @@ impl FilesStore {
     #[must_use]
     pub fn attachments(&self) -> Arc<AttachmentFolder> {
         self.attachments.clone()
+    }
+
+    /// The same store at another time: for tests.
+    #[must_use]
+    pub fn with_clock(mut self, clock: StoreClock) -> Self {
+        self.folder.clock = clock;
+        self
     }
 
     /// The folder.

@@ -35,7 +35,7 @@ pub(crate) fn append(tx: &WriteTx<'_>, id: &SessionId, append: &Append) -> Resul
     if let Some(earlier) = repetition(tx, &session, append)? {
         return Ok(earlier);
     }
-    check_writer(header, append.owner.as_deref(), append.now)?;
+    check_writer(header, append.owner.as_deref(), tx.now)?;
     if let Some(expected) = append.expect.filter(|expected| *expected != head) {
         return Err(Error::Conflict { session: id.clone(), expected, head }.into());
     }
@@ -47,8 +47,9 @@ pub(crate) fn append(tx: &WriteTx<'_>, id: &SessionId, append: &Append) -> Resul
     }
     append.events.iter().try_for_each(|event| tail.push(event))?;
     session.header.usage += append.usage;
-    session.fresh_until = fresh_until(&session, append.now);
-    session.header.updated = append.now;
+    let updated = append.now.min(tx.now);
+    session.fresh_until = fresh_until(&session, updated);
+    session.header.updated = updated;
     tail.close(tx, &mut session)?;
     let head_seq = session.header.head_seq();
     let (from_seq, to_seq) = (head.saturating_add(1).unsigned_abs(), head_seq.unsigned_abs());

@@ -48,8 +48,8 @@ pub(crate) fn change(tx: &WriteTx<'_>, id: &SessionId, change: &Change) -> Resul
             };
             feed::update(tx, &mut session, What::Changed, sql, &[&id, &index])?;
         }
-        Change::Hold { owner, expires, now } => {
-            let lease = hold(&session.header, owner, *expires, *now)?;
+        Change::Hold { owner, lasts } => {
+            let lease = hold(&session.header, owner, *lasts, tx.now)?;
             set_lease(tx, session, Some(lease))?;
         }
         Change::Release { owner } => {

@@ -42,7 +42,8 @@ pub(crate) fn create(
         (Some(parent), Some(from)) => inherit(tx, new, parent, from, staged)?,
         _ => Inheritance::default(),
     };
-    let header = new.header(parent.as_ref().map(|parent| &parent.header), inheritance.counts);
+    let header =
+        new.header(parent.as_ref().map(|parent| &parent.header), inheritance.counts, tx.now);
     let mut tail = Tail::behind(sid, inheritance.counts, inheritance.open);
     let mut events = new.events.as_slice();
     if let (Some(_), [fork, rest @ ..]) = (&parent, events) {
@@ -54,7 +55,7 @@ pub(crate) fn create(
         sid,
         root,
         parent: parent.map(|parent| parent.sid),
-        fresh_until: new.created,
+        fresh_until: header.created,
         kept_to: None,
         note_sum: None,
         written: Written::created(tx.number),

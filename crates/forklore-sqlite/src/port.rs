@@ -28,6 +28,10 @@ impl Store for SqliteStore {
         }
     }
 
+    fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
     fn commit(&self, transaction: Transaction) -> Result<Committed> {
         check_attachments(Some(self.attachments()), &transaction.attachments)?;
         transaction::commit(self, transaction)
@@ -82,7 +86,7 @@ impl Store for SqliteStore {
         self.read_with("reading", |conn| sources::places(conn, source).map(Some))
     }
 
-    fn gc(&self, _now: Timestamp) -> Result<Collected> {
+    fn gc(&self) -> Result<Collected> {
         maintenance::gc(self)
     }
 

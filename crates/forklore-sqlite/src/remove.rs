@@ -28,11 +28,12 @@ pub(crate) fn remove(
     children: Children,
     now: Timestamp,
 ) -> Result<Removed> {
+    let now = now.min(tx.now);
     let set: HashSet<&str> = ids.iter().map(SessionId::as_str).collect();
     let mut sessions = Vec::with_capacity(ids.len());
     for id in ids {
         let session = session::any(tx, id)?;
-        if let Some(lease) = session.header.held_against(None, now) {
+        if let Some(lease) = session.header.held_against(None, tx.now) {
             return Err(Error::Held { session: id.clone(), owner: lease.owner.clone() }.into());
         }
         if children == Children::Refuse && session.header.deleted.is_none() {

@@ -21,6 +21,7 @@ use std::sync::{Arc, Mutex};
 
 use forklore_store::Result;
 use forklore_store::attachments::AttachmentFolder;
+use forklore_store::clock::StoreClock;
 use forklore_store::disk::fs::Fs;
 use forklore_store::disk::{Gate, Turn, beside, os};
 use forklore_store::feed::{Bell, Watch};
@@ -65,6 +66,7 @@ pub struct SqliteStore {
     writer: Mutex<Writer>,
     known: Known,
     attachments: Arc<AttachmentFolder>,
+    pub(crate) clock: StoreClock,
     // Last: until the connections are closed.
     held: Held,
 }
@@ -157,6 +159,7 @@ impl SqliteStore {
             readers,
             known: Known::default(),
             attachments,
+            clock: StoreClock::default(),
             held,
         }
     }
@@ -185,6 +188,12 @@ impl SqliteStore {
         let (path, read_only) = (self.attachments.path().to_owned(), self.options.read_only);
         let attachments = AttachmentFolder::on(fs, path, read_only).into();
         Self { attachments, ..self }
+    }
+
+    /// The same store at another time: for tests.
+    #[must_use]
+    pub fn with_clock(self, clock: StoreClock) -> Self {
+        Self { clock, ..self }
     }
 
     /// The bytes of all values that this handle has written into rows so far, for measurements.
@@ -262,7 +271,7 @@ impl SqliteStore {
         let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
         migrate::check(&tx, &self.path)?;
         let (number, left) = lock(&self.numbers).take(&tx)?;
-        let tx = WriteTx::new(tx, &self.bound, self.options.chunk_events, number);
+        let tx = WriteTx::new(tx, &self.bound, self.options.chunk_events, number, self.clock.now());
         let value = step(&tx)?;
         tx.commit()?;
         *lock(&self.numbers) = left;

@@ -3,6 +3,7 @@
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use jiff::Timestamp;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ToSql, Transaction};
 
@@ -16,6 +17,8 @@ pub(crate) struct WriteTx<'c> {
     pub(crate) chunk_events: u64,
     /// Its number in the feed.
     pub(crate) number: u64,
+    /// When it began, by the store's clock.
+    pub(crate) now: Timestamp,
 }
 
 impl Deref for WriteTx<'_> {
@@ -31,9 +34,10 @@ impl<'c> WriteTx<'c> {
         bound: &'c AtomicU64,
         chunk_events: u8,
         number: u64,
+        now: Timestamp,
     ) -> Self {
         let chunk_events = u64::from(chunk_events).clamp(1, POSITIONS);
-        Self { transaction, bound, chunk_events, number }
+        Self { transaction, bound, chunk_events, number, now }
     }
 
     /// Runs a statement that writes, prepared once per connection; the answer is the number of

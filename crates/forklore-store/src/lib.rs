@@ -5,6 +5,7 @@
 //! methods of [`Store`]. The crate `forklore-conformance` holds the contract as tests.
 
 pub mod attachments;
+pub mod clock;
 pub mod disk;
 pub mod error;
 pub mod feed;

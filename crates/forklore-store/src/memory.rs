@@ -21,6 +21,7 @@ pub use self::attachments::MemoryAttachments;
 use self::sources::HeldSource;
 use self::state::State;
 use crate::attachments::Attachments;
+use crate::clock::StoreClock;
 use crate::error::Result;
 use crate::feed::wait_for;
 use crate::port::{
@@ -35,11 +36,12 @@ use crate::sources::{FindSource, Place, Range, RecordKey, Source, SourceId};
 pub struct MemoryStore {
     state: Mutex<State>,
     attachments: Option<Arc<MemoryAttachments>>,
+    clock: StoreClock,
 }
 
 impl Default for MemoryStore {
     fn default() -> Self {
-        Self { state: Mutex::default(), attachments: Some(Arc::default()) }
+        Self { state: Mutex::default(), attachments: Some(Arc::default()), clock: <_>::default() }
     }
 }
 
@@ -48,6 +50,12 @@ impl MemoryStore {
     #[must_use]
     pub fn without_attachments() -> Self {
         Self { attachments: None, ..Self::default() }
+    }
+
+    /// The same store at another time: for tests.
+    #[must_use]
+    pub fn with_clock(self, clock: StoreClock) -> Self {
+        Self { clock, ..self }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -61,9 +69,13 @@ impl Store for MemoryStore {
         Capabilities { sources, maintenance, attachments, ..Capabilities::default() }
     }
 
+    fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
     fn commit(&self, transaction: Transaction) -> Result<Committed> {
         check_attachments(self.attachments(), &transaction.attachments)?;
-        self.state().commit(transaction)
+        self.state().commit(transaction, self.clock.now())
     }
 
     fn header(&self, id: &SessionId) -> Result<Header> {
@@ -131,7 +143,7 @@ impl Store for MemoryStore {
     }
 
     /// Nothing is left to give back: a deleted session's history goes with it.
-    fn gc(&self, _now: Timestamp) -> Result<Collected> {
+    fn gc(&self) -> Result<Collected> {
         Ok(Collected::default())
     }
 

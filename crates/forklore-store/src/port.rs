@@ -24,6 +24,7 @@ pub use transaction::{Committed, Removal, Transaction, Write, Written};
 pub use write::{Append, Appended, Beginning, Change, Changed, Children, NewSession, Removed};
 
 use crate::attachments::Attachments;
+use crate::clock::StoreClock;
 use crate::error::{Error, Result};
 use crate::sources::{FindSource, Place, Range, RecordKey, Source, SourceId, SourceStep};
 
@@ -47,6 +48,12 @@ pub struct Capabilities {
 pub trait Store: Send + Sync {
     /// What the store can do beyond the base of the contract; always the same.
     fn capabilities(&self) -> Capabilities;
+
+    /// What time it is by the store's own clock. It decides who holds a lease, whatever time its
+    /// callers have, and nothing is recorded as later than it says.
+    fn now(&self) -> Timestamp {
+        StoreClock::default().now()
+    }
 
     /// Takes all writes of the transaction in one step, in order, or none of them. They are durable
     /// when it returns (SPEC 9). Each write sees those before it.
@@ -143,8 +150,7 @@ pub trait Store: Send + Sync {
     ///
     /// # Errors
     /// `Locked`, `Io`, `Unsupported` without the capability `maintenance`.
-    fn gc(&self, now: Timestamp) -> Result<Collected> {
-        let _ = now;
+    fn gc(&self) -> Result<Collected> {
         Err(no_maintenance())
     }
 

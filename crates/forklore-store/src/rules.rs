@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
+use forklore_core::header::LONGEST_LEASE;
 use forklore_core::{AttachmentId, Counts, Header, Lease, Tombstone};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::attachments::Attachments;
 use crate::error::{Error, Result};
@@ -12,9 +13,10 @@ use crate::port::{Cursor, Filter, NewSession, Write};
 use crate::sources::SourceSession;
 
 impl NewSession {
-    /// The header of the session before its own events are counted.
+    /// The header of the session before its own events are counted; `now` is the store's time.
     #[must_use]
-    pub fn header(&self, parent: Option<&Header>, inherited: Counts) -> Header {
+    pub fn header(&self, parent: Option<&Header>, inherited: Counts, now: Timestamp) -> Header {
+        let created = self.created.min(now);
         let from = self.from.as_ref();
         Header {
             id: self.id.clone(),
@@ -37,8 +39,8 @@ impl NewSession {
             metadata: self.metadata.clone(),
             config: self.config.clone(),
             dialect: self.dialect.clone(),
-            created: self.created,
-            updated: self.created,
+            created,
+            updated: created,
             depth: parent.map_or(0, |parent| parent.depth + 1),
             lease: None,
             detached: false,
@@ -103,12 +105,13 @@ pub fn check_writer(header: &Header, owner: Option<&str>, now: Timestamp) -> Res
 ///
 /// # Errors
 /// `Held` while it is another's (SPEC 9).
-pub fn hold(header: &Header, owner: &str, expires: Timestamp, now: Timestamp) -> Result<Lease> {
+pub fn hold(header: &Header, owner: &str, lasts: SignedDuration, now: Timestamp) -> Result<Lease> {
     if let Some(lease) = header.held_against(Some(owner), now) {
         return Err(Error::Held { session: header.id.clone(), owner: lease.owner.clone() });
     }
     let renewed = header.held_against(None, now).map(|lease| lease.began_at);
     let began_at = renewed.unwrap_or_else(|| header.head_seq());
+    let expires = now.saturating_add(lasts.min(LONGEST_LEASE)).unwrap_or(now);
     Ok(Lease { owner: owner.into(), expires, began_at })
 }
 

@@ -29,7 +29,6 @@ use forklore::store::port::{
 use forklore::store::{Error as StoreError, Result};
 use forklore_conformance::{CASES, Directory, Factory, Handle, run};
 use forklore_sqlite::{Options, SqliteStore};
-use jiff::Timestamp;
 
 /// A store whose changes leave a trail.
 struct Audited<S> {
@@ -94,8 +93,8 @@ impl<S: Store> Store for Audited<S> {
         self.inner.attachments()
     }
 
-    fn gc(&self, now: Timestamp) -> Result<Collected> {
-        self.inner.gc(now)
+    fn gc(&self) -> Result<Collected> {
+        self.inner.gc()
     }
 
     fn store_bytes(&self) -> Result<u64> {

@@ -96,7 +96,7 @@ impl<'a> Caller<'a> {
                 let label = label.parse().expect("a label");
                 store.change(&id(session), &Change::Label(label)).map(|_| Answer::Done)
             }
-            Call::Collect => store.gc(now()).map(|_| Answer::Done),
+            Call::Collect => store.gc().map(|_| Answer::Done),
             Call::Import { path } => {
                 let imported = import(&self.opened.engine, Path::new(path));
                 return imported.map_or_else(|error| Answer::refused(&error), |()| Answer::Done);

@@ -172,9 +172,8 @@ impl Scene {
         let detached = self.fork("golden-main", "golden-detached", "turn:2", |_| {})?;
         self.engine.detach(&detached)?;
         self.say(&detached, 1)?;
-        let (now, owner) = (self.engine.now(), "runtime-1".to_owned());
-        let expires = Timestamp::from_second(NOW + 86_400).unwrap_or_default();
-        self.engine.store().change(&detached, &Change::Hold { owner, expires, now })?;
+        let (owner, lasts) = ("runtime-1".to_owned(), jiff::SignedDuration::from_hours(24));
+        self.engine.store().change(&detached, &Change::Hold { owner, lasts })?;
         let delegate = self.fork("golden-main", "golden-delegate", "turn:1", |fork| {
             fork.kind = SessionKind::Delegate;
         })?;

@@ -7,6 +7,7 @@ use forklore::Engine;
 use forklore_conformance::Handle;
 use forklore_files::FilesStore;
 use forklore_sqlite::SqliteStore;
+use forklore_store::clock::StoreClock;
 use forklore_store::{Result, Store};
 use serde::{Deserialize, Serialize};
 
@@ -35,12 +36,23 @@ impl Kind {
     /// # Errors
     /// Those of the store.
     pub fn open(self, dir: &Path) -> Result<Opened> {
+        self.open_at(dir, StoreClock::default())
+    }
+
+    /// The same with another clock.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn open_at(self, dir: &Path, clock: StoreClock) -> Result<Opened> {
         match self {
             Self::Sqlite => {
                 let store = SqliteStore::open(&dir.join("store.db"), Default::default())?;
-                Ok(Opened::new(store))
+                Ok(Opened::new(store.with_clock(clock)))
             }
-            Self::Files => Ok(Opened::new(FilesStore::open(dir, Default::default())?)),
+            Self::Files => {
+                let store = FilesStore::open(dir, Default::default())?;
+                Ok(Opened::new(store.with_clock(clock)))
+            }
         }
     }
 

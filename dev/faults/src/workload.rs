@@ -35,7 +35,7 @@ pub enum Step {
     /// Reads the file on.
     Commit(Box<Transaction>),
     /// Gives space back.
-    Collect(Timestamp),
+    Collect,
     /// Reads a history.
     Read(SessionId),
     /// Keeps bytes.
@@ -87,7 +87,7 @@ impl Step {
                 _ => None,
             }),
             Self::Remove(..)
-            | Self::Collect(_)
+            | Self::Collect
             | Self::Read(_)
             | Self::Put(_)
             | Self::Get(_)
@@ -110,7 +110,7 @@ impl Step {
             Self::Change(id, change) => drop(store.change(id, change)?),
             Self::Remove(ids, now) => drop(store.remove(ids, Children::Keep, *now)?),
             Self::Commit(all) => drop(store.commit(at_home(all, store)?)?),
-            Self::Collect(now) => drop(store.gc(*now)?),
+            Self::Collect => drop(store.gc()?),
             Self::Read(id) => drop(picture::log(store, id)?),
             Self::Put(bytes) => drop(kept_by(store).put(&mut bytes.as_slice(), u64::MAX)?),
             Self::Get(id) => kept::get(store, id)?,

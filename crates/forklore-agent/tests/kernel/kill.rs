@@ -15,6 +15,7 @@ use forklore_agent::{Kernel, Status};
 use forklore_core::{ErrorKind, SessionId};
 use forklore_engine::{Clock, Engine, Fork, SystemClock};
 use forklore_sqlite::{Options, SqliteStore};
+use forklore_store::clock::StoreClock;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::scripted::{Act, Scripted, calls, end, says};
@@ -37,6 +38,13 @@ impl Clock for Later {
 
 fn engine(store: &Path) -> Engine {
     Engine::new(Arc::new(SqliteStore::open(store, Options::default()).unwrap()))
+}
+
+/// An engine, and a store below it, twenty seconds later.
+fn later(store: &Path) -> Engine {
+    let store = SqliteStore::open(store, Options::default()).unwrap();
+    let store = store.with_clock(StoreClock::new(|| Later.now()));
+    Engine::new(Arc::new(store)).with_clock(Arc::new(Later))
 }
 
 fn id() -> SessionId {
@@ -122,10 +130,9 @@ async fn kill_at_every_point_of_a_turn() {
 }
 
 async fn goes_on(store: &Path, at: usize) {
-    let engine = engine(store);
     // Where the system tells that the process is gone, nobody waits for its lease to run out.
     let known = cfg!(target_os = "linux");
-    let engine = if known { engine } else { engine.with_clock(Arc::new(Later)) };
+    let engine = if known { engine(store) } else { later(store) };
     let world = World::over(engine);
     let engine = world.kernel.engine();
     assert_eq!(engine.verify(None).unwrap().problems, [], "killed at {at}");

@@ -8,6 +8,7 @@ use forklore_agent::notify::Name;
 use forklore_agent::{AgentSession, Error, Status};
 use forklore_core::ErrorKind;
 use forklore_engine::{Clock, Engine, Fork, SystemClock};
+use forklore_store::clock::StoreClock;
 use forklore_store::memory::MemoryStore;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
@@ -31,7 +32,9 @@ impl Clock for Hand {
 
 fn shared() -> (World, World, Arc<Hand>) {
     let clock = Arc::new(Hand::default());
-    let engine = Engine::new(Arc::new(MemoryStore::default())).with_clock(clock.clone());
+    let at = clock.clone();
+    let store = MemoryStore::default().with_clock(StoreClock::new(move || at.now()));
+    let engine = Engine::new(Arc::new(store)).with_clock(clock.clone());
     (World::over(engine.clone()), World::over(engine), clock)
 }
 

@@ -48,7 +48,8 @@ pub(super) fn a61_the_header_holds_what_was_said(scene: &Scene<'_>) {
     assert_eq!((header.own_events, header.counts.kept), (2, 1));
     let bytes: usize = new.events.iter().map(|event| event.data.get().len()).sum();
     assert_eq!(header.own_bytes, bytes as u64);
-    let said = NewSession { from: None, ..new }.header(None, Counts::default());
+    let created = new.created;
+    let said = NewSession { from: None, ..new }.header(None, Counts::default(), created);
     let counted = forklore_core::Header {
         counts: header.counts,
         own_events: header.own_events,

@@ -2,8 +2,8 @@
 
 use forklore_core::{Data, Tombstone};
 
-use crate::events::{at_tick, rich, turns, usage, user};
-use crate::scene::{Scene, forward, id, label, refused};
+use crate::events::{rich, turns, usage, user};
+use crate::scene::{LONG, Scene, forward, id, label, refused};
 use forklore_store::error::Error;
 use forklore_store::port::{At, Change, Children, Filter, NewSession, Removed};
 
@@ -141,7 +141,7 @@ pub(super) fn a52_a_deleted_session_answers_nothing(scene: &Scene<'_>) {
     refused(scene.store().change(&id("a"), &Change::Label(label("x"))), &deleted);
     refused(scene.store().change(&id("a"), &Change::Title(None)), &deleted);
     refused(scene.store().change(&id("a"), &Change::Detach), &deleted);
-    refused(scene.hold("a", "run", scene.clock.now()), &deleted);
+    refused(scene.hold("a", "run", LONG), &deleted);
 }
 
 pub(super) fn a52_deleting_again_is_harmless(scene: &Scene<'_>) {
@@ -171,7 +171,7 @@ pub(super) fn one_held_session_keeps_all_of_the_set(scene: &Scene<'_>) {
     scene.fork("b", "c", 4, vec![]);
     let all = ["c", "b", "a"];
     for held in all {
-        scene.hold(held, "run1", at_tick(1_000_000)).unwrap();
+        scene.hold(held, "run1", LONG).unwrap();
         let before = all.map(|session| (scene.header(session), scene.log(session)));
         let error = Error::Held { session: id(held), owner: "run1".into() };
         refused(scene.remove(&all, Children::Refuse), &error);

@@ -2,9 +2,9 @@
 
 use forklore_core::Strategy;
 
-use crate::events::{asks, at_tick, result, turns, user};
+use crate::events::{asks, result, turns, user};
 use crate::race::race;
-use crate::scene::{Scene, id, label, refused};
+use crate::scene::{LONG, Scene, id, label, refused};
 use forklore_store::error::Error;
 use forklore_store::port::{Append, At, Change, Filter, Store};
 
@@ -30,7 +30,7 @@ pub(super) fn a57_everything_is_there_again(scene: &mut Scene<'_>) {
     scene.change("c", &Change::Label(label("renamed")));
     scene.change("a", &Change::Title(Some("titled".into())));
     scene.change("a", &Change::Leaf(Some(id("c"))));
-    scene.hold("c", "run", at_tick(999_999)).unwrap();
+    scene.hold("c", "run", LONG).unwrap();
     let before = everything(scene);
     assert_eq!(before.len(), 6);
     for _ in 0..3 {

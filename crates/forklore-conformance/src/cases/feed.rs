@@ -5,9 +5,9 @@ use forklore_store::Error;
 use forklore_store::port::{Change, Children, Mark, Since};
 
 use super::following::{Follower, LONG, NO_TIME, SHORT};
-use crate::events::{at_tick, turns, user};
+use crate::events::{turns, user};
 use crate::race::race;
-use crate::scene::{Scene, id, label};
+use crate::scene::{self, Scene, id, label};
 
 pub(super) fn a_reader_that_begins_gets_every_living_session_once(scene: &Scene<'_>) {
     scene.root("a", turns(2));
@@ -156,7 +156,7 @@ pub(super) fn labels_titles_leases_and_detaches_are_changes(scene: &Scene<'_>) {
     assert_eq!(changed(), (1, true));
     scene.change("a", &Change::Leaf(Some(id("b"))));
     assert_eq!(changed(), (1, true));
-    scene.hold("b", "run", at_tick(999_999)).unwrap();
+    scene.hold("b", "run", scene::LONG).unwrap();
     assert_eq!(changed(), (1, true));
     scene.change("b", &Change::Release { owner: "run".into() });
     assert_eq!(changed(), (1, true));

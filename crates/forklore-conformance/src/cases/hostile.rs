@@ -4,7 +4,7 @@ use forklore_core::Data;
 use forklore_core::workspace::Workspace;
 
 use crate::events::{Draft, turns, user};
-use crate::scene::{Scene, id, label};
+use crate::scene::{LONG, Scene, id, label};
 use forklore_store::port::{At, Change, NewSession};
 
 const TEXTS: [&str; 8] = [
@@ -83,8 +83,7 @@ pub(super) fn a43_header_texts_are_kept_as_they_are(scene: &Scene<'_>) {
 pub(super) fn a43_owners_of_leases_are_kept_as_they_are(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     for text in TEXTS {
-        let expires = crate::events::at_tick(9_999_999);
-        let lease = scene.hold("a", text, expires).unwrap().header.lease;
+        let lease = scene.hold("a", text, LONG).unwrap().header.lease;
         assert_eq!(lease.map(|lease| lease.owner).as_deref(), Some(text));
         scene.change("a", &Change::Release { owner: text.into() });
     }

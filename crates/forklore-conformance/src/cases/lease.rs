@@ -1,15 +1,13 @@
 //! Who runs a session may write to it; the others wait, or fork.
 
 use forklore_core::Lease;
-use forklore_core::header::Strategy;
+use forklore_core::header::{LONGEST_LEASE, Strategy};
+use jiff::SignedDuration;
 
-use crate::events::{at_tick, turns, user};
-use crate::scene::{Scene, id, label, refused};
+use crate::events::{turns, user};
+use crate::scene::{LONG, Scene, id, label, refused};
 use forklore_store::error::Error;
-use forklore_store::port::{Append, Change, Children};
-
-/// Later than any moment of a test's clock.
-const FAR: u64 = 1_000_000;
+use forklore_store::port::{Append, Change, Children, NewSession};
 
 fn held(owner: &str) -> Error {
     Error::Held { session: id("a"), owner: owner.into() }
@@ -23,63 +21,112 @@ fn by(scene: &Scene<'_>, owner: Option<&str>) -> Append {
     Append { owner: owner.map(str::to_owned), ..scene.appending(vec![user("more")]) }
 }
 
+/// Whether the lease is this one, to end after as long as it was taken for.
+#[track_caller]
+fn assert_lease(scene: &Scene<'_>, lease: Option<&Lease>, owner: &str, began_at: i64) {
+    let lease = lease.expect("a lease");
+    assert_eq!((&*lease.owner, lease.began_at), (owner, began_at));
+    let left = lease.expires.duration_since(scene.store().now());
+    assert!(left > LONG - SignedDuration::from_mins(10) && left <= LONG, "{left:?}");
+}
+
 pub(super) fn a56_a_lease_says_where_the_turn_began(scene: &Scene<'_>) {
     scene.root("a", turns(1));
-    let changed = scene.hold("a", "run1", at_tick(FAR)).unwrap();
-    let lease = Lease { owner: "run1".into(), expires: at_tick(FAR), began_at: 1 };
-    assert_eq!(changed.header.lease, Some(lease.clone()));
-    assert_eq!(scene.header("a").lease, Some(lease));
+    let changed = scene.hold("a", "run1", LONG).unwrap();
+    assert_lease(scene, changed.header.lease.as_ref(), "run1", 1);
+    assert_eq!(scene.header("a").lease, changed.header.lease);
 }
 
 pub(super) fn a56_renewing_keeps_where_the_turn_began(scene: &Scene<'_>) {
     scene.root("a", turns(1));
-    scene.hold("a", "run1", at_tick(FAR)).unwrap();
+    scene.hold("a", "run1", SignedDuration::from_mins(20)).unwrap();
     scene.store().append(&id("a"), by(scene, Some("run1"))).unwrap();
-    let renewed = scene.hold("a", "run1", at_tick(FAR + 5)).unwrap().header.lease;
-    assert_eq!(
-        renewed,
-        Some(Lease { owner: "run1".into(), expires: at_tick(FAR + 5), began_at: 1 })
-    );
+    let renewed = scene.hold("a", "run1", LONG).unwrap().header.lease;
+    assert_lease(scene, renewed.as_ref(), "run1", 1);
 }
 
 pub(super) fn a55_others_may_not_write_while_it_is_held(scene: &Scene<'_>) {
     scene.root("a", turns(1));
-    scene.hold("a", "run1", at_tick(FAR)).unwrap();
+    scene.hold("a", "run1", LONG).unwrap();
     refused(scene.store().append(&id("a"), by(scene, None)), &held("run1"));
     refused(scene.store().append(&id("a"), by(scene, Some("run2"))), &lost("run2"));
-    refused(scene.hold("a", "run2", at_tick(FAR)), &held("run1"));
+    refused(scene.hold("a", "run2", LONG), &held("run1"));
     scene.store().append(&id("a"), by(scene, Some("run1"))).unwrap();
     assert_eq!(scene.texts("a"), ["q1", "a1", "more"]);
 }
 
 pub(super) fn a55_an_expired_lease_holds_nobody_off(scene: &Scene<'_>) {
     scene.root("a", turns(1));
-    scene.hold("a", "run1", at_tick(0)).unwrap();
+    scene.hold("a", "run1", SignedDuration::ZERO).unwrap();
     refused(scene.store().append(&id("a"), by(scene, Some("run1"))), &lost("run1"));
     scene.store().append(&id("a"), by(scene, None)).unwrap();
-    let taken = scene.hold("a", "run2", at_tick(FAR)).unwrap().header.lease;
-    assert_eq!(taken, Some(Lease { owner: "run2".into(), expires: at_tick(FAR), began_at: 2 }));
+    let taken = scene.hold("a", "run2", LONG).unwrap().header.lease;
+    assert_lease(scene, taken.as_ref(), "run2", 2);
 }
 
 pub(super) fn a55_a_lease_ends_at_the_moment_it_names(scene: &Scene<'_>) {
     scene.root("a", turns(1));
-    scene.hold("a", "run1", at_tick(FAR)).unwrap();
-    let at = |now| Append { now, ..by(scene, None) };
-    refused(scene.store().append(&id("a"), at(at_tick(FAR - 1))), &held("run1"));
-    scene.store().append(&id("a"), at(at_tick(FAR))).unwrap();
+    let short = SignedDuration::from_millis(300);
+    let lease = scene.hold("a", "run1", short).unwrap().header.lease.expect("a lease");
+    let mut refusals = 0;
+    while let Err(error) = scene.store().append(&id("a"), by(scene, None)) {
+        assert_eq!(format!("{error:?}"), format!("{:?}", held("run1")));
+        refusals += 1;
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    assert!(scene.store().now() >= lease.expires, "it ended early, after {refusals} refusals");
+}
+
+pub(super) fn a_writer_whose_clock_is_a_day_wrong_keeps_and_breaks_no_lease(scene: &Scene<'_>) {
+    let day = SignedDuration::from_hours(24);
+    for (name, now) in [("late", scene.store().now() - day), ("early", scene.store().now() + day)] {
+        scene.root(name, turns(1));
+        let skewed = |owner: Option<&str>| Append { now, ..by(scene, owner) };
+        let append = |owner: Option<&str>| scene.store().append(&id(name), skewed(owner));
+        // Another's lease holds.
+        scene.hold(name, "run1", LONG).unwrap();
+        let held = Error::Held { session: id(name), owner: "run1".into() };
+        refused(append(None), &held);
+        refused(scene.remove_at(&[name], now), &held);
+        append(Some("run1")).unwrap();
+        // One that ran out is nobody's.
+        scene.hold(name, "run1", SignedDuration::ZERO).unwrap();
+        let lost = Error::LeaseLost { session: id(name), owner: "run1".into() };
+        refused(append(Some("run1")), &lost);
+        append(None).unwrap();
+    }
+}
+
+pub(super) fn no_lease_is_longer_than_a_day(scene: &Scene<'_>) {
+    scene.root("a", turns(1));
+    let ten_years = SignedDuration::from_hours(10 * 365 * 24);
+    let lease = scene.hold("a", "run1", ten_years).unwrap().header.lease.expect("a lease");
+    assert!(lease.expires.duration_since(scene.store().now()) <= LONGEST_LEASE);
+}
+
+pub(super) fn nothing_is_recorded_as_later_than_the_stores_time(scene: &Scene<'_>) {
+    let later = scene.store().now() + SignedDuration::from_hours(24);
+    let new = NewSession { created: later, ..scene.draft("a", turns(1)) };
+    let made = scene.store().create(new).unwrap();
+    assert!(made.created <= scene.store().now() && made.updated == made.created);
+    scene.store().append(&id("a"), Append { now: later, ..by(scene, None) }).unwrap();
+    assert!(scene.header("a").updated <= scene.store().now());
+    scene.remove_at(&["a"], later).unwrap();
+    let gone = scene.header("a").deleted.expect("a tombstone");
+    assert!(gone.deleted <= scene.store().now());
 }
 
 pub(super) fn a56_taking_it_again_begins_a_turn(scene: &Scene<'_>) {
     scene.root("a", turns(1));
-    scene.hold("a", "run1", at_tick(0)).unwrap();
+    scene.hold("a", "run1", SignedDuration::ZERO).unwrap();
     scene.append("a", turns(1));
-    let taken = scene.hold("a", "run1", at_tick(FAR)).unwrap().header.lease;
+    let taken = scene.hold("a", "run1", LONG).unwrap().header.lease;
     assert_eq!(taken.map(|lease| lease.began_at), Some(3));
 }
 
 pub(super) fn a55_release_gives_it_back(scene: &Scene<'_>) {
     scene.root("a", turns(1));
-    scene.hold("a", "run1", at_tick(FAR)).unwrap();
+    scene.hold("a", "run1", LONG).unwrap();
     let release =
         |owner: &str| scene.store().change(&id("a"), &Change::Release { owner: owner.into() });
     refused(release("run2"), &lost("run2"));
@@ -92,7 +139,7 @@ pub(super) fn a55_release_gives_it_back(scene: &Scene<'_>) {
 pub(super) fn a56_reading_fork_label_and_detach_work_while_held(scene: &Scene<'_>) {
     scene.root("a", turns(2));
     scene.fork("a", "b", 4, vec![]);
-    scene.hold("b", "run1", at_tick(FAR)).unwrap();
+    scene.hold("b", "run1", LONG).unwrap();
     scene.fork("b", "c", 2, vec![]);
     scene.copy("b", "d", 2, vec![]);
     scene.change("b", &Change::Label(label("running")));
@@ -106,20 +153,21 @@ pub(super) fn a56_reading_fork_label_and_detach_work_while_held(scene: &Scene<'_
 pub(super) fn a52_a_held_session_is_not_deleted(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     scene.root("z", turns(1));
-    scene.hold("a", "run1", at_tick(FAR)).unwrap();
+    scene.hold("a", "run1", LONG).unwrap();
     refused(scene.remove(&["z", "a"], Children::Keep), &held("run1"));
     assert_eq!(scene.texts("z"), ["q1", "a1"]);
-    let removed = scene.store().remove(&[id("a")], Children::Refuse, at_tick(FAR)).unwrap();
+    scene.hold("a", "run1", SignedDuration::ZERO).unwrap();
+    let removed = scene.remove(&["a"], Children::Refuse).unwrap();
     assert_eq!(removed.deleted, [id("a")]);
 }
 
 pub(super) fn a65_a_repetition_needs_no_lease(scene: &Scene<'_>) {
     scene.root("a", turns(1));
-    scene.hold("a", "run1", at_tick(FAR)).unwrap();
+    scene.hold("a", "run1", LONG).unwrap();
     let append = Append { expect: Some(1), ..by(scene, Some("run1")) };
     let first = scene.store().append(&id("a"), append.clone()).unwrap();
     scene.change("a", &Change::Release { owner: "run1".into() });
-    scene.hold("a", "run2", at_tick(FAR)).unwrap();
+    scene.hold("a", "run2", LONG).unwrap();
     let again = scene.store().append(&id("a"), append).unwrap();
     assert_eq!(
         (again.from_seq, again.to_seq, again.repeated),
@@ -129,7 +177,7 @@ pub(super) fn a65_a_repetition_needs_no_lease(scene: &Scene<'_>) {
 
 pub(super) fn a56_a_child_does_not_inherit_the_lease(scene: &Scene<'_>) {
     scene.root("a", turns(1));
-    scene.hold("a", "run1", at_tick(FAR)).unwrap();
+    scene.hold("a", "run1", LONG).unwrap();
     let child = scene.child_draft("a", "b", 2, Strategy::ShareV1, vec![]);
     assert_eq!(scene.store().create(child).unwrap().lease, None);
     scene.append("b", turns(1));

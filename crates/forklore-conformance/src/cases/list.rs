@@ -5,7 +5,7 @@ use forklore_core::header::Strategy;
 use forklore_core::workspace::Workspace;
 
 use crate::events::{at_tick, turns, user};
-use crate::scene::{Scene, id, label};
+use crate::scene::{LONG, Scene, id, label};
 use forklore_store::port::{Append, Cursor, Filter, NewSession};
 
 fn list(scene: &Scene<'_>, filter: &Filter) -> Vec<String> {
@@ -156,7 +156,7 @@ pub(super) fn a_list_gives_whole_headers(scene: &Scene<'_>) {
     let new = scene.child_draft("c", "e", 1, Strategy::ReplayV1, turns(2));
     scene.store().create(new).unwrap();
     scene.detach("c");
-    scene.hold("a", "run", at_tick(999)).unwrap();
+    scene.hold("a", "run", LONG).unwrap();
     for header in scene.store().sessions(&Filter::default(), None, 0).unwrap().all().unwrap() {
         assert_eq!(header, scene.header(header.id.as_str()));
     }

@@ -5,7 +5,7 @@ use crate::scene::Scene;
 use forklore_store::port::Children;
 
 fn collect(scene: &Scene<'_>) -> forklore_store::port::Collected {
-    scene.store().gc(scene.clock.now()).unwrap()
+    scene.store().gc().unwrap()
 }
 
 fn megabyte() -> Draft {

@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use forklore_core::Strategy;
 
-use crate::events::{at_tick, turns, usage, user};
+use crate::events::{turns, usage, user};
 use crate::race::race;
-use crate::scene::{Scene, id, label};
+use crate::scene::{LONG, Scene, id, label};
 use forklore_store::error::{Error, Result};
 use forklore_store::port::{Append, Change, Children};
 
@@ -112,7 +112,7 @@ pub(super) fn a64_of_two_equal_labels_one_wins(scene: &Scene<'_>) {
 pub(super) fn a55_of_two_runtimes_one_gets_the_lease(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     for _ in 0..ROUNDS {
-        let hold = |owner: &str| scene.hold("a", owner, at_tick(9_999_999));
+        let hold = |owner: &str| scene.hold("a", owner, LONG);
         let (won, told) = one_winner(race(|| hold("one"), || hold("two")));
         let owner = won.header.lease.unwrap().owner;
         let held = Error::Held { session: id("a"), owner: owner.clone() };

@@ -3,7 +3,7 @@
 use forklore_core::header::Strategy;
 
 use crate::events::{turns, user};
-use crate::scene::{Scene, id, label, refused};
+use crate::scene::{LONG, Scene, id, label, refused};
 use forklore_store::error::{Error, Result};
 use forklore_store::port::{
     Append, Appended, Change, Children, Committed, Filter, NewSession, Removal, Removed,
@@ -81,14 +81,7 @@ pub(super) fn each_write_sees_those_before_it(scene: &Scene<'_>) {
             create(fork),
             append(scene, "c", 3),
             change("c", Change::Label(label("other"))),
-            change(
-                "c",
-                Change::Hold {
-                    owner: "run1".into(),
-                    expires: scene.clock.now() + jiff::SignedDuration::from_hours(1),
-                    now: scene.clock.now(),
-                },
-            ),
+            change("c", Change::Hold { owner: "run1".into(), lasts: LONG }),
             change("c", Change::Release { owner: "run1".into() }),
             change("c", Change::Detach),
             remove(scene, &["a"]),

@@ -101,7 +101,7 @@ pub(super) fn moments_come_back_to_the_microsecond(scene: &Scene<'_>) {
 
 pub(super) fn headers_keep_moments_too(scene: &Scene<'_>) {
     for (number, text) in
-        ["0001-01-01T00:00:00.000001Z", "9999-12-30T21:59:59.999999Z"].iter().enumerate()
+        ["0001-01-01T00:00:00.000001Z", "2026-01-01T00:00:00.999999Z"].iter().enumerate()
     {
         let session = format!("s{number}");
         let moment: Timestamp = text.parse().unwrap();

@@ -26,6 +26,20 @@ pub(super) enum Answer {
     Refused(String),
 }
 
+impl Answer {
+    pub(super) fn changed(changed: Changed) -> Self {
+        Self::Changed(Box::new(Changed { header: timeless(changed.header), ..changed }))
+    }
+}
+
+/// The header without the time at which its lease ends, which is the store's own.
+pub(super) fn timeless(mut header: Header) -> Header {
+    if let Some(lease) = &mut header.lease {
+        lease.expires = Timestamp::UNIX_EPOCH;
+    }
+    header
+}
+
 impl Call {
     /// Whose logs the call may have touched.
     pub(super) fn touched(&self) -> Logs<'_> {
@@ -45,9 +59,7 @@ impl Call {
             Self::Append(session, append) => {
                 answer(store.append(session, append.clone()), Answer::Appended)
             }
-            Self::Change(session, change) => {
-                answer(store.change(session, change), |changed| Answer::Changed(Box::new(changed)))
-            }
+            Self::Change(session, change) => answer(store.change(session, change), Answer::changed),
             Self::Remove(sessions, children, now) => {
                 answer(store.remove(sessions, *children, *now), Answer::Removed)
             }

@@ -2,6 +2,7 @@
 
 use forklore_core::{Header, SessionId};
 
+use super::call::timeless;
 use super::model::{Model, Told};
 use crate::scene::{Scene, forward};
 use forklore_store::port::{At, Filter, Headers, Stored};
@@ -28,8 +29,9 @@ pub(super) fn compare(scene: &Scene<'_>, model: &Model, logs: Logs<'_>) -> Resul
         listed.into_iter().partition(|header| header.deleted.is_some());
     let (buried, living): (Vec<_>, Vec<_>) =
         model.sessions.iter().partition(|told| told.is_deleted());
-    let mut want: Vec<_> = living.iter().map(|told| told.header()).collect();
+    let mut want: Vec<_> = living.iter().map(|told| timeless(told.header())).collect();
     want.sort_by(|a, b| b.updated.cmp(&a.updated).then_with(|| a.id.cmp(&b.id)));
+    let listed: Vec<_> = listed.into_iter().map(timeless).collect();
     same("the list", &listed, &want)?;
     let mut buried: Vec<_> = buried.into_iter().map(Told::header).collect();
     dead.sort_by(|a, b| a.id.cmp(&b.id));
@@ -39,7 +41,7 @@ pub(super) fn compare(scene: &Scene<'_>, model: &Model, logs: Logs<'_>) -> Resul
     for told in living {
         if logs == Logs::All || logs == Logs::Of(told.id()) {
             let header = scene.store().header(told.id()).map_err(|error| error.to_string())?;
-            same("the header", &header, &told.header())?;
+            same("the header", &timeless(header), &timeless(told.header()))?;
             same("the log", &log(scene, told)?, &told.log())?;
         }
     }

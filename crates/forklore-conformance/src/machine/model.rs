@@ -14,6 +14,9 @@ use forklore_store::port::{
     Append, Appended, Change, Changed, Children, NewSession, Removed, Stored,
 };
 
+/// When the leases end that outlast the history.
+const NEVER: Timestamp = Timestamp::MAX;
+
 /// All sessions ever made, in the order they were made.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Model {
@@ -121,8 +124,8 @@ impl Told {
         }
     }
 
-    fn holder(&self, now: Timestamp) -> Option<&str> {
-        let lease = self.said.lease.as_ref().filter(|lease| lease.expires > now);
+    fn holder(&self) -> Option<&str> {
+        let lease = self.said.lease.as_ref().filter(|lease| lease.expires == NEVER);
         lease.map(|lease| lease.owner.as_str())
     }
 }
@@ -134,9 +137,7 @@ impl Model {
                 answer(self.create(new), |header| Answer::Created(Box::new(header)))
             }
             Call::Append(session, append) => answer(self.append(session, append), Answer::Appended),
-            Call::Change(session, change) => {
-                answer(self.change(session, change), |changed| Answer::Changed(Box::new(changed)))
-            }
+            Call::Change(session, change) => answer(self.change(session, change), Answer::changed),
             Call::Remove(sessions, children, now) => {
                 answer(self.remove(sessions, *children, *now), Answer::Removed)
             }
@@ -170,7 +171,7 @@ impl Model {
         if self.sessions.iter().any(|told| told.id().fold() == new.id.fold()) {
             return Err(Error::IdTaken(new.id.clone()));
         }
-        let mut said = new.header(None, Counts::default());
+        let mut said = new.header(None, Counts::default(), new.created);
         let mut prefix = Vec::new();
         if let Some(from) = &new.from {
             let parent = &self.sessions[self.living(&from.parent)?];
@@ -223,7 +224,7 @@ impl Model {
                 return Ok(answer(expected + 1, head, true));
             }
         }
-        match (told.holder(append.now), append.owner.as_deref()) {
+        match (told.holder(), append.owner.as_deref()) {
             (Some(holder), None) => {
                 return Err(Error::Held { session: session.clone(), owner: holder.into() });
             }
@@ -262,14 +263,15 @@ impl Model {
             Change::Title(title) => told.said.title = title.clone(),
             Change::Leaf(leaf) => told.said.leaf = leaf.clone(),
             Change::CopyOf(copy_of) => told.said.copy_of = copy_of.clone(),
-            Change::Hold { owner, expires, now } => {
-                let holder = told.holder(*now);
+            Change::Hold { owner, lasts } => {
+                let holder = told.holder();
                 if let Some(other) = holder.filter(|holder| holder != owner) {
                     return Err(Error::Held { session: session.clone(), owner: other.into() });
                 }
                 let began = told.said.lease.as_ref().map(|lease| lease.began_at);
                 let began_at = began.filter(|_| holder.is_some()).unwrap_or(head);
-                told.said.lease = Some(Lease { owner: owner.clone(), expires: *expires, began_at });
+                let expires = if lasts.is_zero() { Timestamp::MIN } else { NEVER };
+                told.said.lease = Some(Lease { owner: owner.clone(), expires, began_at });
             }
             Change::Release { owner } => {
                 if told.said.lease.as_ref().is_none_or(|lease| lease.owner != *owner) {
@@ -292,7 +294,7 @@ impl Model {
     fn remove(&mut self, ids: &[SessionId], children: Children, now: Timestamp) -> Result<Removed> {
         for id in ids {
             let told = &self.sessions[self.find(id)?];
-            if let Some(owner) = told.holder(now) {
+            if let Some(owner) = told.holder() {
                 return Err(Error::Held { session: id.clone(), owner: owner.into() });
             }
             let builds_on = |child: &&Told| {

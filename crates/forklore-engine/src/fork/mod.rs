@@ -134,12 +134,12 @@ impl Engine {
     /// An id that no session has, such as one gets that is made without being given one.
     #[must_use]
     pub fn new_id(&self) -> SessionId {
-        SessionId::generate(self.unix_millis(), self.clock.random())
+        SessionId::generate(self.unix_millis(), self.random())
     }
 
     /// An event's id where none was given.
     pub(crate) fn new_event_id(&self) -> EventId {
-        EventId::generate(self.unix_millis(), self.clock.random())
+        EventId::generate(self.unix_millis(), self.random())
     }
 
     pub(crate) fn unix_millis(&self) -> u64 {

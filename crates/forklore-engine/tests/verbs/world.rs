@@ -9,6 +9,8 @@ use forklore_core::{AttachmentId, Class, Data, ErrorKind, Header, Selector, Sess
 use forklore_engine::{AppendRequest, Clock, Create, Engine, Error, Fork, Forked, NewEvent};
 use forklore_files::FilesStore;
 use forklore_sqlite::{Options, SqliteStore};
+use forklore_store::Store;
+use forklore_store::clock::StoreClock;
 use forklore_store::memory::MemoryStore;
 use forklore_store::port::Stored;
 use jiff::Timestamp;
@@ -40,7 +42,7 @@ pub(crate) struct TestClock {
 impl Clock for TestClock {
     fn now(&self) -> Timestamp {
         let seconds = i64::try_from(self.seconds.load(Ordering::Relaxed)).unwrap();
-        Timestamp::from_second(1_800_000_000 + seconds).unwrap()
+        Timestamp::from_second(1_760_000_000 + seconds).unwrap()
     }
 
     fn random(&self) -> [u8; 10] {
@@ -48,6 +50,14 @@ impl Clock for TestClock {
         let drawn = self.drawn.fetch_add(1, Ordering::Relaxed);
         random[2..].copy_from_slice(&drawn.to_be_bytes());
         random
+    }
+}
+
+impl TestClock {
+    /// The same for a store.
+    fn of_store(self: &Arc<Self>) -> StoreClock {
+        let clock = self.clone();
+        StoreClock::new(move || clock.now())
     }
 }
 
@@ -69,29 +79,25 @@ pub(crate) fn cut(text: &str) -> Selector {
 
 impl World {
     pub(crate) fn memory() -> Self {
-        let store = Arc::new(MemoryStore::default());
-        Self::over(Engine::new(store.clone()), None)
+        let clock = Arc::new(TestClock::default());
+        let store = MemoryStore::default().with_clock(clock.of_store());
+        Self::over(Arc::new(store), clock, None)
     }
 
     pub(crate) fn sqlite() -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("store.db");
-        let store = Arc::new(SqliteStore::open(&path, Options::default()).unwrap());
-        let engine = Engine::new(store.clone());
-        Self::over(engine, Some(dir))
+        let (clock, dir) = (Arc::new(TestClock::default()), tempfile::tempdir().unwrap());
+        let store = SqliteStore::open(&dir.path().join("store.db"), Options::default()).unwrap();
+        Self::over(Arc::new(store.with_clock(clock.of_store())), clock, Some(dir))
     }
 
     pub(crate) fn files() -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("store");
-        let store = Arc::new(FilesStore::open(&path, Default::default()).unwrap());
-        let engine = Engine::new(store.clone());
-        Self::over(engine, Some(dir))
+        let (clock, dir) = (Arc::new(TestClock::default()), tempfile::tempdir().unwrap());
+        let store = FilesStore::open(&dir.path().join("store"), Default::default()).unwrap();
+        Self::over(Arc::new(store.with_clock(clock.of_store())), clock, Some(dir))
     }
 
-    fn over(engine: Engine, dir: Option<tempfile::TempDir>) -> Self {
-        let clock = Arc::new(TestClock::default());
-        Self { engine: engine.with_clock(clock.clone()), clock, dir }
+    fn over(store: Arc<dyn Store>, clock: Arc<TestClock>, dir: Option<tempfile::TempDir>) -> Self {
+        Self { engine: Engine::new(store).with_clock(clock.clone()), clock, dir }
     }
 
     /// Where the file of an attachment lies; none in memory.

@@ -46,7 +46,7 @@ fn what_was_deleted_is_in_no_file() {
         scene.delete(session);
     }
     let before = store.store_bytes().unwrap();
-    let collected = store.gc(scene.clock.now()).unwrap();
+    let collected = store.gc().unwrap();
     assert_eq!(found(&place), [""; 0]);
     assert_eq!(collected.freed_bytes, before - store.store_bytes().unwrap());
     assert_eq!(scene.texts("kept"), ["session_fork", "q1", "a1", "q1", "a1"]);

@@ -38,7 +38,7 @@ fn files_of_other_tools_are_passed_over() {
         assert_eq!(listed(scene), (3, 0));
         scene.root("new", turns(1));
         scene.delete("new");
-        maintenance.gc(scene.clock.now()).unwrap();
+        maintenance.gc().unwrap();
         scene.assert_sound();
     });
 }
@@ -56,7 +56,7 @@ fn what_is_no_file_in_the_place_of_one_is_damage_of_that_one() {
         scene.append("a", turns(1));
         scene.delete("c");
         // Nobody knows what they would need.
-        assert_eq!(maintenance.gc(scene.clock.now()).unwrap_err().kind(), ErrorKind::Corrupt);
+        assert_eq!(maintenance.gc().unwrap_err().kind(), ErrorKind::Corrupt);
     });
 }
 
@@ -90,10 +90,10 @@ fn damage_of_one_session_keeps_nobody_from_deleting_another() {
         let whole = fs::read_to_string(place.file("b")).unwrap();
         fs::write(place.file("b"), whole.replace("\"own_bytes\"", "\"own_Bytes\"")).unwrap();
         scene.delete("c");
-        maintenance.gc(scene.clock.now()).unwrap();
+        maintenance.gc().unwrap();
         // What the damaged one may need stays.
         scene.delete("a");
-        maintenance.gc(scene.clock.now()).unwrap();
+        maintenance.gc().unwrap();
         fs::write(place.file("b"), whole).unwrap();
         assert_eq!(scene.texts("b"), ["session_fork", "q1", "a1", "q1", "a1"]);
     });
@@ -106,7 +106,7 @@ fn a_damaged_event_that_nobody_needs_does_not_stay() {
         let whole = fs::read_to_string(place.file("c")).unwrap();
         fs::write(place.file("c"), whole.replacen("q1", "Q1", 1)).unwrap();
         scene.delete("c");
-        maintenance.gc(scene.clock.now()).unwrap();
+        maintenance.gc().unwrap();
         assert!(!fs::read_to_string(place.file("c")).unwrap().contains("to be erased"));
     });
 }

@@ -34,6 +34,10 @@ impl Store for GraphStore {
         self.journal.capabilities()
     }
 
+    fn now(&self) -> Timestamp {
+        self.journal.now()
+    }
+
     fn commit(&self, mut transaction: Transaction) -> Result<Committed> {
         for write in &mut transaction.writes {
             match write {
@@ -87,8 +91,8 @@ impl Store for GraphStore {
         self.journal.places(source)
     }
 
-    fn gc(&self, now: Timestamp) -> Result<Collected> {
-        self.journal.gc(now)
+    fn gc(&self) -> Result<Collected> {
+        self.journal.gc()
     }
 
     fn pack(&self, cold: Timestamp) -> Result<Packed> {

@@ -134,7 +134,7 @@ fn a_chain_that_was_joined_is_one_piece_for_all_that_build_on_it() {
     let gone: Vec<_> = (0..DEPTH).map(|depth| format!("s{depth}")).collect();
     let gone: Vec<_> = gone.iter().map(String::as_str).collect();
     scene.remove(&gone, Children::Keep).unwrap();
-    scene.store().gc(scene.clock.now()).unwrap();
+    scene.store().gc().unwrap();
     assert_eq!(scene.log("near"), near);
     assert_eq!(scene.log("b39"), branch);
     assert_eq!(scene.log(&names[0]), log);

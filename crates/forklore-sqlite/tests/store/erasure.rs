@@ -38,7 +38,7 @@ fn what_was_deleted_is_in_no_file() {
     scene.delete("copy");
     scene.delete("a");
     let before = store.store_bytes().unwrap();
-    let collected = store.gc(scene.clock.now()).unwrap();
+    let collected = store.gc().unwrap();
     assert_eq!(found(&place), 0);
     assert_eq!(collected.freed_bytes, before - store.store_bytes().unwrap());
     assert!(collected.freed_bytes > 200_000, "{collected:?}");
@@ -63,6 +63,6 @@ fn packing_leaves_it_to_gc_to_write_the_file_anew() {
     assert!(erased());
     assert_eq!(store.pack(cold).unwrap().events, 4);
     assert!(erased(), "nothing was written anew, and gc would leave it at that");
-    store.gc(scene.clock.now()).unwrap();
+    store.gc().unwrap();
     assert!(!erased());
 }

@@ -74,7 +74,7 @@ fn a_page_that_only_a_jump_leads_to_is_looked_at() {
     let gone: Vec<_> = (0..39).map(|n| format!("b{n}")).collect();
     let gone: Vec<_> = gone.iter().map(String::as_str).collect();
     scene.remove(&gone, Children::Keep).unwrap();
-    scene.store().gc(scene.clock.now()).unwrap();
+    scene.store().gc().unwrap();
     scene.assert_sound();
     let sql = "UPDATE ancestry_page SET crc = crc + 1 WHERE
                    id IN (SELECT jump FROM ancestry_page)

@@ -55,11 +55,11 @@ impl State {
         })
     }
 
-    pub(super) fn create(&mut self, new: NewSession) -> Result<Header> {
+    pub(super) fn create(&mut self, new: NewSession, now: Timestamp) -> Result<Header> {
         if self.sessions.contains_key(&new.id.fold()) {
             return Err(Error::IdTaken(new.id));
         }
-        let mut session = self.begin(&new)?;
+        let mut session = self.begin(&new, now)?;
         self.check_label(&session.header.root_id, &new.label, &new.id)?;
         let mut tail = new.events.as_slice();
         // A child's session_fork stands before what it inherits.
@@ -74,7 +74,12 @@ impl State {
         Ok(header)
     }
 
-    pub(super) fn append(&mut self, id: &SessionId, append: &Append) -> Result<Appended> {
+    pub(super) fn append(
+        &mut self,
+        id: &SessionId,
+        append: &Append,
+        now: Timestamp,
+    ) -> Result<Appended> {
         let session = self.get_mut(id)?;
         let head = session.header.head_seq();
         if append.events.is_empty() {
@@ -83,13 +88,13 @@ impl State {
         if let Some(earlier) = session.repetition(append) {
             return Ok(earlier);
         }
-        check_writer(&session.header, append.owner.as_deref(), append.now)?;
+        check_writer(&session.header, append.owner.as_deref(), now)?;
         if let Some(expected) = append.expect.filter(|expected| *expected != head) {
             return Err(Error::Conflict { session: id.clone(), expected, head });
         }
         append.events.iter().for_each(|event| session.push(event));
         session.header.usage += append.usage;
-        session.header.updated = append.now;
+        session.header.updated = append.now.min(now);
         let head_seq = session.header.head_seq();
         let to_seq = head_seq.unsigned_abs();
         let from_seq = head.saturating_add(1).unsigned_abs();
@@ -97,12 +102,12 @@ impl State {
     }
 
     /// The session before its own first event.
-    pub(super) fn begin(&self, new: &NewSession) -> Result<Session> {
+    pub(super) fn begin(&self, new: &NewSession, now: Timestamp) -> Result<Session> {
         let Some(from) = &new.from else {
             if new.kind != SessionKind::Root {
                 return Err(Error::Invalid("a session that is no root needs a parent".into()));
             }
-            let header = new.header(None, Counts::default());
+            let header = new.header(None, Counts::default(), now);
             return Ok(Session { header, log: Vec::new(), open: OpenCalls::default() });
         };
         let parent = self.get(&from.parent)?;
@@ -118,7 +123,7 @@ impl State {
         let holder = (from.strategy == Strategy::ReplayV1).then_some(&new.id);
         let (log, open) = parent.prefix(kept, holder);
         let inherited = log.last().map(|entry| entry.counts).unwrap_or_default();
-        let header = new.header(Some(&parent.header), inherited);
+        let header = new.header(Some(&parent.header), inherited, now);
         Ok(Session { header, log, open })
     }
 

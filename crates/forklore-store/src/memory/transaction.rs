@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use forklore_core::SessionId;
+use jiff::Timestamp;
 
 use super::session::{Mark, Session};
 use super::sources::HeldSource;
@@ -28,7 +29,7 @@ fn session_of(write: &Write) -> Option<&SessionId> {
 }
 
 impl State {
-    pub(super) fn commit(&mut self, transaction: Transaction) -> Result<Committed> {
+    pub(super) fn commit(&mut self, transaction: Transaction, now: Timestamp) -> Result<Committed> {
         let Transaction { writes, source, .. } = transaction;
         let step = source.as_ref().map(|step| self.begin_step(step)).transpose()?;
         let (id, mut sessions) = step.map_or((None, Vec::new()), |(id, known)| (Some(id), known));
@@ -37,7 +38,7 @@ impl State {
         for write in writes {
             note_source_write(&mut sessions, &write);
             ids.push(session_of(&write).cloned());
-            match self.write(write, &mut undo) {
+            match self.write(write, now, &mut undo) {
                 Ok(done) => written.push(done),
                 Err(error) => {
                     undo.into_iter().rev().for_each(|undo| self.undo(undo));
@@ -52,35 +53,35 @@ impl State {
         Ok(Committed { written, source: id })
     }
 
-    fn write(&mut self, write: Write, undo: &mut Vec<Undo>) -> Result<Written> {
+    fn write(&mut self, write: Write, now: Timestamp, undo: &mut Vec<Undo>) -> Result<Written> {
         match write {
             Write::Create(new) => {
                 let id = new.id.clone();
-                let header = self.create(*new)?;
+                let header = self.create(*new, now)?;
                 undo.push(Undo::Created(id));
                 Ok(Written::Created(Box::new(header)))
             }
             Write::Append { session, append } => {
                 undo.push(self.mark(&session)?);
-                Ok(Written::Appended(self.append(&session, &append)?))
+                Ok(Written::Appended(self.append(&session, &append, now)?))
             }
             Write::Change { session, change } => {
                 undo.push(match change {
                     Change::Detach => Undo::Replaced(vec![self.get(&session)?.clone()], Vec::new()),
                     _ => self.mark(&session)?,
                 });
-                Ok(Written::Changed(Box::new(self.change(&session, &change)?)))
+                Ok(Written::Changed(Box::new(self.change(&session, &change, now)?)))
             }
             Write::Remove(removal) => {
-                self.check_removable(&removal.sessions, removal.children, removal.now)?;
+                self.check_removable(&removal.sessions, removal.children, now)?;
                 let living = removal.sessions.iter().filter_map(|id| self.get(id).ok());
                 undo.push(Undo::Replaced(living.cloned().collect(), self.sources.clone()));
-                Ok(Written::Removed(self.remove(&removal)))
+                Ok(Written::Removed(self.remove(&removal, now)))
             }
         }
     }
 
-    fn change(&mut self, id: &SessionId, change: &Change) -> Result<Changed> {
+    fn change(&mut self, id: &SessionId, change: &Change, now: Timestamp) -> Result<Changed> {
         if let Change::Label(label) = change {
             self.check_label(&self.get(id)?.header.root_id.clone(), label, id)?;
         }
@@ -91,8 +92,8 @@ impl State {
             Change::Title(title) => header.title.clone_from(title),
             Change::Leaf(leaf) => header.leaf.clone_from(leaf),
             Change::CopyOf(copy_of) => header.copy_of.clone_from(copy_of),
-            Change::Hold { owner, expires, now } => {
-                header.lease = Some(hold(header, owner, *expires, *now)?);
+            Change::Hold { owner, lasts } => {
+                header.lease = Some(hold(header, owner, *lasts, now)?);
             }
             Change::Release { owner } => header.lease = release(header, owner)?,
             Change::Detach => {
@@ -107,11 +108,11 @@ impl State {
     }
 
     /// Deletes sessions that may be deleted.
-    fn remove(&mut self, removal: &Removal) -> Removed {
+    fn remove(&mut self, removal: &Removal, now: Timestamp) -> Removed {
         let mut removed = Removed::default();
         for id in &removal.sessions {
             let Ok(session) = self.get_mut(id) else { continue };
-            bury(&mut session.header, removal.now);
+            bury(&mut session.header, removal.now.min(now));
             session.log = Vec::new();
             removed.deleted.push(id.clone());
         }

@@ -64,7 +64,7 @@ pub struct Removal {
     pub sessions: Vec<SessionId>,
     /// What happens about branch children that are not among them.
     pub children: Children,
-    /// What time it is.
+    /// When they are deleted, as the caller says; the store's own time where that is earlier.
     pub now: Timestamp,
 }
 

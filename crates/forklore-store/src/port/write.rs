@@ -7,7 +7,7 @@ use forklore_core::workspace::Workspace;
 use forklore_core::{
     Cut, Data, Event, Header, Label, SessionId, SessionKind, Strategy, ToolCallPolicy,
 };
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 /// A session to be made.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,7 +36,7 @@ pub struct NewSession {
     pub source: Option<String>,
     /// The session whose beginning it repeats.
     pub copy_of: Option<CopyOf>,
-    /// When it is made.
+    /// When it was made, as its maker says; the store's own time where that is earlier.
     pub created: Timestamp,
     /// Where it begins.
     pub from: Option<Beginning>,
@@ -70,7 +70,8 @@ pub struct Append {
     pub owner: Option<String>,
     /// The sum of what `events` say was spent.
     pub usage: Usage,
-    /// What time it is.
+    /// When the events were written, as their writer says; the store's own time where that is
+    /// earlier.
     pub now: Timestamp,
 }
 
@@ -102,10 +103,9 @@ pub enum Change {
     Hold {
         /// The runtime.
         owner: String,
-        /// Until when, unless renewed.
-        expires: Timestamp,
-        /// What time it is.
-        now: Timestamp,
+        /// How long it holds from now, by the store's clock, unless renewed: at most
+        /// [`LONGEST_LEASE`](forklore_core::header::LONGEST_LEASE).
+        lasts: SignedDuration,
     },
     /// Give the lease back.
     Release {

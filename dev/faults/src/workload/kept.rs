@@ -40,7 +40,7 @@ pub(super) fn steps(reference: &Arc<MemoryStore>, round: u64) -> Vec<Step> {
     plan.append("omega", turns(1));
     // What others name as well stays.
     plan.add(Step::Remove(vec![id("omega")], plan.scene.clock.now()));
-    plan.add(Step::Collect(plan.scene.clock.now()));
+    plan.add(Step::Collect);
     plan.add(Step::Sweep);
     plan.put(&[]);
     plan.append("alpha", vec![naming(&third), naming(&first)]);

@@ -112,9 +112,9 @@ fn fork(plan: &mut Plan<'_>) {
     plan.append("delta", vec![user(&text)]);
     plan.change("delta", Change::Label(label("try-delta")));
     plan.change("gamma", Change::Title(Some("a title\nof two lines".into())));
-    let (owner, now) = ("runtime-1".to_owned(), plan.scene.clock.now());
-    let expires = now + jiff::SignedDuration::from_secs(60);
-    plan.change("beta", Change::Hold { owner: owner.clone(), expires, now });
+    let owner = "runtime-1".to_owned();
+    let lasts = jiff::SignedDuration::from_secs(60);
+    plan.change("beta", Change::Hold { owner: owner.clone(), lasts });
     plan.read("delta");
     plan.change("beta", Change::Release { owner });
     plan.change("beta", Change::Detach);
@@ -205,12 +205,12 @@ fn clear(plan: &mut Plan<'_>) {
     plan.remove(&["omega"]);
     plan.remove(&["alpha"]);
     plan.append("epsilon", turns(1));
-    plan.add(Step::Collect(plan.scene.clock.now()));
+    plan.add(Step::Collect);
     plan.append("delta", turns(1));
     plan.remove(&["native", "beta"]);
     plan.child("delta", "zeta", 4, Strategy::ShareV1, turns(1));
     plan.read("epsilon");
-    plan.add(Step::Collect(plan.scene.clock.now()));
+    plan.add(Step::Collect);
     let text = plan.long(40_000);
     plan.append("zeta", vec![user(&text), assistant("done")]);
 }

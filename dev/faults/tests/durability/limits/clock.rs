@@ -11,6 +11,7 @@ use forklore_core::workspace::Workspace;
 use forklore_core::{ErrorKind, SessionId};
 use forklore_faults::kind::Kind;
 use forklore_faults::place::Place;
+use forklore_store::clock::StoreClock;
 use forklore_store::port::At;
 use jiff::Timestamp;
 
@@ -45,7 +46,9 @@ impl Clock for Hand {
 fn a_clock_that_goes_backwards_harms_nothing(kind: Kind) {
     let place = Place::in_memory(kind);
     let hand = Arc::new(Hand(AtomicI64::new(START)));
-    let engine = place.open().engine.with_clock(hand.clone());
+    let at = hand.clone();
+    let clock = StoreClock::new(move || at.now());
+    let engine = kind.open_at(&place.store_dir(), clock).unwrap().engine.with_clock(hand.clone());
     let mut texts = Vec::new();
     let session = named(&engine, "a");
     // Back by a second, an hour, sixty years, and beyond the year in which time begins.
@@ -127,4 +130,10 @@ fn leases(engine: &Engine, hand: &Hand) {
     assert_eq!(append(Some("first")).unwrap_err().kind(), ErrorKind::Conflict);
     append(Some("second")).unwrap();
     engine.release(&session, "second").unwrap();
+    // Taken by a clock that was ten years ahead, it holds nobody off once the clock is right.
+    hand.set(10 * 365 * 86_400);
+    engine.hold(&session, "first").unwrap();
+    hand.set(5_000);
+    engine.hold(&session, "second").unwrap();
+    append(Some("second")).unwrap();
 }
