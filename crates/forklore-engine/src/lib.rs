@@ -173,10 +173,14 @@ impl Engine {
     /// # Errors
     /// `not_found`.
     pub fn show(&self, id: &SessionId) -> Result<Header> {
-        let header = self.store.header(id)?;
-        if header.deleted.is_some() {
-            return Err(StoreError::Deleted(id.clone()).into());
-        }
-        Ok(header)
+        living(self.store.header(id)?)
     }
+}
+
+/// The header, unless its session was deleted (SPEC 1).
+fn living(header: Header) -> Result<Header> {
+    if header.deleted.is_some() {
+        return Err(StoreError::Deleted(header.id).into());
+    }
+    Ok(header)
 }

@@ -15,7 +15,7 @@ use crate::{Engine, Result};
 /// Families shown in one answer where no session is named.
 const FAMILIES: usize = 50;
 /// Sessions read at a time while families are looked for.
-const PAGE: usize = 500;
+const PAGE: usize = 2_000;
 
 impl Engine {
     /// The trees asked for, from the headers of their families (SPEC 7).

@@ -15,7 +15,15 @@ use forklore_store::sources::{FindSource, Place, Range, RecordKey, Source, Sourc
 use jiff::Timestamp;
 
 use crate::store::SqliteStore;
-use crate::{feed, list, maintenance, pack, read, session, sources, transaction, verify};
+use crate::{fault, feed, list, maintenance, pack, read, session, sources, transaction, verify};
+
+/// What one read of several came to; a fault of the connection is everybody's.
+fn apart<T>(read: fault::Result<T>) -> fault::Result<fault::Result<T>> {
+    match read {
+        Err(fault) if fault.spoils() => Err(fault),
+        read => Ok(read),
+    }
+}
 
 impl Store for SqliteStore {
     fn capabilities(&self) -> Capabilities {
@@ -45,6 +53,27 @@ impl Store for SqliteStore {
         self.read_remembering("reading", |conn, remembered| {
             read::page(conn, session, query, self.known(), remembered)
         })
+    }
+
+    fn headers(&self, sessions: &[SessionId]) -> Result<Vec<Result<Header>>> {
+        let doing = "reading";
+        let found = self.read_with(doing, |conn| {
+            let one = |id| session::with_notes(conn, id).map(|session| session.header);
+            sessions.iter().map(|id| apart(one(id))).collect::<fault::Result<Vec<_>>>()
+        })?;
+        Ok(found.into_iter().map(|one| one.map_err(|f| f.about(doing, self.path()))).collect())
+    }
+
+    fn pages(&self, reads: &[(SessionId, Query)]) -> Result<Vec<Result<Page>>> {
+        let doing = "reading";
+        let found = self.read_remembering(doing, |conn, remembered| {
+            let mut pages = Vec::with_capacity(reads.len());
+            for (session, query) in reads {
+                pages.push(apart(read::page(conn, session, query, self.known(), remembered))?);
+            }
+            Ok(pages)
+        })?;
+        Ok(found.into_iter().map(|one| one.map_err(|f| f.about(doing, self.path()))).collect())
     }
 
     fn sessions(&self, filter: &Filter, after: Option<&Cursor>, limit: usize) -> Result<Headers> {

@@ -83,12 +83,17 @@ impl Store for MemoryStore {
     }
 
     fn read(&self, id: &SessionId, query: &Query) -> Result<Page> {
+        self.state().page(id, query)
+    }
+
+    fn headers(&self, sessions: &[SessionId]) -> Result<Vec<Result<Header>>> {
         let state = self.state();
-        let session = state.get(id)?;
-        let seqs = session.seqs(query);
-        let limit = query.limit.max(1);
-        let page = seqs.iter().take(limit).filter_map(|seq| session.stored(*seq, query.bare));
-        Ok(Page { events: page.collect(), more: seqs.len() > limit })
+        Ok(sessions.iter().map(|id| Ok(state.any(id)?.header.clone())).collect())
+    }
+
+    fn pages(&self, reads: &[(SessionId, Query)]) -> Result<Vec<Result<Page>>> {
+        let state = self.state();
+        Ok(reads.iter().map(|(id, query)| state.page(id, query)).collect())
     }
 
     fn sessions(&self, filter: &Filter, after: Option<&Cursor>, limit: usize) -> Result<Headers> {

@@ -77,6 +77,23 @@ pub trait Store: Send + Sync {
     /// `NotFound`, `Deleted`, `Corrupt`, `MissingAncestor`.
     fn read(&self, session: &SessionId, query: &Query) -> Result<Page>;
 
+    /// The headers of several sessions in one call, each as [`header`](Self::header) gives it.
+    ///
+    /// # Errors
+    /// `Io`, `Corrupt` when the store cannot be read at all.
+    fn headers(&self, sessions: &[SessionId]) -> Result<Vec<Result<Header>>> {
+        Ok(sessions.iter().map(|session| self.header(session)).collect())
+    }
+
+    /// Pages of several sessions, or of several ranges of one, in one call, each as
+    /// [`read`](Self::read) gives it.
+    ///
+    /// # Errors
+    /// `Io`, `Corrupt` when the store cannot be read at all.
+    fn pages(&self, reads: &[(SessionId, Query)]) -> Result<Vec<Result<Page>>> {
+        Ok(reads.iter().map(|(session, query)| self.read(session, query)).collect())
+    }
+
     /// Headers, the last updated first (then by id), those after `after` only; `limit` 0 is all.
     /// A header that cannot be read is returned as damaged and counts for no limit (SPEC 9).
     ///

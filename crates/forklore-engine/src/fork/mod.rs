@@ -8,7 +8,7 @@ use forklore_core::{EventId, Header, Label, SessionId};
 use forklore_store::Error as StoreError;
 use forklore_store::port::{Beginning, NewSession};
 
-use crate::{Engine, Error, Result};
+use crate::{Engine, Error, Result, living};
 use plan::Plan;
 pub(crate) use record::FORKED_BEFORE;
 pub use record::{ForkRecord, limitations, synthetic_result};
@@ -37,10 +37,14 @@ impl Engine {
     /// `not_found`, `invalid_args` (the cut), `conflict` (open calls under
     /// [`ToolCallPolicy::Error`], or too deep), `permission_denied`, `already_exists`.
     pub fn fork(&self, request: &Fork) -> Result<Forked> {
-        let parent = self.show(&request.parent)?;
+        let asked = [Some(&request.parent), request.id.as_ref()].into_iter().flatten();
+        let asked: Vec<_> = asked.cloned().collect();
+        let mut headers = self.store.headers(&asked)?.into_iter();
+        let missing = || StoreError::NotFound(request.parent.clone());
+        let parent = living(headers.next().ok_or_else(missing)??)?;
         let plan = Plan::make(self, &parent, request)?;
-        if let Some(id) = &request.id
-            && let Some(existing) = self.existing_child(id, &parent, &plan)?
+        if let Some(found) = headers.next()
+            && let Some(existing) = same_child(found, &parent, &plan)?
         {
             return Ok(plan.forked(&existing, Outcome::Existing(request.dry_run)));
         }
@@ -75,7 +79,7 @@ impl Engine {
                 }
                 // Another process made the child since we looked.
                 Err(StoreError::IdTaken(id)) if request.id.is_some() => {
-                    return match self.existing_child(&id, parent, plan)? {
+                    return match same_child(self.store.header(&id), parent, plan)? {
                         Some(existing) => Ok(plan.forked(&existing, Outcome::Existing(false))),
                         None => Err(StoreError::IdTaken(id).into()),
                     };
@@ -83,34 +87,6 @@ impl Engine {
                 Err(error) => return Err(error.into()),
             }
         }
-    }
-
-    /// The session of this id, if it is the child that `plan` would make (SPEC 6.8).
-    fn existing_child(
-        &self,
-        id: &SessionId,
-        parent: &Header,
-        plan: &Plan,
-    ) -> Result<Option<Header>> {
-        let existing = match self.store.header(id) {
-            Ok(existing) => existing,
-            Err(StoreError::NotFound(_)) => return Ok(None),
-            Err(error) => return Err(error.into()),
-        };
-        let differs = if existing.deleted.is_some() {
-            "it was deleted, and its id stays taken"
-        } else if existing.parent_id.as_ref() != Some(&parent.id) {
-            "the parent"
-        } else if existing.kind != plan.kind {
-            "the kind"
-        } else if existing.cut.as_ref().map(|cut| cut.kept) != Some(plan.cut.kept) {
-            "the cut"
-        } else if existing.tool_calls != Some(plan.tool_calls) {
-            "the tool-call policy"
-        } else {
-            return Ok(Some(existing));
-        };
-        Err(Error::OtherChild { id: id.clone(), differs })
     }
 
     fn free_label(&self, parent: &Header, label: &Label) -> Result<Label> {
@@ -145,6 +121,33 @@ impl Engine {
     pub(crate) fn unix_millis(&self) -> u64 {
         u64::try_from(self.now().as_millisecond()).unwrap_or(0)
     }
+}
+
+/// The session that was found, if it is the child that `plan` would make (SPEC 6.8).
+fn same_child(
+    found: forklore_store::Result<Header>,
+    parent: &Header,
+    plan: &Plan,
+) -> Result<Option<Header>> {
+    let existing = match found {
+        Ok(existing) => existing,
+        Err(StoreError::NotFound(_)) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let differs = if existing.deleted.is_some() {
+        "it was deleted, and its id stays taken"
+    } else if existing.parent_id.as_ref() != Some(&parent.id) {
+        "the parent"
+    } else if existing.kind != plan.kind {
+        "the kind"
+    } else if existing.cut.as_ref().map(|cut| cut.kept) != Some(plan.cut.kept) {
+        "the cut"
+    } else if existing.tool_calls != Some(plan.tool_calls) {
+        "the tool-call policy"
+    } else {
+        return Ok(Some(existing));
+    };
+    Err(Error::OtherChild { id: existing.id, differs })
 }
 
 #[derive(Clone, Copy)]

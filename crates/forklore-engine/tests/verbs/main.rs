@@ -22,6 +22,7 @@ mod lineage;
 mod plan;
 mod reading;
 mod reference;
+mod round_trips;
 mod summary;
 mod tree;
 mod world;

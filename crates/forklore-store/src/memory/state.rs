@@ -9,7 +9,7 @@ use super::feed::Feed;
 use super::session::Session;
 use super::sources::HeldSource;
 use crate::error::{Error, Result};
-use crate::port::{Append, Appended, Children, NewSession};
+use crate::port::{Append, Appended, Children, NewSession, Page, Query};
 use crate::rules::check_writer;
 
 /// All sessions, deleted ones too, by the form of their id that ignores case.
@@ -34,6 +34,14 @@ impl State {
     pub(super) fn get_mut(&mut self, id: &SessionId) -> Result<&mut Session> {
         self.get(id)?;
         self.sessions.get_mut(&id.fold()).ok_or_else(|| Error::NotFound(id.clone()))
+    }
+
+    pub(super) fn page(&self, id: &SessionId, query: &Query) -> Result<Page> {
+        let session = self.get(id)?;
+        let seqs = session.seqs(query);
+        let limit = query.limit.max(1);
+        let page = seqs.iter().take(limit).filter_map(|seq| session.stored(*seq, query.bare));
+        Ok(Page { events: page.collect(), more: seqs.len() > limit })
     }
 
     pub(super) fn living(&self) -> impl Iterator<Item = &Session> {
