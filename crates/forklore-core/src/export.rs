@@ -1,7 +1,7 @@
-//! What forklore asks of an agent whose session files it writes.
+//! The port to writers of agents' session files.
 //!
-//! A file is written as a stream: records of the agent's own as they were stored, changed only
-//! where a new file must differ, and messages of everybody else in the agent's form.
+//! A file is written as a stream: the agent's own records as they were stored, changed only where a
+//! new file must differ, and all other messages in the agent's form.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -13,15 +13,15 @@ use crate::event::Event;
 use crate::id::{EventId, SessionId};
 use crate::message::Message;
 
-/// How session files of one agent are written, and where the agent looks for them.
+/// Writes the session files of one agent, and knows where the agent looks for them.
 pub trait Export: Send + Sync {
-    /// A writer for one file.
+    /// Makes a writer for one file.
     fn writer(&self, file: &NewFile) -> Box<dyn FileWriter>;
 
-    /// The agent's own folder; none when it reads session files from anywhere.
+    /// Returns the agent's folder, or `None` if it reads session files from anywhere.
     fn home(&self) -> Option<Home>;
 
-    /// Where the file goes. `read` gives what stands in a small file of the agent's folder.
+    /// Returns where the file goes. `read` reads a small file of the agent's folder.
     fn place(&self, file: &NewFile, read: &dyn Fn(&Path) -> Option<String>) -> Placement;
 
     /// How many records stand in the file of the agent's own up to this one, where a new file can
@@ -31,7 +31,7 @@ pub trait Export: Send + Sync {
         None
     }
 
-    /// The commands that start the agent with the file, which lies at `path` by then.
+    /// Returns the commands that start the agent with the file at `path`.
     fn start(&self, file: &NewFile, path: &str) -> Vec<Vec<String>>;
 }
 
@@ -103,25 +103,25 @@ impl NewFile {
 
 /// Writes one session file. The order of calls is the order of the methods.
 pub trait FileWriter {
-    /// Writes what stands before the first event.
+    /// Writes the beginning of the file, before the first event.
     ///
     /// # Errors
-    /// When `out` cannot be written; the same of every method.
+    /// If `out` cannot be written; the same for every method.
     fn begin(&mut self, out: &mut dyn Write) -> io::Result<()>;
 
-    /// Writes a record of the agent's own. Says whether the agent will see it.
+    /// Writes a record of the agent's own. Returns whether the agent will see it.
     ///
     /// # Errors
     /// When `out` cannot be written.
     fn record(&mut self, event: &Event, out: &mut dyn Write) -> io::Result<bool>;
 
-    /// Writes a message that is no record of the agent's. What the model says in one go comes as
-    /// one message; the results of its calls follow it, each in a message of its own, in the
-    /// order of the calls and with the names of their tools.
+    /// Writes a message that is not a record of the agent's. An answer of the model comes as one
+    /// message. The results of its calls follow, each in a message of its own, in the order of the
+    /// calls and with the names of their tools.
     ///
     /// # Errors
     /// When `out` cannot be written.
-    fn message(&mut self, said: &Said<'_>, out: &mut dyn Write) -> io::Result<()>;
+    fn message(&mut self, timed: &TimedMessage<'_>, out: &mut dyn Write) -> io::Result<()>;
 
     /// Passes on a line of the original file that was no event, after all events.
     ///
@@ -140,13 +140,13 @@ pub trait FileWriter {
     fn finish(&mut self, out: &mut dyn Write) -> io::Result<BTreeMap<String, u64>>;
 }
 
-/// A message with what its place says about it.
+/// A message with its time and its position in the turn.
 #[derive(Clone, Copy, Debug)]
-pub struct Said<'a> {
+pub struct TimedMessage<'a> {
     /// The message.
     pub message: &'a Message,
-    /// When it was said.
+    /// The time of its event.
     pub ts: Timestamp,
-    /// Whether a turn begins with it.
+    /// Whether it starts a turn.
     pub starts_turn: bool,
 }

@@ -1,13 +1,13 @@
-//! The beginning of a file, as dialects look at it to recognise their own.
+//! The first lines of a file, by which a format recognises its own files.
 
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 
-use crate::lenient::{Object, Said, Text};
+use crate::lenient::{MessageContent, Object, Text};
 
 const LINES: usize = 200;
 
-/// The fields by which the agents' records can be told apart.
+/// The fields that distinguish the records of agents.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Probe<'a> {
@@ -33,8 +33,8 @@ pub(crate) struct Probe<'a> {
     pub(crate) message_id: Text<'a>,
     #[serde(borrow)]
     pub(crate) message: Object<ProbedMessage<'a>>,
-    pub(crate) content: Said<Nothing>,
-    pub(crate) tool_calls: Said<Nothing>,
+    pub(crate) content: MessageContent<Nothing>,
+    pub(crate) tool_calls: MessageContent<Nothing>,
     #[serde(rename = "systemPayload")]
     pub(crate) system_payload: Present,
 }
@@ -44,7 +44,7 @@ pub(crate) struct Probe<'a> {
 pub(crate) struct ProbedMessage<'a> {
     #[serde(borrow)]
     pub(crate) role: Text<'a>,
-    pub(crate) content: Said<Nothing>,
+    pub(crate) content: MessageContent<Nothing>,
     pub(crate) parts: Present,
     pub(crate) timestamp: Present,
 }
@@ -62,7 +62,7 @@ impl<'de> Deserialize<'de> for Present {
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Nothing {}
 
-/// Whether one of the first lines is a record by which `is_own` recognises the agent.
+/// Whether `is_own` recognises one of the first lines.
 pub(crate) fn any_line(head: &[u8], is_own: impl Fn(&Probe<'_>) -> bool) -> bool {
     any_text(head, |text| serde_json::from_str(text).is_ok_and(|probe| is_own(&probe)))
 }
@@ -116,8 +116,8 @@ pub(crate) fn recognise(head: &[u8], line_of: impl Fn(&Probe<'_>) -> LineOf) -> 
     found
 }
 
-/// Whether one of the first lines holds an object that `is_own` recognises. Lines that are
-/// damaged, or cut off by the end of `head`, say nothing.
+/// Whether `is_own` recognises the text of one of the first lines. Lines that are damaged or cut off
+/// by the end of `head` do not count.
 pub(crate) fn any_text(head: &[u8], is_own: impl Fn(&str) -> bool) -> bool {
     objects(head).any(|text| is_own(&text))
 }
@@ -131,13 +131,13 @@ fn objects(head: &[u8]) -> impl Iterator<Item = String> {
     })
 }
 
-/// The first byte that says anything.
+/// Returns the first byte that is not blank.
 pub(crate) fn first_byte(head: &[u8]) -> Option<u8> {
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
     head.iter().copied().find(|byte| !matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | 0))
 }
 
-/// Whether the first line is longer than `head` and holds all of `marks`.
+/// Whether the first line is longer than `head` and contains all of `marks`.
 pub(crate) fn long_line_holds(head: &[u8], marks: &[&str]) -> bool {
     memchr::memchr(b'\n', head).is_none()
         && marks.iter().all(|mark| memchr::memmem::find(head, mark.as_bytes()).is_some())

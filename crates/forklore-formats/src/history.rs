@@ -1,9 +1,9 @@
-//! What is known of a conversation that its agent tells more than once: which message stands
-//! behind which, and where in it the agent is.
+//! The history of a conversation whose agent writes messages more than once: the order of messages,
+//! and the agent's current position.
 //!
-//! Agents that keep a list of messages write a message again when it has grown, go back to an
-//! earlier one, or write the whole list anew. Here the list is a path in a tree, so that what is
-//! told again is recognised, and what is told otherwise becomes a branch.
+//! Agents with a list of messages write a message again when it grows, go back to an earlier one, or
+//! write the whole list again. This module keeps the list as a path in a tree: a repeated message is
+//! recognised, and a changed one becomes a branch.
 
 use std::collections::HashMap;
 
@@ -21,50 +21,50 @@ pub(crate) const START: At = 0;
 struct Node {
     id: String,
     parent: At,
-    /// What tells its text from others.
-    said: u32,
+    /// A hash of its text.
+    fingerprint: u32,
 }
 
 impl From<(String, At, u32)> for Node {
-    fn from((id, parent, said): (String, At, u32)) -> Self {
-        Self { id, parent, said }
+    fn from((id, parent, fingerprint): (String, At, u32)) -> Self {
+        Self { id, parent, fingerprint }
     }
 }
 
 impl From<Node> for (String, At, u32) {
-    fn from(Node { id, parent, said }: Node) -> Self {
-        (id, parent, said)
+    fn from(Node { id, parent, fingerprint }: Node) -> Self {
+        (id, parent, fingerprint)
     }
 }
 
-/// What is kept between two imports.
+/// The state that is stored between two imports.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Memory {
     nodes: Vec<Node>,
-    /// What tells the calls of a message from others, the latest last.
+    /// Hashes of the calls of messages, the latest last.
     calls: Vec<(At, u32)>,
-    /// The last message of the list as it is now.
+    /// The last message of the current list.
     tip: At,
-    /// The message behind which the last event stands.
+    /// The message of the last event.
     written: Option<At>,
-    /// The first of the messages that the agent hides but can show again.
+    /// The first message that the agent hides but can restore.
     hidden: Option<String>,
 }
 
-/// A conversation as far as it was told.
+/// A conversation as far as the file goes.
 #[derive(Debug, Default)]
 pub(crate) struct History {
-    known: Memory,
+    memory: Memory,
     children: HashMap<(At, String), At>,
     /// The last message of each id.
     latest: HashMap<String, At>,
     calls: HashMap<At, u32>,
-    before: Before,
+    checkpoint: Checkpoint,
 }
 
-/// How much was known before the last line. Nothing that is known is ever changed.
+/// The state before the last line. Entries are only added, never changed.
 #[derive(Debug, Default)]
-struct Before {
+struct Checkpoint {
     nodes: usize,
     calls: usize,
     tip: At,
@@ -73,22 +73,22 @@ struct Before {
 }
 
 impl History {
-    pub(crate) fn new(memory: Option<&str>) -> Self {
-        let known: Memory =
-            memory.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
-        let mut history = Self { calls: known.calls.iter().copied().collect(), ..Self::default() };
-        for (node, at) in known.nodes.iter().zip(1..) {
+    pub(crate) fn new(stored: Option<&str>) -> Self {
+        let memory: Memory =
+            stored.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+        let mut history = Self { calls: memory.calls.iter().copied().collect(), ..Self::default() };
+        for (node, at) in memory.nodes.iter().zip(1..) {
             history.children.insert((node.parent, node.id.clone()), at);
             history.latest.insert(node.id.clone(), at);
         }
-        history.known = known;
+        history.memory = memory;
         history
     }
 
-    /// Must be called before each line.
+    /// Starts a line. Callers must call it before each line.
     pub(crate) fn begin_line(&mut self) {
-        let Memory { nodes, calls, tip, written, hidden } = &self.known;
-        self.before = Before {
+        let Memory { nodes, calls, tip, written, hidden } = &self.memory;
+        self.checkpoint = Checkpoint {
             nodes: nodes.len(),
             calls: calls.len(),
             tip: *tip,
@@ -98,15 +98,15 @@ impl History {
     }
 
     pub(crate) fn memory(&self) -> Option<String> {
-        serde_json::to_string(&self.known).ok()
+        serde_json::to_string(&self.memory).ok()
     }
 
-    /// What was known before the last line.
+    /// Returns the state before the last line.
     pub(crate) fn memory_before(&self) -> Option<String> {
-        let Before { nodes, calls, tip, written, hidden } = &self.before;
+        let Checkpoint { nodes, calls, tip, written, hidden } = &self.checkpoint;
         let memory = Memory {
-            nodes: self.known.nodes.get(..*nodes)?.to_vec(),
-            calls: self.known.calls.get(..*calls)?.to_vec(),
+            nodes: self.memory.nodes.get(..*nodes)?.to_vec(),
+            calls: self.memory.calls.get(..*calls)?.to_vec(),
             tip: *tip,
             written: *written,
             hidden: hidden.clone(),
@@ -115,29 +115,29 @@ impl History {
     }
 
     pub(crate) fn tip(&self) -> At {
-        self.known.tip
+        self.memory.tip
     }
 
-    /// Goes to another message, of which nothing is written.
+    /// Moves to another message without an event.
     pub(crate) fn go_to(&mut self, at: At) {
-        self.known.tip = at;
+        self.memory.tip = at;
     }
 
-    /// Says that the last event stands behind this message.
-    pub(crate) fn wrote_behind(&mut self, at: At) {
-        self.known.written = Some(at);
+    /// Sets the message of the last event.
+    pub(crate) fn set_written(&mut self, at: At) {
+        self.memory.written = Some(at);
     }
 
     pub(crate) fn hidden(&self) -> Option<&str> {
-        self.known.hidden.as_deref()
+        self.memory.hidden.as_deref()
     }
 
     pub(crate) fn hide(&mut self, from: Option<String>) {
-        self.known.hidden = from;
+        self.memory.hidden = from;
     }
 
     fn node(&self, at: At) -> Option<&Node> {
-        self.known.nodes.get(usize::try_from(at).ok()?.checked_sub(1)?)
+        self.memory.nodes.get(usize::try_from(at).ok()?.checked_sub(1)?)
     }
 
     pub(crate) fn id(&self, at: At) -> Option<&str> {
@@ -148,30 +148,30 @@ impl History {
         self.node(at).map_or(START, |node| node.parent)
     }
 
-    pub(crate) fn said(&self, at: At) -> Option<u32> {
-        self.node(at).map(|node| node.said)
+    pub(crate) fn fingerprint(&self, at: At) -> Option<u32> {
+        self.node(at).map(|node| node.fingerprint)
     }
 
-    /// What tells the calls of a message; none when it made none.
+    /// Returns the hash of a message's calls, or `None` if it has none.
     pub(crate) fn calls(&self, at: At) -> Option<u32> {
         self.calls.get(&at).copied()
     }
 
     pub(crate) fn set_calls(&mut self, at: At, calls: u32) {
-        self.known.calls.push((at, calls));
+        self.memory.calls.push((at, calls));
         self.calls.insert(at, calls);
     }
 
-    /// The message of this id that stands right behind another.
+    /// Returns the child of a message with this id.
     pub(crate) fn child(&self, parent: At, id: &str) -> Option<At> {
         self.children.get(&(parent, id.to_owned())).copied()
     }
 
-    /// The message of this id in the list as it is now.
+    /// Returns the message with this id in the current list.
     pub(crate) fn in_list(&self, id: &str) -> Option<At> {
-        // Nearly every id is new, so the list is seldom walked.
+        // Nearly every id is new, so this rarely walks the list.
         self.latest.get(id)?;
-        let mut at = self.known.tip;
+        let mut at = self.memory.tip;
         while let Some(node) = self.node(at) {
             if node.id == id {
                 return Some(at);
@@ -181,18 +181,18 @@ impl History {
         None
     }
 
-    /// Adds a message behind another.
-    pub(crate) fn add(&mut self, parent: At, id: &str, said: u32) -> At {
-        self.known.nodes.push(Node { id: id.to_owned(), parent, said });
-        let at = At::try_from(self.known.nodes.len()).unwrap_or(At::MAX);
+    /// Adds a message after another.
+    pub(crate) fn add(&mut self, parent: At, id: &str, fingerprint: u32) -> At {
+        self.memory.nodes.push(Node { id: id.to_owned(), parent, fingerprint });
+        let at = At::try_from(self.memory.nodes.len()).unwrap_or(At::MAX);
         self.children.insert((parent, id.to_owned()), at);
         self.latest.insert(id.to_owned(), at);
         at
     }
 
-    /// How an event says that it stands behind a message.
+    /// Returns the parent of an event that follows a message.
     pub(crate) fn behind(&self, at: At) -> Parent {
-        if self.known.written == Some(at) {
+        if self.memory.written == Some(at) {
             return Parent::Previous;
         }
         if at == START { Parent::None } else { Parent::Id(key(at)) }

@@ -1,4 +1,4 @@
-//! Where agents keep their session files.
+//! The folders of agents' session files.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

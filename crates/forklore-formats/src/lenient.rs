@@ -1,7 +1,7 @@
-//! Fields that may hold anything: read where they have the expected form, empty otherwise.
+//! Lenient field types: a value of an unexpected form reads as empty.
 //!
-//! Agents change their formats monthly. A record with one field of an unexpected form is still a
-//! record, and values that nobody asks for are skipped without being built, however deep.
+//! Agents change their formats monthly. A record with one unexpected field is still a record. Values
+//! of other fields are skipped without being built, however deep.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -218,9 +218,9 @@ impl<'de, T: Deserialize<'de> + Default> Deserialize<'de> for Object<T> {
     }
 }
 
-/// What messages of most providers have as content: a text, or a list of blocks.
+/// The content of a message in most APIs: a text, or a list of blocks.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) enum Said<T> {
+pub(crate) enum MessageContent<T> {
     /// Neither.
     #[default]
     Nothing,
@@ -230,7 +230,7 @@ pub(crate) enum Said<T> {
     Blocks(Vec<T>),
 }
 
-impl<T> Said<T> {
+impl<T> MessageContent<T> {
     pub(crate) fn blocks(&self) -> &[T] {
         match self {
             Self::Blocks(blocks) => blocks,
@@ -239,33 +239,33 @@ impl<T> Said<T> {
     }
 }
 
-struct SaidVisitor<T>(PhantomData<T>);
+struct MessageContentVisitor<T>(PhantomData<T>);
 
-impl<'de, T: Deserialize<'de> + Default> Visitor<'de> for SaidVisitor<T> {
-    type Value = Said<T>;
-    otherwise_empty!(Said<T>; bool, number, unit, object);
+impl<'de, T: Deserialize<'de> + Default> Visitor<'de> for MessageContentVisitor<T> {
+    type Value = MessageContent<T>;
+    otherwise_empty!(MessageContent<T>; bool, number, unit, object);
 
-    fn visit_str<E: Error>(self, _: &str) -> Result<Said<T>, E> {
-        Ok(Said::Text)
+    fn visit_str<E: Error>(self, _: &str) -> Result<MessageContent<T>, E> {
+        Ok(MessageContent::Text)
     }
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Said<T>, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<MessageContent<T>, A::Error> {
         let mut blocks = Vec::new();
         while let Some(Object(block)) = seq.next_element()? {
             blocks.push(block);
         }
-        Ok(Said::Blocks(blocks))
+        Ok(MessageContent::Blocks(blocks))
     }
 }
 
-impl<'de, T: Deserialize<'de> + Default> Deserialize<'de> for Said<T> {
+impl<'de, T: Deserialize<'de> + Default> Deserialize<'de> for MessageContent<T> {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        d.deserialize_any(SaidVisitor(PhantomData))
+        d.deserialize_any(MessageContentVisitor(PhantomData))
     }
 }
 
-/// The fields of a line. One that cannot be read as it stands is read as its agent would read it,
-/// from `plainer`: every key once, the last one winning, and no halves of surrogate pairs. The
-/// error is the reason of a [`Line::Damage`](forklore_core::agent_format::Line).
+/// Reads the fields of a line. A line that serde cannot read is read as its agent would read it, from
+/// `plainer`: of repeated keys the last one counts, and lone surrogates are replaced. The error is
+/// the reason of a [`Line::Damage`](forklore_core::agent_format::Line).
 pub(crate) fn fields<'a, T: Deserialize<'a>>(
     line: &'a str,
     plainer: &'a mut String,
@@ -295,7 +295,7 @@ mod tests {
         whole: Whole,
         #[serde(borrow)]
         many: Many<Text<'a>>,
-        said: Said<Inner>,
+        said: MessageContent<Inner>,
         object: Object<Inner>,
     }
 
@@ -321,7 +321,7 @@ mod tests {
         let many: Vec<_> = probe.many.0.iter().map(Text::get).collect();
         assert_eq!(many, [Some("a"), None]);
         let yes = Inner { flag: Flag(true) };
-        assert_eq!(probe.said, Said::Blocks(vec![yes.clone(), Inner::default()]));
+        assert_eq!(probe.said, MessageContent::Blocks(vec![yes.clone(), Inner::default()]));
         assert_eq!((probe.flag.0, probe.number.count(), probe.object), (true, 2, Object(yes)));
     }
 

@@ -1,7 +1,7 @@
-//! Session files of real agents: how they are recognised, read and shown.
+//! Session files of agents: recognising, reading, showing and writing them.
 //!
-//! One module per agent. Each implements [`AgentFormat`] and does no I/O: whoever imports a file
-//! hands it lines. What each agent's records become is written in `docs/formats/`.
+//! Each module implements [`AgentFormat`] for one agent and does no I/O: the importer passes it lines.
+//! `docs/formats/` lists what the records of each agent become.
 
 pub mod akcoder;
 pub mod amplifier;
@@ -15,10 +15,10 @@ pub mod homes;
 mod lenient;
 mod lookalike;
 pub mod opencode;
+mod paths;
 pub mod pi;
 mod pieces;
 pub mod pixir;
-mod place;
 pub mod plain;
 mod roles;
 mod splice;
@@ -26,7 +26,7 @@ mod time;
 
 use forklore_core::agent_format::AgentFormat;
 
-/// Every dialect, in the order in which they are asked for a file of unknown origin.
+/// All formats, in the order in which they are tried on a file.
 pub static AGENT_FORMATS: &[&dyn AgentFormat] = &[
     &pi::Pi,
     &codex::Codex,

@@ -1,7 +1,8 @@
 //! The parts of messages that every agent has a form for.
 //!
-//! A message comes from any agent; pictures and the contents of results still have that agent's
-//! form. What has no form elsewhere is counted: reasoning belongs to the model that wrote it.
+//! A message may come from any agent; its images and tool results still have that agent's form.
+//! Parts that other agents cannot read are counted as lost, such as reasoning, which belongs to the
+//! model that wrote it.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,7 +14,7 @@ use serde_json::Value;
 /// The longest id of a call that every provider takes.
 const LONGEST_ID: usize = 64;
 
-/// Kinds of parts that were left out, with their counts.
+/// The kinds of parts that were left out, with counts.
 pub(crate) type Losses = BTreeMap<String, u64>;
 
 /// A part of a message.
@@ -25,7 +26,7 @@ pub(crate) enum Piece {
     Result { call_id: String, name: Option<String>, content: Vec<Piece>, is_error: bool },
 }
 
-/// The parts of a message; what is left out goes into `losses`.
+/// Returns the parts of a message, and counts the others in `losses`.
 pub(crate) fn of_message(message: &Message, losses: &mut Losses) -> Vec<Piece> {
     let mut pieces = Vec::new();
     for part in message.to_parts() {
@@ -50,7 +51,7 @@ pub(crate) fn of_message(message: &Message, losses: &mut Losses) -> Vec<Piece> {
     pieces
 }
 
-/// The texts among pieces, joined by line breaks.
+/// Returns the texts among pieces, joined by line breaks.
 pub(crate) fn text_of(pieces: &[Piece]) -> String {
     let texts = pieces.iter().filter_map(|piece| match piece {
         Piece::Text(text) => Some(text.as_str()),
@@ -59,7 +60,7 @@ pub(crate) fn text_of(pieces: &[Piece]) -> String {
     texts.collect::<Vec<_>>().join("\n")
 }
 
-/// The id of a call in letters that every provider takes; calls and results are changed alike.
+/// Returns a call id in characters that every provider accepts, the same one for call and result.
 pub(crate) fn plain_id(id: &str) -> Cow<'_, str> {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if !id.is_empty() && id.len() <= LONGEST_ID && id.chars().all(plain) {
@@ -72,7 +73,7 @@ pub(crate) fn plain_id(id: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{begun}_{hash:08x}"))
 }
 
-/// The arguments of a call, where only an object will do.
+/// Returns the arguments of a call as an object.
 pub(crate) fn object(arguments: &Data) -> Value {
     match serde_json::from_str(arguments.get()) {
         Ok(Value::Object(fields)) => Value::Object(fields),
@@ -82,7 +83,7 @@ pub(crate) fn object(arguments: &Data) -> Value {
     }
 }
 
-/// What a tool answered: a text, blocks of whichever agent, or any other JSON, which is text then.
+/// Returns the content of a tool result: a text, blocks in any agent's form, or other JSON as text.
 fn of_content(content: &Data, losses: &mut Losses) -> Vec<Piece> {
     if let Ok(text) = content.read::<String>() {
         return vec![Piece::Text(text)];
@@ -104,7 +105,7 @@ fn of_content(content: &Data, losses: &mut Losses) -> Vec<Piece> {
     pieces
 }
 
-/// The text in a response of Gemini's API, `{"output": "..."}` or `{"error": "..."}`.
+/// Returns the text of a response in Gemini's form, `{"output": "..."}` or `{"error": "..."}`.
 fn function_response(content: &Data) -> Option<String> {
     #[derive(Deserialize)]
     #[serde(rename_all = "lowercase")]
@@ -122,19 +123,19 @@ struct Kind {
     _kind: String,
 }
 
-/// Counts something that is left out.
+/// Counts a part that is left out.
 pub(crate) fn lose(kind: &str, losses: &mut Losses) {
     *losses.entry(kind.to_owned()).or_default() += 1;
 }
 
-/// Text and pictures in the forms of the agents that write them.
+/// Returns text and images in the form of any agent.
 fn foreign(block: &Data) -> Option<Piece> {
     #[derive(Deserialize)]
-    struct Said {
+    struct TextBlock {
         text: String,
     }
     let block = block.readable();
-    if let Ok(Said { text }) = block.read() {
+    if let Ok(TextBlock { text }) = block.read() {
         return Some(Piece::Text(text));
     }
     let Inline { media_type, base64, .. } = inline(block.get())?;

@@ -1,11 +1,11 @@
-//! The words of OpenAI's API, which other agents' messages have too.
+//! Roles of OpenAI's API, which other agents use too.
 
 use forklore_core::EventType;
 use forklore_core::call::{CallStep, OpenCall};
 
 use crate::lenient::Text;
 
-/// What a message of this role is.
+/// Returns the event type of a message with this role.
 pub(crate) fn kind_of(role: &str) -> Option<EventType> {
     match role {
         "system" | "developer" => Some(EventType::SYSTEM_MESSAGE),
@@ -16,7 +16,7 @@ pub(crate) fn kind_of(role: &str) -> Option<EventType> {
     }
 }
 
-/// The step of a call that has an id; a name may be missing.
+/// Returns the opening step of a call with an id; the name may be missing.
 pub(crate) fn opened(id: &Text<'_>, name: &Text<'_>) -> Option<CallStep> {
     let name = name.to_owned().unwrap_or_default();
     Some(CallStep::Open(OpenCall { id: id.to_owned()?, name }))

@@ -1,4 +1,4 @@
-//! A stored record with a few of its fields changed, all other bytes as they were.
+//! Changes to some fields of a stored record that keep all other bytes.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -39,15 +39,14 @@ impl<'a> Field<'a> {
 /// Changes to the fields of one JSON object.
 #[derive(Debug, Default)]
 pub(crate) struct Splice {
-    /// Where bytes are replaced, and by what.
+    /// The replaced byte ranges, with their replacements.
     edits: Vec<(usize, usize, String)>,
-    /// Fields that the object has not.
+    /// Fields that the object does not have.
     added: String,
 }
 
 impl Splice {
-    /// Gives the field, called `name`, this JSON value. A field that says so already is left as it
-    /// is.
+    /// Sets the field `name` to a JSON value. A field that has it already stays as it is.
     pub(crate) fn set(&mut self, line: &str, name: &str, field: Field<'_>, json: String) {
         match field.0 {
             Some(raw) if raw.get() == json => {}
@@ -56,7 +55,7 @@ impl Splice {
         }
     }
 
-    /// Puts `json` in place of a value that was borrowed from `line`.
+    /// Replaces a value that was borrowed from `line`.
     pub(crate) fn replace(&mut self, line: &str, raw: &RawValue, json: String) {
         let start = raw.get().as_ptr().addr().saturating_sub(line.as_ptr().addr());
         self.edits.push((start, start + raw.get().len(), json));
@@ -94,14 +93,14 @@ impl Splice {
     }
 }
 
-/// A line that cannot be read as it stands, as its agent would read it: every key once, the last
-/// one winning.
+/// Returns a line that serde cannot read as its agent would read it: of repeated keys the last one
+/// counts.
 pub(crate) fn plainer(line: &str) -> Option<String> {
     let value: serde_json::Value = serde_json::from_str(&without_lone_surrogates(line)).ok()?;
     value.is_object().then(|| value.to_string())
 }
 
-/// A text as JSON.
+/// Returns a text as JSON.
 pub(crate) fn quoted(text: &str) -> String {
     // A string can always be written.
     serde_json::to_string(text).unwrap_or_default()

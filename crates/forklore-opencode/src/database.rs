@@ -10,7 +10,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 
 use crate::copy::Copy;
-use crate::line::{Asked, asked_text, text, with};
+use crate::line::{MessageState, text, text_field, with};
 use crate::lines::Lines;
 use crate::schema::{Schema, unreadable};
 
@@ -153,7 +153,7 @@ impl Inside for Opened {
                 let (id, created): (String, i64) = row?;
                 let (_, whole) = self.row(&id)?;
                 let state = self.state(&id, &whole)?;
-                let caller = asked_text(&whole, "parentID");
+                let caller = text_field(&whole, "parentID");
                 let created = Timestamp::from_millisecond(created).ok();
                 found.push(Found { id, caller, created, state });
             }
@@ -175,7 +175,8 @@ impl Inside for Opened {
         let mut messages = self.messages(id).map_err(unreadable)?;
         let there: HashSet<_> = messages.iter().map(|message| message.id.clone()).collect();
         lines.deleted(&there)?;
-        let unfinished = messages.last().is_some_and(|last| Asked::of(&last.data).is_unfinished());
+        let unfinished =
+            messages.last().is_some_and(|last| MessageState::of(&last.data).is_unfinished());
         if unfinished && !self.is_left(id).map_err(unreadable)? {
             messages.pop();
             problems
@@ -211,7 +212,7 @@ impl Stored {
     /// Its data as `opencode export` writes it: with the ids, which have columns of their own.
     fn object(&self, owners: &[(&str, &str)]) -> String {
         let (id, time) = (text(&self.id), format!("{{\"created\":{}}}", self.created));
-        let asked = Asked::of(&self.data);
+        let asked = MessageState::of(&self.data);
         let mut fields = Vec::new();
         if asked.time.is_none() {
             fields.push(("time", time.as_str()));

@@ -56,16 +56,16 @@ pub(crate) fn text<T: Serialize + ?Sized>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| "null".into())
 }
 
-/// The text in a field of an object.
-pub(crate) fn asked_text(object: &str, field: &str) -> Option<String> {
+/// Returns the text in a field of an object.
+pub(crate) fn text_field(object: &str, field: &str) -> Option<String> {
     let fields: HashMap<String, &RawValue> = serde_json::from_str(object).ok()?;
     serde_json::from_str(fields.get(field)?.get()).ok()
 }
 
-/// What is asked of a stored message.
+/// The fields of a stored message that say whether it is complete.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct MessageState<'a> {
     #[serde(borrow)]
     pub(crate) id: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -76,7 +76,7 @@ pub(crate) struct Asked<'a> {
     error: Option<&'a RawValue>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> MessageState<'a> {
     pub(crate) fn of(data: &'a str) -> Self {
         serde_json::from_str(data).unwrap_or_default()
     }
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn only_an_answer_without_an_end_is_unfinished() {
-        let is = |data: &str| Asked::of(data).is_unfinished();
+        let is = |data: &str| MessageState::of(data).is_unfinished();
         assert!(is(r#"{"role":"assistant","time":{"created":1}}"#));
         assert!(!is(r#"{"role":"assistant","time":{"created":1,"completed":2}}"#));
         assert!(!is(r#"{"role":"assistant","time":{"created":1},"error":{"name":"x"}}"#));

@@ -1,4 +1,4 @@
-//! A session's lines that are new, behind those that were written before.
+//! Appends the new lines of a session to the lines of an earlier import.
 
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{HashMap, HashSet};
@@ -11,19 +11,19 @@ use serde_json::value::RawValue;
 
 use crate::line;
 
-/// What a line is about.
+/// The subject of a line.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum About {
-    /// What never changes about the session.
+enum Subject {
+    /// The session's fixed facts.
     Session,
-    /// What the session is by now.
+    /// The session's current facts.
     Whole,
     Message(String),
     Orphan(String),
 }
 
 #[derive(Deserialize)]
-struct Known<'a> {
+struct WrittenLine<'a> {
     #[serde(default)]
     info: Option<Named>,
     #[serde(borrow, default)]
@@ -42,22 +42,22 @@ struct Named {
     id: String,
 }
 
-/// What was written of a session, and what is written now.
+/// The lines of a session that are written already, and the output for new ones.
 pub(crate) struct Lines<'a> {
     out: &'a mut dyn Write,
-    /// What tells the last line about each thing from others.
-    known: HashMap<About, u64>,
+    /// The hash of the last line of each subject.
+    written: HashMap<Subject, u64>,
 }
 
 impl<'a> Lines<'a> {
     /// Behind the lines that are known.
     pub(crate) fn behind(
-        known: &mut dyn BufRead,
+        written: &mut dyn BufRead,
         out: &'a mut dyn Write,
     ) -> Result<Self, ExpandError> {
-        let mut lines = Self { out, known: HashMap::new() };
+        let mut lines = Self { out, written: HashMap::new() };
         let mut line = String::new();
-        while known.read_line(&mut line).map_err(failed("cannot read what is known"))? > 0 {
+        while written.read_line(&mut line).map_err(failed("cannot read what is known"))? > 0 {
             lines.learn(&line);
             line.clear();
         }
@@ -65,28 +65,28 @@ impl<'a> Lines<'a> {
     }
 
     fn learn(&mut self, line: &str) {
-        let Ok(known) = serde_json::from_str::<Known<'_>>(line) else { return };
-        for id in known.deleted {
-            self.known.remove(&About::Message(id));
+        let Ok(written) = serde_json::from_str::<WrittenLine<'_>>(line) else { return };
+        for id in written.deleted {
+            self.written.remove(&Subject::Message(id));
         }
-        let about = match (known.info, known.parts, known.part) {
-            (Some(info), Some(_), _) => About::Message(info.id),
-            (Some(_), None, _) if known.whole => About::Whole,
-            (Some(_), None, _) => About::Session,
-            (None, _, Some(part)) => About::Orphan(part.id),
+        let about = match (written.info, written.parts, written.part) {
+            (Some(info), Some(_), _) => Subject::Message(info.id),
+            (Some(_), None, _) if written.whole => Subject::Whole,
+            (Some(_), None, _) => Subject::Session,
+            (None, _, Some(part)) => Subject::Orphan(part.id),
             _ => return,
         };
-        self.known.insert(about, mark(line));
+        self.written.insert(about, mark(line));
     }
 
     /// What never changes about the session; to be told first.
     pub(crate) fn session(&mut self, info: &str) -> Result<(), ExpandError> {
-        self.write(&About::Session, &line::session(info))
+        self.write(&Subject::Session, &line::session(info))
     }
 
     /// What the session is by now; to be told last, as it says where in its messages it stands.
     pub(crate) fn whole(&mut self, info: &str) -> Result<(), ExpandError> {
-        self.write(&About::Whole, &line::whole(info))
+        self.write(&Subject::Whole, &line::whole(info))
     }
 
     /// A message, in the order of the conversation.
@@ -96,17 +96,17 @@ impl<'a> Lines<'a> {
         info: &str,
         parts: &[String],
     ) -> Result<(), ExpandError> {
-        self.write(&About::Message(id.to_owned()), &line::message(info, parts))
+        self.write(&Subject::Message(id.to_owned()), &line::message(info, parts))
     }
 
     pub(crate) fn orphan(&mut self, id: &str, part: &str) -> Result<(), ExpandError> {
-        self.write(&About::Orphan(id.to_owned()), &line::orphan(part))
+        self.write(&Subject::Orphan(id.to_owned()), &line::orphan(part))
     }
 
     /// Says which of the messages known are not among those that are there.
     pub(crate) fn deleted(&mut self, there: &HashSet<String>) -> Result<(), ExpandError> {
-        let gone = self.known.keys().filter_map(|about| match about {
-            About::Message(id) if !there.contains(id) => Some(id.clone()),
+        let gone = self.written.keys().filter_map(|about| match about {
+            Subject::Message(id) if !there.contains(id) => Some(id.clone()),
             _ => None,
         });
         let mut gone: Vec<_> = gone.collect();
@@ -117,8 +117,8 @@ impl<'a> Lines<'a> {
         self.put(&line::deleted(&gone))
     }
 
-    fn write(&mut self, about: &About, line: &str) -> Result<(), ExpandError> {
-        if self.known.get(about) == Some(&mark(line)) {
+    fn write(&mut self, about: &Subject, line: &str) -> Result<(), ExpandError> {
+        if self.written.get(about) == Some(&mark(line)) {
             return Ok(());
         }
         self.put(line)

@@ -11,7 +11,7 @@ use forklore_core::session_container::{ExpandError, Found, Inside, Trouble};
 use jiff::Timestamp;
 use serde::Deserialize;
 
-use crate::line::{asked_text, with};
+use crate::line::{text_field, with};
 use crate::lines::Lines;
 
 /// No message or part is longer.
@@ -44,7 +44,7 @@ struct Stored {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Told {
+struct MessageFields {
     id: String,
     time: Times,
 }
@@ -65,7 +65,7 @@ impl Opened {
         let root = root(path).ok_or_else(no_session)?;
         let mut state = 0;
         let info = read(path, &mut state)?;
-        let told: Told = serde_json::from_str(&info).map_err(|_| no_session())?;
+        let told: MessageFields = serde_json::from_str(&info).map_err(|_| no_session())?;
         if !is_name(&told.id) {
             return Err(no_session());
         }
@@ -85,7 +85,7 @@ impl Opened {
         let folder = self.root.join("message").join(&self.id);
         for path in files(&folder)? {
             let info = read(&path, &mut self.state)?;
-            let told: Told = serde_json::from_str(&info).unwrap_or_default();
+            let told: MessageFields = serde_json::from_str(&info).unwrap_or_default();
             let id = name(&path);
             let mut parts = Vec::new();
             if !is_name(&id) {
@@ -93,7 +93,7 @@ impl Opened {
             }
             for path in files(&self.root.join("part").join(&id))? {
                 let part = read(&path, &mut self.state)?;
-                let told: Told = serde_json::from_str(&part).unwrap_or_default();
+                let told: MessageFields = serde_json::from_str(&part).unwrap_or_default();
                 let at = told.time.start.max(told.time.created);
                 parts.push((millis(at), name(&path), with(&part, &[])));
             }
@@ -110,7 +110,7 @@ impl Opened {
 impl Inside for Opened {
     fn sessions(&mut self) -> Result<Vec<Found>, ExpandError> {
         let created = Timestamp::from_millisecond(self.created).ok();
-        let caller = asked_text(&self.info, "parentID");
+        let caller = text_field(&self.info, "parentID");
         Ok(vec![Found { id: self.id.clone(), caller, created, state: self.state }])
     }
 

@@ -4,7 +4,7 @@
 use std::io::Write;
 
 use forklore_api::{ExportTo, Exported};
-use forklore_core::export::{Export, FileWriter, NewFile, Original, Said, Shared};
+use forklore_core::export::{Export, FileWriter, NewFile, Original, Shared, TimedMessage};
 use forklore_core::{Cut, Data, Event, EventType, Header, OpenCalls, SessionId, SessionKind};
 use forklore_store::port::{At, Direction, Query, Stored};
 use forklore_store::sources::{FindSource, Range, Source, SourceId};
@@ -287,8 +287,8 @@ impl Writing<'_> {
 
     fn write_messages(&mut self, ready: &[Sent]) -> Result<()> {
         for Sent { message, ts, starts_turn } in ready {
-            let said = Said { message, ts: *ts, starts_turn: *starts_turn };
-            self.writer.message(&said, self.out).map_err(failed)?;
+            let timed = TimedMessage { message, ts: *ts, starts_turn: *starts_turn };
+            self.writer.message(&timed, self.out).map_err(failed)?;
         }
         Ok(())
     }

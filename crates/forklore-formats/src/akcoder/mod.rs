@@ -71,11 +71,11 @@ impl LineReader for Reader {
 /// Images stand beside the text: their bytes, or where they lie.
 fn images(data: &Data) -> Vec<Part> {
     #[derive(Deserialize)]
-    struct Shown<'a> {
+    struct RecordFields<'a> {
         #[serde(borrow, default)]
         images: Vec<&'a RawValue>,
     }
-    let shown: Option<Shown<'_>> = data.read().ok();
+    let shown: Option<RecordFields<'_>> = data.read().ok();
     let images = shown.map(|shown| shown.images).unwrap_or_default().into_iter();
     images.map(|image| Part::Other { value: Data::from_checked(image.get()) }).collect()
 }

@@ -1,7 +1,7 @@
 //! Amplifier: `projects/<folder>/sessions/<session>/transcript.jsonl`, a message a line, and
 //! `metadata.json` beside it, which tells what the session is and where it comes from.
 
-mod place;
+mod paths;
 mod record;
 mod view;
 
@@ -26,13 +26,13 @@ impl AgentFormat for Amplifier {
     }
 
     fn detect(&self, path: &Path, head: &[u8]) -> bool {
-        let of_session = place::is_in_sessions(path);
-        place::is_transcript(path) && any_line(head, |line| is_own(line, of_session))
+        let of_session = paths::is_in_sessions(path);
+        paths::is_transcript(path) && any_line(head, |line| is_own(line, of_session))
     }
 
     /// The other lines in a session's folder are a log of what its program did.
     fn may_own(&self, path: &Path) -> bool {
-        place::is_transcript(path)
+        paths::is_transcript(path)
     }
 
     fn reader(&self, path: &Path, _memory: Option<&str>) -> Box<dyn LineReader> {
@@ -48,19 +48,19 @@ impl AgentFormat for Amplifier {
     }
 
     fn beside(&self, path: &Path) -> Option<PathBuf> {
-        place::is_transcript(path).then(|| path.with_file_name("metadata.json"))
+        paths::is_transcript(path).then(|| path.with_file_name("metadata.json"))
     }
 
     fn belongs_to(&self, path: &Path) -> Option<PathBuf> {
-        place::belongs_to(path)
+        paths::belongs_to(path)
     }
 
     fn belongings(&self, path: &Path) -> Option<PathBuf> {
-        place::is_transcript(path).then(|| path.parent().map(Path::to_owned)).flatten()
+        paths::is_transcript(path).then(|| path.parent().map(Path::to_owned)).flatten()
     }
 
     fn told(&self, document: &str) -> FileFacts {
-        place::told(document)
+        paths::told(document)
     }
 }
 

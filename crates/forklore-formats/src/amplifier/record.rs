@@ -8,8 +8,8 @@ use forklore_core::call::{CallStep, Effect};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::place;
-use crate::lenient::{Object, Said, Text, fields};
+use super::paths;
+use crate::lenient::{MessageContent, Object, Text, fields};
 use crate::roles::{kind_of, opened};
 use crate::time;
 
@@ -28,12 +28,12 @@ struct Fields<'a> {
     #[serde(borrow)]
     content: Option<&'a RawValue>,
     #[serde(borrow)]
-    tool_calls: Said<Call<'a>>,
+    tool_calls: MessageContent<Call<'a>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Block<'a> {
+struct CallBlock<'a> {
     #[serde(borrow, rename = "type")]
     kind: Text<'a>,
     #[serde(borrow)]
@@ -77,7 +77,7 @@ pub(super) struct Reader {
 
 impl Reader {
     pub(super) fn new(path: &Path) -> Self {
-        Self { facts: place::facts(path) }
+        Self { facts: paths::facts(path) }
     }
 }
 
@@ -97,17 +97,17 @@ impl LineReader for Reader {
 }
 
 fn record(kind: EventType, fields: &Fields<'_>, facts: FileFacts) -> Record {
-    let said: Said<Block<'_>> =
+    let content: MessageContent<CallBlock<'_>> =
         fields.content.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
-    let results = |block: &Block<'_>| block.kind.is("tool_result");
-    let only_results = !said.blocks().is_empty() && said.blocks().iter().all(results);
+    let results = |block: &CallBlock<'_>| block.kind.is("tool_result");
+    let only_results = !content.blocks().is_empty() && content.blocks().iter().all(results);
     let is_user = kind == EventType::USER_MESSAGE;
     let kind = if is_user && only_results { EventType::TOOL_RESULT } else { kind };
     Record {
         ts: time::from_text(&fields.timestamp),
         effect: Effect {
-            starts_turn: kind == EventType::USER_MESSAGE && !is_reminder(fields, &said),
-            calls: calls(fields, &said),
+            starts_turn: kind == EventType::USER_MESSAGE && !is_reminder(fields, &content),
+            calls: calls(fields, &content),
         },
         facts,
         ..Record::of(kind)
@@ -115,21 +115,21 @@ fn record(kind: EventType, fields: &Fields<'_>, facts: FileFacts) -> Record {
 }
 
 /// Whether hooks wrote the message.
-fn is_reminder(fields: &Fields<'_>, said: &Said<Block<'_>>) -> bool {
+fn is_reminder(fields: &Fields<'_>, content: &MessageContent<CallBlock<'_>>) -> bool {
     let reminds =
         |text: &Text<'_>| text.get().is_some_and(|text| text.trim_start().starts_with(REMINDER));
     let whole: Text<'_> =
         fields.content.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
-    reminds(&whole) || said.blocks().iter().any(|block| reminds(&block.text))
+    reminds(&whole) || content.blocks().iter().any(|block| reminds(&block.text))
 }
 
 /// Calls stand among the blocks, beside them, or at both places.
-fn calls(fields: &Fields<'_>, said: &Said<Block<'_>>) -> Vec<CallStep> {
+fn calls(fields: &Fields<'_>, content: &MessageContent<CallBlock<'_>>) -> Vec<CallStep> {
     let mut steps: Vec<CallStep> = Vec::new();
     let mut step = |next: Option<CallStep>| {
         steps.extend(next.filter(|next| !steps.iter().any(|step| is_same(step, next))));
     };
-    for block in said.blocks() {
+    for block in content.blocks() {
         match block.kind.get() {
             Some("tool_call" | "tool_use") => step(opened(&block.id, &block.name)),
             Some("tool_result") => {

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 #[derive(Deserialize)]
-struct Shown<'a> {
+struct RecordFields<'a> {
     #[serde(borrow, default)]
     content: Option<&'a RawValue>,
     #[serde(default)]
@@ -39,7 +39,7 @@ struct Function<'a> {
 }
 
 #[derive(Deserialize)]
-struct Block<'a> {
+struct ContentBlock<'a> {
     #[serde(rename = "type")]
     kind: String,
     #[serde(default)]
@@ -64,7 +64,7 @@ struct Block<'a> {
 
 pub(super) fn message(kind: &EventType, data: &Data) -> Option<Message> {
     let role = Role::of(kind)?;
-    let shown: Shown<'_> = data.read().ok()?;
+    let shown: RecordFields<'_> = data.read().ok()?;
     let content = shown.content.map_or("\"\"", RawValue::get);
     if let Some(call_id) = shown.tool_call_id {
         let content = Data::from_checked(content);
@@ -98,10 +98,10 @@ pub(super) fn message(kind: &EventType, data: &Data) -> Option<Message> {
 
 fn part(raw: &RawValue) -> Part {
     let other = || Part::Other { value: Data::from_checked(raw.get()) };
-    let Ok(block) = serde_json::from_str::<Block<'_>>(raw.get()) else { return other() };
+    let Ok(block) = serde_json::from_str::<ContentBlock<'_>>(raw.get()) else { return other() };
     match (&*block.kind.clone(), block) {
-        ("text", Block { text: Some(text), .. }) => Part::Text { text },
-        ("thinking" | "redacted_thinking" | "reasoning", Block { text, thinking, .. }) => {
+        ("text", ContentBlock { text: Some(text), .. }) => Part::Text { text },
+        ("thinking" | "redacted_thinking" | "reasoning", ContentBlock { text, thinking, .. }) => {
             Part::Reasoning {
                 text: thinking.or(text).unwrap_or_default(),
                 provider: None,
@@ -109,12 +109,15 @@ fn part(raw: &RawValue) -> Part {
                 opaque: Some(Data::from_checked(raw.get())),
             }
         }
-        ("tool_call" | "tool_use", Block { id: Some(id), name, input, arguments, .. }) => {
+        ("tool_call" | "tool_use", ContentBlock { id: Some(id), name, input, arguments, .. }) => {
             let arguments = input.or(arguments).map_or("{}", RawValue::get);
             let arguments = Data::from_checked(arguments);
             Part::ToolCall { id, name: name.unwrap_or_default(), arguments }
         }
-        ("tool_result", Block { tool_call_id: Some(call_id), name, output, is_error, .. }) => {
+        (
+            "tool_result",
+            ContentBlock { tool_call_id: Some(call_id), name, output, is_error, .. },
+        ) => {
             let content = Data::from_checked(output.map_or("\"\"", RawValue::get));
             let is_error = is_error == Some(true);
             Part::ToolResult { call_id, name, content, is_error, synthetic: false }

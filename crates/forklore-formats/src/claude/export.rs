@@ -1,12 +1,12 @@
-//! Claude Code's files, written: one chain of records in a session of its own, then the records
-//! about it.
+//! Writes Claude Code's session files: one chain of records in a new session, then the records about
+//! the session.
 
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use forklore_core::export::{Export, FileWriter, Home, NewFile, Placement, Said};
+use forklore_core::export::{Export, FileWriter, Home, NewFile, Placement, TimedMessage};
 use forklore_core::{Event, EventType, Role};
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -80,7 +80,7 @@ struct Writer {
     tip: Option<String>,
     /// The ids since a compaction ended the chain, as hashes: messages that it kept come again
     /// behind it, and the SDK would take renamed ones for the rest of the answer they repeat.
-    taken: HashSet<u64>,
+    used_ids: HashSet<u64>,
     hasher: RandomState,
     /// The id of the model's message that blocks are still added to.
     answer: Option<String>,
@@ -90,7 +90,7 @@ struct Writer {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Linked<'a> {
+struct RecordIds<'a> {
     #[serde(borrow)]
     subtype: Field<'a>,
     #[serde(borrow)]
@@ -109,7 +109,7 @@ struct Linked<'a> {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Aside<'a> {
+struct SideRecord<'a> {
     #[serde(borrow, rename = "type")]
     kind: Field<'a>,
     #[serde(borrow, rename = "sessionId")]
@@ -122,7 +122,7 @@ impl Writer {
             file: file.clone(),
             session_id: quoted(file.id.as_str()),
             tip: None,
-            taken: HashSet::new(),
+            used_ids: HashSet::new(),
             hasher: RandomState::new(),
             answer: None,
             count: 0,
@@ -131,12 +131,12 @@ impl Writer {
     }
 
     fn splice(&mut self, line: &str, out: &mut dyn Write) -> Option<io::Result<()>> {
-        let fields: Linked<'_> = serde_json::from_str(line).ok()?;
+        let fields: RecordIds<'_> = serde_json::from_str(line).ok()?;
         let mut splice = Splice::default();
         let parent = self.tip.as_deref().map_or_else(|| "null".to_owned(), quoted);
         if fields.subtype.is("compact_boundary") && fields.parent.text().is_none() {
             // Its chain ends here for whoever reads it; only the logical parent leads on.
-            self.taken.clear();
+            self.used_ids.clear();
             splice.set(line, "parentUuid", fields.parent, "null".to_owned());
             splice.set(line, "logicalParentUuid", fields.logical_parent, parent);
         } else {
@@ -157,15 +157,15 @@ impl Writer {
         Some(splice.write(line, out))
     }
 
-    /// The id that a record gets, its own where it can.
+    /// Returns the id for a record: its own if it is not used yet.
     fn id_of(&mut self, own: Field<'_>) -> String {
         match own.text() {
-            Some(own) if self.taken.insert(self.hasher.hash_one(&*own)) => own.into_owned(),
+            Some(own) if self.used_ids.insert(self.hasher.hash_one(&*own)) => own.into_owned(),
             _ => self.file.fresh_id(self.count),
         }
     }
 
-    fn spoken(
+    fn write_message(
         &mut self,
         kind: &str,
         ts: Timestamp,
@@ -187,10 +187,10 @@ impl Writer {
         Ok(())
     }
 
-    /// The model's words and calls: one record a block, of one message, as Claude Code writes them.
-    fn answered(
+    /// Writes a message of the model as Claude Code does: one record for each block.
+    fn write_blocks(
         &mut self,
-        said: &Said<'_>,
+        timed: &TimedMessage<'_>,
         blocks: Vec<Value>,
         out: &mut dyn Write,
     ) -> io::Result<()> {
@@ -206,7 +206,7 @@ impl Writer {
                 "usage": {"input_tokens": 0, "output_tokens": 0,
                     "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0},
             });
-            self.spoken("assistant", said.ts, &message, out)?;
+            self.write_message("assistant", timed.ts, &message, out)?;
         }
         self.answer = Some(id);
         Ok(())
@@ -228,16 +228,16 @@ impl FileWriter for Writer {
         written.map_or(Ok(false), |written| written.map(|()| true))
     }
 
-    fn message(&mut self, said: &Said<'_>, out: &mut dyn Write) -> io::Result<()> {
-        if said.message.role == Role::System {
+    fn message(&mut self, timed: &TimedMessage<'_>, out: &mut dyn Write) -> io::Result<()> {
+        if timed.message.role == Role::System {
             pieces::lose(EventType::SYSTEM_MESSAGE.as_str(), &mut self.losses);
             return Ok(());
         }
-        let mut pieces = pieces::of_message(said.message, &mut self.losses);
-        if said.message.role == Role::Assistant {
-            let is_said = |piece: &mut Piece| !matches!(piece, Piece::Result { .. });
-            let own: Vec<_> = pieces.extract_if(.., is_said).collect();
-            self.answered(said, own.iter().map(block).collect(), out)?;
+        let mut pieces = pieces::of_message(timed.message, &mut self.losses);
+        if timed.message.role == Role::Assistant {
+            let is_own = |piece: &mut Piece| !matches!(piece, Piece::Result { .. });
+            let own: Vec<_> = pieces.extract_if(.., is_own).collect();
+            self.write_blocks(timed, own.iter().map(block).collect(), out)?;
         }
         if pieces.is_empty() {
             return Ok(());
@@ -248,16 +248,16 @@ impl FileWriter for Writer {
             [Piece::Text(text)] => json!(text),
             _ => Value::Array(blocks),
         };
-        self.spoken("user", said.ts, &json!({"role": "user", "content": content}), out)
+        self.write_message("user", timed.ts, &json!({"role": "user", "content": content}), out)
     }
 
     fn side(&mut self, line: &str, out: &mut dyn Write) -> io::Result<()> {
-        let Ok(aside) = serde_json::from_str::<Aside<'_>>(line) else { return Ok(()) };
-        if !aside.kind.text().is_some_and(|kind| CARRIED.contains(&&*kind)) {
+        let Ok(side) = serde_json::from_str::<SideRecord<'_>>(line) else { return Ok(()) };
+        if !side.kind.text().is_some_and(|kind| CARRIED.contains(&&*kind)) {
             return Ok(());
         }
         let mut splice = Splice::default();
-        splice.set(line, "sessionId", aside.session_id, self.session_id.clone());
+        splice.set(line, "sessionId", side.session_id, self.session_id.clone());
         splice.write(line, out)
     }
 

@@ -1,9 +1,9 @@
 //! Claude Code: `projects/<folder>/<session>.jsonl`, a tree of records linked by `parentUuid`.
 
 mod export;
-mod place;
+mod paths;
 mod record;
-mod spent;
+mod usage;
 mod view;
 
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use forklore_core::export::Export;
 use forklore_core::{CallUsage, Data, EventType, Message};
 
 use crate::head::{LineOf, Probe, long_line_holds, recognise};
-use crate::lenient::Said;
+use crate::lenient::MessageContent;
 use crate::lookalike;
 
 /// The name kept with each event.
@@ -47,7 +47,7 @@ impl AgentFormat for Claude {
     }
 
     fn spent(&self, kind: &EventType, data: &Data) -> Option<CallUsage> {
-        if *kind == EventType::ASSISTANT_MESSAGE { spent::spent(data) } else { None }
+        if *kind == EventType::ASSISTANT_MESSAGE { usage::call_usage(data) } else { None }
     }
 
     /// Claude Code's summary stands for everything before it.
@@ -56,11 +56,11 @@ impl AgentFormat for Claude {
     }
 
     fn belongs_to(&self, path: &Path) -> Option<PathBuf> {
-        place::belongs_to(path)
+        paths::belongs_to(path)
     }
 
     fn belongings(&self, path: &Path) -> Option<PathBuf> {
-        place::without_ending(path)
+        paths::without_ending(path)
     }
 
     fn export(&self) -> Option<&dyn Export> {
@@ -93,7 +93,7 @@ fn line_of(line: &Probe<'_>) -> LineOf {
     let is_record = match kind {
         "user" | "assistant" => {
             let (has_role, has_id) = (message.role.get().is_some(), line.uuid.get().is_some());
-            if has_role && has_id && matches!(message.content, Said::Nothing) {
+            if has_role && has_id && matches!(message.content, MessageContent::Nothing) {
                 return LineOf::Unreadable;
             }
             if has_role {

@@ -1,5 +1,5 @@
-//! What one line of a Claude Code file is. The hot path of an import: one parse, nothing built
-//! that is not needed.
+//! Reads one line of a Claude Code file. This is the hot path of an import: it parses a line once and
+//! builds nothing that is not needed.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use forklore_core::call::{CallStep, Effect};
 use forklore_core::{Class, EventType};
 use serde::{Deserialize, Deserializer};
 
-use crate::lenient::{Flag, Object, Said, Text, fields};
+use crate::lenient::{Flag, MessageContent, Object, Text, fields};
 use crate::roles::opened;
 use crate::time;
 
@@ -44,7 +44,7 @@ struct Fields<'a> {
     #[serde(borrow, rename = "aiTitle")]
     ai_title: Text<'a>,
     #[serde(borrow)]
-    message: Object<Spoken<'a>>,
+    message: Object<MessageFields<'a>>,
     /// In copies that the SDK makes.
     #[serde(borrow, rename = "forkedFrom")]
     forked_from: Object<ForkedFrom<'a>>,
@@ -59,14 +59,14 @@ struct ForkedFrom<'a> {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Spoken<'a> {
+struct MessageFields<'a> {
     #[serde(borrow)]
-    content: Said<Block<'a>>,
+    content: MessageContent<CallBlock<'a>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Block<'a> {
+struct CallBlock<'a> {
     #[serde(borrow, rename = "type")]
     kind: Text<'a>,
     #[serde(borrow)]
@@ -150,13 +150,13 @@ impl Reader {
     }
 
     fn record(&self, uuid: String, fields: &Fields<'_>, facts: FileFacts) -> Record {
-        let said = &fields.message.0.content;
+        let content = &fields.message.0.content;
         let sidechain = fields.sidechain.0 && !self.of_subagent;
         let speaks = fields.kind.is("user") || fields.kind.is("assistant");
         let (kind, class, starts_turn) = sort(fields);
         let only_results = kind == EventType::TOOL_RESULT;
         let calls = match kind.class() {
-            Class::Conversation => said.blocks().iter().filter_map(call_step).collect(),
+            Class::Conversation => content.blocks().iter().filter_map(call_step).collect(),
             _ => Vec::new(),
         };
         Record {
@@ -204,12 +204,15 @@ fn sort(fields: &Fields<'_>) -> (EventType, Class, bool) {
     match fields.kind.get() {
         Some("user") if fields.compact_summary.0 => own(EventType::HISTORY_COMPACTION, false),
         Some("user") => {
-            let said = &fields.message.0.content;
-            let results = said.blocks().iter().filter(|b| b.kind.is("tool_result")).count();
-            if results > 0 && !said.blocks().iter().any(is_text) {
+            let content = &fields.message.0.content;
+            let results = content.blocks().iter().filter(|b| b.kind.is("tool_result")).count();
+            if results > 0 && !content.blocks().iter().any(is_text) {
                 return own(EventType::TOOL_RESULT, false);
             }
-            own(EventType::USER_MESSAGE, !fields.meta.0 && !matches!(said, Said::Nothing))
+            own(
+                EventType::USER_MESSAGE,
+                !fields.meta.0 && !matches!(content, MessageContent::Nothing),
+            )
         }
         Some("assistant") => own(EventType::ASSISTANT_MESSAGE, false),
         Some("attachment") => own(EventType::USER_MESSAGE, false),
@@ -221,7 +224,7 @@ fn sort(fields: &Fields<'_>) -> (EventType, Class, bool) {
     }
 }
 
-fn is_text(block: &Block<'_>) -> bool {
+fn is_text(block: &CallBlock<'_>) -> bool {
     block.kind.is("text")
 }
 
@@ -229,7 +232,7 @@ fn extension(name: &str) -> EventType {
     EventType::extension(super::NAME, name)
 }
 
-fn call_step(block: &Block<'_>) -> Option<CallStep> {
+fn call_step(block: &CallBlock<'_>) -> Option<CallStep> {
     match block.kind.get()? {
         "tool_use" => opened(&block.id, &block.name),
         "tool_result" => block.tool_use_id.to_owned().map(CallStep::Close),

@@ -5,15 +5,15 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 #[derive(Deserialize)]
-struct Shown<'a> {
+struct RecordFields<'a> {
     #[serde(borrow, default)]
-    message: Option<Spoken<'a>>,
+    message: Option<MessageFields<'a>>,
     #[serde(borrow, default)]
     attachment: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
-struct Spoken<'a> {
+struct MessageFields<'a> {
     #[serde(default)]
     model: Option<String>,
     #[serde(borrow, default)]
@@ -21,7 +21,7 @@ struct Spoken<'a> {
 }
 
 #[derive(Deserialize)]
-struct Block<'a> {
+struct ContentBlock<'a> {
     #[serde(rename = "type")]
     kind: String,
     #[serde(default)]
@@ -49,29 +49,31 @@ pub(super) fn message(kind: &EventType, data: &Data) -> Option<Message> {
         "tool_result" => Role::Tool,
         _ => return None,
     };
-    let shown: Shown<'_> = data.read().ok()?;
+    let shown: RecordFields<'_> = data.read().ok()?;
     if let Some(attachment) = shown.attachment {
         let value = Data::from_checked(attachment.get());
         return Some(Message { role, content: Content::Parts(vec![Part::Other { value }]) });
     }
-    let spoken = shown.message?;
-    let content = spoken.content.map_or("\"\"", RawValue::get);
+    let message = shown.message?;
+    let content = message.content.map_or("\"\"", RawValue::get);
     if let Ok(text) = serde_json::from_str::<String>(content) {
         return Some(Message::text(role, text));
     }
     let blocks: Vec<&RawValue> = serde_json::from_str(content).ok()?;
-    let parts = blocks.into_iter().map(|block| part(block, spoken.model.as_deref()));
+    let parts = blocks.into_iter().map(|block| part(block, message.model.as_deref()));
     Some(Message::parts(role, parts.collect()))
 }
 
 fn part(raw: &RawValue, model: Option<&str>) -> Part {
     let other = || Part::Other { value: Data::from_checked(raw.get()) };
-    let Ok(block) = serde_json::from_str::<Block<'_>>(raw.get()) else {
+    let Ok(block) = serde_json::from_str::<ContentBlock<'_>>(raw.get()) else {
         return other();
     };
     match block {
-        Block { kind, text: Some(text), .. } if kind == "text" => Part::Text { text },
-        Block { kind, thinking, .. } if kind == "thinking" || kind == "redacted_thinking" => {
+        ContentBlock { kind, text: Some(text), .. } if kind == "text" => Part::Text { text },
+        ContentBlock { kind, thinking, .. }
+            if kind == "thinking" || kind == "redacted_thinking" =>
+        {
             Part::Reasoning {
                 text: thinking.unwrap_or_default(),
                 provider: Some("anthropic".into()),
@@ -79,12 +81,14 @@ fn part(raw: &RawValue, model: Option<&str>) -> Part {
                 opaque: Some(Data::from_checked(raw.get())),
             }
         }
-        Block { kind, id: Some(id), name, input, .. } if kind == "tool_use" => Part::ToolCall {
-            id,
-            name: name.unwrap_or_default(),
-            arguments: Data::from_checked(input.map_or("{}", RawValue::get)),
-        },
-        Block { kind, tool_use_id: Some(call_id), content, is_error, .. }
+        ContentBlock { kind, id: Some(id), name, input, .. } if kind == "tool_use" => {
+            Part::ToolCall {
+                id,
+                name: name.unwrap_or_default(),
+                arguments: Data::from_checked(input.map_or("{}", RawValue::get)),
+            }
+        }
+        ContentBlock { kind, tool_use_id: Some(call_id), content, is_error, .. }
             if kind == "tool_result" =>
         {
             Part::ToolResult {

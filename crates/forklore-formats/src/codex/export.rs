@@ -1,11 +1,11 @@
-//! Codex's files, written in the form that has no ordinals: what the model is sent as it was, and
-//! the marks of turns and messages by which Codex shows them.
+//! Writes Codex's session files, in the form without ordinals: the items for the model as they are,
+//! and the marks by which Codex shows turns and messages.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use forklore_core::export::{Export, FileWriter, Home, NewFile, Placement, Said};
+use forklore_core::export::{Export, FileWriter, Home, NewFile, Placement, TimedMessage};
 use forklore_core::{Event, EventType, Role};
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -91,8 +91,8 @@ impl Writer {
         )
     }
 
-    /// What was said, told for people: an item of the turn where there are ordinals.
-    fn told(
+    /// Writes the mark by which Codex shows a message: an item of the turn in files with ordinals.
+    fn write_mark(
         &mut self,
         ts: Timestamp,
         by_model: bool,
@@ -118,13 +118,13 @@ impl Writer {
         self.line(ts, "event_msg", event, out)
     }
 
-    fn begin_turn(&mut self, ts: Timestamp, said: &str, out: &mut dyn Write) -> io::Result<()> {
+    fn begin_turn(&mut self, ts: Timestamp, text: &str, out: &mut dyn Write) -> io::Result<()> {
         self.end_turn(ts, out)?;
         let id = self.file.fresh_id(self.turns);
         self.turns += 1;
         self.line(ts, "event_msg", json!({"type": "task_started", "turn_id": id}), out)?;
         self.turn = Some(id);
-        self.told(ts, false, said, out)
+        self.write_mark(ts, false, text, out)
     }
 
     fn end_turn(&mut self, ts: Timestamp, out: &mut dyn Write) -> io::Result<()> {
@@ -139,9 +139,9 @@ impl Writer {
         self.line(ts, "event_msg", mark, out)
     }
 
-    fn answered(&mut self, ts: Timestamp, text: String, out: &mut dyn Write) -> io::Result<()> {
+    fn write_answer(&mut self, ts: Timestamp, text: String, out: &mut dyn Write) -> io::Result<()> {
         if !text.is_empty() {
-            self.told(ts, true, &text, out)?;
+            self.write_mark(ts, true, &text, out)?;
             self.answer = Some(text);
         }
         Ok(())
@@ -156,7 +156,7 @@ impl Writer {
         let fields: Enveloped<'_> = serde_json::from_str(line).ok()?;
         let kind = fields.kind.text();
         if matches!(kind.as_deref(), Some("event_msg" | "token_usage_record" | "session_meta")) {
-            // The marks are made anew, and what was spent is the original's.
+            // The marks are written again; usage belongs to the original.
             return Some(Ok(true));
         }
         Some(self.item(event, line, &fields, out).map(|()| true))
@@ -169,12 +169,12 @@ impl Writer {
         fields: &Enveloped<'_>,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        let said = || {
+        let text = || {
             let message = view::message(&event.kind, &event.data.readable());
             message.map(|message| message.plain_text()).unwrap_or_default()
         };
         if event.effect.starts_turn {
-            self.begin_turn(event.ts, &said(), out)?;
+            self.begin_turn(event.ts, &text(), out)?;
         }
         match (fields.kind.0, fields.payload.0) {
             (Some(_), Some(_)) if fields.ordinal.0.is_none() && fields.metadata.0.is_none() => {
@@ -192,7 +192,7 @@ impl Writer {
             _ => self.line(event.ts, "response_item", line, out)?,
         }
         if event.kind == EventType::ASSISTANT_MESSAGE {
-            self.answered(event.ts, said(), out)?;
+            self.write_answer(event.ts, text(), out)?;
         }
         Ok(())
     }
@@ -224,22 +224,22 @@ impl FileWriter for Writer {
         plain.and_then(|line| self.copied(event, &line, out)).unwrap_or(Ok(false))
     }
 
-    fn message(&mut self, said: &Said<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let role = said.message.role;
+    fn message(&mut self, timed: &TimedMessage<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let role = timed.message.role;
         if role == Role::System {
             pieces::lose(EventType::SYSTEM_MESSAGE.as_str(), &mut self.losses);
             return Ok(());
         }
-        let pieces = pieces::of_message(said.message, &mut self.losses);
+        let pieces = pieces::of_message(timed.message, &mut self.losses);
         let text = pieces::text_of(&pieces);
-        if said.starts_turn {
-            self.begin_turn(said.ts, &text, out)?;
+        if timed.starts_turn {
+            self.begin_turn(timed.ts, &text, out)?;
         }
         for item in items(role, &pieces) {
-            self.line(said.ts, "response_item", item, out)?;
+            self.line(timed.ts, "response_item", item, out)?;
         }
         if role == Role::Assistant {
-            self.answered(said.ts, text, out)?;
+            self.write_answer(timed.ts, text, out)?;
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::spent::{Info, Tokens};
+use super::usage::{Info, Tokens};
 use crate::lenient::{Many, Number, Object, Text, Whole};
 
 /// A line. The files of early 2025 have no envelope: their lines are items.

@@ -7,7 +7,7 @@ mod fields;
 mod name;
 mod record;
 mod sort;
-mod spent;
+mod usage;
 mod view;
 
 use std::path::{Path, PathBuf};

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::fields::{Fields, Item};
 use super::name;
 use super::sort::{self, Sorted};
-use super::spent::{self, Total};
+use super::usage::{self, Total};
 use crate::lenient::{Text, fields};
 use crate::time;
 
@@ -44,7 +44,8 @@ struct Ids {
 #[serde(default)]
 struct Counts {
     /// Whether the file has said whose session it is.
-    told: bool,
+    #[serde(rename = "told")]
+    header_read: bool,
     /// When the file says that it was begun. Lines without an envelope say no other time.
     begun: Option<Timestamp>,
     /// Whether its records have ordinals.
@@ -109,12 +110,12 @@ impl Reader {
                 return (compaction, Usage::default());
             }
             "event_msg" if item.kind.is("token_count") => {
-                spent::by_total(&mut self.counts.spent, &item.info.0)
+                usage::by_total(&mut self.counts.spent, &item.info.0)
             }
             "event_msg" => return (sort::event(item.kind.get()), Usage::default()),
             "token_usage_record" => {
                 let thread = item.thread_token_usage.as_ref().map(|tokens| tokens.0);
-                spent::by_call(&mut self.counts.spent, item.usage.0, thread)
+                usage::by_call(&mut self.counts.spent, item.usage.0, thread)
             }
             kind => return (sort::other(kind), Usage::default()),
         };
@@ -128,7 +129,7 @@ impl Reader {
 
     /// What the first line tells. A later one was copied with the session that it is of.
     fn meta(&mut self, item: &Item<'_>, created: &Text<'_>) -> FileFacts {
-        if std::mem::replace(&mut self.counts.told, true) {
+        if std::mem::replace(&mut self.counts.header_read, true) {
             return FileFacts { copied_from: item.id.to_owned(), ..FileFacts::default() };
         }
         let ids = self.ids.as_ref();
@@ -184,7 +185,7 @@ impl Reader {
             class,
             effect,
             usage,
-            facts: self.untold(strange),
+            facts: self.facts_once(strange),
             ..Record::of(kind)
         }
     }
@@ -240,8 +241,8 @@ impl Reader {
     }
 
     /// What must be said with a file's first record when no line before it said whose it is.
-    fn untold(&mut self, irregular: Option<String>) -> FileFacts {
-        if std::mem::replace(&mut self.counts.told, true) {
+    fn facts_once(&mut self, irregular: Option<String>) -> FileFacts {
+        if std::mem::replace(&mut self.counts.header_read, true) {
             return FileFacts { irregular, ..FileFacts::default() };
         }
         let lost = "the file does not begin with whose session it is";

@@ -56,7 +56,7 @@ pub(super) fn item(item: &Item<'_>) -> Sorted {
 /// What happened, told for people and programs.
 pub(super) fn event(kind: Option<&str>) -> Sorted {
     let kind = kind.unwrap_or("event_msg");
-    let told = matches!(
+    let is_evidence = matches!(
         kind,
         "user_message"
             | "agent_message"
@@ -74,14 +74,14 @@ pub(super) fn event(kind: Option<&str>) -> Sorted {
     ) || ["task_", "turn_", "collab_", "sub_agent_"]
         .iter()
         .any(|start| kind.starts_with(start));
-    extension(kind, if told { Class::Evidence } else { Class::Audit })
+    extension(kind, if is_evidence { Class::Evidence } else { Class::Audit })
 }
 
 /// A line of another type.
 pub(super) fn other(kind: &str) -> Sorted {
-    let told = matches!(kind, "turn_context" | "world_state" | "retained_context")
+    let is_evidence = matches!(kind, "turn_context" | "world_state" | "retained_context")
         || kind.starts_with("inter_agent_communication");
-    extension(kind, if told { Class::Evidence } else { Class::Audit })
+    extension(kind, if is_evidence { Class::Evidence } else { Class::Audit })
 }
 
 pub(super) fn own(kind: EventType, effect: Effect) -> Sorted {
@@ -118,10 +118,11 @@ fn is_real(item: &Item<'_>) -> bool {
         text: Text<'a>,
     }
     let Some(content) = item.content.map(RawValue::get) else { return false };
-    let said = |text: &str| !INJECTED.iter().any(|mark| text.trim_start().starts_with(mark));
+    let is_from_person =
+        |text: &str| !INJECTED.iter().any(|mark| text.trim_start().starts_with(mark));
     match serde_json::from_str::<Vec<Object<Block<'_>>>>(content) {
-        Ok(blocks) => blocks.iter().any(|block| block.0.text.get().is_none_or(said)),
-        Err(_) => serde_json::from_str::<String>(content).is_ok_and(|text| said(&text)),
+        Ok(blocks) => blocks.iter().any(|block| block.0.text.get().is_none_or(is_from_person)),
+        Err(_) => serde_json::from_str::<String>(content).is_ok_and(|text| is_from_person(&text)),
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 const PROVIDER: &str = "openai";
 
 #[derive(Deserialize)]
-struct Shown<'a> {
+struct RecordFields<'a> {
     #[serde(borrow, default)]
     payload: Option<&'a RawValue>,
 }
@@ -47,14 +47,14 @@ struct Compacted<'a> {
 }
 
 #[derive(Deserialize)]
-struct Block {
+struct ContentBlock {
     #[serde(rename = "type")]
     kind: String,
     text: String,
 }
 
 pub(super) fn message(kind: &EventType, data: &Data) -> Option<Message> {
-    let shown: Shown<'_> = data.read().ok()?;
+    let shown: RecordFields<'_> = data.read().ok()?;
     let payload = shown.payload.map_or(data.get(), RawValue::get);
     match kind.as_str() {
         "history_compaction" => {
@@ -85,7 +85,7 @@ pub(super) fn model(kind: &EventType, data: &Data) -> Option<String> {
 /// it holds none.
 pub(super) fn instead(data: &Data) -> Vec<Message> {
     let read = || -> Option<Vec<Message>> {
-        let shown: Shown<'_> = data.read().ok()?;
+        let shown: RecordFields<'_> = data.read().ok()?;
         let compacted: Compacted<'_> = serde_json::from_str(shown.payload?.get()).ok()?;
         let history = compacted.replacement_history?;
         Some(history.into_iter().filter_map(|raw| item(raw.get())).collect())
@@ -105,7 +105,7 @@ fn item(payload: &str) -> Option<Message> {
                 Some("system" | "developer") => Role::System,
                 _ => return None,
             };
-            Some(said(role, item.content))
+            Some(content_message(role, item.content))
         }
         Some("reasoning") => one(Role::Assistant, reasoning(&item, payload)),
         Some(kind) if kind.ends_with("_output") => one(Role::Tool, result(&item)?),
@@ -120,7 +120,7 @@ fn other(payload: &str) -> Part {
     Part::Other { value: Data::from_checked(payload) }
 }
 
-fn said(role: Role, content: Option<&RawValue>) -> Message {
+fn content_message(role: Role, content: Option<&RawValue>) -> Message {
     let content = content.map_or("\"\"", RawValue::get);
     if let Ok(text) = serde_json::from_str::<String>(content) {
         return Message::text(role, text);
@@ -132,8 +132,8 @@ fn said(role: Role, content: Option<&RawValue>) -> Message {
 }
 
 fn block(raw: &RawValue) -> Part {
-    match serde_json::from_str::<Block>(raw.get()) {
-        Ok(Block { kind, text }) if kind.ends_with("_text") || kind == "text" => {
+    match serde_json::from_str::<ContentBlock>(raw.get()) {
+        Ok(ContentBlock { kind, text }) if kind.ends_with("_text") || kind == "text" => {
             Part::Text { text }
         }
         _ => other(raw.get()),
@@ -145,7 +145,7 @@ fn reasoning(item: &Item<'_>, payload: &str) -> Part {
     let texts = [item.summary, item.content]
         .into_iter()
         .flatten()
-        .flat_map(|raw| serde_json::from_str::<Vec<Block>>(raw.get()).unwrap_or_default());
+        .flat_map(|raw| serde_json::from_str::<Vec<ContentBlock>>(raw.get()).unwrap_or_default());
     Part::Reasoning {
         text: texts.map(|block| block.text).collect::<Vec<_>>().join("\n\n"),
         provider: Some(PROVIDER.into()),
@@ -173,16 +173,18 @@ fn call(item: &Item<'_>, payload: &str) -> Part {
 /// Some versions say with the output whether the tool worked.
 fn result(item: &Item<'_>) -> Option<Part> {
     #[derive(Deserialize)]
-    struct Told {
+    struct ToolOutput {
         success: Option<bool>,
     }
     let output = item.output.map_or("\"\"", RawValue::get);
-    let told = serde_json::from_str::<Told>(output).ok().and_then(|told| told.success);
+    let output_fields = serde_json::from_str::<ToolOutput>(output)
+        .ok()
+        .and_then(|output_fields| output_fields.success);
     Some(Part::ToolResult {
         call_id: item.call_id.clone()?,
         name: None,
         content: Data::from_checked(output),
-        is_error: told == Some(false),
+        is_error: output_fields == Some(false),
         synthetic: false,
     })
 }

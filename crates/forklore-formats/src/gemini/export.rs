@@ -1,11 +1,11 @@
-//! Gemini CLI's files, written: a header, then messages. A message that comes again replaces the
-//! one of its id, which is how calls get their results.
+//! Writes Gemini CLI's session files: a header, then messages. A later message with the same id
+//! replaces the earlier one; so calls get their results.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use forklore_core::export::{Export, FileWriter, Home, NewFile, Placement, Said};
+use forklore_core::export::{Export, FileWriter, Home, NewFile, Placement, TimedMessage};
 use forklore_core::{Event, EventType, Role};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -66,14 +66,14 @@ fn project(cwd: &str, read: &dyn Fn(&Path) -> Option<String>) -> String {
         owner.map(|owner| owner.trim().to_owned())
     };
     let free = |name: &String| owner(name).is_none_or(|owner| owner == cwd);
-    if let Some(known) = registry.projects.get(cwd).filter(|name| is_name(name) && free(name)) {
-        return known.clone();
+    if let Some(name) = registry.projects.get(cwd).filter(|name| is_name(name) && free(name)) {
+        return name.clone();
     }
     let name = name_of(cwd);
     let mut names =
         (0..ATTEMPTS).map(|n| if n == 0 { name.clone() } else { format!("{name}-{n}") });
-    let taken = |name: &String| registry.projects.values().any(|other| other == name);
-    names.find(|name| !taken(name) && free(name)).unwrap_or(name)
+    let is_used = |name: &String| registry.projects.values().any(|other| other == name);
+    names.find(|name| !is_used(name) && free(name)).unwrap_or(name)
 }
 
 fn is_name(name: &str) -> bool {
@@ -120,8 +120,8 @@ impl Writer {
         self.file.fresh_id(self.count)
     }
 
-    /// Puts a result beside its call. Says whether the call is there.
-    fn answer(&mut self, said: &Said<'_>, piece: &Piece) -> bool {
+    /// Adds a result to its call. Returns whether the call is there.
+    fn answer(&mut self, timed: &TimedMessage<'_>, piece: &Piece) -> bool {
         let Piece::Result { call_id, content, is_error, .. } = piece else { return false };
         let calls = self.last.as_mut().and_then(|last| last.get_mut("toolCalls")?.as_array_mut());
         let is_own = |call: &&mut Value| {
@@ -139,7 +139,7 @@ impl Writer {
         if let Some(call) = call.as_object_mut() {
             call.insert("result".to_owned(), Value::Array(parts));
             call.insert("status".to_owned(), json!(if *is_error { "error" } else { "success" }));
-            call.insert("timestamp".to_owned(), json!(format!("{:.3}", said.ts)));
+            call.insert("timestamp".to_owned(), json!(format!("{:.3}", timed.ts)));
         }
         self.is_written = false;
         true
@@ -180,18 +180,18 @@ impl FileWriter for Writer {
         Ok(true)
     }
 
-    fn message(&mut self, said: &Said<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let role = said.message.role;
+    fn message(&mut self, timed: &TimedMessage<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let role = timed.message.role;
         if role == Role::System {
             pieces::lose(EventType::SYSTEM_MESSAGE.as_str(), &mut self.losses);
             return Ok(());
         }
-        let mut pieces = pieces::of_message(said.message, &mut self.losses);
+        let mut pieces = pieces::of_message(timed.message, &mut self.losses);
         let mut answers: Vec<_> =
             pieces.extract_if(.., |piece| matches!(piece, Piece::Result { .. })).collect();
         if !pieces.is_empty() {
             self.flush(out)?;
-            let message = spoken(role, &pieces, &self.fresh_id(), said);
+            let message = message_of(role, &pieces, &self.fresh_id(), timed);
             let by_model = role == Role::Assistant;
             if !by_model {
                 writeln!(out, "{message}")?;
@@ -199,7 +199,7 @@ impl FileWriter for Writer {
             self.last = by_model.then_some(message);
             self.is_written = !by_model;
         }
-        answers.retain(|answer| !self.answer(said, answer));
+        answers.retain(|answer| !self.answer(timed, answer));
         for _ in answers {
             pieces::lose(EventType::TOOL_RESULT.as_str(), &mut self.losses);
         }
@@ -215,8 +215,8 @@ impl FileWriter for Writer {
     }
 }
 
-fn spoken(role: Role, pieces: &[Piece], id: &str, said: &Said<'_>) -> Value {
-    let timestamp = format!("{:.3}", said.ts);
+fn message_of(role: Role, pieces: &[Piece], id: &str, timed: &TimedMessage<'_>) -> Value {
+    let timestamp = format!("{:.3}", timed.ts);
     if role != Role::Assistant {
         let parts: Vec<_> = pieces.iter().map(part).collect();
         return json!({"id": id, "timestamp": timestamp, "type": "user", "content": parts});

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::document::elements;
-use crate::lenient::{Flag, Object, Said, Text};
+use crate::lenient::{Flag, MessageContent, Object, Text};
 
 /// A message of a session, or a content as Google's API has it.
 #[derive(Debug, Default, Deserialize)]
@@ -24,7 +24,7 @@ pub(super) struct Message<'a> {
     #[serde(borrow)]
     pub(super) parts: Option<&'a RawValue>,
     #[serde(borrow, rename = "toolCalls")]
-    pub(super) tool_calls: Said<ToolCall<'a>>,
+    pub(super) tool_calls: MessageContent<ToolCall<'a>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -70,7 +70,7 @@ impl Function<'_> {
 
 /// What a message says.
 #[derive(Debug, Default)]
-pub(super) struct Spoken {
+pub(super) struct MessageSummary {
     /// Its text, thoughts left out.
     pub(super) text: String,
     /// Calls in its content.
@@ -83,34 +83,34 @@ pub(super) struct Spoken {
     pub(super) says: bool,
 }
 
-impl Spoken {
+impl MessageSummary {
     pub(super) fn of(message: &Message<'_>) -> Self {
-        let mut spoken = Self::default();
+        let mut summary = Self::default();
         let (mut results, mut others) = (0, 0);
         for raw in message.content.or(message.parts).map(parts).unwrap_or_default() {
             if raw.get().starts_with('"') {
                 let text: Option<String> = serde_json::from_str(raw.get()).ok();
-                spoken.say(&text.unwrap_or_default());
+                summary.say(&text.unwrap_or_default());
                 others += 1;
                 continue;
             }
             let Object(part) = serde_json::from_str(raw.get()).unwrap_or_default();
             let Part { text, thought, call: Object(call), response: Object(response) } = part;
             if let Some(id) = response.id() {
-                spoken.calls.push(CallStep::Close(id));
+                summary.calls.push(CallStep::Close(id));
                 results += 1;
             } else if let Some(id) = call.id() {
                 let name = call.name.to_owned().unwrap_or_default();
-                spoken.calls.push(CallStep::Open(OpenCall { id, name }));
+                summary.calls.push(CallStep::Open(OpenCall { id, name }));
             } else if !thought.0 {
-                spoken.say(text.get().unwrap_or_default());
-                spoken.says |= text.get().is_none();
+                summary.say(text.get().unwrap_or_default());
+                summary.says |= text.get().is_none();
                 others += 1;
             }
         }
-        spoken.only_results = results > 0 && others == 0;
-        spoken.tool_calls = message.tool_calls.blocks().iter().flat_map(steps).collect();
-        spoken
+        summary.only_results = results > 0 && others == 0;
+        summary.tool_calls = message.tool_calls.blocks().iter().flat_map(steps).collect();
+        summary
     }
 
     fn say(&mut self, text: &str) {
@@ -119,7 +119,7 @@ impl Spoken {
     }
 
     /// What tells the text from others.
-    pub(super) fn said(&self, kind: &str) -> u32 {
+    pub(super) fn fingerprint(&self, kind: &str) -> u32 {
         let mut hash = crc32fast::Hasher::new();
         hash.update(kind.as_bytes());
         // What the program says of the folder changes from one start to the next.
@@ -129,7 +129,7 @@ impl Spoken {
     }
 
     /// What tells the calls beside the content from others; none when there are none.
-    pub(super) fn calls_told(&self) -> Option<u32> {
+    pub(super) fn calls_fingerprint(&self) -> Option<u32> {
         if self.tool_calls.is_empty() {
             return None;
         }

@@ -5,7 +5,7 @@
 mod export;
 mod message;
 mod record;
-mod spent;
+mod usage;
 mod view;
 
 use std::path::Path;
@@ -58,7 +58,7 @@ impl AgentFormat for Gemini {
     }
 
     fn spent(&self, kind: &EventType, data: &Data) -> Option<CallUsage> {
-        if *kind == EventType::ASSISTANT_MESSAGE { spent::spent(data) } else { None }
+        if *kind == EventType::ASSISTANT_MESSAGE { usage::call_usage(data) } else { None }
     }
 }
 

@@ -11,7 +11,7 @@ use forklore_core::{Class, EventType};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::message::{Message, Spoken, folder, is_session_context};
+use super::message::{Message, MessageSummary, folder, is_session_context};
 use crate::document::{Document, elements, range};
 use crate::history::{At, History, START, key};
 use crate::lenient::{Object, Text, fields};
@@ -94,8 +94,8 @@ impl Reader {
         if let Some(set) = set {
             let Object::<Header<'_>>(set) = serde_json::from_str(set.get()).unwrap_or_default();
             let facts = set.facts();
-            let told = set.messages.map(elements).unwrap_or_default();
-            let records = if told.is_empty() { Vec::new() } else { self.list(line, &told) };
+            let listed = set.messages.map(elements).unwrap_or_default();
+            let records = if listed.is_empty() { Vec::new() } else { self.list(line, &listed) };
             if records.is_empty() {
                 return Ok(Line::Side(facts));
             }
@@ -115,11 +115,11 @@ impl Reader {
         let (Some(id), Some(kind)) = (message.id.get(), message.kind.get()) else {
             return Line::Side(FileFacts::default());
         };
-        let spoken = Spoken::of(message);
-        let said = spoken.said(kind);
+        let summary = MessageSummary::of(message);
+        let fingerprint = summary.fingerprint(kind);
         let record = match self.history.in_list(id) {
-            Some(at) if self.history.said(at) == Some(said) => {
-                match self.growth(at, message, &spoken) {
+            Some(at) if self.history.fingerprint(at) == Some(fingerprint) => {
+                match self.growth(at, message, &summary) {
                     Some(record) => record,
                     None => return Line::Side(FileFacts::default()),
                 }
@@ -127,38 +127,38 @@ impl Reader {
             // Told otherwise: a branch. What stands behind the message stays where it is.
             Some(at) => {
                 let stays = (at != self.history.tip()).then(|| self.history.tip());
-                let record = self.add(self.history.parent(at), message, &spoken);
+                let record = self.add(self.history.parent(at), message, &summary);
                 stays.into_iter().for_each(|tip| self.history.go_to(tip));
                 record
             }
-            None => self.add(self.history.tip(), message, &spoken),
+            None => self.add(self.history.tip(), message, &summary),
         };
         Line::Record(Box::new(record))
     }
 
     /// The list of messages as it is from now on. What is known of it needs no event.
-    fn list(&mut self, text: &str, told: &[&RawValue]) -> Vec<(Range<usize>, Record)> {
+    fn list(&mut self, text: &str, listed: &[&RawValue]) -> Vec<(Range<usize>, Record)> {
         let mut records = Vec::new();
         let mut at = START;
         let mut last: Option<String> = None;
-        for raw in told {
+        for raw in listed {
             let Ok(message) = serde_json::from_str::<Message<'_>>(raw.get()) else { continue };
             let (Some(id), Some(kind)) = (message.id.get(), message.kind.get()) else { continue };
-            let spoken = Spoken::of(&message);
+            let summary = MessageSummary::of(&message);
             // A message with calls is written as two when the list is written anew.
-            if spoken.only_results && last.as_deref() == id.strip_suffix("_response") {
+            if summary.only_results && last.as_deref() == id.strip_suffix("_response") {
                 continue;
             }
             last = Some(id.to_owned());
-            let known = self.history.child(at, id);
-            if let Some(known) = known
-                && self.history.said(known) == Some(spoken.said(kind))
+            let existing = self.history.child(at, id);
+            if let Some(existing) = existing
+                && self.history.fingerprint(existing) == Some(summary.fingerprint(kind))
             {
-                at = known;
+                at = existing;
                 continue;
             }
             let Some(range) = range(text, raw.get()) else { continue };
-            records.push((range, self.add(at, &message, &spoken)));
+            records.push((range, self.add(at, &message, &summary)));
             at = self.history.tip();
         }
         self.history.go_to(at);
@@ -166,17 +166,21 @@ impl Reader {
     }
 
     /// The event of a message behind another; the list ends with it from then on.
-    fn add(&mut self, parent: At, message: &Message<'_>, spoken: &Spoken) -> Record {
+    fn add(&mut self, parent: At, message: &Message<'_>, summary: &MessageSummary) -> Record {
         let kind = message.kind.get().unwrap_or_default();
         let answered = self.history.calls(parent).is_some();
         let behind = self.history.behind(parent);
-        let at = self.history.add(parent, message.id.get().unwrap_or_default(), spoken.said(kind));
-        if let Some(calls) = spoken.calls_told() {
+        let at = self.history.add(
+            parent,
+            message.id.get().unwrap_or_default(),
+            summary.fingerprint(kind),
+        );
+        if let Some(calls) = summary.calls_fingerprint() {
             self.history.set_calls(at, calls);
         }
         self.history.go_to(at);
-        self.history.wrote_behind(at);
-        let mut record = record(message, spoken, kind, answered);
+        self.history.set_written(at);
+        let mut record = record(message, summary, kind, answered);
         record.parent = behind;
         record.key = Some(key(at));
         record
@@ -184,8 +188,13 @@ impl Reader {
 
     /// What a message tells when it is told once more: its calls and their results are an event
     /// behind what is there already. Other additions are none.
-    fn growth(&mut self, at: At, message: &Message<'_>, spoken: &Spoken) -> Option<Record> {
-        let calls = spoken.calls_told()?;
+    fn growth(
+        &mut self,
+        at: At,
+        message: &Message<'_>,
+        summary: &MessageSummary,
+    ) -> Option<Record> {
+        let calls = summary.calls_fingerprint()?;
         let before = self.history.calls(at);
         if before == Some(calls) {
             return None;
@@ -193,13 +202,13 @@ impl Reader {
         self.history.set_calls(at, calls);
         let tip = self.history.tip();
         let behind = self.history.behind(tip);
-        self.history.wrote_behind(tip);
+        self.history.set_written(tip);
         let kind = if before.is_none() { EventType::TOOL_CALL } else { EventType::TOOL_RESULT };
         Some(Record {
             parent: behind,
             native_id: (at == tip).then(|| message.id.to_owned()).flatten(),
             key: (at == tip).then(|| key(at)),
-            effect: Effect { starts_turn: false, calls: spoken.tool_calls.clone() },
+            effect: Effect { starts_turn: false, calls: summary.tool_calls.clone() },
             ..new(kind, time::from_text(&message.timestamp))
         })
     }
@@ -213,7 +222,7 @@ impl Reader {
         }
         let parent = self.history.behind(to);
         self.history.go_to(to);
-        self.history.wrote_behind(to);
+        self.history.set_written(to);
         let kind = EventType::extension(super::NAME, "rewind");
         Line::Record(Box::new(Record { parent, ..new(kind, None) }))
     }
@@ -246,7 +255,7 @@ impl Reader {
                 Some("model") => "gemini",
                 _ => continue,
             };
-            let record = record(&message, &Spoken::of(&message), kind, false);
+            let record = record(&message, &MessageSummary::of(&message), kind, false);
             records.extend(range(text, raw.get()).map(|range| (range, record)));
         }
         let facts = FileFacts { title: self.tag.clone(), ..FileFacts::default() };
@@ -278,22 +287,22 @@ fn has_type(raw: &RawValue) -> bool {
 
 /// The event of a message. `answered` says that the results of the calls before it were told
 /// with the calls.
-fn record(message: &Message<'_>, spoken: &Spoken, kind: &str, answered: bool) -> Record {
+fn record(message: &Message<'_>, summary: &MessageSummary, kind: &str, answered: bool) -> Record {
     let evidence = |name: &str| (EventType::extension(super::NAME, name), Class::Evidence);
     let (kind, class) = match kind {
-        "user" if spoken.only_results && answered => evidence("tool_response"),
-        "user" if spoken.only_results => (EventType::TOOL_RESULT, Class::Conversation),
+        "user" if summary.only_results && answered => evidence("tool_response"),
+        "user" if summary.only_results => (EventType::TOOL_RESULT, Class::Conversation),
         "user" => (EventType::USER_MESSAGE, Class::Conversation),
         "gemini" => (EventType::ASSISTANT_MESSAGE, Class::Conversation),
         other => (EventType::extension(super::NAME, other), Class::Audit),
     };
-    let context = kind == EventType::USER_MESSAGE && is_session_context(&spoken.text);
+    let context = kind == EventType::USER_MESSAGE && is_session_context(&summary.text);
     let calls = match class {
-        Class::Conversation => [&*spoken.calls, &*spoken.tool_calls].concat(),
+        Class::Conversation => [&*summary.calls, &*summary.tool_calls].concat(),
         _ => Vec::new(),
     };
-    let starts_turn = kind == EventType::USER_MESSAGE && spoken.says && !context;
-    let cwd = if context { folder(&spoken.text) } else { None };
+    let starts_turn = kind == EventType::USER_MESSAGE && summary.says && !context;
+    let cwd = if context { folder(&summary.text) } else { None };
     Record {
         native_id: message.id.to_owned(),
         class,

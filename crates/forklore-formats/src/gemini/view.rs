@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use super::message::parts;
 
 #[derive(Deserialize)]
-struct Shown<'a> {
+struct RecordFields<'a> {
     #[serde(borrow, default)]
     content: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -69,7 +69,7 @@ struct Function<'a> {
 /// A `tool_call` is a message that was told again when its calls had been made: what it adds is
 /// the calls. A `tool_result` is a message of results, or one that was told once more with them.
 pub(super) fn message(kind: &EventType, data: &Data) -> Option<Message> {
-    let shown: Shown<'_> = data.read().ok()?;
+    let shown: RecordFields<'_> = data.read().ok()?;
     let content = shown.content.or(shown.parts);
     let said = || content.map(parts).unwrap_or_default().into_iter().map(|raw| part(raw, &shown));
     let calls = || shown.tool_calls.map(elements).unwrap_or_default();
@@ -84,8 +84,8 @@ pub(super) fn message(kind: &EventType, data: &Data) -> Option<Message> {
         "tool_call" => (Role::Assistant, calls().into_iter().flat_map(ToolCall::parts).collect()),
         "tool_result" => {
             let results = calls().into_iter().filter_map(|call| call.result_part());
-            let told = said().filter(|part| matches!(part, Part::ToolResult { .. }));
-            (Role::Tool, told.chain(results).collect())
+            let output_fields = said().filter(|part| matches!(part, Part::ToolResult { .. }));
+            (Role::Tool, output_fields.chain(results).collect())
         }
         _ => return None,
     };
@@ -97,7 +97,7 @@ fn elements<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Vec<T> {
     all.into_iter().filter_map(|raw| serde_json::from_str(raw.get()).ok()).collect()
 }
 
-fn part(raw: &RawValue, shown: &Shown<'_>) -> Part {
+fn part(raw: &RawValue, shown: &RecordFields<'_>) -> Part {
     if let Ok(text) = serde_json::from_str::<String>(raw.get()) {
         return Part::Text { text };
     }
@@ -130,7 +130,7 @@ fn verbatim(raw: Option<&RawValue>) -> Data {
 }
 
 impl Thought {
-    fn part(self, shown: &Shown<'_>) -> Part {
+    fn part(self, shown: &RecordFields<'_>) -> Part {
         Part::Reasoning {
             text: [self.subject, self.description].join("\n"),
             provider: Some("google".into()),

@@ -1,12 +1,12 @@
-//! opencode's files, written: the document that its own import reads. All ids are new, because
-//! it drops messages whose ids it knows without a word.
+//! Writes the document that `opencode import` reads. All ids are new, because opencode silently drops
+//! messages whose ids exist already.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use forklore_core::export::{Export, FileWriter, Home, NewFile, Placement, Said};
+use forklore_core::export::{Export, FileWriter, Home, NewFile, Placement, TimedMessage};
 use forklore_core::{Event, EventType, Role};
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -68,11 +68,11 @@ struct Writer {
     session_id: String,
     /// Ids so far; they rise with their number.
     count: u64,
-    /// The person's message that the model answers.
-    asked: String,
-    /// The model's message that still waits for results.
+    /// The id of the user message that the model answers.
+    last_user_message: String,
+    /// The model's last message, which may still get results.
     waiting: Option<Value>,
-    /// A question for a summary, which goes along only with its answer: opencode would ask it.
+    /// A request for a summary. It is written only with its answer: opencode would send it otherwise.
     question: Option<(Splice, String)>,
     is_first: bool,
     losses: Losses,
@@ -80,7 +80,7 @@ struct Writer {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Told<'a> {
+struct MessageIds<'a> {
     #[serde(borrow)]
     info: Info<'a>,
     #[serde(borrow)]
@@ -127,8 +127,17 @@ impl Writer {
         let session_id = session_id(file);
         let losses = Losses::new();
         let file = file.clone();
-        let (asked, waiting, question) = (String::new(), None, None);
-        Self { file, session_id, count: 0, asked, waiting, question, is_first: true, losses }
+        let (last_user_message, waiting, question) = (String::new(), None, None);
+        Self {
+            file,
+            session_id,
+            count: 0,
+            last_user_message,
+            waiting,
+            question,
+            is_first: true,
+            losses,
+        }
     }
 
     fn fresh_id(&mut self, prefix: &str) -> String {
@@ -141,11 +150,11 @@ impl Writer {
     }
 
     fn splice(&mut self, line: &str) -> Option<Splice> {
-        let told: Told<'_> = serde_json::from_str(line).ok()?;
+        let ids: MessageIds<'_> = serde_json::from_str(line).ok()?;
         let message = self.fresh_id("msg");
         let session = quoted(&self.session_id);
         let mut splice = Splice::default();
-        let info = &told.info;
+        let info = &ids.info;
         let mut change = |field: Field<'_>, json: String| {
             if let Some(raw) = field.0 {
                 splice.replace(line, raw, json);
@@ -154,9 +163,9 @@ impl Writer {
         change(info.id, quoted(&message));
         change(info.session, session.clone());
         if !info.role.is("user") {
-            change(info.parent, quoted(&self.asked));
+            change(info.parent, quoted(&self.last_user_message));
         }
-        for part in &told.parts {
+        for part in &ids.parts {
             let id = self.fresh_id("prt");
             change(part.id, quoted(&id));
             change(part.session, session.clone());
@@ -166,7 +175,7 @@ impl Writer {
             }
         }
         if info.role.is("user") {
-            self.asked = message;
+            self.last_user_message = message;
         }
         Some(splice)
     }
@@ -188,41 +197,41 @@ impl Writer {
         fields
     }
 
-    fn asking(&mut self, said: &Said<'_>, pieces: &[Piece]) -> Value {
+    fn user_message(&mut self, timed: &TimedMessage<'_>, pieces: &[Piece]) -> Value {
         let id = self.fresh_id("msg");
         let parts: Vec<_> = pieces
             .iter()
-            .filter_map(|piece| shown(piece, said.ts))
+            .filter_map(|piece| shown(piece, timed.ts))
             .map(|part| self.part(&id, part))
             .collect();
-        self.asked.clone_from(&id);
+        self.last_user_message.clone_from(&id);
         let model = json!({"providerID": "unknown", "modelID": "unknown"});
         let info = json!({"id": id, "sessionID": self.session_id, "role": "user",
-            "time": {"created": said.ts.as_millisecond()}, "agent": "build", "model": model});
+            "time": {"created": timed.ts.as_millisecond()}, "agent": "build", "model": model});
         json!({"info": info, "parts": parts})
     }
 
-    fn answering(&mut self, said: &Said<'_>, pieces: &[Piece]) -> Value {
+    fn assistant_message(&mut self, timed: &TimedMessage<'_>, pieces: &[Piece]) -> Value {
         let id = self.fresh_id("msg");
         let calls = pieces.iter().any(|piece| matches!(piece, Piece::Call { .. }));
         let finish = if calls { "tool-calls" } else { "stop" };
         let tokens =
             json!({"input": 0, "output": 0, "reasoning": 0, "cache": {"read": 0, "write": 0}});
         let mut fields = vec![json!({"type": "step-start"})];
-        fields.extend(pieces.iter().filter_map(|piece| shown(piece, said.ts)));
+        fields.extend(pieces.iter().filter_map(|piece| shown(piece, timed.ts)));
         fields.push(json!({"type": "step-finish", "reason": finish, "cost": 0, "tokens": tokens}));
         let parts: Vec<_> = fields.into_iter().map(|part| self.part(&id, part)).collect();
-        let (cwd, ms) = (&self.file.cwd, said.ts.as_millisecond());
+        let (cwd, ms) = (&self.file.cwd, timed.ts.as_millisecond());
         let info = json!({"id": id, "sessionID": self.session_id, "role": "assistant",
-            "parentID": self.asked, "mode": "build", "agent": "build",
+            "parentID": self.last_user_message, "mode": "build", "agent": "build",
             "path": {"cwd": cwd, "root": cwd}, "cost": 0, "tokens": tokens,
             "modelID": "unknown", "providerID": "unknown",
             "time": {"created": ms, "completed": ms}, "finish": finish});
         json!({"info": info, "parts": parts})
     }
 
-    /// Puts a result beside its call. Says whether the call is there.
-    fn answer(&mut self, said: &Said<'_>, piece: &Piece) -> bool {
+    /// Adds a result to its call. Returns whether the call is there.
+    fn answer(&mut self, timed: &TimedMessage<'_>, piece: &Piece) -> bool {
         let Piece::Result { call_id, content, is_error, .. } = piece else { return false };
         let parts = self.waiting.as_mut().and_then(|m| m.get_mut("parts")?.as_array_mut());
         let is_own =
@@ -232,7 +241,7 @@ impl Writer {
         };
         let text = pieces::text_of(content);
         let input = part.pointer("/state/input").cloned().unwrap_or_default();
-        let ms = said.ts.as_millisecond();
+        let ms = timed.ts.as_millisecond();
         let time = json!({"start": ms, "end": ms});
         let state = if *is_error {
             json!({"status": "error", "input": input, "error": text, "time": time})
@@ -260,9 +269,9 @@ impl FileWriter for Writer {
     fn record(&mut self, event: &Event, out: &mut dyn Write) -> io::Result<bool> {
         self.flush(out)?;
         let line = event.data.get();
-        let spoken = event.class.is_inherited()
-            && (event.class.is_conversation() || self.splice_is_message(line));
-        if !spoken {
+        let is_message =
+            event.class.is_inherited() && (event.class.is_conversation() || self.has_role(line));
+        if !is_message {
             return Ok(false);
         }
         let (splice, line) = match self.splice(line) {
@@ -285,24 +294,24 @@ impl FileWriter for Writer {
         splice.write(&line, out).map(|()| true)
     }
 
-    fn message(&mut self, said: &Said<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let role = said.message.role;
+    fn message(&mut self, timed: &TimedMessage<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let role = timed.message.role;
         if role == Role::System {
             pieces::lose(EventType::SYSTEM_MESSAGE.as_str(), &mut self.losses);
             return Ok(());
         }
-        let mut pieces = pieces::of_message(said.message, &mut self.losses);
+        let mut pieces = pieces::of_message(timed.message, &mut self.losses);
         let mut answers: Vec<_> =
             pieces.extract_if(.., |piece| matches!(piece, Piece::Result { .. })).collect();
         if !pieces.is_empty() {
             self.flush(out)?;
             let message = match role {
-                Role::Assistant => self.answering(said, &pieces),
-                _ => self.asking(said, &pieces),
+                Role::Assistant => self.assistant_message(timed, &pieces),
+                _ => self.user_message(timed, &pieces),
             };
             self.waiting = Some(message);
         }
-        answers.retain(|answer| !self.answer(said, answer));
+        answers.retain(|answer| !self.answer(timed, answer));
         for _ in answers {
             // opencode itself says of a call that has no result that it was interrupted.
             pieces::lose(EventType::TOOL_RESULT.as_str(), &mut self.losses);
@@ -319,8 +328,8 @@ impl FileWriter for Writer {
 
 impl Writer {
     /// Whether a record is a message: marks of what was hidden are none.
-    fn splice_is_message(&self, line: &str) -> bool {
-        serde_json::from_str::<Told<'_>>(line).is_ok_and(|told| told.info.role.text().is_some())
+    fn has_role(&self, line: &str) -> bool {
+        serde_json::from_str::<MessageIds<'_>>(line).is_ok_and(|ids| ids.info.role.text().is_some())
     }
 }
 

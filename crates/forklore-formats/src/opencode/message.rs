@@ -4,16 +4,16 @@ use forklore_core::call::{CallStep, OpenCall};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::lenient::{Flag, Number, Object, Said, Text};
+use crate::lenient::{Flag, MessageContent, Number, Object, Text};
 
 /// A message with its parts, or a session.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Told<'a> {
+pub(super) struct OwnMessage<'a> {
     #[serde(borrow)]
     pub(super) info: Object<Info<'a>>,
     #[serde(borrow)]
-    pub(super) parts: Said<Part<'a>>,
+    pub(super) parts: MessageContent<Part<'a>>,
     /// Messages that are no longer there.
     #[serde(borrow)]
     pub(super) deleted: Option<&'a RawValue>,
@@ -80,7 +80,7 @@ struct State<'a> {
     status: Text<'a>,
 }
 
-impl<'a> Told<'a> {
+impl<'a> OwnMessage<'a> {
     /// What an `info` says by itself.
     pub(super) fn of_info(info: &'a RawValue) -> Self {
         Self { info: serde_json::from_str(info.get()).unwrap_or_default(), ..Self::default() }
@@ -128,7 +128,7 @@ impl<'a> Told<'a> {
     }
 
     /// What tells it from another message of the same id: its text and its calls.
-    pub(super) fn said(&self) -> u32 {
+    pub(super) fn fingerprint(&self) -> u32 {
         let mut hash = crc32fast::Hasher::new();
         hash.update(self.info.0.role.get().unwrap_or_default().as_bytes());
         for part in self.parts.blocks() {

@@ -4,7 +4,7 @@
 mod export;
 mod message;
 mod record;
-mod spent;
+mod usage;
 mod view;
 
 use std::path::Path;
@@ -13,10 +13,10 @@ use forklore_core::agent_format::{AgentFormat, Covers, LineReader};
 use forklore_core::export::Export;
 use forklore_core::{CallUsage, Data, EventType, Message};
 
-use self::message::Told;
+use self::message::OwnMessage;
 use crate::document::Document;
 
-/// The name kept with each event.
+/// The name internal with each event.
 pub const NAME: &str = "opencode";
 
 /// opencode's sessions.
@@ -34,8 +34,8 @@ impl AgentFormat for Opencode {
 
     fn may_own(&self, path: &Path) -> bool {
         // What the program keeps in its own folder is no document.
-        let kept = path.components().any(|part| part.as_os_str() == "storage");
-        !kept && path.extension().is_some_and(|end| end.eq_ignore_ascii_case("json"))
+        let internal = path.components().any(|part| part.as_os_str() == "storage");
+        !internal && path.extension().is_some_and(|end| end.eq_ignore_ascii_case("json"))
     }
 
     fn is_document(&self, _path: &Path, head: &[u8]) -> bool {
@@ -43,7 +43,7 @@ impl AgentFormat for Opencode {
         let text = text.trim_start_matches(['\u{feff}', '\0']);
         let found = Document::read(text, "messages");
         match found.field("info") {
-            Some(info) => found.has_list && Told::of_info(info).is_session(),
+            Some(info) => found.has_list && OwnMessage::of_info(info).is_session(),
             // What it says of the session may be longer than the head: changes are part of it.
             None => is_begun(text),
         }
@@ -62,7 +62,7 @@ impl AgentFormat for Opencode {
     }
 
     fn spent(&self, kind: &EventType, data: &Data) -> Option<CallUsage> {
-        if *kind == EventType::ASSISTANT_MESSAGE { spent::spent(data) } else { None }
+        if *kind == EventType::ASSISTANT_MESSAGE { usage::call_usage(data) } else { None }
     }
 
     /// The summary stands for everything before it.

@@ -10,7 +10,7 @@ use forklore_core::{Class, EventType};
 use jiff::Timestamp;
 use serde_json::value::RawValue;
 
-use super::message::{Info, Told};
+use super::message::{Info, OwnMessage};
 use crate::document::{Document, range};
 use crate::history::{At, History, key};
 use crate::lenient::{Object, fields};
@@ -34,55 +34,55 @@ impl Reader {
             return Ok(self.document(&text, &found));
         }
         let mut plainer = String::new();
-        let told: Told<'_> = fields(line, &mut plainer)?;
-        if let Some(deleted) = told.deleted {
+        let message: OwnMessage<'_> = fields(line, &mut plainer)?;
+        if let Some(deleted) = message.deleted {
             return Ok(self.deleted(deleted));
         }
-        if told.is_session() {
-            let revert = told.info.0.revert.0.message_id.get();
+        if message.is_session() {
+            let revert = message.info.0.revert.0.message_id.get();
             let record = self.revert(revert);
-            let facts = facts(&told.info.0);
+            let facts = facts(&message.info.0);
             return Ok(record.map_or(Line::Side(facts.clone()), |record| {
                 Line::Record(Box::new(Record { facts, ..record }))
             }));
         }
-        let known = told.info.0.id.get().and_then(|id| self.history.in_list(id));
-        let parent = match known {
-            Some(at) if self.history.said(at) == Some(told.said()) => {
+        let existing = message.info.0.id.get().and_then(|id| self.history.in_list(id));
+        let parent = match existing {
+            Some(at) if self.history.fingerprint(at) == Some(message.fingerprint()) => {
                 return Ok(Line::Side(FileFacts::default()));
             }
             Some(at) => self.history.parent(at),
             None => self.history.tip(),
         };
         let tip = self.history.tip();
-        let record = self.add(parent, &told);
-        // Told otherwise: a branch. What stands behind the message stays where it is.
-        if known.is_some_and(|at| at != tip) {
+        let record = self.add(parent, &message);
+        // The message changed: a branch. The records after the old one stay where they are.
+        if existing.is_some_and(|at| at != tip) {
             self.history.go_to(tip);
         }
         Ok(record.map_or(Line::Side(FileFacts::default()), |record| Line::Record(Box::new(record))))
     }
 
     fn document(&mut self, text: &str, found: &Document<'_>) -> Line {
-        let mut told: Vec<(&RawValue, Told<'_>)> = found
+        let mut messages: Vec<(&RawValue, OwnMessage<'_>)> = found
             .items
             .iter()
             .filter_map(|raw| Some((*raw, serde_json::from_str(raw.get()).ok()?)))
             .collect();
         // Ids began anew in August 2026, so they say nothing about the order.
-        if told.iter().all(|(_, told)| told.info.0.time.0.created.0 > 0.0) {
-            told.sort_by(|(_, a), (_, b)| {
-                let at = |told: &Told<'_>| told.info.0.time.0.created.0;
+        if messages.iter().all(|(_, message)| message.info.0.time.0.created.0 > 0.0) {
+            messages.sort_by(|(_, a), (_, b)| {
+                let at = |message: &OwnMessage<'_>| message.info.0.time.0.created.0;
                 at(a).total_cmp(&at(b)).then_with(|| a.info.0.id.get().cmp(&b.info.0.id.get()))
             });
         }
-        let mut records = Vec::with_capacity(told.len());
-        for (raw, told) in &told {
+        let mut records = Vec::with_capacity(messages.len());
+        for (raw, message) in &messages {
             let tip = self.history.tip();
             let range = range(text, raw.get());
-            records.extend(range.and_then(|range| Some((range, self.add(tip, told)?))));
+            records.extend(range.and_then(|range| Some((range, self.add(tip, message)?))));
         }
-        let info = found.field("info").map(Told::of_info).unwrap_or_default().info.0;
+        let info = found.field("info").map(OwnMessage::of_info).unwrap_or_default().info.0;
         let place = found.field("info").and_then(|raw| {
             let fields: Object<Reverted<'_>> = serde_json::from_str(raw.get()).ok()?;
             range(text, fields.0.revert?.get())
@@ -95,24 +95,24 @@ impl Reader {
         Line::Several(Several { records, facts: facts(&info), damage: found.damage.clone() })
     }
 
-    fn add(&mut self, parent: At, told: &Told<'_>) -> Option<Record> {
-        let info = &told.info.0;
+    fn add(&mut self, parent: At, message: &OwnMessage<'_>) -> Option<Record> {
+        let info = &message.info.0;
         let role = info.role.get()?;
         let (kind, class) = match role {
-            "user" if told.asks_for_summary() => {
+            "user" if message.asks_for_summary() => {
                 (EventType::extension(super::NAME, "compaction"), Class::Evidence)
             }
             "user" => (EventType::USER_MESSAGE, Class::Conversation),
-            "assistant" if told.is_summary() => (EventType::HISTORY_COMPACTION, Class::Context),
+            "assistant" if message.is_summary() => (EventType::HISTORY_COMPACTION, Class::Context),
             "assistant" => (EventType::ASSISTANT_MESSAGE, Class::Conversation),
             role => (EventType::extension(super::NAME, role), Class::Audit),
         };
         let behind = self.history.behind(parent);
-        let at = self.history.add(parent, info.id.get().unwrap_or_default(), told.said());
+        let at = self.history.add(parent, info.id.get().unwrap_or_default(), message.fingerprint());
         self.history.go_to(at);
-        self.history.wrote_behind(at);
-        let starts_turn = kind == EventType::USER_MESSAGE && told.is_of_person();
-        let calls = if class == Class::Conversation { told.calls() } else { Vec::new() };
+        self.history.set_written(at);
+        let starts_turn = kind == EventType::USER_MESSAGE && message.is_of_person();
+        let calls = if class == Class::Conversation { message.calls() } else { Vec::new() };
         Some(Record {
             native_id: info.id.to_owned(),
             key: Some(key(at)),
@@ -163,7 +163,7 @@ impl Reader {
 
     fn mark(&mut self, name: &str, behind: At) -> Record {
         let parent = self.history.behind(behind);
-        self.history.wrote_behind(behind);
+        self.history.set_written(behind);
         new(EventType::extension(super::NAME, name), parent, None)
     }
 }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 #[derive(Deserialize)]
-struct Shown<'a> {
+struct RecordFields<'a> {
     #[serde(default)]
     info: Info,
     #[serde(borrow, default)]
@@ -49,7 +49,7 @@ struct State<'a> {
 }
 
 pub(super) fn message(kind: &EventType, data: &Data) -> Option<Message> {
-    let shown: Shown<'_> = data.read().ok()?;
+    let shown: RecordFields<'_> = data.read().ok()?;
     let parts = || shown.parts.iter().flat_map(|raw| part(raw, &shown.info)).collect();
     match kind.as_str() {
         "user_message" => Some(Message::parts(Role::User, parts())),

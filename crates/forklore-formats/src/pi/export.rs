@@ -1,11 +1,11 @@
-//! Pi's files, written: a header and one chain of records.
+//! Writes Pi's session files: a header and one chain of records.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use forklore_core::export::{Export, FileWriter, Home, NewFile, Placement, Said};
+use forklore_core::export::{Export, FileWriter, Home, NewFile, Placement, TimedMessage};
 use forklore_core::{Event, EventType, Message, Role};
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -46,10 +46,10 @@ struct Writer {
     file: NewFile,
     /// The id of the record written last.
     tip: Option<String>,
-    /// Ids that stand in the file, as hashes: a few bytes a record.
-    taken: HashSet<u64>,
+    /// Hashes of the ids in the file: a few bytes for each record.
+    used_ids: HashSet<u64>,
     hasher: RandomState,
-    /// What records are called whose own id was taken.
+    /// The new ids of records whose own id was used already.
     renamed: HashMap<String, String>,
     /// Records so far.
     count: u64,
@@ -58,7 +58,7 @@ struct Writer {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Linked<'a> {
+struct RecordIds<'a> {
     #[serde(borrow, rename = "type")]
     kind: Field<'a>,
     #[serde(borrow)]
@@ -74,13 +74,13 @@ struct Linked<'a> {
 }
 
 #[derive(Deserialize)]
-struct Spoken<'a> {
+struct MessageWithRole<'a> {
     #[serde(borrow)]
-    message: Speaker<'a>,
+    message: MessageRole<'a>,
 }
 
 #[derive(Deserialize)]
-struct Speaker<'a> {
+struct MessageRole<'a> {
     #[serde(borrow, default)]
     role: Field<'a>,
 }
@@ -90,7 +90,7 @@ impl Writer {
         Self {
             file: file.clone(),
             tip: None,
-            taken: HashSet::new(),
+            used_ids: HashSet::new(),
             hasher: RandomState::new(),
             renamed: HashMap::new(),
             count: 0,
@@ -98,12 +98,12 @@ impl Writer {
         }
     }
 
-    /// The id of a record that has none, or one that is taken.
+    /// Returns an id for a record that has none, or one that was used already.
     fn fresh_id(&mut self) -> String {
         let mut number = self.count;
         loop {
             let id = self.id_at(number);
-            if self.taken.insert(self.hasher.hash_one(&id)) {
+            if self.used_ids.insert(self.hasher.hash_one(&id)) {
                 return id;
             }
             number += 1 << 40;
@@ -116,10 +116,10 @@ impl Writer {
         id.get(id.len().saturating_sub(8)..).unwrap_or_default().to_owned()
     }
 
-    /// The id that a record gets, its own where it can.
+    /// Returns the id for a record: its own if it is not used yet.
     fn id_of(&mut self, own: Option<&str>) -> String {
         match own.filter(|own| !own.is_empty()) {
-            Some(own) if self.taken.insert(self.hasher.hash_one(own)) => own.to_owned(),
+            Some(own) if self.used_ids.insert(self.hasher.hash_one(own)) => own.to_owned(),
             Some(own) => {
                 let fresh = self.fresh_id();
                 self.renamed.insert(own.to_owned(), fresh.clone());
@@ -134,7 +134,7 @@ impl Writer {
     }
 
     fn splice(&mut self, line: &str, out: &mut dyn Write) -> Option<io::Result<()>> {
-        let fields: Linked<'_> = serde_json::from_str(line).ok()?;
+        let fields: RecordIds<'_> = serde_json::from_str(line).ok()?;
         let mut splice = Splice::default();
         for (name, field) in [("firstKeptEntryId", fields.first_kept), ("targetId", fields.target)]
         {
@@ -182,15 +182,20 @@ impl Writer {
         Ok(())
     }
 
-    fn spoken(&mut self, message: &Value, ts: Timestamp, out: &mut dyn Write) -> io::Result<()> {
+    fn write_message(
+        &mut self,
+        message: &Value,
+        ts: Timestamp,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
         self.write("message", ts, &format!("\"message\":{message}"), out)
     }
 }
 
-/// The second version called a message of an extension otherwise.
+/// Renames the role that version 2 gave to messages of extensions.
 fn custom_role(line: &str, splice: &mut Splice) {
-    let renamed: Result<Spoken<'_>, _> = serde_json::from_str(line);
-    if let Ok(Spoken { message: Speaker { role } }) = renamed
+    let renamed: Result<MessageWithRole<'_>, _> = serde_json::from_str(line);
+    if let Ok(MessageWithRole { message: MessageRole { role } }) = renamed
         && role.is("hookMessage")
     {
         splice.set(line, "role", role, quoted("custom"));
@@ -221,14 +226,14 @@ impl FileWriter for Writer {
         written.map_or(Ok(false), |written| written.map(|()| true))
     }
 
-    fn message(&mut self, said: &Said<'_>, out: &mut dyn Write) -> io::Result<()> {
-        if said.message.role == Role::System {
+    fn message(&mut self, timed: &TimedMessage<'_>, out: &mut dyn Write) -> io::Result<()> {
+        if timed.message.role == Role::System {
             // Pi says itself what it is told, at its next turn.
             pieces::lose(EventType::SYSTEM_MESSAGE.as_str(), &mut self.losses);
             return Ok(());
         }
-        for message in messages(said, &mut self.losses) {
-            self.spoken(&message, said.ts, out)?;
+        for message in messages(timed, &mut self.losses) {
+            self.write_message(&message, timed.ts, out)?;
         }
         Ok(())
     }
@@ -246,13 +251,13 @@ impl FileWriter for Writer {
     }
 }
 
-/// A message in Pi's form: the model's in one, results each in its own.
-fn messages(said: &Said<'_>, losses: &mut Losses) -> Vec<Value> {
-    let Message { role, .. } = said.message;
-    let timestamp = said.ts.as_millisecond();
+/// Returns a message in Pi's form, each result as a message of its own.
+fn messages(timed: &TimedMessage<'_>, losses: &mut Losses) -> Vec<Value> {
+    let Message { role, .. } = timed.message;
+    let timestamp = timed.ts.as_millisecond();
     let mut content = Vec::new();
     let mut results = Vec::new();
-    for piece in pieces::of_message(said.message, losses) {
+    for piece in pieces::of_message(timed.message, losses) {
         match piece {
             Piece::Result { call_id, name, content, is_error } => {
                 let content: Vec<_> = content.iter().filter_map(block).collect();

@@ -2,7 +2,7 @@
 
 mod export;
 mod record;
-mod spent;
+mod usage;
 mod view;
 
 use std::path::Path;
@@ -46,7 +46,7 @@ impl AgentFormat for Pi {
     }
 
     fn spent(&self, kind: &EventType, data: &Data) -> Option<CallUsage> {
-        if *kind == EventType::ASSISTANT_MESSAGE { spent::spent(data) } else { None }
+        if *kind == EventType::ASSISTANT_MESSAGE { usage::call_usage(data) } else { None }
     }
 
     /// Everything before the record that the compaction names; one that names itself keeps

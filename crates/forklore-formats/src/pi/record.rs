@@ -1,5 +1,5 @@
-//! What one line of a Pi file is. The hot path of an import: one parse, nothing built that is
-//! not needed.
+//! Reads one line of a Pi file. This is the hot path of an import: it parses a line once and builds
+//! nothing that is not needed.
 
 use forklore_core::agent_format::{FileFacts, Line, LineReader, Parent, Record};
 use forklore_core::call::{CallStep, Effect};
@@ -7,7 +7,7 @@ use forklore_core::header::Usage;
 use forklore_core::{Class, EventType};
 use serde::Deserialize;
 
-use crate::lenient::{Number, Object, Said, Text, fields};
+use crate::lenient::{MessageContent, Number, Object, Text, fields};
 use crate::roles::opened;
 use crate::time;
 
@@ -29,24 +29,24 @@ struct Fields<'a> {
     #[serde(borrow, rename = "parentSession")]
     parent_session: Text<'a>,
     #[serde(borrow)]
-    message: Object<Spoken<'a>>,
-    usage: Object<Spent>,
+    message: Object<MessageFields<'a>>,
+    usage: Object<UsageFields>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Spoken<'a> {
+struct MessageFields<'a> {
     #[serde(borrow)]
     role: Text<'a>,
     #[serde(borrow, rename = "toolCallId")]
     tool_call_id: Text<'a>,
     #[serde(borrow)]
-    content: Said<Block<'a>>,
+    content: MessageContent<CallBlock<'a>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Block<'a> {
+struct CallBlock<'a> {
     #[serde(borrow, rename = "type")]
     kind: Text<'a>,
     #[serde(borrow)]
@@ -57,7 +57,7 @@ struct Block<'a> {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Spent {
+struct UsageFields {
     input: Number,
     output: Number,
     cache_read: Number,
@@ -156,7 +156,7 @@ fn sort(kind: &str, role: Option<&str>) -> (EventType, Class) {
     }
 }
 
-fn calls(kind: &EventType, message: &Spoken<'_>) -> Vec<CallStep> {
+fn calls(kind: &EventType, message: &MessageFields<'_>) -> Vec<CallStep> {
     if *kind == EventType::TOOL_RESULT {
         return message.tool_call_id.to_owned().map(CallStep::Close).into_iter().collect();
     }
@@ -167,7 +167,7 @@ fn calls(kind: &EventType, message: &Spoken<'_>) -> Vec<CallStep> {
     blocks.filter_map(|block| opened(&block.id, &block.name)).collect()
 }
 
-fn usage(spent: &Spent) -> Usage {
+fn usage(spent: &UsageFields) -> Usage {
     Usage {
         input: spent.input.count(),
         output: spent.output.count(),

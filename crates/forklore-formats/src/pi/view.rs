@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 #[derive(Deserialize)]
-struct Shown<'a> {
+struct RecordFields<'a> {
     #[serde(borrow, default)]
     message: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -19,7 +19,7 @@ struct Shown<'a> {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Spoken<'a> {
+struct MessageFields<'a> {
     role: String,
     #[serde(borrow, default)]
     content: Option<&'a RawValue>,
@@ -42,7 +42,7 @@ struct Spoken<'a> {
 }
 
 #[derive(Deserialize)]
-struct Block<'a> {
+struct ContentBlock<'a> {
     #[serde(rename = "type")]
     kind: String,
     #[serde(default)]
@@ -58,13 +58,13 @@ struct Block<'a> {
 }
 
 pub(super) fn message(kind: &EventType, data: &Data) -> Option<Message> {
-    let shown: Shown<'_> = data.read().ok()?;
+    let shown: RecordFields<'_> = data.read().ok()?;
     match kind.as_str() {
         "history_compaction" => Some(summary("Summary of the conversation so far", &shown)),
         "branch_summary" => Some(summary("Summary of a branch that was left", &shown)),
         "system_message" | "user_message" | "assistant_message" | "tool_result" => {
             match shown.message {
-                Some(message) => spoken(&serde_json::from_str(message.get()).ok()?),
+                Some(message) => message_of(&serde_json::from_str(message.get()).ok()?),
                 None => content(Role::User, shown.content, &Author::default()),
             }
         }
@@ -89,13 +89,13 @@ pub(super) fn edit(data: &Data) -> Option<Edit> {
     let data = data.readable();
     let edited: Edited<'_> = data.read().ok()?;
     let instead = match edited.replacement {
-        Some(said) => Some(content(Role::User, said.content, &Author::default())?.content),
+        Some(message) => Some(content(Role::User, message.content, &Author::default())?.content),
         None => None,
     };
     Some(Edit { target: edited.target_id, instead })
 }
 
-fn summary(what: &str, shown: &Shown<'_>) -> Message {
+fn summary(what: &str, shown: &RecordFields<'_>) -> Message {
     let text = shown.summary.as_deref().unwrap_or_default();
     Message::text(Role::User, format!("[{what}]\n{text}"))
 }
@@ -106,38 +106,39 @@ struct Author {
     model: Option<String>,
 }
 
-fn spoken(said: &Spoken<'_>) -> Option<Message> {
+fn message_of(message: &MessageFields<'_>) -> Option<Message> {
     let nobody = Author::default();
-    match said.role.as_str() {
-        "system" => Some(Message::text(Role::System, system_text(said))),
+    match message.role.as_str() {
+        "system" => Some(Message::text(Role::System, system_text(message))),
         "assistant" => {
-            let author = Author { provider: said.provider.clone(), model: said.model.clone() };
-            content(Role::Assistant, said.content, &author)
+            let author =
+                Author { provider: message.provider.clone(), model: message.model.clone() };
+            content(Role::Assistant, message.content, &author)
         }
         "toolResult" => {
             let result = Part::ToolResult {
-                call_id: said.tool_call_id.clone()?,
-                name: said.tool_name.clone(),
-                content: Data::from_checked(said.content.map_or("\"\"", RawValue::get)),
-                is_error: said.is_error == Some(true),
+                call_id: message.tool_call_id.clone()?,
+                name: message.tool_name.clone(),
+                content: Data::from_checked(message.content.map_or("\"\"", RawValue::get)),
+                is_error: message.is_error == Some(true),
                 synthetic: false,
             };
             Some(Message { role: Role::Tool, content: Content::Parts(vec![result]) })
         }
         "bashExecution" => {
-            let command = said.command.as_deref().unwrap_or_default();
-            let output = said.output.as_deref().unwrap_or_default();
+            let command = message.command.as_deref().unwrap_or_default();
+            let output = message.output.as_deref().unwrap_or_default();
             Some(Message::text(Role::User, format!("$ {command}\n{output}")))
         }
-        _ => content(Role::User, said.content, &nobody),
+        _ => content(Role::User, message.content, &nobody),
     }
 }
 
 /// A system message is its content and its sections, in the order of their names.
-fn system_text(said: &Spoken<'_>) -> String {
+fn system_text(message: &MessageFields<'_>) -> String {
     let content: Option<String> =
-        said.content.and_then(|content| serde_json::from_str(content.get()).ok());
-    let texts = content.into_iter().chain(said.sections.values().flatten().cloned());
+        message.content.and_then(|content| serde_json::from_str(content.get()).ok());
+    let texts = content.into_iter().chain(message.sections.values().flatten().cloned());
     texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n")
 }
 
@@ -152,22 +153,24 @@ fn content(role: Role, raw: Option<&RawValue>, author: &Author) -> Option<Messag
 
 fn part(raw: &RawValue, author: &Author) -> Part {
     let other = || Part::Other { value: Data::from_checked(raw.get()) };
-    let Ok(block) = serde_json::from_str::<Block<'_>>(raw.get()) else {
+    let Ok(block) = serde_json::from_str::<ContentBlock<'_>>(raw.get()) else {
         return other();
     };
     match block {
-        Block { kind, text: Some(text), .. } if kind == "text" => Part::Text { text },
-        Block { kind, thinking, .. } if kind == "thinking" => Part::Reasoning {
+        ContentBlock { kind, text: Some(text), .. } if kind == "text" => Part::Text { text },
+        ContentBlock { kind, thinking, .. } if kind == "thinking" => Part::Reasoning {
             text: thinking.unwrap_or_default(),
             provider: author.provider.clone(),
             model: author.model.clone(),
             opaque: Some(Data::from_checked(raw.get())),
         },
-        Block { kind, id: Some(id), name, arguments, .. } if kind == "toolCall" => Part::ToolCall {
-            id,
-            name: name.unwrap_or_default(),
-            arguments: Data::from_checked(arguments.map_or("{}", RawValue::get)),
-        },
+        ContentBlock { kind, id: Some(id), name, arguments, .. } if kind == "toolCall" => {
+            Part::ToolCall {
+                id,
+                name: name.unwrap_or_default(),
+                arguments: Data::from_checked(arguments.map_or("{}", RawValue::get)),
+            }
+        }
         _ => other(),
     }
 }

@@ -1,9 +1,9 @@
 //! Pixir: `<workspace>/.pixir/sessions/<session>.ndjson`, an event a line. A fork is a log of its
 //! own: an event that says where it comes from, and its parent's events under new ids.
 
-mod place;
+mod paths;
 mod record;
-mod spent;
+mod usage;
 mod view;
 
 use std::path::{Path, PathBuf};
@@ -43,7 +43,7 @@ impl AgentFormat for Pixir {
     }
 
     fn spent(&self, kind: &EventType, data: &Data) -> Option<CallUsage> {
-        (*kind == EventType::PROVIDER_USAGE).then(|| spent::spent(data)).flatten()
+        (*kind == EventType::PROVIDER_USAGE).then(|| usage::call_usage(data)).flatten()
     }
 
     /// Everything up to the end of its range; what stands between that and itself is kept.
@@ -56,11 +56,11 @@ impl AgentFormat for Pixir {
     }
 
     fn belongs_to(&self, path: &Path) -> Option<PathBuf> {
-        place::belongs_to(path)
+        paths::belongs_to(path)
     }
 
     fn belongings(&self, path: &Path) -> Option<PathBuf> {
-        place::belongings(path)
+        paths::belongings(path)
     }
 
     fn renames_copies(&self) -> bool {

@@ -9,7 +9,7 @@ use forklore_core::{Data, EventType};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::spent::Summary;
+use super::usage::Summary;
 use crate::lenient::{Object, Text, Whole, fields};
 use crate::roles::opened;
 use crate::time;
@@ -162,12 +162,12 @@ fn call(kind: &EventType, about: &About<'_>) -> Option<CallStep> {
 /// number and another session.
 pub(super) fn says_the_same(a: &Data, b: &Data) -> bool {
     #[derive(Deserialize)]
-    struct Said<'a> {
+    struct EventData<'a> {
         ts: String,
         #[serde(borrow)]
         data: &'a RawValue,
     }
-    match (a.read::<Said<'_>>(), b.read::<Said<'_>>()) {
+    match (a.read::<EventData<'_>>(), b.read::<EventData<'_>>()) {
         (Ok(a), Ok(b)) => a.ts == b.ts && a.data.get() == b.data.get(),
         _ => false,
     }

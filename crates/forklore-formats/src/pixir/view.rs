@@ -5,13 +5,13 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 #[derive(Deserialize)]
-struct Shown<'a> {
+struct RecordFields<'a> {
     #[serde(borrow)]
-    data: Said<'a>,
+    data: EventData<'a>,
 }
 
 #[derive(Deserialize)]
-struct Said<'a> {
+struct EventData<'a> {
     #[serde(default)]
     text: Option<String>,
     #[serde(borrow, default)]
@@ -39,46 +39,46 @@ struct Said<'a> {
 }
 
 pub(super) fn message(kind: &EventType, data: &Data) -> Option<Message> {
-    let said = data.read::<Shown<'_>>().ok()?.data;
+    let event = data.read::<RecordFields<'_>>().ok()?.data;
     match kind.as_str() {
-        "user_message" => Some(user(said)),
-        "assistant_message" => Some(Message::text(Role::Assistant, said.text.unwrap_or_default())),
-        "reasoning" => Some(Message::parts(Role::Assistant, vec![reasoning(said)?])),
+        "user_message" => Some(user(event)),
+        "assistant_message" => Some(Message::text(Role::Assistant, event.text.unwrap_or_default())),
+        "reasoning" => Some(Message::parts(Role::Assistant, vec![reasoning(event)?])),
         "tool_call" => {
-            let arguments = Data::from_checked(said.args.map_or("{}", RawValue::get));
-            let (id, name) = (said.call_id?, said.name.unwrap_or_default());
+            let arguments = Data::from_checked(event.args.map_or("{}", RawValue::get));
+            let (id, name) = (event.call_id?, event.name.unwrap_or_default());
             Some(Message::parts(Role::Assistant, vec![Part::ToolCall { id, name, arguments }]))
         }
         "tool_result" => {
-            let content = said.output.or(said.error).map_or("\"\"", RawValue::get);
+            let content = event.output.or(event.error).map_or("\"\"", RawValue::get);
             let result = Part::ToolResult {
-                call_id: said.call_id?,
+                call_id: event.call_id?,
                 name: None,
                 content: Data::from_checked(content),
-                is_error: said.ok == Some(false),
+                is_error: event.ok == Some(false),
                 synthetic: false,
             };
             Some(Message::parts(Role::Tool, vec![result]))
         }
-        "history_compaction" => Some(summary("Summary of the conversation so far", said)),
-        "branch_summary" => Some(summary("Summary of a branch that was left", said)),
+        "history_compaction" => Some(summary("Summary of the conversation so far", event)),
+        "branch_summary" => Some(summary("Summary of a branch that was left", event)),
         _ => None,
     }
 }
 
 /// What was attached stands beside the text: what it is, and the hash of its bytes.
-fn user(said: Said<'_>) -> Message {
-    let text = said.text.unwrap_or_default();
-    if said.resources.is_empty() {
+fn user(event: EventData<'_>) -> Message {
+    let text = event.text.unwrap_or_default();
+    if event.resources.is_empty() {
         return Message::text(Role::User, text);
     }
-    let attached = said.resources.into_iter();
+    let attached = event.resources.into_iter();
     let attached = attached.map(|raw| Part::Other { value: Data::from_checked(raw.get()) });
     Message::parts(Role::User, std::iter::once(Part::Text { text }).chain(attached).collect())
 }
 
 /// What the provider wants back, with the summary that people can read where there is one.
-fn reasoning(said: Said<'_>) -> Option<Part> {
+fn reasoning(event: EventData<'_>) -> Option<Part> {
     #[derive(Deserialize)]
     struct Item {
         #[serde(default)]
@@ -91,21 +91,21 @@ fn reasoning(said: Said<'_>) -> Option<Part> {
         #[serde(default)]
         text: String,
     }
-    let raw = said.item?.get();
+    let raw = event.item?.get();
     let text = serde_json::from_str::<Item>(raw).ok().map(|item| {
         let summed: Vec<_> = item.summary.into_iter().map(|summed| summed.text).collect();
         item.thinking.unwrap_or_else(|| summed.join("\n"))
     });
     Some(Part::Reasoning {
         text: text.unwrap_or_default(),
-        provider: said.dialect.or_else(|| Some("openai".into())),
-        model: said.model,
+        provider: event.dialect.or_else(|| Some("openai".into())),
+        model: event.model,
         opaque: Some(Data::from_checked(raw)),
     })
 }
 
-fn summary(what: &str, said: Said<'_>) -> Message {
-    let summary = said.summary.unwrap_or_default();
+fn summary(what: &str, event: EventData<'_>) -> Message {
+    let summary = event.summary.unwrap_or_default();
     Message::text(Role::User, format!("[{what}]\n{summary}"))
 }
 

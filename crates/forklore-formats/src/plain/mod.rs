@@ -12,7 +12,7 @@ use forklore_core::{Data, EventType, Message};
 
 use crate::document::Document;
 use crate::head::{Probe, any_line};
-use crate::lenient::Said;
+use crate::lenient::MessageContent;
 use crate::roles::kind_of;
 
 /// The name kept with each event.
@@ -66,6 +66,7 @@ fn is_lines(path: &Path) -> bool {
 }
 
 fn is_own(line: &Probe<'_>) -> bool {
-    let says = !matches!(line.content, Said::Nothing) || !line.tool_calls.blocks().is_empty();
+    let says =
+        !matches!(line.content, MessageContent::Nothing) || !line.tool_calls.blocks().is_empty();
     says && line.role.get().and_then(kind_of).is_some()
 }

@@ -7,7 +7,7 @@ use forklore_core::data::without_lone_surrogates;
 use serde::Deserialize;
 
 use crate::document::{Document, range};
-use crate::lenient::{Flag, Object, Said, Text, fields};
+use crate::lenient::{Flag, MessageContent, Object, Text, fields};
 use crate::roles::{kind_of, opened};
 use crate::time;
 
@@ -27,15 +27,15 @@ struct Fields<'a> {
     #[serde(borrow)]
     tool_call_id: Text<'a>,
     #[serde(borrow)]
-    content: Said<Block<'a>>,
+    content: MessageContent<CallBlock<'a>>,
     #[serde(borrow)]
-    tool_calls: Said<Call<'a>>,
+    tool_calls: MessageContent<Call<'a>>,
     injected: Flag,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Block<'a> {
+struct CallBlock<'a> {
     #[serde(borrow, rename = "type")]
     kind: Text<'a>,
     #[serde(borrow)]
@@ -108,7 +108,7 @@ fn document(text: &str, found: Document<'_>) -> Several {
 
 fn message(fields: &Fields<'_>) -> Option<Record> {
     let mut kind = fields.role.get().and_then(kind_of)?;
-    let results = |block: &Block<'_>| block.kind.is("tool_result");
+    let results = |block: &CallBlock<'_>| block.kind.is("tool_result");
     let blocks = fields.content.blocks();
     if kind == EventType::USER_MESSAGE && !blocks.is_empty() && blocks.iter().all(results) {
         kind = EventType::TOOL_RESULT;

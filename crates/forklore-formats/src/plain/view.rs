@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 #[derive(Deserialize)]
-struct Shown<'a> {
+struct RecordFields<'a> {
     #[serde(borrow, default)]
     content: Option<&'a RawValue>,
     #[serde(default)]
@@ -32,7 +32,7 @@ struct ShownFunction<'a> {
 
 /// A block of Anthropic's form.
 #[derive(Deserialize)]
-struct Block<'a> {
+struct ContentBlock<'a> {
     #[serde(rename = "type")]
     kind: String,
     #[serde(default)]
@@ -59,7 +59,7 @@ pub(super) fn message(kind: &EventType, data: &Data) -> Option<Message> {
         // The instructions of a document stand in a field of their own.
         return Some(Message { role, content: content(Some(system))? });
     }
-    let shown: Shown<'_> = data.read().ok()?;
+    let shown: RecordFields<'_> = data.read().ok()?;
     if let Some(call_id) = shown.tool_call_id {
         let content = Data::from_checked(shown.content.map_or("\"\"", RawValue::get));
         let result = Part::ToolResult {
@@ -100,14 +100,14 @@ fn content(raw: Option<&RawValue>) -> Option<Content> {
 }
 
 fn block(value: &Data) -> Option<Part> {
-    let block: Block<'_> = value.read().ok()?;
+    let block: ContentBlock<'_> = value.read().ok()?;
     match (&*block.kind.clone(), block) {
-        ("tool_use", Block { id: Some(id), name, input, .. }) => Some(Part::ToolCall {
+        ("tool_use", ContentBlock { id: Some(id), name, input, .. }) => Some(Part::ToolCall {
             id,
             name: name.unwrap_or_default(),
             arguments: Data::from_checked(input.map_or("{}", RawValue::get)),
         }),
-        ("tool_result", Block { tool_use_id: Some(call_id), content, is_error, .. }) => {
+        ("tool_result", ContentBlock { tool_use_id: Some(call_id), content, is_error, .. }) => {
             Some(Part::ToolResult {
                 call_id,
                 name: None,
@@ -116,7 +116,7 @@ fn block(value: &Data) -> Option<Part> {
                 synthetic: false,
             })
         }
-        ("thinking", Block { thinking: Some(text), .. }) => Some(Part::Reasoning {
+        ("thinking", ContentBlock { thinking: Some(text), .. }) => Some(Part::Reasoning {
             text,
             provider: Some("anthropic".into()),
             model: None,

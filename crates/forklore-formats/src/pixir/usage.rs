@@ -32,21 +32,21 @@ struct Fields<'a> {
     #[serde(borrow)]
     id: Text<'a>,
     #[serde(borrow)]
-    data: Object<Told<'a>>,
+    data: Object<UsageFields<'a>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Told<'a> {
+struct UsageFields<'a> {
     #[serde(borrow)]
     model: Text<'a>,
     usage_summary: Object<Summary>,
 }
 
-/// Costs are not replayed into forks: each is told once, under an id of its own.
-pub(super) fn spent(data: &Data) -> Option<CallUsage> {
+/// Costs are not replayed into forks: each is event once, under an id of its own.
+pub(super) fn call_usage(data: &Data) -> Option<CallUsage> {
     let fields: Fields<'_> = data.read().ok()?;
-    let told = &fields.data.0;
-    let (call, model) = (fields.id.to_owned(), told.model.to_owned());
-    CallUsage { call, model, usage: told.usage_summary.0.usage() }.some()
+    let event = &fields.data.0;
+    let (call, model) = (fields.id.to_owned(), event.model.to_owned());
+    CallUsage { call, model, usage: event.usage_summary.0.usage() }.some()
 }

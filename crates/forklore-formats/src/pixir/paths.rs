@@ -2,19 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::place;
+use crate::paths;
 
 /// How deep a resource lies below the folder of resources.
 const DEPTH: usize = 3;
 
 /// The log beside the folder that a resource lies in.
 pub(super) fn belongs_to(path: &Path) -> Option<PathBuf> {
-    let session = place::above(path, "resources", DEPTH)?.parent()?;
-    place::with_ending(session, "ndjson")
+    let session = paths::above(path, "resources", DEPTH)?.parent()?;
+    paths::with_ending(session, "ndjson")
 }
 
 pub(super) fn belongings(path: &Path) -> Option<PathBuf> {
-    Some(place::without_ending(path, "ndjson")?.join("resources"))
+    Some(paths::without_ending(path, "ndjson")?.join("resources"))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::place;
+use crate::paths;
 
 /// How deep a file lies below such a folder.
 const DEPTH: usize = 6;
@@ -11,19 +11,19 @@ const DEPTH: usize = 6;
 /// The session file that another file belongs to. What is said of a sub-agent belongs to the
 /// sub-agent; a file of lines in its folder is, or may be, a session.
 pub(super) fn belongs_to(path: &Path) -> Option<PathBuf> {
-    if let Some(results) = place::above(path, "tool-results", DEPTH) {
-        return place::with_ending(results.parent()?, "jsonl");
+    if let Some(results) = paths::above(path, "tool-results", DEPTH) {
+        return paths::with_ending(results.parent()?, "jsonl");
     }
-    let agents = place::above(path, "subagents", DEPTH)?;
+    let agents = paths::above(path, "subagents", DEPTH)?;
     if let Some(agent) = path.file_name()?.to_str()?.strip_suffix(".meta.json") {
         return Some(path.with_file_name(format!("{agent}.jsonl")));
     }
-    let lines = place::without_ending(path, "jsonl").is_some();
-    if lines { None } else { place::with_ending(agents.parent()?, "jsonl") }
+    let lines = paths::without_ending(path, "jsonl").is_some();
+    if lines { None } else { paths::with_ending(agents.parent()?, "jsonl") }
 }
 
 pub(super) fn without_ending(path: &Path) -> Option<PathBuf> {
-    place::without_ending(path, "jsonl")
+    paths::without_ending(path, "jsonl")
 }
 
 #[cfg(test)]

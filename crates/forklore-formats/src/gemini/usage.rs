@@ -26,7 +26,7 @@ struct Tokens {
 }
 
 /// A message that is written again, as one whose calls are answered is, tells of the same call.
-pub(super) fn spent(data: &Data) -> Option<CallUsage> {
+pub(super) fn call_usage(data: &Data) -> Option<CallUsage> {
     let fields: Fields<'_> = data.read().ok()?;
     let tokens = &fields.tokens.0;
     let usage = Usage {

@@ -40,7 +40,7 @@ struct Cache {
     write: Number,
 }
 
-pub(super) fn spent(data: &Data) -> Option<CallUsage> {
+pub(super) fn call_usage(data: &Data) -> Option<CallUsage> {
     let fields: Fields<'_> = data.read().ok()?;
     let info = &fields.info.0;
     let Tokens { input, output, reasoning, cache: Object(cache) } = &info.tokens.0;

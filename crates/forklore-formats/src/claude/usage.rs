@@ -10,14 +10,14 @@ use crate::lenient::{Number, Object, Text};
 #[serde(default)]
 struct Fields<'a> {
     #[serde(borrow)]
-    message: Object<Spoken<'a>>,
+    message: Object<MessageFields<'a>>,
     #[serde(rename = "costUSD")]
     cost: Number,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Spoken<'a> {
+struct MessageFields<'a> {
     #[serde(borrow)]
     id: Text<'a>,
     #[serde(borrow)]
@@ -35,10 +35,10 @@ struct Tokens {
 }
 
 /// Several records share one message of the API, and each tells what it had cost by then.
-pub(super) fn spent(data: &Data) -> Option<CallUsage> {
+pub(super) fn call_usage(data: &Data) -> Option<CallUsage> {
     let fields: Fields<'_> = data.read().ok()?;
-    let said = &fields.message.0;
-    let tokens = &said.usage.0;
+    let message = &fields.message.0;
+    let tokens = &message.usage.0;
     let cached = tokens.cache_read_input_tokens.count();
     let usage = Usage {
         input: tokens
@@ -50,7 +50,7 @@ pub(super) fn spent(data: &Data) -> Option<CallUsage> {
         cached,
         cost: fields.cost.0,
     };
-    CallUsage { call: said.id.to_owned(), model: said.model.to_owned(), usage }.some()
+    CallUsage { call: message.id.to_owned(), model: message.model.to_owned(), usage }.some()
 }
 
 #[cfg(test)]
@@ -61,7 +61,7 @@ mod tests {
     fn counts_that_cannot_be_are_as_large_as_can_be() {
         let tokens = format!("{{\"input_tokens\":{0},\"cache_read_input_tokens\":{0}}}", u64::MAX);
         let record = format!("{{\"message\":{{\"id\":\"m\",\"usage\":{tokens}}}}}");
-        let spent = spent(&Data::parse(&record).unwrap()).unwrap();
+        let spent = call_usage(&Data::parse(&record).unwrap()).unwrap();
         assert_eq!(spent.usage.input, u64::MAX);
     }
 }

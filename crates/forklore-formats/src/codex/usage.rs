@@ -61,27 +61,27 @@ impl Total {
 
 /// What a `token_usage_record` says; the total by then becomes `known`.
 pub(super) fn by_call(
-    known: &mut Option<Total>,
+    last_total: &mut Option<Total>,
     usage: Tokens,
     thread: Option<Tokens>,
 ) -> Option<Usage> {
     let spent = Total::from(usage);
-    let sum = |known: &Total| Total {
-        input: known.input.saturating_add(spent.input),
-        cached: known.cached.saturating_add(spent.cached),
-        output: known.output.saturating_add(spent.output),
+    let sum = |last_total: &Total| Total {
+        input: last_total.input.saturating_add(spent.input),
+        cached: last_total.cached.saturating_add(spent.cached),
+        output: last_total.output.saturating_add(spent.output),
     };
-    *known = thread.map(Total::from).or_else(|| known.as_ref().map(sum));
+    *last_total = thread.map(Total::from).or_else(|| last_total.as_ref().map(sum));
     spent.spent()
 }
 
 /// What a `token_count` says that was not counted yet: its last call, if the total moved. What the
 /// total has more than before may be what the history before the file cost.
-pub(super) fn by_total(known: &mut Option<Total>, info: &Info) -> Option<Usage> {
-    let told = |tokens: &Option<Object<Tokens>>| tokens.as_ref().map(|it| Total::from(it.0));
-    let last = told(&info.last_token_usage).and_then(Total::spent);
-    let Some(total) = told(&info.total_token_usage) else { return last };
-    let before = known.replace(total);
+pub(super) fn by_total(last_total: &mut Option<Total>, info: &Info) -> Option<Usage> {
+    let total_of = |tokens: &Option<Object<Tokens>>| tokens.as_ref().map(|it| Total::from(it.0));
+    let last = total_of(&info.last_token_usage).and_then(Total::spent);
+    let Some(total) = total_of(&info.total_token_usage) else { return last };
+    let before = last_total.replace(total);
     if before == Some(total) {
         return None;
     }
@@ -107,18 +107,18 @@ mod tests {
 
     #[test]
     fn every_call_counts_once() {
-        let mut known = None;
+        let mut last_total = None;
         // The total holds what the history before the file cost.
-        assert_eq!(input(by_total(&mut known, &info(5_000, 1_000))), 1_000);
-        assert_eq!(input(by_total(&mut known, &info(5_000, 1_000))), 0);
-        assert_eq!(input(by_total(&mut known, &info(5_400, 400))), 400);
-        assert_eq!(input(by_total(&mut known, &info(5_700, 0))), 300);
-        assert_eq!(input(by_call(&mut known, tokens(300), Some(tokens(6_000)))), 300);
-        assert_eq!(input(by_total(&mut known, &info(6_000, 300))), 0);
+        assert_eq!(input(by_total(&mut last_total, &info(5_000, 1_000))), 1_000);
+        assert_eq!(input(by_total(&mut last_total, &info(5_000, 1_000))), 0);
+        assert_eq!(input(by_total(&mut last_total, &info(5_400, 400))), 400);
+        assert_eq!(input(by_total(&mut last_total, &info(5_700, 0))), 300);
+        assert_eq!(input(by_call(&mut last_total, tokens(300), Some(tokens(6_000)))), 300);
+        assert_eq!(input(by_total(&mut last_total, &info(6_000, 300))), 0);
         // The total began anew.
-        assert_eq!(input(by_total(&mut known, &info(200, 150))), 150);
-        assert_eq!(input(by_call(&mut known, tokens(10), None)), 10);
-        assert_eq!(input(by_total(&mut known, &info(210, 10))), 0);
+        assert_eq!(input(by_total(&mut last_total, &info(200, 150))), 150);
+        assert_eq!(input(by_call(&mut last_total, tokens(10), None)), 10);
+        assert_eq!(input(by_total(&mut last_total, &info(210, 10))), 0);
         assert_eq!(by_total(&mut None, &Info::default()), None);
     }
 }

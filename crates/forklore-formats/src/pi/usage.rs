@@ -14,12 +14,12 @@ struct Fields<'a> {
     #[serde(borrow)]
     timestamp: Text<'a>,
     #[serde(borrow)]
-    message: Object<Spoken<'a>>,
+    message: Object<MessageFields<'a>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Spoken<'a> {
+struct MessageFields<'a> {
     #[serde(borrow)]
     model: Text<'a>,
     #[serde(borrow)]
@@ -43,10 +43,10 @@ struct Cost {
     total: Number,
 }
 
-pub(super) fn spent(data: &Data) -> Option<CallUsage> {
+pub(super) fn call_usage(data: &Data) -> Option<CallUsage> {
     let fields: Fields<'_> = data.read().ok()?;
-    let said = &fields.message.0;
-    let tokens = &said.usage.0;
+    let message = &fields.message.0;
+    let tokens = &message.usage.0;
     let cached = tokens.cache_read.count();
     let usage = Usage {
         input: tokens
@@ -60,6 +60,6 @@ pub(super) fn spent(data: &Data) -> Option<CallUsage> {
     };
     // Copies of a message keep its id and its time; ids alone are short.
     let written = || Some(format!("{} {}", fields.id.get()?, fields.timestamp.get()?));
-    let call = said.response_id.to_owned().or_else(written);
-    CallUsage { call, model: said.model.to_owned(), usage }.some()
+    let call = message.response_id.to_owned().or_else(written);
+    CallUsage { call, model: message.model.to_owned(), usage }.some()
 }
