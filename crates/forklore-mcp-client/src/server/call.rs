@@ -109,11 +109,11 @@ impl Server {
 
     /// Returns the result that the model gets for a call without one.
     async fn explain(&self, live: &Live, ended: Ended) -> ToolOutcome {
-        let stderr = || stderr_note(&self.stderr.lines());
+        let note = || stderr_note(&self.stderr.lines());
         outcome::failed(&match ended {
             Ended::Interrupted => "interrupted".to_owned(),
             Ended::Silent(after) => {
-                format!("nothing was heard of it for {} seconds{}", after.as_secs(), stderr())
+                format!("nothing was heard of it for {} seconds{}", after.as_secs(), note())
             }
             Ended::Strange => "the server answered something that is no result".to_owned(),
             Ended::Failed(ServiceError::McpError(error)) => error.message.into_owned(),
@@ -131,7 +131,7 @@ impl Server {
                     Some(status) => format!("ended while the tool ran ({status})"),
                     None => format!("does not answer: {}", error_text::failed(&error)),
                 };
-                format!("the server `{}` {how}{}", self.name, stderr())
+                format!("the server `{}` {how}{}", self.name, note())
             }
         })
     }
