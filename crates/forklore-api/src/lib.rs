@@ -25,6 +25,7 @@ mod append;
 mod attach;
 mod bring;
 mod error;
+pub mod event;
 mod export;
 mod facts;
 mod family;

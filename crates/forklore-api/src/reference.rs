@@ -8,6 +8,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
+use crate::event::Notification;
 use crate::{
     Appended, Attach, Attached, AttachmentFile, Attachments, Branches, Brought, Collected,
     CompletionScript, Deleted, Detached, Difference, Doctor, EventLine, ExportTo, ExportedFile,
@@ -76,6 +77,7 @@ fn answers(generator: &mut SchemaGenerator) -> Vec<Answer> {
         "completions" => CompletionScript;
         "man" => ManPage;
         "man --out DIR" => ManPages;
+        "chat -p, for each event" => Notification, lines;
         "any verb that fails" => Refusal;
     }
     all

@@ -5,12 +5,12 @@
 //! ids of its session, of that session's parent and of the family, whether or not anyone listens.
 
 mod bus;
-pub mod event;
 mod subscription;
 mod trace;
 
 pub(crate) use bus::Bus;
 pub use bus::Sink;
-pub use event::{Identity, KernelEvent, Name, Notification};
+pub use forklore_api::event;
+pub use forklore_api::event::{Identity, KernelEvent, Name, Notification};
 pub use subscription::{Heard, Missed, Subscription};
 pub use trace::Trace;

@@ -7,6 +7,7 @@ use super::CalledTool;
 
 /// The question for the person.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ApprovalQuestion {
     /// The session in which it arose.
     pub session: SessionId,
@@ -18,6 +19,7 @@ pub struct ApprovalQuestion {
 
 /// The answer of the person.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ApprovalAnswer {
     /// The call that it is about, where it is about one.
     pub tool_call_id: Option<String>,
@@ -27,6 +29,7 @@ pub struct ApprovalAnswer {
 
 /// The hook that failed.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HookFailure {
     /// The hook's name.
     pub hook: String,

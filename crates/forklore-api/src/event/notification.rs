@@ -9,6 +9,7 @@ use super::{KernelEvent, Name};
 
 /// An event of a session.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Notification {
     /// The session.
     pub session_id: SessionId,

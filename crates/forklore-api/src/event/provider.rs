@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// A request that is about to be sent.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProviderRequest {
     /// Who serves the model.
     pub provider: String,
@@ -21,6 +22,7 @@ pub struct ProviderRequest {
 
 /// A whole answer.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProviderAnswer {
     /// Who serves the model.
     pub provider: String,
@@ -36,6 +38,7 @@ pub struct ProviderAnswer {
 
 /// An attempt that failed, after which there will be another.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProviderRetry {
     /// Who serves the model.
     pub provider: String,
@@ -51,6 +54,7 @@ pub struct ProviderRetry {
 
 /// A model that was given up.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProviderFailure {
     /// Who serves the model.
     pub provider: String,
@@ -62,6 +66,7 @@ pub struct ProviderFailure {
 
 /// Why an answer ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum EndReason {
     /// The model had no more to say.
@@ -79,6 +84,7 @@ pub enum EndReason {
 
 /// The tokens of a request and its answer; none where the provider does not say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TokenUsage {
     /// Tokens of the request, cached ones too.
     pub input: Option<u64>,

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 /// The call that is about to be carried out.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolInput {
     /// The call's id.
     pub tool_call_id: String,
@@ -16,6 +17,7 @@ pub struct ToolInput {
 
 /// The result of a call.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolResult {
     /// The call's id.
     pub tool_call_id: String,
@@ -29,6 +31,7 @@ pub struct ToolResult {
 
 /// The progress of a call.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolProgress {
     /// The call's id.
     pub tool_call_id: String,
@@ -40,6 +43,7 @@ pub struct ToolProgress {
 
 /// How far a call is, as its tool says: for people who wait, never for the log.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolStep {
     /// How much is done; grows.
     pub done: f64,

@@ -6,10 +6,12 @@ use serde_json::Value;
 
 /// An event that says everything by its name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NoDetails {}
 
 /// The session that starts or is resumed.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionBegan {
     /// A root, a branch or a delegate.
     pub kind: SessionKind,
@@ -19,6 +21,7 @@ pub struct SessionBegan {
 
 /// The child that was made.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionForked {
     /// The parent.
     pub parent: Option<SessionId>,
@@ -38,6 +41,7 @@ pub struct SessionForked {
 
 /// Why the kernel makes a child by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ForkReason {
     /// The turn lost its session to another runtime and goes on in the child.

@@ -14,6 +14,7 @@ macro_rules! events {
     ($($(#[$doc:meta])* $variant:ident($data:ident) = $name:literal;)*) => {
         /// What happened, with its particulars.
         #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(tag = "event", content = "data")]
         #[non_exhaustive]
         pub enum KernelEvent {
@@ -28,6 +29,7 @@ macro_rules! events {
         #[derive(
             Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize,
         )]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[non_exhaustive]
         pub enum Name {
             $(

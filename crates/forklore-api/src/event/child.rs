@@ -7,6 +7,7 @@ use super::TurnUsage;
 
 /// The sub-agent that begins.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DelegateStarted {
     /// The agent's name, where it has one.
     pub agent: Option<String>,
@@ -20,6 +21,7 @@ pub struct DelegateStarted {
 
 /// The sub-agent that ended.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DelegateEnded {
     /// Which one.
     #[serde(flatten)]

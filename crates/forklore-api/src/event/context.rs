@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// How full a session's context is.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ContextGauge {
     /// The tokens that the next request takes at least.
     pub tokens: u64,
@@ -17,6 +18,7 @@ pub struct ContextGauge {
 
 /// The compaction that is about to begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HistoryCompaction {
     /// Why.
     pub reason: CompactionReason,
@@ -30,6 +32,7 @@ pub struct HistoryCompaction {
 
 /// The compaction that was stored.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HistoryCompacted {
     /// Why.
     pub reason: CompactionReason,
@@ -47,6 +50,7 @@ pub struct HistoryCompacted {
 
 /// Why a history is compacted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CompactionReason {
     /// Somebody asked for it.

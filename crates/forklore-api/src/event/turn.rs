@@ -8,6 +8,7 @@ use serde_json::Value;
 
 /// The prompt that was stored.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PromptSubmitted {
     /// Its text.
     pub prompt: String,
@@ -18,6 +19,7 @@ pub struct PromptSubmitted {
 
 /// The prompt that was answered.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PromptAnswered {
     /// Its text.
     pub prompt: String,
@@ -27,6 +29,7 @@ pub struct PromptAnswered {
 
 /// The turn that is over.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TurnEnded {
     /// Who ran it: `forklore`.
     pub orchestrator: String,
@@ -39,6 +42,7 @@ pub struct TurnEnded {
 
 /// What a turn came to.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum TurnResult {
     /// It ran to an end.
@@ -63,6 +67,7 @@ pub enum TurnResult {
 
 /// How a turn ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TurnStatus {
     /// The model had no more to say.
@@ -87,6 +92,7 @@ impl TurnStatus {
 
 /// What a turn took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TurnUsage {
     /// Tokens sent.
     pub input: u64,

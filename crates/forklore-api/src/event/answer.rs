@@ -5,6 +5,7 @@ use serde_json::Value;
 
 /// What a block is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum BlockKind {
     /// Text for people.
@@ -17,6 +18,7 @@ pub enum BlockKind {
 
 /// The block that begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BlockStarted {
     /// What it is.
     pub block_type: BlockKind,
@@ -26,6 +28,7 @@ pub struct BlockStarted {
 
 /// More of a block.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BlockPiece {
     /// What the block is.
     pub block_type: BlockKind,
@@ -37,6 +40,7 @@ pub struct BlockPiece {
 
 /// The block that is whole, and stored.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BlockEnded {
     /// What it is.
     pub block_type: BlockKind,
@@ -52,6 +56,7 @@ pub struct BlockEnded {
 
 /// What a block says.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Block {
     /// A call of a tool.
@@ -65,6 +70,7 @@ pub enum Block {
 
 /// A call of a tool, as the model made it.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CalledTool {
     /// The call's id.
     pub id: String,
@@ -76,6 +82,7 @@ pub struct CalledTool {
 
 /// What the model thought, whole.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Thought {
     /// The number of its block in the answer, from 0.
     pub block_index: usize,
