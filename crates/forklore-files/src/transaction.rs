@@ -101,9 +101,15 @@ impl FilesStore {
         folder: &Folder,
         removal: &Removal,
     ) -> Result<Option<MutexGuard<'_, Index>>> {
-        let is_imported =
-            |id: &SessionId| folder.any(id).is_ok_and(|session| session.header.source.is_some());
-        let imported = removal.sessions.iter().any(is_imported);
+        let mut imported = false;
+        for id in &removal.sessions {
+            match folder.any(id) {
+                Ok(session) => imported |= session.header.source.is_some(),
+                // The delete itself refuses those.
+                Err(Error::Corrupt { .. } | Error::NotFound(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
         if imported { self.index().map(Some) } else { Ok(None) }
     }
 

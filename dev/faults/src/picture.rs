@@ -32,7 +32,11 @@ impl Picture {
         let everything = Filter { deleted: true, ..Filter::default() };
         let mut sessions = BTreeMap::new();
         for listed in store.sessions(&everything, None, 0)?.all()? {
-            let header = store.header(&listed.id)?;
+            let mut header = store.header(&listed.id)?;
+            if let Some(lease) = &mut header.lease {
+                // Each store has a clock of its own.
+                lease.expires = jiff::Timestamp::UNIX_EPOCH;
+            }
             let log = match log(store, &listed.id) {
                 Ok(log) => Some(log),
                 Err(Error::Deleted(_)) => None,
