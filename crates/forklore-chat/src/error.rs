@@ -1,71 +1,54 @@
-//! Why a conversation did not go on as it was asked to.
+//! Why a conversation at a terminal did not do what it was asked to do.
 
 use forklore_core::ErrorKind;
+use forklore_host::ConfigError;
 use serde_json::{Value, json};
 
 use crate::Stop;
-use crate::config::ConfigError;
 
-/// The result of something that was asked for.
+/// The result of a command.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why something was not done. What was said before is stored all the same.
+/// Why a command failed. Whatever was stored before stays stored.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The kernel refused or failed.
+    /// A verb of the host refused or failed.
     #[error(transparent)]
-    Agent(#[from] forklore_agent::Error),
-    /// A verb of the engine refused or failed.
-    #[error(transparent)]
-    Engine(#[from] forklore_engine::Error),
-    /// The configuration does not say what it should.
-    #[error(transparent)]
-    Config(#[from] ConfigError),
-    /// A model cannot be what its configuration says.
-    #[error("{0}")]
-    Model(String),
-    /// The words behind a command, or of a program's option, make no sense.
-    #[error("{0}")]
-    Words(String),
-    /// A file or a program beside the sessions cannot be used.
-    #[error("{doing}: {source}")]
-    Io {
-        /// What was being done.
-        doing: String,
-        /// Why it failed.
-        source: std::io::Error,
-    },
-    /// It was interrupted.
-    #[error("interrupted; what was said is kept")]
-    Interrupted,
-    /// The program is to stop, and waited for nothing or had nothing yet to wait for.
+    Host(#[from] forklore_host::Error),
+    /// A signal stopped the program before its work ended.
     #[error("stopped; what was stored is kept")]
     Stopped(Stop),
 }
 
+impl From<forklore_engine::Error> for Error {
+    fn from(error: forklore_engine::Error) -> Self {
+        Self::Host(error.into())
+    }
+}
+
+impl From<ConfigError> for Error {
+    fn from(error: ConfigError) -> Self {
+        Self::Host(error.into())
+    }
+}
+
 impl Error {
-    /// The kind that scripts see (SPEC 16).
+    /// The kind that scripts see (semantics, section 16).
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Agent(error) => error.kind(),
-            Self::Engine(error) => error.kind(),
-            Self::Config(error) => error.kind,
-            Self::Model(_) | Self::Words(_) => ErrorKind::InvalidArgs,
-            Self::Io { .. } => ErrorKind::Internal,
-            Self::Interrupted | Self::Stopped(_) => ErrorKind::Interrupted,
+            Self::Host(error) => error.kind(),
+            Self::Stopped(_) => ErrorKind::Interrupted,
         }
     }
 
-    /// The facts that a script may want besides the kind.
+    /// The facts of the error, for scripts.
     #[must_use]
     pub fn details(&self) -> Value {
         match self {
-            Self::Agent(error) => error.details(),
-            Self::Engine(error) => error.details(),
-            Self::Config(error) => json!({"path": error.path, "line": error.line}),
-            _ => json!({}),
+            Self::Host(error) => error.details(),
+            Self::Stopped(_) => json!({}),
         }
     }
 
@@ -73,26 +56,21 @@ impl Error {
     #[must_use]
     pub fn next_actions(&self) -> Vec<String> {
         match self {
-            Self::Agent(error) => error.next_actions(),
-            Self::Engine(error) => error.next_actions(),
-            _ => Vec::new(),
+            Self::Host(error) => error.next_actions(),
+            Self::Stopped(_) => Vec::new(),
         }
     }
 
-    /// Whether another program holds the session or wrote to it: a fork goes on.
-    #[must_use]
-    pub fn is_taken(&self) -> bool {
-        matches!(self.kind(), ErrorKind::Busy | ErrorKind::Conflict)
-            && matches!(
-                self,
-                Self::Engine(_)
-                    | Self::Agent(
-                        forklore_agent::Error::Engine(_) | forklore_agent::Error::Held { .. }
-                    )
-            )
+    /// Whether another program runs a turn in the session or wrote to it. A fork can continue.
+    pub(crate) fn is_in_use(&self) -> bool {
+        matches!(self, Self::Host(error) if error.is_in_use())
     }
 
-    pub(crate) fn words(message: impl Into<String>) -> Self {
-        Self::Words(message.into())
+    pub(crate) fn invalid(message: impl Into<String>) -> Self {
+        Self::Host(forklore_host::Error::invalid(message))
+    }
+
+    pub(crate) fn interrupted() -> Self {
+        Self::Host(forklore_host::Error::Interrupted)
     }
 }

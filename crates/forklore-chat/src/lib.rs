@@ -1,32 +1,24 @@
-//! A conversation that forks.
+//! The terminal of a conversation that forks.
 //!
-//! What people type and see when they talk to an agent of the [kernel](forklore_agent), and the
-//! configuration that says which models and tools there are. The program `forklore` shows it to
-//! people; the verbs of that program are at hand as commands that begin with a slash.
+//! [`Foreground`] runs the verbs of a [host](forklore_host) for a program at a terminal: on a
+//! runtime of its own, interrupted by signals. [`Chat`] is a conversation in which a person types
+//! lines; the commands of the conversation begin with a slash. What a verb of the program prints,
+//! the program prints for a command too ([`Views`]).
 
-mod allowed;
-mod approve;
-mod attach;
 mod chat;
 mod command;
-pub mod config;
 mod error;
-pub mod explore;
+mod foreground;
 pub mod input;
-mod interrupts;
 pub mod markdown;
-mod named;
-mod once;
 pub mod screen;
-mod supplies;
-pub mod text_file;
-mod turn;
+mod signals;
+mod views;
 
-pub use attach::Waiting;
-pub use chat::{Chat, Program, Start};
-pub use config::{ConfigError, Configured};
+pub use chat::Chat;
+pub use command::ExploreOptions;
 pub use error::{Error, Result};
-pub use forklore_mcp_client::Pattern;
-pub use interrupts::Stop;
-pub use once::Once;
-pub use supplies::{MakeModel, Supplies};
+pub use foreground::{Explored, Foreground, HeadlessTurn};
+pub use forklore_host as host;
+pub use signals::Stop;
+pub use views::{View, Views};

@@ -55,6 +55,12 @@ pub(crate) enum Failure {
     Stopped(Stop),
 }
 
+impl From<forklore_host::Error> for Failure {
+    fn from(error: forklore_host::Error) -> Self {
+        Self::Chat(error.into())
+    }
+}
+
 impl Failure {
     /// A command line that makes no sense.
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
@@ -136,7 +142,9 @@ impl Failure {
     /// Lines at the end of the message that are to be written into a file.
     pub(crate) fn lines_to_write(&self) -> Option<&'static str> {
         match self {
-            Self::Chat(forklore_chat::Error::Config(error)) => error.example(),
+            Self::Chat(forklore_chat::Error::Host(forklore_host::Error::Config(error))) => {
+                error.example()
+            }
             _ => None,
         }
     }

@@ -14,7 +14,7 @@ mod hints;
 mod output;
 mod session_ref;
 mod store;
-mod supplies;
+mod wiring;
 mod workspace;
 
 use std::process::ExitCode;

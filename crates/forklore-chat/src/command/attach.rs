@@ -1,17 +1,19 @@
 //! `/attach`: files that go along with what is said next.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::{Command, Next, Takes, flag, words};
+use forklore_host::PendingAttachment;
+
+use super::{Argument, Command, Next, arguments};
+use crate::Result;
 use crate::chat::Chat;
 use crate::screen::Tone;
-use crate::{Result, Waiting};
 
 pub(super) const COMMAND: Command = Command {
     name: "attach",
     usage: "[FILE...] [--drop]",
-    does: "send files with what you say next; without one, list those that wait",
-    takes: Takes::File,
+    help: "send files with what you say next; without one, list those that wait",
+    argument: Argument::File,
     options: &["--drop"],
     examples: &[
         ("/attach shot.png", "goes with what you say next"),
@@ -21,45 +23,53 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
+#[derive(clap::Parser)]
+#[command(no_binary_name = true, disable_help_flag = true)]
+struct Arguments {
+    files: Vec<PathBuf>,
+    #[arg(long)]
+    drop: bool,
+}
+
 fn run(chat: &mut Chat<'_>, rest: &str) -> Result<Next> {
-    let mut files = words(rest)?;
-    if flag(&mut files, "--drop") {
-        chat.waiting.clear();
+    let Arguments { files, drop } = arguments(&COMMAND, rest)?;
+    if drop {
+        chat.conversation.drop_attachments();
     }
     for file in &files {
-        chat.attach(Path::new(file))?;
+        chat.attach(file)?;
     }
-    if chat.waiting.is_empty() {
+    let attachments = chat.conversation.attachments();
+    if attachments.is_empty() {
         chat.screen.line(Tone::Dim, "no file waits; /attach FILE sends one with what you say next");
     } else if files.is_empty() {
-        for waiting in chat.waiting.clone() {
-            chat.screen.words(&[(Tone::Strong, &waiting.name), (Tone::Dim, &described(&waiting))]);
+        for file in attachments {
+            chat.screen.words(&[(Tone::Strong, &file.name), (Tone::Dim, &described(&file))]);
         }
     }
     Ok(Next::Line)
 }
 
 impl Chat<'_> {
-    /// Sends a file with what is said next.
+    /// Sends a file with the next prompt.
     ///
     /// # Errors
-    /// When it is no file, or the store does not keep it.
+    /// When the path names no file, or the store does not take it.
     pub fn attach(&mut self, path: &Path) -> Result<()> {
-        let waiting = Waiting::keep(&self.engine(), path)?;
-        let text = format!("{} goes with what you say next", described(&waiting));
-        self.screen.words(&[(Tone::Strong, &waiting.name), (Tone::Plain, &text)]);
-        let takes = self.session.equipment().model.takes();
-        if let Some(problem) = waiting.problem(&takes) {
+        let file = self.foreground.block_on(self.conversation.attach(path))?;
+        let text = format!("{} goes with what you say next", described(&file));
+        self.screen.words(&[(Tone::Strong, &file.name), (Tone::Plain, &text)]);
+        let takes = self.conversation.session().equipment().model.takes();
+        if let Some(problem) = file.problem(&takes) {
             self.screen.line(Tone::Warn, &problem);
         }
-        self.waiting.push(waiting);
         Ok(())
     }
 }
 
-fn described(waiting: &Waiting) -> String {
-    let bytes = waiting.bytes();
+fn described(file: &PendingAttachment) -> String {
+    let bytes = file.bytes();
     let size =
         if bytes < 10_000 { format!("{bytes} bytes") } else { format!("{} kB", bytes / 1000) };
-    format!(" ({}, {size})", waiting.media_type)
+    format!(" ({}, {size})", file.media_type)
 }

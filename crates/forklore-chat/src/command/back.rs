@@ -1,29 +1,23 @@
 //! `/back`: to the session where one was before.
 
-use super::{Command, Next, Takes};
+use super::{Argument, Command, Next};
+use crate::Result;
 use crate::chat::Chat;
 use crate::screen::Tone;
-use crate::{Error, Result};
 
 pub(super) const COMMAND: Command = Command {
     name: "back",
     usage: "",
-    does: "return to where you were before the last fork or switch",
-    takes: Takes::Text,
+    help: "return to where you were before the last fork or switch",
+    argument: Argument::Text,
     options: &[],
     examples: &[("/back", "to where you were; again, further back")],
     run,
 };
 
 fn run(chat: &mut Chat<'_>, _: &str) -> Result<Next> {
-    let Some(before) = chat.trail.pop() else {
-        return Err(Error::words("this is where the conversation began; /switch goes elsewhere"));
-    };
     let here = chat.label();
-    if let Err(error) = chat.open(&before) {
-        chat.trail.push(before);
-        return Err(error);
-    }
+    chat.foreground.block_on(chat.conversation.back())?;
     let label = chat.label();
     chat.screen.words(&[
         (Tone::Good, "Back on "),

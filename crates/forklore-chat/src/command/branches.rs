@@ -1,21 +1,21 @@
 //! `/branches`: the branches of this family.
 
-use super::{Command, Next, Takes};
-use crate::Result;
+use super::{Argument, Command, Next};
 use crate::chat::Chat;
+use crate::{Result, View};
 
 pub(super) const COMMAND: Command = Command {
     name: "branches",
     usage: "",
-    does: "list the branches of this family",
-    takes: Takes::Text,
+    help: "list the branches of this family",
+    argument: Argument::Text,
     options: &[],
     examples: &[("/branches", "with what each has of its own")],
     run,
 };
 
 fn run(chat: &mut Chat<'_>, _: &str) -> Result<Next> {
-    let id = chat.header()?.id;
-    chat.verb(&["branches", id.as_str()]);
+    let here = chat.header()?;
+    chat.view(View::Branches(here));
     Ok(Next::Line)
 }

@@ -1,14 +1,16 @@
 //! `/bring`: what another branch came to, told here.
 
-use super::{Command, Next, Takes, at_most_one, option, words};
+use forklore_host::{Conversation, SummarizeBy};
+
+use super::{Argument, Command, Next, arguments};
 use crate::chat::Chat;
-use crate::{Error, Result};
+use crate::{Error, Result, View};
 
 pub(super) const COMMAND: Command = Command {
     name: "bring",
     usage: "SESSION [--into SESSION] [--by model]",
-    does: "tell this session what another branch came to",
-    takes: Takes::Session,
+    help: "tell this session what another branch came to",
+    argument: Argument::Session,
     options: &["--into", "--by"],
     examples: &[
         ("/bring plan-b", "tell this session of it"),
@@ -18,19 +20,49 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
+#[derive(clap::Parser)]
+#[command(no_binary_name = true, disable_help_flag = true)]
+struct Arguments {
+    session: Option<String>,
+    #[arg(long)]
+    into: Option<String>,
+    #[arg(long, default_value = "deterministic")]
+    by: By,
+}
+
+/// Who sums up.
+#[derive(Clone, Copy, clap::ValueEnum)]
+pub(super) enum By {
+    Deterministic,
+    Model,
+}
+
+impl From<By> for SummarizeBy {
+    fn from(by: By) -> Self {
+        match by {
+            By::Deterministic => Self::Deterministic,
+            By::Model => Self::Model,
+        }
+    }
+}
+
 fn run(chat: &mut Chat<'_>, rest: &str) -> Result<Next> {
-    let mut words = words(rest)?;
-    let into = option(&mut words, "--into")?;
-    let by = option(&mut words, "--by")?.unwrap_or_else(|| "deterministic".to_owned());
-    let Some(branch) = at_most_one(&COMMAND, words)? else {
-        return Err(Error::words("/bring SESSION: /branches shows those of this family"));
+    let Arguments { session, into, by } = arguments(&COMMAND, rest)?;
+    let Some(branch) = session else {
+        return Err(Error::invalid("/bring SESSION: /branches shows those of this family"));
     };
     let branch = chat.find(&branch)?;
     let into = match into {
         Some(into) => chat.find(&into)?,
         None => chat.header()?,
     };
-    let by = format!("--summarize={by}");
-    chat.verb(&["bring", branch.id.as_str(), "--into", into.id.as_str(), &by]);
+    let notifications = chat.conversation.subscribe(1);
+    let waits_for = format!("{} sums up", chat.conversation.model());
+    let (from, to) = (branch.clone(), into.clone());
+    let work = |conversation: Conversation, cancel| async move {
+        conversation.bring(&from, &to, by.into(), &cancel).await
+    };
+    let brought = chat.watch(notifications, &waits_for, work)?;
+    chat.view(View::Brought(Box::new(brought), into));
     Ok(Next::Line)
 }

@@ -1,18 +1,20 @@
 //! `/compact`: room in the model's context, without losing what was said.
 
-use super::{Command, Next, Takes};
+use forklore_host::Conversation;
+
+use super::{Argument, Command, Next};
 use crate::Result;
 use crate::chat::Chat;
 use crate::screen::Tone;
 
-/// Notifications that wait to be shown.
-const WAITING: usize = 64;
+/// How many notifications wait to be shown.
+const CAPACITY: usize = 64;
 
 pub(super) const COMMAND: Command = Command {
     name: "compact",
     usage: "",
-    does: "let a summary stand for the older turns; the log keeps them",
-    takes: Takes::Text,
+    help: "let a summary stand for the older turns; the log keeps them",
+    argument: Argument::Text,
     options: &[],
     examples: &[("/compact", "now, without waiting for a full context")],
     run,
@@ -20,11 +22,11 @@ pub(super) const COMMAND: Command = Command {
 
 fn run(chat: &mut Chat<'_>, _: &str) -> Result<Next> {
     chat.header()?;
-    let session = chat.session.clone();
-    // What came of it is told by what is heard.
-    let heard = session.subscribe(WAITING);
-    let work = async move { Ok(session.compact().await?) };
-    if chat.watch(heard, "compacting the history", work)?.is_none() {
+    // The notifications show the result.
+    let notifications = chat.conversation.subscribe(CAPACITY);
+    let work =
+        |conversation: Conversation, cancel| async move { conversation.compact(&cancel).await };
+    if chat.watch(notifications, "compacting the history", work)?.is_none() {
         chat.screen.line(Tone::Plain, "There is nothing to compact yet.");
     }
     Ok(Next::Line)

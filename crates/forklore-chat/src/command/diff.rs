@@ -1,30 +1,37 @@
 //! `/diff`: this branch beside another one.
 
-use super::{Command, Next, Takes, at_most_one, words};
+use super::{Argument, Command, Next, arguments};
 use crate::chat::Chat;
-use crate::{Error, Result};
+use crate::{Error, Result, View};
 
 pub(super) const COMMAND: Command = Command {
     name: "diff",
     usage: "[SESSION]",
-    does: "compare with another branch; without one, with where you came from",
-    takes: Takes::Session,
+    help: "compare with another branch; without one, with where you came from",
+    argument: Argument::Session,
     options: &[],
     examples: &[("/diff", "with where you came from"), ("/diff plan-b", "with a branch")],
     run,
 };
 
+#[derive(clap::Parser)]
+#[command(no_binary_name = true, disable_help_flag = true)]
+struct Arguments {
+    session: Option<String>,
+}
+
 fn run(chat: &mut Chat<'_>, rest: &str) -> Result<Next> {
+    let Arguments { session } = arguments(&COMMAND, rest)?;
     let here = chat.header()?;
-    let other = match at_most_one(&COMMAND, words(rest)?)? {
-        Some(word) => chat.find(&word)?.id,
-        None => chat
-            .trail
-            .last()
-            .cloned()
-            .or(here.parent_id)
-            .ok_or_else(|| Error::words("/diff SESSION: this session came from no other"))?,
+    let other = match session {
+        Some(word) => chat.find(&word)?,
+        None => {
+            let before = chat.came_from().or_else(|| here.parent_id.clone());
+            let before = before
+                .ok_or_else(|| Error::invalid("/diff SESSION: this session came from no other"))?;
+            chat.engine().show(&before)?
+        }
     };
-    chat.verb(&["diff", other.as_str(), here.id.as_str()]);
+    chat.view(View::Diff(other, here));
     Ok(Next::Line)
 }

@@ -1,15 +1,23 @@
 //! `/explore`: several continuations at once.
 
-use super::{Command, Next, Takes, words};
-use crate::Result;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use forklore_core::Header;
+use forklore_host::explore::{Explore, Judge, MOST, tries};
+use forklore_host::text_file::{self, Unread};
+use forklore_host::{Error as HostError, Host};
+
+use super::{Argument, Command, Next, arguments_of, words};
 use crate::chat::Chat;
 use crate::screen::Tone;
+use crate::{Explored, Result, View};
 
 pub(super) const COMMAND: Command = Command {
     name: "explore",
     usage: "PROMPT [-n 4] [--at CUT] [--models A,B] [--prompts FILE] [--judge CMD]",
-    does: "try several continuations at once, and compare them",
-    takes: Takes::Text,
+    help: "try several continuations at once, and compare them",
+    argument: Argument::Text,
     options: &[
         "-n",
         "-p",
@@ -31,26 +39,156 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
+/// The options of an exploration, for `/explore` and the program's own verb.
+#[derive(Clone, Debug, clap::Args)]
+pub struct ExploreOptions {
+    /// Where: turn:N, message:N, index:N, seq:N, event:ID, start, end [default: end]
+    #[arg(long, value_name = "CUT", allow_hyphen_values = true)]
+    at: Option<String>,
+    /// How many [default: 4, or as many as there are prompts and models]
+    #[arg(short, value_name = "N")]
+    n: Option<usize>,
+    /// What is said in each
+    #[arg(value_name = "PROMPT", conflicts_with_all = ["prompt", "prompts"],
+        required_unless_present_any = ["prompt", "prompts"])]
+    words: Vec<String>,
+    /// The same as PROMPT
+    #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
+    prompt: Option<String>,
+    /// A file with what is said, a line for each continuation
+    #[arg(long, value_name = "FILE", conflicts_with = "prompt")]
+    prompts: Option<PathBuf>,
+    /// The models that answer, with commas
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    models: Vec<String>,
+    /// The model that answers
+    #[arg(long, value_name = "NAME", conflicts_with = "models")]
+    model: Option<String>,
+    /// A command that gives an answer a mark
+    #[arg(long, value_name = "CMD")]
+    judge: Option<String>,
+    /// How long the judge may take over one answer
+    #[arg(long, value_name = "SECONDS", requires = "judge",
+        default_value_t = Judge::TIMEOUT.as_secs(),
+        value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    judge_timeout: u64,
+    /// How many run at once [default: all]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: Option<u16>,
+    /// What the labels of the forks begin with [default: try, or the label of the fork]
+    #[arg(long, value_name = "NAME")]
+    label: Option<String>,
+}
+
+impl ExploreOptions {
+    /// The first model that the options name.
+    #[must_use]
+    pub fn model(&self) -> Option<&str> {
+        self.models.first().or(self.model.as_ref()).map(String::as_str)
+    }
+
+    /// Checks what needs no session, such as the cut, the judge and the prompts.
+    ///
+    /// # Errors
+    /// `invalid_args`; `internal` when the file of prompts cannot be read.
+    pub fn check(&self) -> Result<()> {
+        self.cut()?;
+        self.judge()?;
+        self.prompts()?;
+        Ok(())
+    }
+
+    /// The exploration of a session. Without a named model, `model` answers, or the default.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check), and when a model is not configured.
+    pub fn request(&self, host: &Host, session: Header, model: Option<&str>) -> Result<Explore> {
+        let named = |name: Option<&str>| -> Result<String> {
+            Ok(host.configured().model(name)?.0.to_owned())
+        };
+        let models = match self.models.as_slice() {
+            [] => vec![named(self.model.as_deref().or(model))?],
+            names => names.iter().map(|name| named(Some(name.trim()))).collect::<Result<_>>()?,
+        };
+        Ok(Explore {
+            session,
+            at: self.cut()?,
+            tries: tries(&self.prompts()?, &models, self.n)?,
+            judge: self.judge()?,
+            label: self.label.clone(),
+            jobs: self.jobs.map_or(MOST, usize::from),
+        })
+    }
+
+    fn cut(&self) -> Result<Option<forklore_core::Selector>> {
+        let parse = |text: &String| {
+            text.parse().map_err(|error| HostError::invalid(format!("{error}")).into())
+        };
+        self.at.as_ref().map(parse).transpose()
+    }
+
+    fn judge(&self) -> Result<Option<Judge>> {
+        let judge = self.judge.as_deref().map(Judge::parse).transpose()?;
+        Ok(judge.map(|judge| judge.within(Duration::from_secs(self.judge_timeout))))
+    }
+
+    fn prompts(&self) -> Result<Vec<String>> {
+        let texts = match (&self.prompt, &self.prompts) {
+            (Some(prompt), _) => vec![prompt.trim().to_owned()],
+            (None, Some(path)) => lines_of(path)?,
+            (None, None) => vec![self.words.join(" ").trim().to_owned()],
+        };
+        let texts: Vec<String> = texts.into_iter().filter(|text| !text.is_empty()).collect();
+        if texts.is_empty() {
+            let message = "there is nothing to say: write it behind the session";
+            return Err(HostError::invalid(message).into());
+        }
+        Ok(texts)
+    }
+}
+
+fn lines_of(path: &Path) -> Result<Vec<String>> {
+    let shown = path.display();
+    let text = text_file::read(path).map_err(|unread| match unread {
+        Unread::Io(source) => HostError::Io { doing: format!("reading {shown}"), source },
+        unread => HostError::invalid(format!("--prompts {shown}: {unread}")),
+    })?;
+    Ok(text.lines().map(|line| line.trim().to_owned()).collect())
+}
+
+#[derive(clap::Parser)]
+#[command(no_binary_name = true, disable_help_flag = true)]
+struct Arguments {
+    #[command(flatten)]
+    options: ExploreOptions,
+}
+
 fn run(chat: &mut Chat<'_>, rest: &str) -> Result<Next> {
-    let id = chat.header()?.id;
-    let (prompt, options) = parted(rest)?;
-    let mut line = vec!["explore".to_owned(), id.to_string()];
+    let here = chat.header()?;
+    let (prompt, mut words) = parted(rest)?;
     if let Some(prompt) = prompt {
-        line.extend(["--prompt".to_owned(), prompt]);
+        words.splice(0..0, ["--prompt".to_owned(), prompt]);
     }
-    if !options.iter().any(|word| word == "--models" || word == "--model") {
-        line.extend(["--model".to_owned(), chat.model.clone()]);
+    let Arguments { options } = arguments_of(&COMMAND, words)?;
+    let model = chat.conversation.model();
+    let request = options.request(chat.foreground.host(), here, Some(&model))?;
+    chat.screen.end_answer();
+    let mut follow = chat.views.follow(request.tries.len());
+    let explored = chat.foreground.explore(&request, &mut follow);
+    drop(follow);
+    let Explored { rows, stopped } = explored?;
+    let any = rows.iter().any(|row| row.session_id.is_some());
+    chat.view(View::Explored(Box::new(request), Explored { rows, stopped }));
+    if any {
+        let text =
+            "/switch LABEL goes on in one, /diff LABEL compares it, /bring LABEL tells it here";
+        chat.screen.line(Tone::Dim, text);
     }
-    line.extend(options);
-    let line: Vec<&str> = line.iter().map(String::as_str).collect();
-    chat.verb(&line);
-    let text = "/switch LABEL goes on in one, /diff LABEL compares it, /bring LABEL tells it here";
-    chat.screen.line(Tone::Dim, text);
     Ok(Next::Line)
 }
 
-/// What is said, as it was typed, and the options behind it. Quotes around all of it go; others,
-/// such as an apostrophe, belong to it.
+/// The prompt as it was typed, and the options after it. Quotes around the whole prompt are removed;
+/// others, such as an apostrophe, belong to it.
 fn parted(rest: &str) -> Result<(Option<String>, Vec<String>)> {
     if rest.starts_with(['"', '\''])
         && let Some(mut words) = shlex::split(rest)
@@ -66,9 +204,9 @@ fn parted(rest: &str) -> Result<(Option<String>, Vec<String>)> {
         }
         end += word.len();
     }
-    let (said, options) = rest.split_at(end);
-    let said = Some(said.trim().to_owned()).filter(|said| !said.is_empty());
-    Ok((said, words(options)?))
+    let (prompt, options) = rest.split_at(end);
+    let prompt = Some(prompt.trim().to_owned()).filter(|prompt| !prompt.is_empty());
+    Ok((prompt, words(options)?))
 }
 
 fn is_option(word: &str) -> bool {
@@ -81,7 +219,7 @@ mod tests {
     use super::parted;
 
     #[test]
-    fn what_is_said_is_told_apart_from_options() {
+    fn the_prompt_ends_where_the_options_begin() {
         let cases: [(&str, Option<&str>, &[&str]); 8] = [
             ("Which is best? -n 4", Some("Which is best?"), &["-n", "4"]),
             ("what's 3 - 2, or -5? --jobs=1", Some("what's 3 - 2, or -5?"), &["--jobs=1"]),
@@ -92,9 +230,9 @@ mod tests {
             ("--prompts 'my file'", None, &["--prompts", "my file"]),
             ("", None, &[]),
         ];
-        for (typed, said, options) in cases {
+        for (typed, expected, options) in cases {
             let (prompt, rest) = parted(typed).unwrap();
-            assert_eq!(prompt.as_deref(), said, "{typed}");
+            assert_eq!(prompt.as_deref(), expected, "{typed}");
             assert_eq!(rest, options, "{typed}");
         }
         assert!(parted("say it --judge 'wc").is_err());

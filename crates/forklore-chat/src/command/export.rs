@@ -1,14 +1,16 @@
 //! `/export`: this session as a file.
 
-use super::{Command, Next, Takes, at_most_one, option, words};
+use std::path::PathBuf;
+
+use super::{Argument, Command, Next, arguments};
 use crate::chat::Chat;
-use crate::{Error, Result};
+use crate::{Error, Result, View};
 
 pub(super) const COMMAND: Command = Command {
     name: "export",
     usage: "FILE [--to AGENT]",
-    does: "write this session into a new file, never over one",
-    takes: Takes::File,
+    help: "write this session into a new file, never over one",
+    argument: Argument::File,
     options: &["--to"],
     examples: &[
         ("/export talk.jsonl", "lines of role and content"),
@@ -17,14 +19,18 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
+#[derive(clap::Parser)]
+#[command(no_binary_name = true, disable_help_flag = true)]
+struct Arguments {
+    file: Option<PathBuf>,
+    #[arg(long, default_value = "plain")]
+    to: String,
+}
+
 fn run(chat: &mut Chat<'_>, rest: &str) -> Result<Next> {
-    let mut words = words(rest)?;
-    let form = option(&mut words, "--to")?;
-    let Some(file) = at_most_one(&COMMAND, words)? else {
-        return Err(Error::words("/export FILE [--to AGENT]"));
-    };
-    let id = chat.header()?.id;
-    let form = form.unwrap_or_else(|| "plain".to_owned());
-    chat.verb(&["export", id.as_str(), "--to", &form, "-o", &file]);
+    let Arguments { file, to } = arguments(&COMMAND, rest)?;
+    let Some(file) = file else { return Err(Error::invalid("/export FILE [--to AGENT]")) };
+    let session = chat.header()?;
+    chat.view(View::Export { session, to, file });
     Ok(Next::Line)
 }

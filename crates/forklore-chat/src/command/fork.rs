@@ -1,8 +1,8 @@
 //! `/fork`: another continuation, and on in it.
 
-use forklore_engine::Fork;
+use forklore_host::BranchOptions;
 
-use super::{Command, Next, Takes, at_most_one, cut, flag, option, words};
+use super::{Argument, Command, Next, arguments, count, cut};
 use crate::Result;
 use crate::chat::Chat;
 use crate::screen::Tone;
@@ -10,8 +10,8 @@ use crate::screen::Tone;
 pub(super) const COMMAND: Command = Command {
     name: "fork",
     usage: "[CUT] [--label NAME] [--stay]",
-    does: "go on in another branch, from here or from an earlier place",
-    takes: Takes::Cut,
+    help: "go on in another branch, from here or from an earlier place",
+    argument: Argument::Cut,
     options: &["--label", "--stay"],
     examples: &[
         ("/fork", "from here, on a branch with a name of its own"),
@@ -22,41 +22,38 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
+#[derive(clap::Parser)]
+#[command(no_binary_name = true, disable_help_flag = true)]
+struct Arguments {
+    #[arg(allow_negative_numbers = true)]
+    cut: Option<String>,
+    #[arg(long)]
+    label: Option<String>,
+    #[arg(long)]
+    stay: bool,
+}
+
 fn run(chat: &mut Chat<'_>, rest: &str) -> Result<Next> {
-    let mut words = words(rest)?;
-    let stay = flag(&mut words, "--stay");
-    let label = option(&mut words, "--label")?;
-    let label = label.map(|label| {
-        label.parse().map_err(|source| forklore_engine::Error::Name { what: "label", source })
-    });
-    let at = at_most_one(&COMMAND, words)?.map(|word| cut(&word)).transpose()?;
+    let Arguments { cut: at, label, stay } = arguments(&COMMAND, rest)?;
+    let at = at.map(|word| cut(&word)).transpose()?;
+    let named = |source| forklore_engine::Error::Name { what: "label", source };
+    let label = label.map(|label| label.parse().map_err(named)).transpose()?;
     let parent = chat.header()?;
-    let request = Fork { at, label: label.transpose()?, ..Fork::of(parent.id) };
-    let branched = chat.fork(request)?;
-    let (label, messages) = (branched.forked.label.to_string(), branched.forked.cut.index);
+    let forking = chat.conversation.fork(BranchOptions { at, label, stay });
+    let forked = chat.foreground.block_on(forking)?;
+    let (label, messages) = (forked.label.to_string(), count(forked.cut.index, "message"));
     if stay {
         chat.screen.words(&[
             (Tone::Good, "Forked to "),
             (Tone::Label, &label),
-            (
-                Tone::Dim,
-                &format!(", behind {}; /switch {label} goes there", count(messages, "message")),
-            ),
+            (Tone::Dim, &format!(", behind {messages}; /switch {label} goes there")),
         ]);
         return Ok(Next::Line);
     }
-    chat.go_to(branched.child)?;
     chat.screen.words(&[
         (Tone::Good, "Now on "),
         (Tone::Label, &label),
-        (
-            Tone::Dim,
-            &format!(", behind {} of {}; /back returns", count(messages, "message"), parent.label),
-        ),
+        (Tone::Dim, &format!(", behind {messages} of {}; /back returns", parent.label)),
     ]);
     Ok(Next::Line)
-}
-
-pub(crate) fn count(number: u64, thing: &str) -> String {
-    if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
 }

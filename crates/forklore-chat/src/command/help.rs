@@ -1,12 +1,12 @@
 //! `/help`: what one can type.
 
-use super::{COMMANDS, Command, Next, Takes, at_most_one, nearest, words};
+use super::{Argument, COMMANDS, Command, Next, arguments, nearest};
 use crate::chat::Chat;
 use crate::screen::Tone;
 use crate::{Error, Result};
 
-/// The column at which it stands what commands do.
-const BESIDE: usize = 31;
+/// The column of what the commands do.
+const COLUMN: usize = 31;
 const CUT: &str = "CUT is turn:N, message:N, index:N, seq:N, event:ID, start or end; N alone is message:N (/turns).";
 const SESSION: &str = "SESSION is a label of this family, @label, an id or its end, or last.";
 const REST: &str = "\
@@ -17,28 +17,35 @@ Nothing that was said is ever changed or lost: to take something back is to fork
 pub(super) const COMMAND: Command = Command {
     name: "help",
     usage: "[COMMAND]",
-    does: "show this, or a command with examples",
-    takes: Takes::Command,
+    help: "show this, or a command with examples",
+    argument: Argument::Command,
     options: &[],
     examples: &[("/help", "all of them"), ("/help fork", "one, with examples")],
     run,
 };
 
+#[derive(clap::Parser)]
+#[command(no_binary_name = true, disable_help_flag = true)]
+struct Arguments {
+    command: Option<String>,
+}
+
 fn run(chat: &mut Chat<'_>, rest: &str) -> Result<Next> {
-    if let Some(name) = at_most_one(&COMMAND, words(rest)?)? {
+    let Arguments { command } = arguments(&COMMAND, rest)?;
+    if let Some(name) = command {
         return one(chat, name.trim_start_matches('/'));
     }
-    let room = chat.screen.width().saturating_sub(BESIDE).max(20);
+    let width = chat.screen.width().saturating_sub(COLUMN).max(20);
     for command in COMMANDS {
         let usage = format!("/{} {}", command.name, command.usage);
-        let mut beside = usage.clone();
-        if usage.len() >= BESIDE {
+        let mut margin = usage.clone();
+        if usage.len() >= COLUMN {
             chat.screen.line(Tone::Strong, &usage);
-            beside.clear();
+            margin.clear();
         }
-        for does in textwrap::wrap(command.does, room) {
-            let beside = format!("{:<BESIDE$}", std::mem::take(&mut beside));
-            chat.screen.words(&[(Tone::Strong, &beside), (Tone::Plain, &does)]);
+        for line in textwrap::wrap(command.help, width) {
+            let margin = format!("{:<COLUMN$}", std::mem::take(&mut margin));
+            chat.screen.words(&[(Tone::Strong, &margin), (Tone::Plain, &line)]);
         }
     }
     for text in [CUT, SESSION, REST] {
@@ -51,11 +58,11 @@ fn run(chat: &mut Chat<'_>, rest: &str) -> Result<Next> {
 fn one(chat: &mut Chat<'_>, name: &str) -> Result<Next> {
     let Some(command) = COMMANDS.iter().find(|command| command.name == name) else {
         let meant = nearest(name).map(|name| format!("; did you mean /help {name}?"));
-        return Err(Error::words(format!("there is no /{name}{}", meant.unwrap_or_default())));
+        return Err(Error::invalid(format!("there is no /{name}{}", meant.unwrap_or_default())));
     };
     let usage = format!("/{} {}", command.name, command.usage);
     chat.screen.line(Tone::Strong, usage.trim_end());
-    chat.screen.line(Tone::Plain, command.does);
+    chat.screen.line(Tone::Plain, command.help);
     let widest = command.examples.iter().map(|(line, _)| line.len()).max().unwrap_or(0);
     for (line, does) in command.examples {
         chat.screen.words(&[

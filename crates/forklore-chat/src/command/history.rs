@@ -1,20 +1,20 @@
 //! `/history`: the conversations of this folder.
 
-use super::{Command, Next, Takes};
-use crate::Result;
+use super::{Argument, Command, Next};
 use crate::chat::Chat;
+use crate::{Result, View};
 
 pub(super) const COMMAND: Command = Command {
     name: "history",
     usage: "",
-    does: "list the conversations of this folder",
-    takes: Takes::Text,
+    help: "list the conversations of this folder",
+    argument: Argument::Text,
     options: &[],
     examples: &[("/history", "the last one first; /resume goes there")],
     run,
 };
 
 fn run(chat: &mut Chat<'_>, _: &str) -> Result<Next> {
-    chat.verb(&["list"]);
+    chat.view(View::List);
     Ok(Next::Line)
 }

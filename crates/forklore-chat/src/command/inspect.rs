@@ -1,21 +1,21 @@
 //! `/inspect`: what the model would receive.
 
-use super::{Command, Next, Takes};
-use crate::Result;
+use super::{Argument, Command, Next};
 use crate::chat::Chat;
+use crate::{Result, View};
 
 pub(super) const COMMAND: Command = Command {
     name: "inspect",
     usage: "",
-    does: "show what the model would receive now",
-    takes: Takes::Text,
+    help: "show what the model would receive now",
+    argument: Argument::Text,
     options: &[],
     examples: &[("/inspect", "with summaries applied, as a request has it")],
     run,
 };
 
 fn run(chat: &mut Chat<'_>, _: &str) -> Result<Next> {
-    let id = chat.header()?.id;
-    chat.verb(&["inspect", id.as_str()]);
+    let here = chat.header()?;
+    chat.view(View::Inspect(here));
     Ok(Next::Line)
 }

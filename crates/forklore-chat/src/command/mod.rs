@@ -1,26 +1,25 @@
-//! The commands of a conversation, one a file: what begins with a slash.
+//! The commands of a conversation, one a file. They begin with a slash.
 //!
-//! What a verb of the program shows, that verb shows here too ([`Program::verb`]); what changes the
-//! conversation is done by the kernel.
-//!
-//! [`Program::verb`]: crate::Program::verb
+//! A command that changes the conversation calls a verb of the host. A command that only shows
+//! something asks the program for the view ([`Views`](crate::Views)).
 
 mod attach;
 mod back;
 mod branches;
 mod bring;
 mod compact;
+mod continue_turn;
 mod delegate;
 mod diff;
 mod explore;
 mod export;
 mod fork;
-mod go_on;
 mod help;
 mod history;
 mod inspect;
 mod model;
 mod new;
+mod parse;
 mod quit;
 mod replay;
 mod resume;
@@ -31,39 +30,39 @@ mod switch;
 mod tree;
 mod turns;
 
-use forklore_core::Selector;
+pub use explore::ExploreOptions;
+pub(crate) use parse::{Parsed, count, nearest, parse};
+use parse::{arguments, arguments_of, cut, words};
 
-pub(crate) use fork::count;
-
+use crate::Result;
 use crate::chat::Chat;
-use crate::{Error, Result};
 
 /// A command.
 pub(crate) struct Command {
     /// Its name, without the slash.
     pub(crate) name: &'static str,
-    /// What stands behind it.
+    /// Its arguments, for people.
     pub(crate) usage: &'static str,
     /// What it does, in a few words.
-    pub(crate) does: &'static str,
-    /// What completes it.
-    pub(crate) takes: Takes,
+    pub(crate) help: &'static str,
+    /// What completes its argument.
+    pub(crate) argument: Argument,
     /// Its options.
     pub(crate) options: &'static [&'static str],
     /// Lines to type, each with what it does.
     pub(crate) examples: &'static [(&'static str, &'static str)],
-    /// Does it; `rest` is what stands behind the name.
+    /// Runs it with the text after its name.
     pub(crate) run: fn(chat: &mut Chat<'_>, rest: &str) -> Result<Next>,
 }
 
-/// What stands behind a command.
+/// The argument of a command, for completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Takes {
-    /// Nothing, or any text.
+pub(crate) enum Argument {
+    /// None, or any text.
     Text,
     /// A session.
     Session,
-    /// A place in this one.
+    /// A cut of this session.
     Cut,
     /// A model.
     Model,
@@ -100,7 +99,7 @@ pub(crate) const COMMANDS: &[Command] = &[
     stats::COMMAND,
     history::COMMAND,
     resume::COMMAND,
-    go_on::COMMAND,
+    continue_turn::COMMAND,
     new::COMMAND,
     model::COMMAND,
     compact::COMMAND,
@@ -110,90 +109,6 @@ pub(crate) const COMMANDS: &[Command] = &[
     help::COMMAND,
     quit::COMMAND,
 ];
-
-/// What a line asks for.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Asked<'a> {
-    /// Nothing.
-    Nothing,
-    /// To say this.
-    Say(String),
-    /// A command, by its place in [`COMMANDS`], and what stands behind it.
-    Command(usize, &'a str),
-    /// A command that there is not.
-    Unknown(&'a str),
-}
-
-/// Reads a line. Two slashes begin a text that begins with one.
-pub(crate) fn parse(line: &str) -> Asked<'_> {
-    let text = line.trim();
-    if text.is_empty() {
-        return Asked::Nothing;
-    }
-    let Some(rest) = text.strip_prefix('/') else { return Asked::Say(text.to_owned()) };
-    if rest.starts_with('/') {
-        return Asked::Say(rest.to_owned());
-    }
-    let (name, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-    // A path that is pasted is something that is said.
-    if name.contains('/') {
-        return Asked::Say(text.to_owned());
-    }
-    match COMMANDS.iter().position(|command| command.name == name) {
-        Some(at) => Asked::Command(at, rest.trim()),
-        None => Asked::Unknown(name),
-    }
-}
-
-/// The command that a mistyped name was meant for, if there is one near.
-pub(crate) fn nearest(name: &str) -> Option<&'static str> {
-    let names = COMMANDS.iter().map(|command| command.name);
-    let begins = |known: &&str| name.len() > 1 && known.starts_with(name);
-    let far = |known: &&str| strsim::damerau_levenshtein(known, name);
-    let near = names.clone().min_by_key(far).filter(|known| far(known) <= name.len().min(5) / 2);
-    names.clone().find(begins).or(near)
-}
-
-/// The words behind a command; quotes keep words together.
-pub(crate) fn words(rest: &str) -> Result<Vec<String>> {
-    shlex::split(rest).ok_or_else(|| Error::words("a quote is not closed"))
-}
-
-/// Takes an option without a value out of the words.
-pub(crate) fn flag(words: &mut Vec<String>, name: &str) -> bool {
-    let before = words.len();
-    words.retain(|word| word != name);
-    words.len() < before
-}
-
-/// Takes an option with its value out of the words.
-pub(crate) fn option(words: &mut Vec<String>, name: &str) -> Result<Option<String>> {
-    let Some(at) = words.iter().position(|word| word == name) else { return Ok(None) };
-    words.remove(at);
-    if at < words.len() {
-        return Ok(Some(words.remove(at)));
-    }
-    Err(Error::words(format!("{name} needs a value")))
-}
-
-/// The one word that may be left.
-pub(crate) fn at_most_one(command: &Command, words: Vec<String>) -> Result<Option<String>> {
-    let mut words = words.into_iter();
-    let first = words.next();
-    match words.next() {
-        None => Ok(first),
-        Some(_) => Err(Error::words(format!("/{} {}", command.name, command.usage))),
-    }
-}
-
-/// A place: a number alone is that of a message, as `/turns` shows it (SPEC 5).
-pub(crate) fn cut(word: &str) -> Result<Selector> {
-    let selector = match word.parse::<i64>() {
-        Ok(number) => Selector::Message(number),
-        Err(_) => word.parse().map_err(|error| Error::words(format!("{error}")))?,
-    };
-    Ok(selector)
-}
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
 //! `/model`: who answers.
 
-use super::{Command, Next, Takes, at_most_one, words};
+use super::{Argument, Command, Next, arguments};
 use crate::Result;
 use crate::chat::Chat;
 use crate::screen::Tone;
@@ -8,21 +8,29 @@ use crate::screen::Tone;
 pub(super) const COMMAND: Command = Command {
     name: "model",
     usage: "[NAME]",
-    does: "let another model answer; without a name, list them",
-    takes: Takes::Model,
+    help: "let another model answer; without a name, list them",
+    argument: Argument::Model,
     options: &[],
     examples: &[("/model", "which there are"), ("/model large", "let this one answer")],
     run,
 };
 
+#[derive(clap::Parser)]
+#[command(no_binary_name = true, disable_help_flag = true)]
+struct Arguments {
+    name: Option<String>,
+}
+
 fn run(chat: &mut Chat<'_>, rest: &str) -> Result<Next> {
-    if let Some(name) = at_most_one(&COMMAND, words(rest)?)? {
-        chat.use_model(&name)?;
+    let Arguments { name } = arguments(&COMMAND, rest)?;
+    if let Some(name) = name {
+        chat.conversation.use_model(&name)?;
         chat.screen.words(&[(Tone::Good, "Now answers: "), (Tone::Strong, &name)]);
         return Ok(Next::Line);
     }
+    let current = chat.conversation.model();
     for (name, described) in chat.models() {
-        let mark = if name == chat.model { "* " } else { "  " };
+        let mark = if name == current { "* " } else { "  " };
         let name = format!("{name:<16} ");
         chat.screen.words(&[(Tone::Good, mark), (Tone::Strong, &name), (Tone::Dim, &described)]);
     }

@@ -1,6 +1,6 @@
 //! `/new`: another conversation.
 
-use super::{Command, Next, Takes};
+use super::{Argument, Command, Next};
 use crate::Result;
 use crate::chat::Chat;
 use crate::screen::Tone;
@@ -8,8 +8,8 @@ use crate::screen::Tone;
 pub(super) const COMMAND: Command = Command {
     name: "new",
     usage: "[TITLE]",
-    does: "begin another conversation; this one stays",
-    takes: Takes::Text,
+    help: "begin another conversation; this one stays",
+    argument: Argument::Text,
     options: &[],
     examples: &[("/new", "without a title"), ("/new which parser?", "with one")],
     run,
@@ -17,7 +17,7 @@ pub(super) const COMMAND: Command = Command {
 
 fn run(chat: &mut Chat<'_>, rest: &str) -> Result<Next> {
     let title = (!rest.is_empty()).then(|| rest.to_owned());
-    chat.begin(title);
+    chat.foreground.block_on(chat.conversation.begin(title));
     chat.screen.line(Tone::Good, "A new conversation; /back returns to the last one");
     Ok(Next::Line)
 }

@@ -1,14 +1,14 @@
 //! `/quit`: the end.
 
-use super::{Command, Next, Takes};
+use super::{Argument, Command, Next};
 use crate::Result;
 use crate::chat::Chat;
 
 pub(super) const COMMAND: Command = Command {
     name: "quit",
     usage: "",
-    does: "leave; forklore resume goes on",
-    takes: Takes::Text,
+    help: "leave; forklore resume goes on",
+    argument: Argument::Text,
     options: &[],
     examples: &[("/quit", "so does Ctrl-D")],
     run,

@@ -1,27 +1,30 @@
 //! `/replay`: what was said.
 
-use super::{Command, Next, Takes, at_most_one, cut, words};
-use crate::Result;
+use super::{Argument, Command, Next, arguments, cut};
 use crate::chat::Chat;
+use crate::{Result, View};
 
 pub(super) const COMMAND: Command = Command {
     name: "replay",
     usage: "[CUT]",
-    does: "show what was said, up to CUT",
-    takes: Takes::Cut,
+    help: "show what was said, up to CUT",
+    argument: Argument::Cut,
     options: &[],
     examples: &[("/replay", "all of it"), ("/replay turn:2", "the first two turns")],
     run,
 };
 
+#[derive(clap::Parser)]
+#[command(no_binary_name = true, disable_help_flag = true)]
+struct Arguments {
+    #[arg(allow_negative_numbers = true)]
+    cut: Option<String>,
+}
+
 fn run(chat: &mut Chat<'_>, rest: &str) -> Result<Next> {
-    let id = chat.header()?.id;
-    match at_most_one(&COMMAND, words(rest)?)? {
-        Some(word) => {
-            let up_to = cut(&word)?.to_string();
-            chat.verb(&["replay", id.as_str(), "--up-to", &up_to]);
-        }
-        None => chat.verb(&["replay", id.as_str()]),
-    }
+    let Arguments { cut: up_to } = arguments(&COMMAND, rest)?;
+    let here = chat.header()?;
+    let up_to = up_to.map(|word| cut(&word)).transpose()?;
+    chat.view(View::Replay(here, up_to));
     Ok(Next::Line)
 }

@@ -1,14 +1,14 @@
 //! `/resume`: an earlier conversation of this folder.
 
-use super::{Command, Next, Takes, at_most_one, words};
+use super::{Argument, Command, Next, arguments};
 use crate::chat::Chat;
-use crate::{Error, Result};
+use crate::{Error, Result, View};
 
 pub(super) const COMMAND: Command = Command {
     name: "resume",
     usage: "[SESSION]",
-    does: "go on in an earlier conversation of this folder",
-    takes: Takes::Session,
+    help: "go on in an earlier conversation of this folder",
+    argument: Argument::Session,
     options: &[],
     examples: &[
         ("/resume", "list them"),
@@ -17,18 +17,25 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
+#[derive(clap::Parser)]
+#[command(no_binary_name = true, disable_help_flag = true)]
+struct Arguments {
+    session: Option<String>,
+}
+
 fn run(chat: &mut Chat<'_>, rest: &str) -> Result<Next> {
-    let Some(word) = at_most_one(&COMMAND, words(rest)?)? else {
-        chat.verb(&["list"]);
+    let Arguments { session } = arguments(&COMMAND, rest)?;
+    let Some(word) = session else {
+        chat.view(View::List);
         return Ok(Next::Line);
     };
     let header = chat.find(&word)?;
-    if header.workspace != chat.workspace {
+    if header.workspace != *chat.conversation.workspace() {
         let message = format!(
             "that session belongs to {}; start forklore there, or name it with /switch",
             header.workspace.as_str()
         );
-        return Err(Error::words(message));
+        return Err(Error::invalid(message));
     }
     chat.switch_to(&header)?;
     Ok(Next::Line)

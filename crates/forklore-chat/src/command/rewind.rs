@@ -1,19 +1,15 @@
 //! `/rewind`: back to an earlier place, as a fork: what is left stays where it is.
 
-use forklore_core::Selector;
-use forklore_engine::Fork;
-
-use super::fork::count;
-use super::{Command, Next, Takes, at_most_one, cut, words};
+use super::{Argument, Command, Next, arguments, count, cut};
+use crate::Result;
 use crate::chat::Chat;
 use crate::screen::Tone;
-use crate::{Error, Result};
 
 pub(super) const COMMAND: Command = Command {
     name: "rewind",
     usage: "[CUT]",
-    does: "take the last turn back, or all behind CUT, by going on in a fork",
-    takes: Takes::Cut,
+    help: "take the last turn back, or all behind CUT, by going on in a fork",
+    argument: Argument::Cut,
     options: &[],
     examples: &[
         ("/rewind", "take the last turn back"),
@@ -23,23 +19,22 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
+#[derive(clap::Parser)]
+#[command(no_binary_name = true, disable_help_flag = true)]
+struct Arguments {
+    #[arg(allow_negative_numbers = true)]
+    cut: Option<String>,
+}
+
 fn run(chat: &mut Chat<'_>, rest: &str) -> Result<Next> {
-    let word = at_most_one(&COMMAND, words(rest)?)?;
+    let Arguments { cut: at } = arguments(&COMMAND, rest)?;
+    let at = at.map(|word| cut(&word)).transpose()?;
     let parent = chat.header()?;
-    let at = match word {
-        Some(word) => cut(&word)?,
-        None => match parent.counts.turns {
-            0 => return Err(Error::words("nothing was said yet")),
-            1 => Selector::Start,
-            _ => Selector::Turn(-2),
-        },
-    };
-    let branched = chat.fork(Fork::of(parent.id).at(at))?;
-    let (label, messages) = (branched.forked.label.to_string(), branched.forked.cut.index);
-    chat.go_to(branched.child)?;
+    let forked = chat.foreground.block_on(chat.conversation.rewind(at))?;
+    let label = forked.label.to_string();
     chat.screen.words(&[
         (Tone::Good, "Rewound to "),
-        (Tone::Plain, &count(messages, "message")),
+        (Tone::Plain, &count(forked.cut.index, "message")),
         (Tone::Dim, ", now on "),
         (Tone::Label, &label),
         (Tone::Dim, &format!("; {} keeps the rest, /back returns to it", parent.label)),

@@ -1,21 +1,21 @@
 //! `/stats`: what a session holds and costs.
 
-use super::{Command, Next, Takes};
-use crate::Result;
+use super::{Argument, Command, Next};
 use crate::chat::Chat;
+use crate::{Result, View};
 
 pub(super) const COMMAND: Command = Command {
     name: "stats",
     usage: "",
-    does: "show what this session holds, and what its models cost",
-    takes: Takes::Text,
+    help: "show what this session holds, and what its models cost",
+    argument: Argument::Text,
     options: &[],
     examples: &[("/stats", "tokens of its own, and those it inherited")],
     run,
 };
 
 fn run(chat: &mut Chat<'_>, _: &str) -> Result<Next> {
-    let id = chat.header()?.id;
-    chat.verb(&["stats", id.as_str()]);
+    let here = chat.header()?;
+    chat.view(View::Stats(here));
     Ok(Next::Line)
 }

@@ -1,20 +1,22 @@
 //! `/summarize`: on in a fork that has a summary behind its history.
 
-use forklore_engine::{Fork, Summarize};
+use forklore_engine::Summarize;
+use forklore_host::{Conversation, SummarizeBy, SummarizedFork};
 
-use super::{Command, Next, Takes, at_most_one, words};
+use super::bring::By;
+use super::{Argument, Command, Next, arguments};
+use crate::Result;
 use crate::chat::Chat;
 use crate::screen::Tone;
-use crate::{Error, Result};
 
-/// Lines of a summary that are shown.
+/// How many lines of a summary are shown.
 const LINES: usize = 12;
 
 pub(super) const COMMAND: Command = Command {
     name: "summarize",
     usage: "[model|deterministic]",
-    does: "go on in a fork with a summary behind the history",
-    takes: Takes::Text,
+    help: "go on in a fork with a summary behind the history",
+    argument: Argument::Text,
     options: &["model", "deterministic"],
     examples: &[
         ("/summarize", "by the model"),
@@ -23,24 +25,28 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
+#[derive(clap::Parser)]
+#[command(no_binary_name = true, disable_help_flag = true)]
+struct Arguments {
+    by: Option<By>,
+}
+
 fn run(chat: &mut Chat<'_>, rest: &str) -> Result<Next> {
-    let parent = chat.header()?;
-    let request = Fork::of(parent.id);
-    let (branched, summary) = match at_most_one(&COMMAND, words(rest)?)?.as_deref() {
-        None | Some("model") => chat.fork_with_summary(request)?,
-        Some("deterministic") => {
-            let summarize = Some(Summarize::Deterministic);
-            (chat.fork(Fork { summarize, ..request })?, None)
-        }
-        Some(_) => return Err(Error::words("/summarize [model|deterministic]")),
+    let Arguments { by } = arguments(&COMMAND, rest)?;
+    let by = by.map_or(SummarizeBy::Model, SummarizeBy::from);
+    chat.header()?;
+    let notifications = chat.conversation.subscribe(1);
+    let waits_for = format!("{} sums up", chat.conversation.model());
+    let work = move |conversation: Conversation, cancel| async move {
+        conversation.summarize(by, &cancel).await
     };
+    let SummarizedFork { forked, summary } = chat.watch(notifications, &waits_for, work)?;
     let (how, text) = match summary {
         Some(Summarize::ByModel { text, .. }) => (format!("by {}", chat.model_named()), Some(text)),
         Some(Summarize::Fallback { why, .. }) => (format!("without a model: {why}"), None),
         Some(Summarize::Deterministic) | None => ("without a model".to_owned(), None),
     };
-    let label = branched.forked.label.to_string();
-    chat.go_to(branched.child)?;
+    let label = forked.label.to_string();
     chat.screen.words(&[
         (Tone::Good, "Summed up "),
         (Tone::Plain, &how),

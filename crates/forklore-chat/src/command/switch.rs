@@ -1,14 +1,14 @@
 //! `/switch`: to another branch or session.
 
-use super::{Command, Next, Takes, at_most_one, words};
+use super::{Argument, Command, Next, arguments};
 use crate::chat::Chat;
 use crate::{Error, Result};
 
 pub(super) const COMMAND: Command = Command {
     name: "switch",
     usage: "SESSION",
-    does: "go on in another branch, by its label, or in any session",
-    takes: Takes::Session,
+    help: "go on in another branch, by its label, or in any session",
+    argument: Argument::Session,
     options: &[],
     examples: &[
         ("/switch plan-b", "to a branch of this family"),
@@ -17,9 +17,16 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
+#[derive(clap::Parser)]
+#[command(no_binary_name = true, disable_help_flag = true)]
+struct Arguments {
+    session: Option<String>,
+}
+
 fn run(chat: &mut Chat<'_>, rest: &str) -> Result<Next> {
-    let Some(word) = at_most_one(&COMMAND, words(rest)?)? else {
-        return Err(Error::words("/switch SESSION: /branches shows those of this family"));
+    let Arguments { session } = arguments(&COMMAND, rest)?;
+    let Some(word) = session else {
+        return Err(Error::invalid("/switch SESSION: /branches shows those of this family"));
     };
     let header = chat.find(&word)?;
     chat.switch_to(&header)?;

@@ -1,21 +1,21 @@
 //! `/tree`: this family with its branches.
 
-use super::{Command, Next, Takes};
-use crate::Result;
+use super::{Argument, Command, Next};
 use crate::chat::Chat;
+use crate::{Result, View};
 
 pub(super) const COMMAND: Command = Command {
     name: "tree",
     usage: "",
-    does: "draw this family with its branches",
-    takes: Takes::Text,
+    help: "draw this family with its branches",
+    argument: Argument::Text,
     options: &[],
     examples: &[("/tree", "where each branch left the other")],
     run,
 };
 
 fn run(chat: &mut Chat<'_>, _: &str) -> Result<Next> {
-    let id = chat.header()?.id;
-    chat.verb(&["tree", id.as_str()]);
+    let here = chat.header()?;
+    chat.view(View::Tree(here));
     Ok(Next::Line)
 }

@@ -1,10 +1,12 @@
 //! The line editor of a terminal.
 //!
-//! It reads in a thread of its own, because nothing but a key ends its waiting: so a conversation
-//! that is to end at its prompt ends in order.
+//! It reads on a thread of its own, because only a key ends its waiting. So a signal can end a
+//! conversation at its prompt in order.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustyline::completion::{Completer, FilenameCompleter, Pair};
 use rustyline::error::ReadlineError;
@@ -13,89 +15,102 @@ use rustyline::hint::Hinter;
 use rustyline::history::FileHistory;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{
-    Cmd, CompletionType, Config, Context, Editor as LineEditor, EventHandler, Helper, KeyCode,
-    KeyEvent, Modifiers,
+    Cmd, CompletionType, ConditionalEventHandler, Config, Context, Editor as LineEditor,
+    EventContext, EventHandler, Helper, KeyCode, KeyEvent, Modifiers,
 };
 use tokio::task::JoinHandle;
 
-use super::ahead::Ahead;
-use super::complete::is_file;
-use super::quiet::Quiet;
+use super::no_echo::NoEcho;
+use super::offers::is_file;
 use super::terminal::{Terminal, show};
-use super::{Input, Line, Offered, is_whole, question, quiet};
-use crate::{Stop, Supplies};
+use super::typeahead::Typeahead;
+use super::{Input, Line, Offers, is_whole, no_echo, question};
+use crate::{Foreground, Stop};
 
-/// Lines that are remembered.
-const REMEMBERED: usize = 1000;
+/// How many lines the history has.
+const HISTORY: usize = 1000;
 
-/// A terminal's line editor. What was typed is remembered in a file that only its owner may read.
-/// Between two lines nothing that is typed is shown: it waits for the next one.
+/// A terminal's line editor. It stores what was typed in a file that only its owner may read.
+/// Between two lines it shows nothing of what is typed, which waits for the next line.
 pub struct Editor {
-    asked: Sender<Asked>,
-    heard: Receiver<Heard>,
+    requests: Sender<Request>,
+    events: Receiver<Event>,
     terminal: Terminal,
     listening: JoinHandle<()>,
     stopped: Option<Stop>,
+    /// Whether Ctrl-C interrupted a text.
+    interrupted_text: Arc<AtomicBool>,
 }
 
-/// What the thread is to read.
-enum Asked {
-    Line(String, Offered),
+/// What the thread reads next.
+enum Request {
+    Line(String, Offers),
     Answer(String),
+    /// Nothing: lines that were typed ahead go back into the prompt.
+    PutBack,
 }
 
-/// What came of it, or what came between.
-enum Heard {
+/// What the thread read, or the signal that came first.
+enum Event {
     Read(Result<String, ReadlineError>),
     Stopped(Stop),
 }
 
 impl Editor {
-    /// An editor that remembers lines in `history`, if one is named, and hears what ends
-    /// a conversation.
+    /// An editor that stores lines in `history`, if there is one, and listens to the signals that
+    /// end a conversation.
     ///
     /// # Errors
     /// When the terminal cannot be used.
-    pub fn new(history: Option<PathBuf>, supplies: &Supplies) -> std::io::Result<Self> {
+    pub fn new(history: Option<PathBuf>, foreground: &Foreground) -> std::io::Result<Self> {
         let terminal = Terminal::now();
         let mut reader = Reader::new(history).map_err(std::io::Error::other)?;
-        let (asked, asks) = channel();
-        let (tell, heard) = channel();
-        let mut interrupts = supplies.interrupts();
-        let stops = tell.clone();
-        let listening = supplies.runtime().spawn(async move {
-            // Nobody listens any more only when the conversation is over.
-            while stops.send(Heard::Stopped(interrupts.end().await)).is_ok() {}
+        let interrupted_text = reader.had_text.clone();
+        let (requests, requested) = channel();
+        let (send, events) = channel();
+        let mut signals = foreground.signals();
+        let stops = send.clone();
+        let listening = foreground.spawn(async move {
+            // The receiver is gone only when the conversation is over.
+            while stops.send(Event::Stopped(signals.end().await)).is_ok() {}
         });
         std::thread::Builder::new().name("terminal".to_owned()).spawn(move || {
-            while let Ok(asked) = asks.recv() {
-                if tell.send(Heard::Read(reader.read(asked))).is_err() {
+            while let Ok(request) = requested.recv() {
+                let read = match request {
+                    Request::Line(prompt, offers) => reader.line(&prompt, offers),
+                    Request::Answer(question) => reader.answer(&question),
+                    Request::PutBack => {
+                        reader.put_back();
+                        continue;
+                    }
+                };
+                if send.send(Event::Read(read)).is_err() {
                     break;
                 }
             }
         })?;
-        Ok(Self { asked, heard, terminal, listening, stopped: None })
+        Ok(Self { requests, events, terminal, listening, stopped: None, interrupted_text })
     }
 
-    fn read(&mut self, asked: Asked) -> Result<Result<String, ReadlineError>, Stop> {
-        // One that came during a turn is heard before the terminal is touched again.
-        if let Ok(Heard::Stopped(stop)) = self.heard.try_recv() {
+    fn read(&mut self, request: Request) -> Result<Result<String, ReadlineError>, Stop> {
+        // A signal during a turn counts before the terminal is read again.
+        if let Ok(Event::Stopped(stop)) = self.events.try_recv() {
             self.stopped = Some(stop);
         }
         if let Some(stop) = self.stopped {
             return Err(stop);
         }
-        // A thread that is gone took the terminal along.
+        // The thread ends only with the terminal.
         let gone = || Ok(Err(ReadlineError::Eof));
-        if self.asked.send(asked).is_err() {
+        if self.requests.send(request).is_err() {
             return gone();
         }
-        match self.heard.recv() {
-            Ok(Heard::Read(read)) => Ok(read),
-            Ok(Heard::Stopped(stop)) => {
+        match self.events.recv() {
+            Ok(Event::Read(read)) => Ok(read),
+            Ok(Event::Stopped(stop)) => {
                 self.stopped = Some(stop);
-                // The thread goes on waiting for a key until the program is gone.
-                self.terminal.set();
+                // The thread waits for a key until the program ends.
+                self.terminal.restore();
                 Err(stop)
             }
             Err(_) => gone(),
@@ -106,25 +121,32 @@ impl Editor {
 impl Drop for Editor {
     fn drop(&mut self) {
         self.listening.abort();
-        // Between two lines the terminal is quiet, and a thread that was left may have begun with
-        // its line only then.
-        quiet::unmark_pastes();
-        self.terminal.set();
+        // The thread may have changed the terminal after it was restored.
+        no_echo::unmark_pastes();
+        self.terminal.restore();
     }
 }
 
 impl Input for Editor {
-    fn line(&mut self, prompt: &str, offered: Offered) -> Line {
-        match self.read(Asked::Line(prompt.to_owned(), offered)) {
-            Ok(Ok(line)) => Line::Said(line.replace("\\\n", "\n")),
-            Ok(Err(ReadlineError::Interrupted)) => Line::Interrupted,
+    fn line(&mut self, prompt: &str, offers: Offers) -> Line {
+        match self.read(Request::Line(prompt.to_owned(), offers)) {
+            Ok(Ok(line)) => Line::Entered(line.replace("\\\n", "\n")),
+            Ok(Err(ReadlineError::Interrupted)) => {
+                let text = self.interrupted_text.swap(false, Ordering::Relaxed);
+                Line::Interrupted { text }
+            }
             Ok(Err(_)) => Line::End,
             Err(stop) => Line::Stopped(stop),
         }
     }
 
+    fn put_back(&mut self) {
+        // A thread that is gone took the lines along.
+        let _ = self.requests.send(Request::PutBack);
+    }
+
     fn ask(&mut self, question: &str) -> Option<String> {
-        self.read(Asked::Answer(question.to_owned())).ok()?.ok()
+        self.read(Request::Answer(question.to_owned())).ok()?.ok()
     }
 }
 
@@ -132,82 +154,123 @@ impl Input for Editor {
 struct Reader {
     editor: LineEditor<Words, FileHistory>,
     history: Option<PathBuf>,
-    ahead: Ahead,
-    quiet: Option<Quiet>,
+    typeahead: Typeahead,
+    no_echo: Option<NoEcho>,
+    /// The text at the last Ctrl-C.
+    interrupted: InterruptedText,
+    had_text: Arc<AtomicBool>,
 }
 
 impl Reader {
     fn new(history: Option<PathBuf>) -> rustyline::Result<Self> {
         let config = Config::builder()
-            .max_history_size(REMEMBERED)?
+            .max_history_size(HISTORY)?
             .completion_type(CompletionType::List)
             .history_ignore_space(true)
             .build();
         let mut editor = LineEditor::with_config(config)?;
         editor.set_helper(Some(Words::default()));
+        let interrupted = InterruptedText::default();
+        let at_interrupt = EventHandler::Conditional(Box::new(interrupted.clone()));
+        editor.bind_sequence(KeyEvent(KeyCode::Char('C'), Modifiers::CTRL), at_interrupt);
         let newline = KeyEvent(KeyCode::Enter, Modifiers::ALT);
         editor.bind_sequence(newline, EventHandler::Simple(Cmd::Newline));
         if let Some(history) = &history {
-            // A first time has none.
+            // The first conversation has no history.
             let _ = editor.load_history(history);
         }
-        Ok(Self { editor, history, ahead: Ahead::default(), quiet: None })
+        Ok(Self {
+            editor,
+            history,
+            typeahead: Typeahead::default(),
+            no_echo: None,
+            interrupted,
+            had_text: Arc::default(),
+        })
     }
 
-    fn read(&mut self, asked: Asked) -> rustyline::Result<String> {
-        let (prompt, offered) = match asked {
-            Asked::Line(prompt, offered) => (prompt, offered),
-            Asked::Answer(question) => return self.answer(&question),
-        };
-        self.offer(offered);
-        let line = match self.ahead.line() {
+    fn line(&mut self, prompt: &str, offers: Offers) -> rustyline::Result<String> {
+        self.offer(offers);
+        let line = match self.typeahead.line() {
             Some(line) => {
                 // As the editor would have shown it.
                 show(&format!("{prompt}{}\n", forklore_sanitize::terminal::block(&line)));
                 Ok(line)
             }
             None => {
-                let begun = self.ahead.begun();
-                // The editor sets the terminal itself, and back to what it found.
-                self.quiet = None;
-                self.editor.readline_with_initial(&prompt, (&begun, ""))
+                let begun = self.typeahead.begun();
+                // The editor changes the terminal itself, and restores it.
+                self.no_echo = None;
+                self.editor.readline_with_initial(prompt, (&begun, ""))
             }
         };
-        if self.quiet.is_none() {
-            self.quiet = Quiet::begin();
+        if self.no_echo.is_none() {
+            self.no_echo = NoEcho::begin();
+        }
+        if matches!(line, Err(ReadlineError::Interrupted)) {
+            let text = std::mem::take(&mut *self.interrupted.lock());
+            if !text.trim().is_empty() {
+                self.had_text.store(true, Ordering::Relaxed);
+                self.add_to_history(&text);
+            }
         }
         let line = line?;
-        self.remember(&line);
+        self.add_to_history(&line);
         Ok(line)
     }
 
+    /// Reads what was typed ahead, and puts it into the next prompt.
+    fn put_back(&mut self) {
+        if let Some(no_echo) = &self.no_echo {
+            self.typeahead.add(&no_echo.typed());
+        }
+        self.typeahead.put_back();
+    }
+
     fn answer(&mut self, question: &str) -> rustyline::Result<String> {
-        if self.quiet.is_none() {
-            self.quiet = Quiet::begin();
+        if self.no_echo.is_none() {
+            self.no_echo = NoEcho::begin();
         }
-        let Some(quiet) = &self.quiet else { return Err(ReadlineError::Eof) };
-        self.ahead.take(&quiet.typed());
-        question::ask(question, quiet).ok_or(ReadlineError::Interrupted)
+        let Some(no_echo) = &self.no_echo else { return Err(ReadlineError::Eof) };
+        self.typeahead.add(&no_echo.typed());
+        question::ask(question, no_echo).ok_or(ReadlineError::Interrupted)
     }
 
-    fn offer(&mut self, offered: Offered) {
-        if let Some(words) = self.editor.helper_mut() {
-            words.offered = offered;
+    fn offer(&mut self, offers: Offers) {
+        if let Some(completer) = self.editor.helper_mut() {
+            completer.offers = offers;
         }
     }
 
-    fn remember(&mut self, line: &str) {
+    fn add_to_history(&mut self, line: &str) {
         let Some(history) = &self.history else { return };
         if self.editor.add_history_entry(line).is_ok_and(|added| added) {
-            // A line that is not remembered is no reason to stop.
+            // The conversation goes on without this line in its history.
             let _ = self.editor.append_history(history);
         }
     }
 }
 
+/// The text of the line at Ctrl-C, which the line editor itself drops.
+#[derive(Clone, Default)]
+struct InterruptedText(Arc<Mutex<String>>);
+
+impl InterruptedText {
+    fn lock(&self) -> MutexGuard<'_, String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ConditionalEventHandler for InterruptedText {
+    fn handle(&self, _: &rustyline::Event, _: u16, _: bool, at: &EventContext<'_>) -> Option<Cmd> {
+        at.line().clone_into(&mut self.lock());
+        Some(Cmd::Interrupt)
+    }
+}
+
 #[derive(Default)]
 struct Words {
-    offered: Offered,
+    offers: Offers,
     files: FilenameCompleter,
 }
 
@@ -230,7 +293,7 @@ impl Completer for Words {
         if line.get(..pos).is_some_and(is_file) {
             return self.files.complete(line, pos, context);
         }
-        let (start, fitting) = self.offered.fitting(line.get(..pos).unwrap_or_default());
+        let (start, fitting) = self.offers.fitting(line.get(..pos).unwrap_or_default());
         let pairs = fitting
             .into_iter()
             .map(|(word, shown)| Pair { display: shown, replacement: format!("{word} ") });

@@ -1,17 +1,17 @@
-//! The answer to a question: what is typed from now on, never what was typed ahead.
+//! The answer to a question: only what is typed after it.
 
-use super::quiet::Quiet;
+use super::no_echo::NoEcho;
 use super::terminal::show;
 
-/// More letters than these are no answer to any question.
+/// No question has a longer answer.
 const LONGEST: usize = 40;
 
-/// Asks, and reads a short line; none for Ctrl-C, Ctrl-D, or when the terminal is gone.
-pub(super) fn ask(question: &str, quiet: &Quiet) -> Option<String> {
+/// Asks and reads a short line. None for Ctrl-C, Ctrl-D, or when the terminal is gone.
+pub(super) fn ask(question: &str, terminal: &NoEcho) -> Option<String> {
     let mut answer = String::new();
     let mut given = false;
     show(question);
-    let there = quiet.keys(|key| match key {
+    let there = terminal.keys(|key| match key {
         b'\r' | b'\n' => {
             given = true;
             true

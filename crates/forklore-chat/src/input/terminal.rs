@@ -1,21 +1,20 @@
-//! The terminal: as it was found, for whoever leaves it in the middle of a line, and what a person
-//! who types sees of that.
+//! The terminal: its settings when the program began, and writing to it at once.
 
 use std::io::{Write, stdin, stdout};
 
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 
-/// How the terminal was set; none where there is none.
+/// The settings of the terminal. None without a terminal.
 pub(super) struct Terminal(Option<Termios>);
 
 impl Terminal {
-    /// How it is set now.
+    /// The settings now.
     pub(super) fn now() -> Self {
         Self(tcgetattr(stdin()).ok())
     }
 
-    /// Sets it so again. A terminal that is gone needs nothing.
-    pub(super) fn set(&self) {
+    /// Restores the settings. A terminal that is gone needs nothing.
+    pub(super) fn restore(&self) {
         if let Some(before) = &self.0 {
             let _ = tcsetattr(stdin(), OptionalActions::Now, before);
         }
@@ -25,6 +24,6 @@ impl Terminal {
 /// Writes to the terminal at once.
 pub(super) fn show(text: &str) {
     let mut out = stdout();
-    // A terminal that is gone is noticed when it is read.
+    // Reading notices a terminal that is gone.
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }

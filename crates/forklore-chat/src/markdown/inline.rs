@@ -21,8 +21,8 @@ struct On {
 #[derive(Debug, Default)]
 pub(super) struct Inline {
     on: On,
-    /// What the terminal was told last.
-    told: On,
+    /// What is switched on at the terminal.
+    written: On,
     /// Whether the line with a fence opens code.
     pub(super) opens_code: bool,
 }
@@ -39,12 +39,12 @@ impl On {
         if self.italic { style.italic() } else { style }
     }
 
-    fn from(self, told: Self) -> String {
-        if self == told {
+    fn from(self, before: Self) -> String {
+        if self == before {
             return String::new();
         }
         let (reset, style) = (anstyle::Reset, self.style());
-        if told == Self::default() { format!("{style}") } else { format!("{reset}{style}") }
+        if before == Self::default() { format!("{style}") } else { format!("{reset}{style}") }
     }
 }
 
@@ -54,15 +54,15 @@ impl Inline {
         self.on.heading = true;
     }
 
-    /// What was opened and not closed is over.
+    /// Ends what was opened and not closed.
     pub(super) fn end_paragraph(&mut self) {
         self.on = On::default();
     }
 
-    /// What the terminal must be told at the end of a line.
+    /// What ends the styles at the end of a line.
     pub(super) fn pause(&mut self) -> &'static str {
-        let told = std::mem::take(&mut self.told);
-        if told == On::default() { "" } else { "\u{1b}[0m" }
+        let written = std::mem::take(&mut self.written);
+        if written == On::default() { "" } else { "\u{1b}[0m" }
     }
 
     /// A word with its marks made visible, and its columns.
@@ -99,8 +99,8 @@ impl Inline {
         if run.is_empty() {
             return 0;
         }
-        out.push_str(&self.on.from(self.told));
-        self.told = self.on;
+        out.push_str(&self.on.from(self.written));
+        self.written = self.on;
         let text = terminal::line(run).into_owned();
         out.push_str(&text);
         run.clear();

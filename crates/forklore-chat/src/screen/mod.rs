@@ -1,6 +1,6 @@
-//! What is shown: every text that comes from a session is escaped here.
+//! The screen of a conversation. It escapes every text of a session.
 
-mod told;
+mod notifications;
 mod waiting;
 
 use std::io::Write;
@@ -15,25 +15,25 @@ use waiting::Waiting;
 /// Goes to the beginning of the line and clears it.
 const CLEAR: &str = "\r\u{1b}[K";
 
-/// What a text is.
+/// The meaning of a text, which decides its color.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tone {
-    /// What is said.
+    /// What somebody says.
     #[default]
     Plain,
-    /// What explains and may be overlooked.
+    /// An explanation that can be skipped.
     Dim,
-    /// What is to be typed.
+    /// Something to type.
     Strong,
     /// A branch.
     Label,
     /// A call of a tool.
     Tool,
-    /// What went well.
+    /// A success.
     Good,
-    /// What should be seen.
+    /// A warning.
     Warn,
-    /// What went wrong.
+    /// An error.
     Bad,
 }
 
@@ -53,14 +53,14 @@ impl Tone {
     }
 }
 
-/// Where the conversation is shown.
+/// The screen of a conversation.
 pub struct Screen {
     out: Box<dyn Write>,
     look: Look,
     answer: Option<Markdown>,
-    /// Whether the line that was written last is not ended.
+    /// Whether the last line has not ended.
     open: bool,
-    /// How wide a terminal is now; none is no terminal.
+    /// The width of the terminal now. None without a terminal.
     measure: Option<Box<dyn Fn() -> usize>>,
     waiting: Option<Waiting>,
 }
@@ -72,8 +72,8 @@ impl Screen {
         Self { out, look, answer: None, open: false, measure: None, waiting: None }
     }
 
-    /// The same on a terminal: `measure` says how wide it is now, and what takes its time shows a
-    /// sign of life.
+    /// The same screen on a terminal. `measure` returns its width now; what takes long shows a sign
+    /// of life.
     #[must_use]
     pub fn on_terminal(mut self, measure: impl Fn() -> usize + 'static) -> Self {
         self.measure = Some(Box::new(measure));
@@ -86,19 +86,19 @@ impl Screen {
         self.measure.as_ref().map_or(self.look.width, |measure| measure())
     }
 
-    /// Something is waited for from now on.
+    /// Begins to wait for something.
     pub(crate) fn wait(&mut self, what: &str) {
         self.waiting = Some(Waiting::of(what));
     }
 
-    /// A part of it begins, or with none ends.
+    /// Begins to wait for a part of it, or with none for the rest.
     pub(crate) fn wait_part(&mut self, part: Option<&str>) {
         if let Some(waiting) = &mut self.waiting {
             waiting.part(part);
         }
     }
 
-    /// Shows that something is still waited for, where nothing else is just being shown.
+    /// Moves the sign of life, while nothing else is being shown.
     pub(crate) fn tick(&mut self) {
         if self.measure.is_none() || self.answer.is_some() || self.open {
             return;
@@ -109,13 +109,13 @@ impl Screen {
         self.put(&format!("{CLEAR}{line}"));
     }
 
-    /// Nothing is waited for any more.
+    /// Waits for nothing any more.
     pub(crate) fn waited(&mut self) {
         self.clear();
         self.waiting = None;
     }
 
-    /// Takes the sign of life away.
+    /// Removes the sign of life.
     fn clear(&mut self) {
         if let Some(waiting) = self.waiting.as_mut().filter(|waiting| waiting.drawn) {
             waiting.drawn = false;
@@ -128,7 +128,7 @@ impl Screen {
         self.words(&[(tone, text)]);
     }
 
-    /// A line of several.
+    /// A line of several tones.
     pub fn words(&mut self, words: &[(Tone, &str)]) {
         self.end_answer();
         let mut line = String::new();
@@ -142,13 +142,13 @@ impl Screen {
         self.write(&line);
     }
 
-    /// A text that is broken before words for which a terminal has no room behind `column`.
+    /// A text, broken before the words that do not fit on the line after `column`.
     fn broken(&self, text: &str, column: &mut usize) -> String {
         let width = if self.measure.is_some() { self.width() } else { usize::MAX };
         let mut out = String::new();
         for word in text.split_inclusive(' ') {
-            let room = word.trim_end().width();
-            if *column > 0 && *column + room > width {
+            let columns = word.trim_end().width();
+            if *column > 0 && *column + columns > width {
                 out.truncate(out.trim_end_matches(' ').len());
                 out.push('\n');
                 *column = 0;
@@ -159,7 +159,7 @@ impl Screen {
         out
     }
 
-    /// A text of several lines, each behind a margin.
+    /// A text of several lines, each after a margin.
     pub fn block(&mut self, tone: Tone, text: &str, margin: &str) {
         self.end_answer();
         let mut lines = String::new();
@@ -171,13 +171,13 @@ impl Screen {
         self.write(&lines);
     }
 
-    /// The beginning of a text, broken at words: at most so many lines, each behind a margin. What
-    /// is left out is counted.
+    /// The first `most` lines of a text that is broken at words, each after a margin, and the number
+    /// of the lines that are left out.
     pub fn excerpt(&mut self, tone: Tone, text: &str, margin: &str, most: usize) {
         let text = terminal::block(text.trim()).replace('\t', "    ");
-        let room = self.width().saturating_sub(margin.len()).max(20);
-        let lines = textwrap::wrap(&text, room);
-        // One line more is shorter than saying that there is one.
+        let width = self.width().saturating_sub(margin.len()).max(20);
+        let lines = textwrap::wrap(&text, width);
+        // One more line is as short as the note that there is one.
         let shown = if lines.len() <= most.saturating_add(1) { lines.len() } else { most };
         let begin: Vec<&str> = lines.iter().take(shown).map(AsRef::as_ref).collect();
         self.block(tone, &begin.join("\n"), margin);
@@ -196,7 +196,7 @@ impl Screen {
         self.write(&text);
     }
 
-    /// More of what a model thinks aloud.
+    /// More of the reasoning of a model.
     pub fn thought(&mut self, piece: &str) {
         if self.answer.is_some() {
             self.end_answer();
@@ -206,7 +206,7 @@ impl Screen {
         self.open = !piece.ends_with('\n');
     }
 
-    /// Ends the line of an answer or a thought, if one was begun.
+    /// Ends the line of an answer or of reasoning, if one was begun.
     pub fn end_answer(&mut self) {
         let rest = match self.answer.take() {
             Some(mut answer) => answer.finish(),
@@ -217,13 +217,13 @@ impl Screen {
         self.write(&rest);
     }
 
-    /// Leaves a line that somebody was typing, and ends the marking of pasted text, which the line
-    /// editor began with it.
+    /// Leaves a line that a person was typing, and ends the marking of pasted text that the line
+    /// editor began.
     pub(crate) fn leave_line(&mut self) {
         self.write("\x1b[?2004l\r\n");
     }
 
-    /// A text in its tone; the text is escaped already.
+    /// A text, escaped already, in its tone.
     fn painted(&self, tone: Tone, text: &str) -> String {
         let style = tone.style();
         if !self.look.color || text.is_empty() || style == Style::new() {
@@ -238,7 +238,7 @@ impl Screen {
     }
 
     fn put(&mut self, text: &str) {
-        // Whoever closed the terminal sees nothing more; the conversation ends at its next line.
+        // A terminal that is gone ends the conversation at its next line.
         let _ = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
     }
 }

@@ -1,17 +1,17 @@
-//! A sign of life while nothing else is shown: a line that is gone as soon as there is.
+//! The sign of life while nothing else is shown: a line that vanishes when there is.
 
 use std::time::{Duration, Instant};
 
-/// What is answered sooner needs no sign.
+/// A shorter wait needs no sign.
 const SOON: Duration = Duration::from_millis(300);
 const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
-/// What is waited for.
+/// What the person waits for.
 #[derive(Debug)]
 pub(super) struct Waiting {
-    /// What the whole wait is for.
+    /// The whole of it.
     all: String,
-    /// A part of it that runs now.
+    /// The part that runs now.
     part: Option<String>,
     since: Instant,
     /// Whether the line is on the screen.
@@ -25,13 +25,13 @@ impl Waiting {
         Self { all, part: None, since: Instant::now(), drawn: false, frame: 0 }
     }
 
-    /// From now on it is for this part; none is for the whole again.
+    /// Waits for this part from now on, or with none for the whole again.
     pub(super) fn part(&mut self, part: Option<&str>) {
         self.part = part.map(str::to_owned);
         self.since = Instant::now();
     }
 
-    /// The line as it is now, once one has waited a little.
+    /// The line now, after a short wait.
     pub(super) fn line(&mut self) -> Option<String> {
         let waited = self.since.elapsed();
         if waited < SOON {

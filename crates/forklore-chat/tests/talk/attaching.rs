@@ -31,8 +31,8 @@ fn files_go_with_what_is_said_next() {
         ],
     );
     insta::assert_snapshot!(shown.replace(dir.path().to_str().unwrap(), "[dir]"));
-    let heard = world.heard.lock().unwrap();
-    let Content::Parts(parts) = &heard[0].messages[0].content else { panic!("{heard:?}") };
+    let requests = world.requests.lock().unwrap();
+    let Content::Parts(parts) = &requests[0].messages[0].content else { panic!("{requests:?}") };
     let named: Vec<_> = parts[1..]
         .iter()
         .map(|part| match part {
@@ -44,7 +44,7 @@ fn files_go_with_what_is_said_next() {
         .collect();
     assert_eq!(named, [("my shot.txt", "image/png"), ("note.md", "text/markdown")]);
     assert_eq!(parts[0], Part::Text { text: "What is this?".into() });
-    assert_eq!(heard[1].messages[2].content, Content::Text("And now?".into()));
+    assert_eq!(requests[1].messages[2].content, Content::Text("And now?".into()));
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn files_wait_until_what_is_said_with_them_is_in_the_log() {
     let engine = world.engine().clone();
     let id = engine.list(&forklore_engine::ListRequest::default()).unwrap().sessions.remove(0).id;
     engine.hold(&id, "another program").unwrap();
-    let start = forklore_chat::Start { session: Some(id), ..World::start() };
+    let start = forklore_host::Start { session: Some(id), ..World::start() };
     let attach = format!("/attach {}", path.display());
     let shown = world.talk(start, &[&attach, "What is this?", "n", "/attach"]);
     let shown = shown.replace(dir.path().to_str().unwrap(), "[dir]");

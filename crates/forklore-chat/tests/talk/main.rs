@@ -9,7 +9,5 @@
 )]
 
 mod attaching;
-mod configured;
-mod exploring;
 mod talking;
 mod world;

@@ -1,8 +1,8 @@
 //! Talking: forks, ways back, what is told where.
 
-use forklore_chat::Start;
 use forklore_core::{Data, EventType, SessionKind};
 use forklore_engine::{ListRequest, NewEvent};
+use forklore_host::Start;
 
 use crate::world::World;
 
@@ -31,14 +31,14 @@ fn one_forks_while_one_talks() {
     );
     insta::assert_snapshot!(shown);
     // The request of the fork begins with the messages of its parent, and has its family's key.
-    let heard = world.heard.lock().unwrap();
-    let [first, second, forked] = &heard[..] else { panic!("{} requests", heard.len()) };
+    let requests = world.requests.lock().unwrap();
+    let [first, second, forked] = &requests[..] else { panic!("{} requests", requests.len()) };
     assert_eq!(forked.messages[..2], second.messages[..2]);
     assert_eq!(first.cache_key, forked.cache_key);
 }
 
 #[test]
-fn what_is_shown_is_shown_by_the_programs_verbs() {
+fn the_program_shows_views_for_commands() {
     let mut world = World::new();
     world.talk(
         World::start(),
@@ -53,11 +53,15 @@ fn what_is_shown_is_shown_by_the_programs_verbs() {
             "/history",
             "/diff b",
             "/bring b",
+            "/switch b",
+            "and there?",
+            "/back",
+            "/bring b",
             "/explore what else? -n 2 --judge 'wc -c'",
             "/export 'my file.jsonl' --to pi",
         ],
     );
-    insta::assert_snapshot!(world.verbs.join("\n"));
+    insta::assert_snapshot!(world.views.join("\n"));
 }
 
 #[test]
@@ -81,7 +85,7 @@ fn who_is_second_is_told_and_goes_on_in_a_fork() {
     world.talk(World::start(), &["hello"]);
     let root = only_root(&world);
     world.engine().hold(&root.id, "another terminal").unwrap();
-    let start = forklore_chat::Start { session: Some(root.id.clone()), ..World::start() };
+    let start = forklore_host::Start { session: Some(root.id.clone()), ..World::start() };
     let shown = world.talk(start.clone(), &["me too", "y"]);
     insta::assert_snapshot!(shown);
     assert_eq!(world.engine().show(&root.id).unwrap().counts.index, 2);
@@ -94,7 +98,7 @@ fn who_is_second_is_told_and_goes_on_in_a_fork() {
 #[test]
 fn sessions_of_other_folders_are_not_resumed_here() {
     let mut world = World::new();
-    let elsewhere = forklore_chat::Start {
+    let elsewhere = forklore_host::Start {
         workspace: forklore_core::workspace::Workspace::new("/other"),
         ..World::start()
     };

@@ -8,13 +8,15 @@ use forklore_agent::model::{
     End, Model, ModelError, ModelErrorKind, ModelName, ModelResult, Piece, Pieces, Request,
     TokenUsage,
 };
-use forklore_chat::input::{Input, Line, Offered};
+use forklore_chat::input::{Input, Line, Offers};
 use forklore_chat::markdown::Look;
 use forklore_chat::screen::Screen;
-use forklore_chat::{Chat, Configured, Program, Start, Supplies};
+use forklore_chat::{Chat, Foreground, View, Views};
 use forklore_core::Role;
 use forklore_core::workspace::Workspace;
 use forklore_engine::Engine;
+use forklore_host::explore::Row;
+use forklore_host::{Configured, Host, Start};
 use forklore_store::memory::MemoryStore;
 use futures_util::future::BoxFuture;
 use futures_util::{StreamExt, stream};
@@ -26,7 +28,7 @@ pub(crate) const CONFIG: &str = "default_model = 'one'\n\
 /// Answers `<model> heard: <prompt>`; to `fail` nothing.
 struct Echo {
     name: ModelName,
-    heard: Arc<Mutex<Vec<Request>>>,
+    requests: Arc<Mutex<Vec<Request>>>,
 }
 
 impl Model for Echo {
@@ -39,7 +41,7 @@ impl Model for Echo {
     }
 
     fn stream<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, ModelResult<Pieces<'a>>> {
-        self.heard.lock().unwrap().push(request.clone());
+        self.requests.lock().unwrap().push(request.clone());
         let last = request.messages.iter().rev().find(|message| message.role == Role::User);
         let last = last.map(forklore_core::Message::plain_text).unwrap_or_default();
         Box::pin(async move {
@@ -69,10 +71,10 @@ impl Model for Echo {
 
 /// A store and what a conversation needs.
 pub(crate) struct World {
-    pub(crate) supplies: Supplies,
-    pub(crate) heard: Arc<Mutex<Vec<Request>>>,
+    pub(crate) foreground: Foreground,
+    pub(crate) requests: Arc<Mutex<Vec<Request>>>,
     shown: Arc<Mutex<Vec<u8>>>,
-    pub(crate) verbs: Vec<String>,
+    pub(crate) views: Vec<String>,
 }
 
 struct Shown(Arc<Mutex<Vec<u8>>>);
@@ -104,27 +106,56 @@ impl Typing {
 }
 
 impl Input for Typing {
-    fn line(&mut self, prompt: &str, _: Offered) -> Line {
+    fn line(&mut self, prompt: &str, _: Offers) -> Line {
         match self.next(prompt).as_deref() {
             None => Line::End,
-            Some("^C") => Line::Interrupted,
-            Some(line) => Line::Said(line.to_owned()),
+            Some("^C") => Line::Interrupted { text: false },
+            Some(line) => Line::Entered(line.to_owned()),
         }
     }
+
+    fn put_back(&mut self) {}
 
     fn ask(&mut self, question: &str) -> Option<String> {
         self.next(question)
     }
 }
 
-struct Verbs<'a>(&'a mut Vec<String>);
+/// Names the views that the program would show.
+struct Names<'a>(&'a mut Vec<String>);
 
-impl Program for Verbs<'_> {
-    fn verb(&mut self, words: &[&str]) {
-        self.0.push(words.join(" "));
+impl Views for Names<'_> {
+    fn show(&mut self, view: View) {
+        self.0.push(match view {
+            View::Branches(session) => format!("branches {}", session.id),
+            View::Tree(session) => format!("tree {}", session.id),
+            View::Diff(a, b) => format!("diff {} {}", a.id, b.id),
+            View::Replay(session, cut) => {
+                let cut = cut.map(|cut| format!(" up to {cut}")).unwrap_or_default();
+                format!("replay {}{cut}", session.id)
+            }
+            View::Inspect(session) => format!("inspect {}", session.id),
+            View::Stats(session) => format!("stats {}", session.id),
+            View::List => "list".to_owned(),
+            View::Export { session, to, file } => {
+                format!("export {} to {to}, {}", session.id, file.display())
+            }
+            View::Brought(brought, into) => {
+                format!("brought {} into {}", brought.from_session_id, into.id)
+            }
+            View::Explored(request, explored) => {
+                let rows = explored.rows.iter().map(|row| (row.answer.as_str(), row.score));
+                format!("explored {} {:?}", request.session.id, rows.collect::<Vec<_>>())
+            }
+        });
     }
 
-    fn forms(&self) -> Vec<String> {
+    fn follow(&mut self, rows: usize) -> Box<dyn FnMut(usize, &Row)> {
+        self.0.push(format!("follow {rows} rows"));
+        Box::new(|_, _| {})
+    }
+
+    fn formats(&self) -> Vec<String> {
         vec!["plain".to_owned()]
     }
 }
@@ -140,34 +171,26 @@ impl World {
         let path = dir.path().join("config.toml");
         std::fs::write(&path, format!("{CONFIG}{more}")).unwrap();
         let configured = Configured::read(&path).unwrap();
-        let heard: Arc<Mutex<Vec<Request>>> = Arc::default();
+        let requests: Arc<Mutex<Vec<Request>>> = Arc::default();
         let store = Arc::new(MemoryStore::default());
-        let engine = Engine::new(store.clone());
-        let all = heard.clone();
-        let supplies = Supplies::with_models(
-            engine,
-            configured,
-            Box::new(move |config| {
+        let engine = Engine::new(store);
+        let all = requests.clone();
+        let foreground = Foreground::new(|| {
+            let make = move |config: &forklore_llm::ModelConfig| {
                 let name = ModelName { provider: "test".into(), model: config.model.clone() };
-                Ok(Arc::new(Echo { name, heard: all.clone() }))
-            }),
-        )
-        .unwrap();
-        Self { supplies, heard, shown: Arc::default(), verbs: Vec::new() }
+                Ok(Arc::new(Echo { name, requests: all.clone() }) as Arc<dyn Model>)
+            };
+            Host::with_models(engine, configured, Box::new(make))
+        });
+        Self { foreground: foreground.unwrap(), requests, shown: Arc::default(), views: Vec::new() }
     }
 
     pub(crate) fn engine(&self) -> &Engine {
-        self.supplies.kernel().engine()
+        self.foreground.host().engine()
     }
 
     pub(crate) fn start() -> Start {
-        Start {
-            session: None,
-            title: None,
-            workspace: Workspace::new("/demo"),
-            model: None,
-            wait: std::time::Duration::ZERO,
-        }
+        Start::in_workspace(Workspace::new("/demo"))
     }
 
     /// Types these lines into a conversation; gives what was seen, with ids by name.
@@ -177,11 +200,11 @@ impl World {
         let mut typing = Typing { lines, shown: self.shown.clone() };
         let screen =
             Screen::new(Box::new(Shown(self.shown.clone())), Look { color: false, width: 80 });
-        let mut verbs = Vec::new();
-        let mut program = Verbs(&mut verbs);
-        let chat = Chat::open_at(start, &self.supplies, &mut program, &mut typing, screen);
-        chat.unwrap().talk();
-        self.verbs = verbs.iter().map(|verb| named(verb)).collect();
+        let mut names = Vec::new();
+        let mut views = Names(&mut names);
+        let chat = Chat::open(start, &self.foreground, &mut views, &mut typing, screen);
+        chat.unwrap().run();
+        self.views = names.iter().map(|name| named(name)).collect();
         let shown = self.shown.lock().unwrap();
         named(std::str::from_utf8(&shown).unwrap())
     }

@@ -27,6 +27,13 @@ pub(crate) struct Args {
     paging: Paging,
 }
 
+impl Args {
+    /// The branches of a session's family.
+    pub(super) fn of(session: &SessionId) -> Self {
+        Self { session: session.to_string(), paging: Paging::first() }
+    }
+}
+
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let reference = SessionRef::parse(&args.session)?;
     let after = args.paging.after()?;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use forklore::core::{ErrorKind, SessionId};
+use forklore::core::{ErrorKind, Header, SessionId};
 use forklore::engine::{Bring, Brought, Summarize};
 
 use super::fork::{SummarizeBy, remark_fallback, why_no_model};
@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::failure::Result;
 use crate::output::{Output, Page, Tone, count};
 use crate::session_ref::SessionRef;
-use crate::supplies;
+use crate::wiring;
 
 /// Lines of the branch's last answer that are shown.
 const LINES: usize = 6;
@@ -62,13 +62,18 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         Bring { summarize, part: Some(part), ..plain }
     };
     let brought = app.engine()?.bring(&Bring { dry_run: args.dry_run, ..request })?;
+    show(&brought, &into, output)
+}
+
+/// Shows what was brought from a branch into a session.
+pub(super) fn show(brought: &Brought, into: &Header, output: &mut Output) -> Result<()> {
     let from = output.id(&brought.from_session_id);
     let (told, from) = ((into.label.as_str(), output.id(&brought.session_id)), from.as_str());
-    output.answer(&brought, |page| said(page, &brought, &told, from))?;
+    output.answer(brought, |page| said(page, brought, &told, from))?;
     if brought.recorded {
         output.hints(&[
             (&format!("forklore inspect {}", into.id), "see what its model is told"),
-            (&format!("forklore diff {} {}", into.id, branch.id), "see what differs"),
+            (&format!("forklore diff {} {}", into.id, brought.from_session_id), "see what differs"),
         ]);
     }
     Ok(())
@@ -81,8 +86,9 @@ fn summed_up(
     part: Range<u64>,
     output: &mut Output,
 ) -> Result<Summarize> {
-    let asked = supplies::of(app, None, output)
-        .and_then(|supplies| Ok(supplies.summary_of_part(None, branch, part)?));
+    let asked = wiring::foreground(app, None, &[], output).and_then(|foreground| {
+        Ok(foreground.block_on(foreground.host().summarize_part(None, branch, part))?)
+    });
     let summary = match asked {
         Err(failure) if failure.kind() == ErrorKind::Interrupted => return Err(failure),
         Err(failure) => Summarize::fallback(why_no_model(&failure)),

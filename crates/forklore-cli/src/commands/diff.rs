@@ -1,6 +1,6 @@
 //! `diff`: what two sessions share, and what each has alone.
 
-use forklore::core::Header;
+use forklore::core::{Header, SessionId};
 use forklore::engine::{Difference, Replay};
 
 use crate::app::App;
@@ -29,6 +29,13 @@ pub(crate) struct Args {
     /// Messages whole, however long
     #[arg(long)]
     full: bool,
+}
+
+impl Args {
+    /// Two sessions compared.
+    pub(super) fn between(a: &SessionId, b: &SessionId) -> Self {
+        Self { a: a.to_string(), b: b.to_string(), full: false }
+    }
 }
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {

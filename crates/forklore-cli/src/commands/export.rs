@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use forklore::Engine;
 use forklore::api::{ExportTo, Exported, ExportedFile, LeftOut};
-use forklore::core::{Header, Selector};
+use forklore::core::{Header, Selector, SessionId};
 use forklore::engine::Outgoing;
 
 use crate::app::App;
@@ -45,6 +45,13 @@ pub(crate) struct Args {
     /// Into a new file [default: standard output]
     #[arg(short, long, value_name = "PATH")]
     output: Option<PathBuf>,
+}
+
+impl Args {
+    /// A session written into a new file.
+    pub(super) fn into_file(session: &SessionId, to: String, file: PathBuf) -> Self {
+        Self { session: session.to_string(), to, at: None, output: Some(file) }
+    }
 }
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {

@@ -16,7 +16,7 @@ use crate::failure::{Failure, Result};
 use crate::output::tree::{Twig, draw};
 use crate::output::{Output, Page, Tone, count, cut};
 use crate::session_ref::SessionRef;
-use crate::{supplies, workspace};
+use crate::{wiring, workspace};
 
 /// Ancestors and siblings in the little tree around a new branch.
 const ANCESTORS: usize = 4;
@@ -178,9 +178,10 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
 /// Forks with a summary by the configured model. Where none can be asked, forklore writes the
 /// summary and says why.
 fn fork_with_summary(request: Fork, app: &App, output: &mut Output) -> Result<Forked> {
-    match supplies::of(app, None, output) {
-        Ok(supplies) => {
-            let (forked, summary) = supplies.fork_with_summary(None, request)?;
+    match wiring::foreground(app, None, &[], output) {
+        Ok(foreground) => {
+            let forking = foreground.host().fork_with_summary(None, request);
+            let (forked, summary) = foreground.block_on(forking)?;
             if let Some(summary) = &summary {
                 remark_fallback(summary, output);
             }

@@ -2,6 +2,7 @@
 
 mod request;
 
+use forklore::core::SessionId;
 use forklore::engine::Inspection;
 
 use crate::app::App;
@@ -43,6 +44,20 @@ pub(crate) struct Args {
     /// Ask the server how many tokens it is
     #[arg(long, requires = "request")]
     count: bool,
+}
+
+impl Args {
+    /// What the model of a session would receive.
+    pub(super) fn of(session: &SessionId) -> Self {
+        Self {
+            session: session.to_string(),
+            request: false,
+            model: None,
+            fork: None,
+            no_tools: false,
+            count: false,
+        }
+    }
 }
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {

@@ -12,6 +12,9 @@ use crate::output::session::label_tone;
 use crate::output::transcript::start_of;
 use crate::output::{Cell, Column, Output, Page, ShortIds, Table, Tone, age, bytes, since};
 
+/// The usual number of sessions.
+const USUAL: usize = 50;
+
 const EXAMPLES: &str = "\
 Examples:
   forklore list
@@ -24,7 +27,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// How many at most; 0 is all
-    #[arg(long, value_name = "N", default_value_t = 50)]
+    #[arg(long, value_name = "N", default_value_t = USUAL)]
     limit: usize,
     /// Those behind an earlier page: what its answer gave as next
     #[arg(long, value_name = "CURSOR")]
@@ -35,6 +38,13 @@ pub(crate) struct Args {
     /// Those updated since a time (RFC 3339), or 30m, 3h, 2d, 1w ago
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
+}
+
+impl Args {
+    /// The sessions of the folder that were written last.
+    pub(super) fn latest() -> Self {
+        Self { limit: USUAL, after: None, kind: None, since: None }
+    }
 }
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {

@@ -4,11 +4,14 @@ use forklore::core::SessionId;
 
 use crate::failure::{Failure, Result};
 
+/// The usual length of a page.
+const USUAL: usize = 50;
+
 /// Which page of an answer.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Paging {
     /// How many at most; 0 is all
-    #[arg(long, value_name = "N", default_value_t = 50)]
+    #[arg(long, value_name = "N", default_value_t = USUAL)]
     limit: usize,
     /// Those behind an earlier page: what its answer gave as next
     #[arg(long, value_name = "CURSOR")]
@@ -16,6 +19,11 @@ pub(crate) struct Paging {
 }
 
 impl Paging {
+    /// The first page of the usual length.
+    pub(super) fn first() -> Self {
+        Self { limit: USUAL, after: None }
+    }
+
     /// The last session of the earlier page.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! `replay`: a session's conversation, read again without doing anything again.
 
+use forklore::core::{Selector, SessionId};
 use forklore::engine::Pace;
 
 use crate::app::App;
@@ -29,6 +30,14 @@ pub(crate) struct Args {
     /// Play it back in time: 2 halves the real pauses, each cut to 10 s
     #[arg(long, value_name = "X")]
     speed: Option<f64>,
+}
+
+impl Args {
+    /// What was said in a session, up to a cut.
+    pub(super) fn up_to(session: &SessionId, cut: Option<&Selector>) -> Self {
+        let up_to = cut.map(ToString::to_string);
+        Self { session: session.to_string(), up_to, speed: None }
+    }
 }
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {

@@ -1,6 +1,6 @@
 //! `resume`: on with a conversation.
 
-use super::chat::{How, Said, talk};
+use super::chat::{How, Request, talk};
 use crate::app::App;
 use crate::failure::Result;
 use crate::output::Output;
@@ -26,11 +26,12 @@ pub(crate) struct Args {
     how: How,
     /// Go on with a turn that was interrupted or broken off, print the answer, and end
     #[arg(long = "continue", conflicts_with = "prompt")]
-    go_on: bool,
+    continue_turn: bool,
 }
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let session = SessionRef::parse(&args.session)?;
-    let said = if args.go_on { Said::GoOn } else { args.how.said(output)? };
-    talk(Some(&session), None, &args.how, said, app, output)
+    let request =
+        if args.continue_turn { Request::ContinueTurn } else { args.how.request(output)? };
+    talk(Some(&session), None, &args.how, request, app, output)
 }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use forklore::api::{StatsAnswer, UsageByModel};
+use forklore::core::SessionId;
 use forklore::core::header::Usage;
 use forklore::engine::{ModelUsage, Stats, UsageReport, UsageScope};
 
@@ -10,7 +11,7 @@ use crate::app::App;
 use crate::failure::Result;
 use crate::output::{Cell, Column, Output, Page, ShortIds, Table, Tone, bytes, count, grouped};
 use crate::session_ref::SessionRef;
-use crate::supplies;
+use crate::wiring;
 
 /// Lines of the table of sessions that are shown to people.
 const ROWS: usize = 40;
@@ -38,6 +39,13 @@ pub(crate) struct Args {
     /// Read every record for what models cost; always done for a session or a family
     #[arg(long)]
     models: bool,
+}
+
+impl Args {
+    /// The numbers of one session.
+    pub(super) fn of(session: &SessionId) -> Self {
+        Self { session: Some(session.to_string()), family: false, models: false }
+    }
 }
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
@@ -83,7 +91,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
 
 /// What the configuration calls the models, where they are told to people.
 fn names(args: &Args, one: bool, output: &Output) -> HashMap<String, String> {
-    if output.is_json() || !(one || args.models) { HashMap::new() } else { supplies::names() }
+    if output.is_json() || !(one || args.models) { HashMap::new() } else { wiring::names() }
 }
 
 fn show(page: &mut Page, stats: &Stats, inherited: Option<Usage>, spending: Option<&UsageReport>) {

@@ -12,6 +12,9 @@ use crate::output::tree::{Twig, draw};
 use crate::output::{Output, Tone, count};
 use crate::session_ref::SessionRef;
 
+/// The usual number of levels.
+const LEVELS: u8 = 32;
+
 const EXAMPLES: &str = "\
 AGENT says whose records a session holds, and \"told of\" that another branch was brought there; that \
 is looked for where the sessions shown wrote at most 20,000 events.
@@ -29,7 +32,7 @@ pub(crate) struct Args {
     /// The family of this session [default: every family of the folder]
     session: Option<String>,
     /// How many levels
-    #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u8).range(1..=60))]
+    #[arg(long, value_name = "N", default_value_t = LEVELS, value_parser = clap::value_parser!(u8).range(1..=60))]
     depth: u8,
     /// Every level; with --json one session a line, parents first
     #[arg(long, conflicts_with = "depth")]
@@ -37,6 +40,13 @@ pub(crate) struct Args {
     /// Families behind an earlier page: what its answer gave as next
     #[arg(long, value_name = "CURSOR")]
     after: Option<String>,
+}
+
+impl Args {
+    /// The tree of a session's family.
+    pub(super) fn of(session: &SessionId) -> Self {
+        Self { session: Some(session.to_string()), depth: LEVELS, flat: false, after: None }
+    }
 }
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use forklore_chat::explore::{Row, State};
+use forklore_host::explore::{Row, State};
 use forklore_sanitize::terminal;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -81,9 +81,9 @@ impl Drop for Tries {
 fn state(row: &Row) -> &'static str {
     match row.state {
         State::Waiting => "waiting",
-        State::Asked => "asked",
+        State::Requested => "asked",
         State::Answering => "answering",
-        State::Judged => "judging",
+        State::Judging => "judging",
         State::Done => "done",
         State::Interrupted => "interrupted",
         State::Failed => "failed",

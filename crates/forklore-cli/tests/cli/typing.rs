@@ -46,7 +46,7 @@ fn last_said(model: &Scripted) -> Vec<String> {
 }
 
 #[test]
-fn what_is_typed_during_an_answer_waits_for_the_next_line() {
+fn an_interruption_puts_lines_back_into_the_prompt() {
     let place = Place::new();
     let model = Scripted::start(&[Answer::Begins("One, two,"), Answer::Says("three.")]);
     let terminal = talking(&place, "quiet", &model, "");
@@ -57,12 +57,48 @@ fn what_is_typed_during_an_answer_waits_for_the_next_line() {
     says(&terminal, "en?");
     types(&terminal, "not yet");
     keys(&terminal, &["C-c"]);
-    let screen = terminal.until("both", |screen| screen.lines().last() == Some("main> not yet"));
+    let screen = terminal.until("prompt", |screen| screen.ends_with("and then?\nnot yet"));
     let (_, since) = screen.split_once("One, two,").unwrap();
+    // Nothing is said before the person has seen how the turn ended.
     let waited = "\ninterrupting ...\ninterrupted; what was said is kept, /continue goes on\n\
-        main> and then?\nthree.\nmain> not yet";
+        main> and then?\nnot yet";
     assert_eq!(since, waited);
-    assert_eq!(last_said(&model), ["count", "and then?"]);
+    keys(&terminal, &["Enter"]);
+    terminal.until("answer", |screen| screen.ends_with("three.\nmain>"));
+    assert_eq!(last_said(&model), ["count", "and then?\nnot yet"]);
+}
+
+#[test]
+fn lines_typed_during_an_answer_that_ends_are_said_after_it() {
+    let place = Place::new();
+    let model = Scripted::start(&[
+        Answer::Calls("all__trigger-long-running-operation", "{\"duration\": 2, \"steps\": 2}"),
+        Answer::Says("one."),
+        Answer::Says("two."),
+    ]);
+    let rules = "[policy]\nallow = [\"all.*\"]\n";
+    let terminal = talking(&place, "after", &model, &format!("{}{rules}", tools(&place)));
+    says(&terminal, "count");
+    terminal.until("call", |screen| screen.contains("→ all__trigger"));
+    says(&terminal, "and then?");
+    terminal.until("both", |screen| screen.ends_with("two.\nmain>"));
+    assert_eq!(last_said(&model).last().unwrap(), "and then?");
+}
+
+#[test]
+fn ctrl_c_over_a_text_keeps_it_in_the_history_and_does_not_leave() {
+    let place = Place::new();
+    let model = Scripted::start(&[Answer::Says("one.")]);
+    let terminal = talking(&place, "typed", &model, "");
+    keys(&terminal, &["C-c"]);
+    terminal.until("way out", |screen| screen.contains("so does Ctrl-C again"));
+    terminal.ready("main>");
+    types(&terminal, "half a line");
+    keys(&terminal, &["C-c"]);
+    terminal.until("note", |screen| screen.ends_with("the up arrow has what you typed\nmain>"));
+    keys(&terminal, &["Up", "Enter"]);
+    terminal.until("answer", |screen| screen.ends_with("one.\nmain>"));
+    assert_eq!(last_said(&model), ["half a line"]);
 }
 
 #[test]

@@ -1,23 +1,23 @@
 //! `chat`: a conversation with an agent, at a terminal or of one turn.
 
 mod piped;
+mod views;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Parser;
 use forklore::core::{ErrorKind, SessionId};
 use forklore_agent::{Prompt, Spent, Status, Turn};
 use forklore_chat::input::Editor;
-use forklore_chat::{Chat, Once, Pattern, Program, Start, Supplies, Waiting};
+use forklore_chat::{Chat, Foreground, HeadlessTurn};
+use forklore_host::{Pattern, PendingAttachment, Start};
 use serde::Serialize;
 
 use crate::app::App;
-use crate::args::Cli;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::session_ref::SessionRef;
-use crate::{exit, supplies};
+use crate::{exit, wiring};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -78,8 +78,8 @@ pub(super) struct How {
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let session = args.session.as_deref().map(SessionRef::parse).transpose()?;
-    let said = args.how.said(output)?;
-    talk(session.as_ref(), args.title.as_deref(), &args.how, said, app, output)
+    let request = args.how.request(output)?;
+    talk(session.as_ref(), args.title.as_deref(), &args.how, request, app, output)
 }
 
 /// Talks in a session, or in a new one.
@@ -87,67 +87,67 @@ pub(super) fn talk(
     session: Option<&SessionRef>,
     title: Option<&str>,
     how: &How,
-    said: Said,
+    request: Request,
     app: &App,
     output: &mut Output,
 ) -> Result<()> {
-    let supplies = supplies::of(app, how.model.as_deref(), output)?.allowing(how.allow.clone());
+    let foreground = wiring::foreground(app, how.model.as_deref(), &how.allow, output)?;
     let session = session.map(|session| app.session(session, output)).transpose()?;
     let start = Start {
         session: session.map(|header| header.id),
         title: title.map(str::to_owned),
         workspace: app.workspace()?,
         model: how.model.clone(),
-        wait: match how.wait {
+        lease_wait: match how.wait {
             None => Duration::ZERO,
             Some(None) => Duration::MAX,
             Some(Some(seconds)) => Duration::from_secs(seconds),
         },
     };
     exit::leave_interrupts();
-    let done = supplies.start_tools().map_err(Failure::from).and_then(|problems| {
+    let done = foreground.start_tools().map_err(Failure::from).and_then(|problems| {
         for problem in problems {
             output.remark(&problem);
         }
-        match said {
-            Said::Prompt(prompt) => with_files(&prompt, how, &supplies, output)
-                .and_then(|prompt| once(&supplies, &start, Some(prompt), output)),
-            Said::GoOn => once(&supplies, &start, None, output),
-            Said::AtTerminal => at_terminal(&supplies, start, how, app, output),
+        match request {
+            Request::Prompt(prompt) => with_files(&prompt, how, &foreground, output)
+                .and_then(|prompt| headless(&foreground, &start, Some(prompt), output)),
+            Request::ContinueTurn => headless(&foreground, &start, None, output),
+            Request::Conversation => at_terminal(&foreground, start, how, app, output),
         }
     });
-    supplies.end();
+    foreground.close();
     done
 }
 
-/// What is said.
-pub(super) enum Said {
-    /// This, in one turn.
+/// What the caller asks for.
+pub(super) enum Request {
+    /// One turn with this prompt.
     Prompt(String),
-    /// Nothing: one turn goes on.
-    GoOn,
-    /// Whatever the person types.
-    AtTerminal,
+    /// The rest of a turn that was interrupted or broken off.
+    ContinueTurn,
+    /// A conversation at the terminal.
+    Conversation,
 }
 
 impl How {
-    /// What is to be said.
-    pub(super) fn said(&self, output: &mut Output) -> Result<Said> {
+    /// What the options and standard input ask for.
+    pub(super) fn request(&self, output: &mut Output) -> Result<Request> {
         let piped = piped::text(output)?;
         if piped.is_some() || self.prompt.is_some() {
             let prompt = self.prompt.as_deref().unwrap_or_default();
             let text = piped::behind(prompt, piped.as_deref().unwrap_or_default());
-            return Ok(Said::Prompt(said(&text)?));
+            return Ok(Request::Prompt(not_empty(&text)?));
         }
         if output.is_json() || !output.is_terminal() {
             let message = "a conversation needs a terminal; for one turn without, say -p TEXT";
             return Err(Failure::invalid(message));
         }
-        Ok(Said::AtTerminal)
+        Ok(Request::Conversation)
     }
 }
 
-fn said(text: &str) -> Result<String> {
+fn not_empty(text: &str) -> Result<String> {
     match text.trim() {
         "" => Err(Failure::invalid("there is nothing to say; say -p TEXT, or pipe a text in")),
         text => Ok(text.to_owned()),
@@ -169,21 +169,28 @@ struct Answer<'a> {
 }
 
 /// A prompt with the files that go along.
-fn with_files(text: &str, how: &How, supplies: &Supplies, output: &mut Output) -> Result<Prompt> {
+fn with_files(
+    text: &str,
+    how: &How,
+    foreground: &Foreground,
+    output: &mut Output,
+) -> Result<Prompt> {
     let mut prompt = Prompt::from(text);
-    let takes = supplies.takes(how.model.as_deref())?;
+    let host = foreground.host();
+    let takes = host.takes(how.model.as_deref())?;
     for path in &how.attach {
-        let file = Waiting::keep(supplies.kernel().engine(), path)?;
+        let file = PendingAttachment::store(host.engine(), path)?;
         if let Some(problem) = file.problem(&takes) {
             output.remark(&problem);
         }
-        prompt = file.along(prompt);
+        prompt = file.add_to(prompt);
     }
     Ok(prompt)
 }
 
-fn once(
-    supplies: &Supplies,
+/// Runs one turn without a terminal and prints its answer.
+fn headless(
+    foreground: &Foreground,
     start: &Start,
     prompt: Option<Prompt>,
     output: &mut Output,
@@ -191,25 +198,25 @@ fn once(
     let json = output.is_json();
     let mut written = Ok(());
     let mut screen = output.is_terminal().then(|| output.screen());
-    let done = supplies.once(start, prompt, &mut |told| {
+    let done = foreground.run_turn(start, prompt, &mut |notification| {
         if json {
-            let line = output.record(told, |_| {}).and_then(|()| output.flush());
+            let line = output.record(notification, |_| {}).and_then(|()| output.flush());
             if written.is_ok() {
                 written = line;
             }
         } else if let Some(screen) = &mut screen {
-            screen.told(told);
+            screen.notification(notification);
         }
     });
     if let Some(screen) = &mut screen {
         screen.end_answer();
     }
-    let Once { turn, stopped } = done?;
+    let HeadlessTurn { turn, stopped } = done?;
     if json || screen.is_none() {
         written = written.and_then(|()| answer(&turn, output));
     }
     if let Some(stop) = stopped {
-        // Who stopped it knows the code, also where nothing can be written any more.
+        // The exit code counts even if the output is closed.
         output.hint(&format!("{} --continue", resume_command(&turn)), "go on with it");
         return Err(Failure::Stopped(stop));
     }
@@ -245,48 +252,22 @@ fn resume_command(turn: &Turn) -> String {
 }
 
 fn at_terminal(
-    supplies: &Supplies,
+    foreground: &Foreground,
     start: Start,
     how: &How,
     app: &App,
     output: &mut Output,
 ) -> Result<()> {
     let failed = |source| Failure::File { doing: "using the terminal".to_owned(), source };
-    let remembered = supplies::remembered_lines()?;
-    let mut editor = Editor::new(Some(remembered), supplies).map_err(failed)?;
+    let history = wiring::history_file()?;
+    let mut editor = Editor::new(Some(history), foreground).map_err(failed)?;
     output.flush()?;
     output.converse();
     let screen = output.screen();
-    let mut verbs = Verbs { app, output };
-    let mut chat = Chat::open_at(start, supplies, &mut verbs, &mut editor, screen)?;
+    let mut views = views::Program { app, output };
+    let mut chat = Chat::open(start, foreground, &mut views, &mut editor, screen)?;
     for path in &how.attach {
         chat.attach(path)?;
     }
-    chat.talk().map_or(Ok(()), |stop| Err(Failure::Stopped(stop)))
-}
-
-/// The verbs of this program, for a conversation.
-struct Verbs<'a> {
-    app: &'a App,
-    output: &'a mut Output,
-}
-
-impl Program for Verbs<'_> {
-    fn verb(&mut self, words: &[&str]) {
-        self.output.measure();
-        let line = ["forklore"].iter().chain(words);
-        let done = match Cli::try_parse_from(line) {
-            Ok(cli) => super::run(cli.command, self.app, self.output),
-            Err(error) => Err(crate::args::usage_of(&error, words.first().copied())),
-        };
-        if let Err(failure) = done.and_then(|()| self.output.flush()) {
-            // A screen that is gone ends the conversation at its next line.
-            let _ = self.output.failure(&failure);
-        }
-        let _ = self.output.flush();
-    }
-
-    fn forms(&self) -> Vec<String> {
-        super::export::FORMS.iter().map(|form| (*form).to_owned()).collect()
-    }
+    chat.run().map_or(Ok(()), |stop| Err(Failure::Stopped(stop)))
 }

@@ -8,7 +8,7 @@ use forklore_agent::Equipment;
 use forklore_agent::approve::Nobody;
 use forklore_agent::model::{Model as _, ModelName, Request};
 use forklore_agent::tool::NoTools;
-use forklore_chat::Supplies;
+use forklore_chat::Foreground;
 use forklore_llm::{HttpModel, SharedBytes, estimate_tokens};
 use serde::Serialize;
 
@@ -16,19 +16,19 @@ use super::Args;
 use crate::app::App;
 use crate::failure::{Failure, Result};
 use crate::output::{Output, count};
-use crate::{exit, supplies};
+use crate::{exit, wiring};
 
-/// So many letters and digits without a space are no text.
+/// A longer run of letters and digits without a space is no text.
 const LONG: usize = 500;
-/// So many of them are shown.
+/// How many of its characters are shown.
 const SHOWN: usize = 40;
 
-/// What would be sent.
+/// The request.
 #[derive(Serialize)]
 struct Answer {
     model: ModelName,
     messages: usize,
-    /// How many tools the model is told of.
+    /// The number of tools in it.
     tools: usize,
     bytes: usize,
     tokens: Tokens,
@@ -37,15 +37,15 @@ struct Answer {
     body: Data,
 }
 
-/// How many tokens something is.
+/// A number of tokens.
 #[derive(Serialize)]
 struct Tokens {
     count: u64,
-    /// Whether nobody counted them.
+    /// Whether it is an estimate.
     estimated: bool,
 }
 
-/// What the request of a fork has in common with its parent's.
+/// The bytes that the request of a fork shares with its parent's.
 #[derive(Serialize)]
 struct Shared {
     cut: Cut,
@@ -57,22 +57,24 @@ struct Shared {
 pub(super) fn run(args: &Args, header: &Header, app: &App, output: &mut Output) -> Result<()> {
     let at = args.fork.as_deref().map(str::parse::<Selector>).transpose();
     let at = at.map_err(|error| Failure::invalid(error.to_string()))?;
-    let supplies = supplies::of(app, args.model.as_deref(), output)?;
-    let (name, config) = supplies.configured().model(args.model.as_deref()).map_err(chat)?;
-    let model = HttpModel::new(config.clone()).map_err(|error| not_asked(&error))?;
-    let mut equipment = supplies.equipment(name, Arc::new(Nobody))?;
+    let foreground = wiring::foreground(app, args.model.as_deref(), &[], output)?;
+    let host = foreground.host();
+    let configured = host.configured().model(args.model.as_deref());
+    let (name, config) = configured.map_err(forklore_host::Error::from)?;
+    let model = HttpModel::new(config.clone()).map_err(|error| not_sent(&error))?;
+    let mut equipment = host.equipment(name, Arc::new(Nobody))?;
     if args.no_tools {
         equipment.tools = Arc::new(NoTools);
         equipment.delegation = None;
     } else {
-        ask_for_tools(&supplies, output)?;
+        list_tools(&foreground, output)?;
     }
-    let answer = Asked { args, app, model, equipment }.answer(header, at.as_ref())?;
+    let answer = Preview { args, app, model, equipment }.answer(header, at.as_ref())?;
     output.answer(&answer, |page| {
         page.fact("model", format!("{} {}", answer.model.provider, answer.model.model));
-        page.fact("request", told(answer.bytes, answer.messages, &answer.tokens));
+        page.fact("request", size(answer.bytes, answer.messages, &answer.tokens));
         if let Some(fork) = &answer.fork {
-            page.fact("shared", told(fork.bytes, fork.messages, &fork.tokens));
+            page.fact("shared", size(fork.bytes, fork.messages, &fork.tokens));
         }
         let tools = if args.no_tools { "left out".to_owned() } else { answer.tools.to_string() };
         page.fact("tools", tools);
@@ -81,11 +83,11 @@ pub(super) fn run(args: &Args, header: &Header, app: &App, output: &mut Output) 
     })
 }
 
-/// Has the servers name their tools, as before a turn. What they named stays known when they end.
-fn ask_for_tools(supplies: &Supplies, output: &mut Output) -> Result<()> {
+/// Starts the tool servers, as before a turn, so that they list their tools.
+fn list_tools(foreground: &Foreground, output: &mut Output) -> Result<()> {
     exit::leave_interrupts();
-    let started = supplies.start_tools();
-    supplies.end();
+    let started = foreground.start_tools();
+    foreground.close();
     exit::heed_interrupts();
     for problem in started? {
         output.remark(&problem);
@@ -93,35 +95,31 @@ fn ask_for_tools(supplies: &Supplies, output: &mut Output) -> Result<()> {
     Ok(())
 }
 
-fn chat(error: forklore_chat::ConfigError) -> forklore_chat::Error {
-    error.into()
-}
-
-/// What is asked, and of whom.
-struct Asked<'a> {
+/// The model and the tools of the request.
+struct Preview<'a> {
     args: &'a Args,
     app: &'a App,
     model: HttpModel,
     equipment: Equipment,
 }
 
-impl Asked<'_> {
+impl Preview<'_> {
     fn answer(&self, header: &Header, at: Option<&Selector>) -> Result<Answer> {
         let engine = self.app.engine()?;
         let name = self.model.name();
-        let asked = |view| self.equipment.request(engine, view);
-        let own = asked(engine.model_view(&header.id, Some(&name.model))?);
-        let Some(at) = at else { return self.told(&own, None) };
+        let request = |view| self.equipment.request(engine, view);
+        let own = request(engine.model_view(&header.id, Some(&name.model))?);
+        let Some(at) = at else { return self.answer_of(&own, None) };
         let cut = engine.cut(header, at)?;
-        let child = asked(engine.fork_view(header, &cut, Some(&name.model))?);
+        let child = request(engine.fork_view(header, &cut, Some(&name.model))?);
         let bytes = SharedBytes::between(&self.body(&own)?, &self.body(&child)?).shared;
         let first = child.messages.get(..child.shared).unwrap_or_default().to_vec();
         let tokens = self.tokens(&Request { messages: first, ..child.clone() }, bytes)?;
         let fork = Shared { cut, messages: child.shared, bytes, tokens };
-        self.told(&child, Some(fork))
+        self.answer_of(&child, Some(fork))
     }
 
-    fn told(&self, request: &Request, fork: Option<Shared>) -> Result<Answer> {
+    fn answer_of(&self, request: &Request, fork: Option<Shared>) -> Result<Answer> {
         let body = self.body(request)?;
         let text = String::from_utf8_lossy(&body).into_owned();
         Ok(Answer {
@@ -136,13 +134,13 @@ impl Asked<'_> {
     }
 
     fn body(&self, request: &Request) -> Result<Vec<u8>> {
-        self.model.body(request).map_err(|error| not_asked(&error))
+        self.model.body(request).map_err(|error| not_sent(&error))
     }
 
-    /// As the server counts them, where it is to be asked and can.
+    /// The server's count with `--count` where the server counts; else an estimate.
     fn tokens(&self, request: &Request, bytes: usize) -> Result<Tokens> {
         let counted = if self.args.count && !request.messages.is_empty() {
-            self.model.count_blocking(request).map_err(|error| not_asked(&error))?
+            self.model.count_blocking(request).map_err(|error| not_sent(&error))?
         } else {
             None
         };
@@ -151,7 +149,7 @@ impl Asked<'_> {
     }
 }
 
-/// The body for people: of what is no text, such as an image, its beginning and its length.
+/// The body for people. Of data such as an image it has the beginning and the length.
 fn shortened(body: &str) -> String {
     let is_base64 = |c: char| c.is_ascii_alphanumeric() || c == '+' || c == '/';
     let (mut out, mut rest) = (String::new(), body);
@@ -174,7 +172,7 @@ fn shortened(body: &str) -> String {
     out + rest
 }
 
-fn told(bytes: usize, messages: usize, tokens: &Tokens) -> String {
+fn size(bytes: usize, messages: usize, tokens: &Tokens) -> String {
     let how = if tokens.estimated { "estimated" } else { "counted by the server" };
     format!(
         "{}, {}, {} ({how})",
@@ -184,8 +182,8 @@ fn told(bytes: usize, messages: usize, tokens: &Tokens) -> String {
     )
 }
 
-fn not_asked(error: &forklore_agent::model::ModelError) -> Failure {
-    forklore_chat::Error::Model(error.to_string()).into()
+fn not_sent(error: &forklore_agent::model::ModelError) -> Failure {
+    forklore_host::Error::Model(error.to_string()).into()
 }
 
 #[cfg(test)]
@@ -193,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_no_text_is_shortened() {
+    fn only_data_that_is_no_text_is_shortened() {
         let image = "iVBORw0KGgo".to_owned() + &"A+/9".repeat(200);
         let words = "Four words of text. ".repeat(100);
         let body = format!(r#"{{"a":"{image}==","b":"{words}","c":"{image}"}}"#);

@@ -1,0 +1,252 @@
+//! A conversation at a terminal.
+
+mod names;
+mod offers;
+mod turn;
+
+use std::sync::Arc;
+
+use forklore_core::{Header, SessionId};
+use forklore_engine::Engine;
+use forklore_host::{Approvals, Condition, Conversation, PendingApproval, Start};
+use tokio::sync::mpsc;
+
+use crate::command::{COMMANDS, Next, Parsed, count, nearest, parse};
+use crate::input::{Input, Line};
+use crate::screen::{Screen, Tone};
+use crate::signals::Signals;
+use crate::{Error, Foreground, Result, Stop, View, Views};
+
+/// A conversation at a terminal.
+pub struct Chat<'a> {
+    pub(crate) foreground: &'a Foreground,
+    pub(crate) conversation: Conversation,
+    pub(crate) views: &'a mut dyn Views,
+    pub(crate) input: &'a mut dyn Input,
+    pub(crate) screen: Screen,
+    /// The title of a session that was just begun.
+    title: Option<String>,
+    approvals: Arc<Approvals>,
+    questions: mpsc::UnboundedReceiver<PendingApproval>,
+}
+
+impl<'a> Chat<'a> {
+    /// Opens a conversation.
+    ///
+    /// # Errors
+    /// When no model is configured, or the session does not exist.
+    pub fn open(
+        start: Start,
+        foreground: &'a Foreground,
+        views: &'a mut dyn Views,
+        input: &'a mut dyn Input,
+        screen: Screen,
+    ) -> Result<Self> {
+        let (approvals, questions) = Approvals::channel();
+        let title = start.title.clone();
+        let opening = foreground.host().open(start, approvals.clone());
+        let conversation = foreground.block_on(opening)?;
+        Ok(Self { foreground, conversation, views, input, screen, title, approvals, questions })
+    }
+
+    /// Reads and carries out lines until the person leaves, or a signal ends the conversation.
+    /// Returns that signal.
+    pub fn run(&mut self) -> Option<Stop> {
+        self.greet();
+        let stopped = self.lines();
+        self.foreground.block_on(self.conversation.close());
+        if let Ok(header) = self.header() {
+            let resume = format!("forklore resume {}", self.short_id(&header.id));
+            self.screen.words(&[(Tone::Dim, "To go on: "), (Tone::Strong, &resume)]);
+        }
+        stopped
+    }
+
+    fn lines(&mut self) -> Option<Stop> {
+        let mut leaving = false;
+        // A second Ctrl-C can arrive before the terminal is read again.
+        let mut signals: Option<Signals> = None;
+        loop {
+            let prompt = format!("{}> ", self.label());
+            let offers = self.offers();
+            match signals.take().and_then(|mut signals| signals.arrived()) {
+                Some(Stop::Interrupt) => return None,
+                Some(stop) => return Some(stop),
+                None => {}
+            }
+            match self.input.line(&prompt, offers) {
+                Line::Entered(line) => {
+                    leaving = false;
+                    match self.line(&line) {
+                        Ok(Next::Line) => {}
+                        Ok(Next::End) => return None,
+                        Err(error) => self.report(&error),
+                    }
+                }
+                Line::Interrupted { text: true } => {
+                    leaving = false;
+                    self.screen.line(Tone::Dim, "the up arrow has what you typed");
+                }
+                Line::Interrupted { .. } if leaving => return None,
+                Line::Interrupted { .. } => {
+                    leaving = true;
+                    signals = Some(self.foreground.listen());
+                    self.screen.line(Tone::Dim, "Ctrl-D or /quit leaves; so does Ctrl-C again");
+                }
+                Line::End => return None,
+                Line::Stopped(stop) => {
+                    self.screen.leave_line();
+                    return Some(stop);
+                }
+            }
+        }
+    }
+
+    fn line(&mut self, line: &str) -> Result<Next> {
+        match parse(line) {
+            Parsed::Nothing => Ok(Next::Line),
+            Parsed::Prompt(text) => {
+                self.turn(Some(&text))?;
+                Ok(Next::Line)
+            }
+            Parsed::Command(at, rest) => match COMMANDS.get(at) {
+                Some(command) => (command.run)(self, rest),
+                None => Ok(Next::Line),
+            },
+            Parsed::Unknown(name) => {
+                let meant = nearest(name).map(|name| format!("did you mean /{name}? "));
+                let meant = meant.unwrap_or_default();
+                Err(Error::invalid(format!(
+                    "there is no /{name}; {meant}/help shows what there is"
+                )))
+            }
+        }
+    }
+
+    fn greet(&mut self) {
+        let model = self.conversation.model();
+        let described = self.models().into_iter().find(|(name, _)| *name == model);
+        let described = described.map(|(_, described)| described).unwrap_or_default();
+        self.screen.words(&[
+            (Tone::Strong, &model),
+            (Tone::Dim, &format!(" ({described}) answers. /help shows what you can type.")),
+        ]);
+        match self.header() {
+            Ok(header) => self.arrived(&header),
+            Err(_) => {
+                let title = self.title.clone().map(|title| format!(" {title}")).unwrap_or_default();
+                let folder = self.conversation.workspace().as_str();
+                let folder = format!("  a new conversation in {folder}");
+                self.screen.words(&[
+                    (Tone::Good, "On "),
+                    (Tone::Label, "main"),
+                    (Tone::Plain, &title),
+                    (Tone::Dim, &folder),
+                ]);
+            }
+        }
+    }
+
+    /// Shows an error, and what the person can do.
+    pub(crate) fn report(&mut self, error: &Error) {
+        self.screen.end_answer();
+        let message = self.with_names(&error.to_string());
+        let mut lines = message.lines();
+        let first = lines.next().unwrap_or_default().to_owned();
+        self.screen.words(&[(Tone::Bad, "error: "), (Tone::Plain, &first)]);
+        let rest = lines.collect::<Vec<_>>().join("\n");
+        if !rest.is_empty() {
+            self.screen.block(Tone::Plain, &rest, "");
+        }
+    }
+
+    /// The verbs over the store.
+    pub(crate) fn engine(&self) -> &Engine {
+        self.foreground.host().engine()
+    }
+
+    /// The header of the session that the conversation is in.
+    pub(crate) fn header(&self) -> Result<Header> {
+        Ok(self.foreground.block_on(self.conversation.header())?)
+    }
+
+    /// The label of that session.
+    pub(crate) fn label(&self) -> String {
+        self.header().map_or_else(|_| "main".to_owned(), |header| header.label.to_string())
+    }
+
+    /// The session that a word names; see [`Conversation::find`].
+    pub(crate) fn find(&self, word: &str) -> Result<Header> {
+        Ok(self.foreground.block_on(self.conversation.find(word))?)
+    }
+
+    /// Shows a view of the program.
+    pub(crate) fn view(&mut self, view: View) {
+        self.screen.end_answer();
+        self.views.show(view);
+    }
+
+    /// Moves into a stored session and says so.
+    pub(crate) fn switch_to(&mut self, header: &Header) -> Result<()> {
+        self.foreground.block_on(self.conversation.switch(&header.id))?;
+        self.arrived(header);
+        Ok(())
+    }
+
+    /// The configured models, each with a description.
+    pub(crate) fn models(&self) -> Vec<(String, String)> {
+        let models = self.foreground.host().configured().config.models.iter();
+        let described = models.map(|(name, model)| {
+            let at = model.base_url.as_deref().map(|url| format!(" at {url}")).unwrap_or_default();
+            (name.clone(), format!("{} {}{at}", model.provider.as_str(), model.model))
+        });
+        described.collect()
+    }
+
+    /// The model that answers, by its name in the configuration, with its provider's name for it
+    /// where that differs.
+    pub(crate) fn model_named(&self) -> String {
+        let name = self.conversation.model();
+        let configured = self.foreground.host().configured().config.models.get(&name);
+        match configured.filter(|configured| configured.model != name) {
+            Some(configured) => format!("{name} ({})", configured.model),
+            None => name,
+        }
+    }
+
+    /// Says which session the conversation is in now.
+    fn arrived(&mut self, header: &Header) {
+        let title = header.title.clone().map(|title| format!(" {title}")).unwrap_or_default();
+        let messages = count(header.counts.index, "message");
+        let turns = count(header.counts.turns, "turn");
+        let label = header.label.to_string();
+        let size = format!("  {messages} in {turns}; /turns lists them, /replay shows them");
+        self.screen.words(&[
+            (Tone::Good, "On "),
+            (Tone::Label, &label),
+            (Tone::Plain, &title),
+            (Tone::Dim, &size),
+        ]);
+        let condition = self.foreground.block_on(self.conversation.condition(header));
+        if let Some(condition) = condition {
+            let text = match condition {
+                Condition::InUse => {
+                    "another program is in the middle of a turn in it: a fork goes on beside it"
+                }
+                Condition::TurnInterrupted => {
+                    "its last turn was broken off: /continue goes on with it"
+                }
+                Condition::AnswerCutShort => {
+                    "its last answer was cut short: /continue asks for the rest"
+                }
+            };
+            self.screen.line(Tone::Warn, text);
+        }
+        self.show_gauge();
+    }
+
+    /// The id of the session before the last move.
+    pub(crate) fn came_from(&self) -> Option<SessionId> {
+        self.conversation.came_from()
+    }
+}

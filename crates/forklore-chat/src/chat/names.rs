@@ -1,0 +1,54 @@
+//! The names of sessions that people read: a label, or the end of an id.
+
+use forklore_core::SessionId;
+use forklore_engine::Scope;
+
+use super::Chat;
+
+/// Eight hex digits stay unique in stores of a hundred thousand sessions.
+const SHORTEST: usize = 8;
+/// A person chose an id that is not generated, so it is shown whole up to this length.
+const SHOWN_WHOLE: usize = 32;
+
+impl Chat<'_> {
+    /// A session of this family by its label, any other by a short id.
+    pub(crate) fn label_of(&self, id: &SessionId) -> String {
+        let family = self.header().ok().map(|header| header.root_id);
+        match self.engine().show(id) {
+            Ok(header) if Some(&header.root_id) == family.as_ref() => header.label.to_string(),
+            _ => self.short_id(id),
+        }
+    }
+
+    /// The shortest end of the id that names this session alone.
+    pub(crate) fn short_id(&self, id: &SessionId) -> String {
+        let (text, engine) = (id.as_str(), self.engine());
+        let is_generated = text.bytes().rev().take(SHORTEST).all(|byte| byte.is_ascii_hexdigit());
+        if !is_generated && text.len() <= SHOWN_WHOLE {
+            return text.to_owned();
+        }
+        let ends = (SHORTEST..text.len()).filter_map(|len| text.get(text.len() - len..));
+        let names = |end: &&str| {
+            engine.resolve(end, &Scope::default()).is_ok_and(|header| header.id == *id)
+        };
+        ends.into_iter().find(names).unwrap_or(text).to_owned()
+    }
+
+    /// A message in which such names replace the long ids of sessions.
+    pub(crate) fn with_names(&self, message: &str) -> String {
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-';
+        let mut out = String::new();
+        let mut rest = message;
+        while let Some(begin) = rest.find(is_part) {
+            let (before, word) = rest.split_at(begin);
+            let (word, after) = word.split_at(word.find(|c| !is_part(c)).unwrap_or(word.len()));
+            out.push_str(before);
+            match word.parse::<SessionId>() {
+                Ok(id) if word.len() > SHOWN_WHOLE => out.push_str(&self.label_of(&id)),
+                _ => out.push_str(word),
+            }
+            rest = after;
+        }
+        out + rest
+    }
+}

@@ -1,0 +1,49 @@
+//! What completes a line of a conversation.
+
+use forklore_engine::{Engine, ListRequest};
+
+use super::Chat;
+use crate::input::Offers;
+
+/// How many sessions, and how many cuts, complete a line.
+const MOST: usize = 100;
+
+impl Chat<'_> {
+    pub(super) fn offers(&self) -> Offers {
+        let mut offers = Offers {
+            models: self.foreground.host().configured().config.models.keys().cloned().collect(),
+            formats: self.views.formats(),
+            ..Offers::default()
+        };
+        let here = self.header().ok();
+        let request = ListRequest {
+            workspace: Some(self.conversation.workspace().clone()),
+            limit: MOST,
+            ..ListRequest::default()
+        };
+        if let Some(here) = &here {
+            let turns = (1..=here.counts.turns).rev().take(MOST);
+            offers.cuts.extend(turns.map(|turn| format!("turn:{turn}")));
+            let messages = (0..here.counts.index).rev().take(MOST);
+            offers.cuts.extend(messages.map(|message| format!("message:{message}")));
+            offers.cuts.extend(["start".to_owned(), "end".to_owned()]);
+        }
+        let read = move |engine: &Engine| {
+            let mut sessions = Vec::new();
+            if let Some(here) = here
+                && let Ok(family) = engine.branches(&here.id)
+            {
+                let labels = family.branches.iter().take(MOST);
+                sessions.extend(labels.map(|branch| format!("@{}", branch.label)));
+            }
+            if let Ok(listing) = engine.list(&request) {
+                sessions.extend(listing.sessions.iter().map(|header| header.id.to_string()));
+            }
+            Ok(sessions)
+        };
+        let read = self.foreground.host().run(read);
+        // Without an answer of the store nothing is offered.
+        offers.sessions = self.foreground.block_on(read).unwrap_or_default();
+        offers
+    }
+}

@@ -1,0 +1,20 @@
+//! `/continue`: on with a turn that was interrupted or broken off.
+
+use super::{Argument, Command, Next};
+use crate::Result;
+use crate::chat::Chat;
+
+pub(super) const COMMAND: Command = Command {
+    name: "continue",
+    usage: "",
+    help: "go on with a turn that was interrupted or broken off",
+    argument: Argument::Text,
+    options: &[],
+    examples: &[("/continue", "after Ctrl-C, a failure, or a killed process")],
+    run,
+};
+
+fn run(chat: &mut Chat<'_>, _: &str) -> Result<Next> {
+    chat.turn(None)?;
+    Ok(Next::Line)
+}

@@ -1,0 +1,89 @@
+//! The terminal between two lines: it shows nothing of what is typed, which waits for the next line.
+
+use std::io;
+
+use rustix::termios::{
+    InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr,
+};
+
+use super::terminal::show;
+
+/// The setting of a terminal that binds no key.
+const NO_KEY: u8 = if cfg!(target_os = "linux") { 0 } else { 0xff };
+/// Tenths of a second after which a read returns nothing.
+const TIMEOUT: u8 = 1;
+
+/// While it lives, the terminal shows nothing of what is typed and stores it unchanged, also a
+/// pasted text of many lines. Ctrl-C still sends a signal. Dropping it restores the terminal.
+pub(super) struct NoEcho {
+    before: Termios,
+    silent: Termios,
+}
+
+impl NoEcho {
+    /// Begins. None without a terminal.
+    pub(super) fn begin() -> Option<Self> {
+        let before = tcgetattr(io::stdin()).ok()?;
+        let mut silent = before.clone();
+        silent.local_modes.remove(LocalModes::ECHO | LocalModes::ICANON | LocalModes::IEXTEN);
+        // Ctrl-C discards nothing of what was typed.
+        silent.local_modes.insert(LocalModes::ISIG | LocalModes::NOFLSH);
+        silent.input_modes.remove(InputModes::ICRNL | InputModes::IXON);
+        // A program that these keys stop now would leave the terminal silent to the shell. They
+        // wait for the line editor, which restores it.
+        silent.special_codes[SpecialCodeIndex::VSUSP] = NO_KEY;
+        silent.special_codes[SpecialCodeIndex::VQUIT] = NO_KEY;
+        silent.special_codes[SpecialCodeIndex::VMIN] = 0;
+        silent.special_codes[SpecialCodeIndex::VTIME] = 0;
+        set(&silent)?;
+        show("\u{1b}[?2004h");
+        Some(Self { before, silent })
+    }
+
+    /// What was typed and not read yet.
+    pub(super) fn typed(&self) -> Vec<u8> {
+        let mut typed = Vec::new();
+        let mut bytes = [0; 1024];
+        while let Some(read) = rustix::io::read(io::stdin(), &mut bytes).ok().filter(|n| *n > 0) {
+            typed.extend(bytes.iter().take(read));
+        }
+        typed
+    }
+
+    /// Reads key by key, Ctrl-C included, until `take` returns true. False when the terminal is gone
+    /// before.
+    pub(super) fn keys(&self, mut take: impl FnMut(u8) -> bool) -> bool {
+        let mut waits = self.silent.clone();
+        waits.local_modes.remove(LocalModes::ISIG);
+        waits.special_codes[SpecialCodeIndex::VTIME] = TIMEOUT;
+        let done = set(&waits).is_some()
+            && loop {
+                let mut key = [0];
+                match rustix::io::read(io::stdin(), &mut key) {
+                    Ok(0) if tcgetattr(io::stdin()).is_ok() => {}
+                    Err(rustix::io::Errno::INTR) => {}
+                    Ok(0) | Err(_) => break false,
+                    Ok(_) if take(key[0]) => break true,
+                    Ok(_) => {}
+                }
+            };
+        set(&self.silent);
+        done
+    }
+}
+
+impl Drop for NoEcho {
+    fn drop(&mut self) {
+        unmark_pastes();
+        set(&self.before);
+    }
+}
+
+fn set(termios: &Termios) -> Option<()> {
+    tcsetattr(io::stdin(), OptionalActions::Now, termios).ok()
+}
+
+/// Ends the marking of pasted text.
+pub(super) fn unmark_pastes() {
+    show("\u{1b}[?2004l");
+}

@@ -1,0 +1,134 @@
+//! What completes a line: commands, and after a command its arguments.
+
+use crate::command::{Argument, COMMANDS, Command};
+
+/// What a person can name.
+#[derive(Clone, Debug, Default)]
+pub struct Offers {
+    /// Sessions of this folder: labels and ids.
+    pub sessions: Vec<String>,
+    /// Cuts of this session.
+    pub cuts: Vec<String>,
+    /// Configured models.
+    pub models: Vec<String>,
+    /// Agents in whose format a session can be exported.
+    pub formats: Vec<String>,
+}
+
+impl Offers {
+    /// Where the word at the end of `line` begins, and what completes it: each with its text in
+    /// the list.
+    pub(super) fn fitting(&self, line: &str) -> (usize, Vec<(String, String)>) {
+        let start = line.rfind(char::is_whitespace).map_or(0, |at| at + 1);
+        let typed = line.get(start..).unwrap_or_default();
+        if !line.starts_with('/') {
+            return (line.len(), Vec::new());
+        }
+        let fits = |word: &str| {
+            word.starts_with(typed) || word.strip_prefix('@').is_some_and(|l| l.starts_with(typed))
+        };
+        if start == 0 {
+            let commands = COMMANDS.iter().map(|command| {
+                let name = format!("/{}", command.name);
+                let shown = format!("{name:<12} {}", command.help);
+                (name, shown)
+            });
+            return (0, commands.filter(|(name, _)| fits(name)).collect());
+        }
+        let words = self.words(line);
+        let fitting = words.into_iter().filter(|word| fits(word) && is_plain(word));
+        (start, fitting.map(|word| (word.clone(), word)).collect())
+    }
+
+    fn words(&self, line: &str) -> Vec<String> {
+        let Some(command) = command_of(line) else { return Vec::new() };
+        match word_before(line) {
+            Some("--into") => return self.sessions.clone(),
+            Some("--at") => return self.cuts.clone(),
+            Some("--to") => return self.formats.clone(),
+            Some("--models") => return self.models.clone(),
+            _ => {}
+        }
+        let mut words: Vec<String> =
+            command.options.iter().map(|option| (*option).to_owned()).collect();
+        let offered: &[String] = match command.argument {
+            Argument::Session => &self.sessions,
+            Argument::Cut => &self.cuts,
+            Argument::Model => &self.models,
+            Argument::Command => {
+                words.extend(COMMANDS.iter().map(|command| command.name.to_owned()));
+                &[]
+            }
+            Argument::Text | Argument::File => &[],
+        };
+        words.extend_from_slice(offered);
+        words
+    }
+}
+
+/// Whether the word at the end of `line` is the name of a file.
+pub(super) fn is_file(line: &str) -> bool {
+    let Some(command) = command_of(line) else { return false };
+    let word = line.rsplit(char::is_whitespace).next().unwrap_or_default();
+    match word_before(line) {
+        Some("--prompts") => true,
+        Some(before) if before.starts_with("--") => false,
+        _ => command.argument == Argument::File && !word.starts_with('-'),
+    }
+}
+
+/// The command that `line` begins with, once its name has ended.
+fn command_of(line: &str) -> Option<&'static Command> {
+    let (name, _) = line.strip_prefix('/')?.split_once(char::is_whitespace)?;
+    COMMANDS.iter().find(|command| command.name == name)
+}
+
+/// The word before the one at the end of `line`.
+fn word_before(line: &str) -> Option<&str> {
+    let whole = line.ends_with(char::is_whitespace);
+    line.split_whitespace().rev().nth(usize::from(!whole))
+}
+
+/// Stored text becomes part of a line that a person enters, so it has plain letters only.
+fn is_plain(word: &str) -> bool {
+    word.chars().all(|c| c.is_ascii_alphanumeric() || "@-_.:=".contains(c))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fitting(line: &str) -> Vec<String> {
+        let offers = Offers {
+            sessions: vec!["@main".into(), "@plan-b".into(), "@bad\u{202e}".into()],
+            cuts: vec!["turn:1".into(), "turn:2".into(), "end".into()],
+            models: vec!["local".into()],
+            formats: vec!["claude".into()],
+        };
+        offers.fitting(line).1.into_iter().map(|(word, _)| word).collect()
+    }
+
+    #[test]
+    fn commands_and_their_arguments_are_offered() {
+        assert_eq!(fitting("/fo"), ["/fork"]);
+        assert_eq!(fitting("/switch @"), ["@main", "@plan-b"]);
+        assert_eq!(fitting("/switch pl"), ["@plan-b"]);
+        assert_eq!(fitting("/fork t"), ["turn:1", "turn:2"]);
+        assert_eq!(fitting("/fork turn:1 --s"), ["--stay"]);
+        assert_eq!(fitting("/bring @plan-b --into @m"), ["@main"]);
+        assert_eq!(fitting("/model "), ["local"]);
+        assert_eq!(fitting("/export x.jsonl --to c"), ["claude"]);
+        assert_eq!(fitting("/help rew"), ["rewind"]);
+        assert_eq!(fitting("what /fo"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn files_complete_where_a_command_takes_one() {
+        for line in ["/export ", "/export ta", "/explore --prompts wa", "/export --to pi ta"] {
+            assert!(is_file(line), "{line}");
+        }
+        for line in ["/export", "/export --t", "/export x --to ", "/fork x", "/explore wa", "ta"] {
+            assert!(!is_file(line), "{line}");
+        }
+    }
+}

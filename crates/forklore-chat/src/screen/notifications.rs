@@ -1,0 +1,92 @@
+//! The notifications of a turn, as people see them.
+
+use forklore_agent::notify::{Heard, KernelEvent, Notification};
+use forklore_sanitize::terminal;
+use serde_json::Value;
+
+use super::{Screen, Tone};
+
+/// How many lines of a tool's result are shown.
+const RESULT_LINES: usize = 4;
+
+impl Screen {
+    /// Shows a notification, or that some were missed.
+    pub(crate) fn notified(&mut self, received: &Heard) {
+        match received {
+            Heard::Told(notification) => self.notification(notification),
+            Heard::Missed(missed) if missed.ephemeral > 0 => {
+                self.line(Tone::Dim, "... (shown too late; /replay has it whole)");
+            }
+            Heard::Missed(_) => {}
+        }
+    }
+
+    /// Shows a notification, if people are to see it.
+    pub fn notification(&mut self, notification: &Notification) {
+        show(self, notification);
+    }
+
+    /// Shows a call of a tool.
+    pub(crate) fn call(&mut self, name: &str, arguments: &str) {
+        show_call(self, name, arguments);
+    }
+}
+
+fn show(screen: &mut Screen, notification: &Notification) {
+    match &notification.event {
+        KernelEvent::ContentBlockDelta(piece) => screen.answer(&piece.delta),
+        KernelEvent::ThinkingDelta(piece) => screen.thought(&piece.delta),
+        KernelEvent::ContentBlockEnd(_) | KernelEvent::ThinkingFinal(_) => screen.end_answer(),
+        KernelEvent::ToolPre(call) => {
+            show_call(screen, &call.tool_name, &call.tool_input.to_string());
+            screen.wait_part(Some(&format!("{} runs", call.tool_name)));
+        }
+        KernelEvent::ProviderRequest(_) => screen.wait_part(None),
+        KernelEvent::ToolPost(done) => show_result(screen, &done.result, false),
+        KernelEvent::ToolError(done) => show_result(screen, &done.result, true),
+        KernelEvent::ProviderRetry(retry) => {
+            let pause = retry.pause_ms.unwrap_or(0);
+            let line = format!("{}; asked again in {pause} ms", retry.error);
+            screen.line(Tone::Warn, &line);
+        }
+        KernelEvent::HookError(failure) => {
+            let line = format!("the hook {} failed: {}", failure.hook, failure.error);
+            screen.line(Tone::Warn, &line);
+        }
+        KernelEvent::ContextPreCompact(_) => screen.wait_part(Some("compacting the history")),
+        KernelEvent::ContextPostCompact(compacted) => {
+            let (before, after) = (compacted.tokens_before, compacted.tokens_after);
+            let how = format!(" from {before} to about {after} tokens; /inspect shows it");
+            screen.words(&[(Tone::Good, "Compacted"), (Tone::Dim, &how)]);
+            screen.wait_part(None);
+        }
+        KernelEvent::CancelRequested(_) => screen.line(Tone::Dim, "interrupting ..."),
+        _ => {}
+    }
+}
+
+fn show_call(screen: &mut Screen, name: &str, arguments: &str) {
+    let width = screen.width().saturating_sub(name.len() + 3).max(20);
+    let shown = terminal::cell(arguments, width);
+    screen.words(&[(Tone::Tool, "→ "), (Tone::Tool, name), (Tone::Dim, &format!(" {shown}"))]);
+}
+
+fn show_result(screen: &mut Screen, result: &Value, failed: bool) {
+    let text = readable(result);
+    let tone = if failed { Tone::Bad } else { Tone::Dim };
+    screen.excerpt(tone, &text, "  ", RESULT_LINES);
+}
+
+/// A result as text, where it is one or a list of texts; else the JSON.
+fn readable(result: &Value) -> String {
+    let part = |part: &Value| part.get("text").and_then(Value::as_str).map(str::to_owned);
+    match result {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts
+            .iter()
+            .map(|value| part(value).unwrap_or_else(|| value.to_string()))
+            .collect::<Vec<_>>()
+            .join("\n"),
+        other => other.to_string(),
+    }
+}

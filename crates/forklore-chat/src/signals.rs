@@ -1,0 +1,96 @@
+//! The signals that stop a program at a terminal.
+
+use std::task::Poll;
+
+use futures_util::FutureExt;
+use tokio::runtime::Runtime;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// Who stops the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// The person, with Ctrl-C (SIGINT).
+    Interrupt,
+    /// Another program (SIGTERM).
+    Terminate,
+    /// The terminal that is gone (SIGHUP).
+    HangUp,
+}
+
+impl Stop {
+    const ALL: [Self; 3] = [Self::Interrupt, Self::Terminate, Self::HangUp];
+
+    /// The exit code of the program: 128 and the signal's number, as shells have it.
+    #[must_use]
+    pub fn exit_code(self) -> u8 {
+        let number = self.signal().as_raw_value();
+        u8::try_from(number).map_or(u8::MAX, |number| number.saturating_add(128))
+    }
+
+    fn signal(self) -> SignalKind {
+        match self {
+            Self::Interrupt => SignalKind::interrupt(),
+            Self::Terminate => SignalKind::terminate(),
+            Self::HangUp => SignalKind::hangup(),
+        }
+    }
+}
+
+/// The signals that arrive from its creation on. None is missed.
+pub(crate) struct Signals(Vec<(Stop, Signal)>);
+
+impl Signals {
+    /// Listens from now on. A signal that the system does not deliver is left out.
+    pub(crate) fn listen(runtime: &Runtime) -> Self {
+        let _inside = runtime.enter();
+        // Under `nohup` the program outlives its terminal.
+        let wanted = Stop::ALL.iter().filter(|stop| **stop != Stop::HangUp || !outlives_terminal());
+        let listened = wanted.filter_map(|stop| Some((*stop, signal(stop.signal()).ok()?)));
+        Self(listened.collect())
+    }
+
+    /// The next signal that ends a conversation. Ctrl-C does not: it interrupts a turn.
+    pub(crate) async fn end(&mut self) -> Stop {
+        loop {
+            let stop = self.next().await;
+            if stop != Stop::Interrupt {
+                return stop;
+            }
+        }
+    }
+
+    /// A signal that has arrived already.
+    pub(crate) fn arrived(&mut self) -> Option<Stop> {
+        self.next().now_or_never()
+    }
+
+    /// The next signal.
+    pub(crate) async fn next(&mut self) -> Stop {
+        std::future::poll_fn(|context| {
+            let arrived = self.0.iter_mut().find_map(|(stop, signal)| {
+                matches!(signal.poll_recv(context), Poll::Ready(Some(()))).then_some(*stop)
+            });
+            arrived.map_or(Poll::Pending, Poll::Ready)
+        })
+        .await
+    }
+}
+
+/// Whether the program was started to ignore the end of its terminal.
+fn outlives_terminal() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    // The first bit is that of signal 1, SIGHUP.
+    ignored.is_some_and(|mask| mask & 1 == 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exit_codes_are_128_and_the_number_of_the_signal() {
+        assert_eq!(Stop::ALL.map(Stop::exit_code), [130, 143, 129]);
+    }
+}

@@ -1,0 +1,62 @@
+//! The verbs of this program, shown in a conversation.
+
+use forklore_chat::{View, Views};
+use forklore_host::explore::Row;
+
+use crate::app::App;
+use crate::commands::{branches, bring, diff, explore, export, inspect, list, replay, stats, tree};
+use crate::failure::Result;
+use crate::output::Output;
+
+/// This program around a conversation.
+pub(super) struct Program<'a> {
+    pub(super) app: &'a App,
+    pub(super) output: &'a mut Output,
+}
+
+impl Program<'_> {
+    fn run(&mut self, view: View) -> Result<()> {
+        let (app, output) = (self.app, &mut *self.output);
+        match view {
+            View::Branches(session) => branches::run(&branches::Args::of(&session.id), app, output),
+            View::Tree(session) => tree::run(&tree::Args::of(&session.id), app, output),
+            View::Diff(a, b) => diff::run(&diff::Args::between(&a.id, &b.id), app, output),
+            View::Replay(session, cut) => {
+                replay::run(&replay::Args::up_to(&session.id, cut.as_ref()), app, output)
+            }
+            View::Inspect(session) => inspect::run(&inspect::Args::of(&session.id), app, output),
+            View::Stats(session) => stats::run(&stats::Args::of(&session.id), app, output),
+            View::List => list::run(&list::Args::latest(), app, output),
+            View::Export { session, to, file } => {
+                export::run(&export::Args::into_file(&session.id, to, file), app, output)
+            }
+            View::Brought(brought, into) => bring::show(&brought, &into, output),
+            View::Explored(request, explored) => {
+                let at = explore::cut_of(app, &request.session, request.at.as_ref())?;
+                let judged = request.judge.is_some();
+                explore::show(&request.session, &at, &explored.rows, judged, output)
+            }
+        }
+    }
+}
+
+impl Views for Program<'_> {
+    fn show(&mut self, view: View) {
+        self.output.measure();
+        if let Err(failure) = self.run(view).and_then(|()| self.output.flush()) {
+            // A screen that is gone ends the conversation at its next line.
+            let _ = self.output.failure(&failure);
+        }
+        let _ = self.output.flush();
+    }
+
+    fn follow(&mut self, rows: usize) -> Box<dyn FnMut(usize, &Row)> {
+        self.output.measure();
+        let tries = self.output.tries(rows);
+        Box::new(move |at, row| tries.show(at, row))
+    }
+
+    fn formats(&self) -> Vec<String> {
+        export::FORMS.iter().map(|form| (*form).to_owned()).collect()
+    }
+}

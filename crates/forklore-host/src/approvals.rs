@@ -1,0 +1,69 @@
+//! Questions about tool calls, for a person who answers them elsewhere.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use forklore_agent::approve::{Answer, Approve, Question};
+use futures_util::future::BoxFuture;
+use tokio::sync::{mpsc, oneshot};
+
+/// What the record says of a call that needed no approval any more.
+const ALLOWED: &str = "allowed until the program ends";
+
+/// A question about a tool call that waits for its answer.
+pub struct PendingApproval {
+    /// The question.
+    pub question: Question,
+    answer: oneshot::Sender<Answer>,
+}
+
+impl PendingApproval {
+    /// Answers the question. A turn that has ended meanwhile ignores the answer.
+    pub fn answer(self, answer: Answer) {
+        let _ = self.answer.send(answer);
+    }
+}
+
+/// Hands questions about tool calls to whoever listens.
+pub struct Approvals {
+    questions: mpsc::UnboundedSender<PendingApproval>,
+    /// The tools that need no approval until the program ends.
+    always: Mutex<HashSet<String>>,
+}
+
+impl Approvals {
+    /// The approvals of a conversation, and the questions that somebody has to answer. When the
+    /// receiver is dropped, every further question is answered with no.
+    #[must_use]
+    pub fn channel() -> (Arc<Self>, mpsc::UnboundedReceiver<PendingApproval>) {
+        let (questions, pending) = mpsc::unbounded_channel();
+        (Arc::new(Self { questions, always: Mutex::default() }), pending)
+    }
+
+    /// Allows further calls of a tool until the program ends. Returns the answer that says so.
+    pub fn always(&self, tool: &str) -> Answer {
+        self.always.lock().unwrap_or_else(PoisonError::into_inner).insert(tool.to_owned());
+        Answer::Granted(Some(ALLOWED.to_owned()))
+    }
+
+    fn is_allowed(&self, tool: &str) -> bool {
+        self.always.lock().unwrap_or_else(PoisonError::into_inner).contains(tool)
+    }
+}
+
+impl Approve for Approvals {
+    fn approve<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Answer> {
+        Box::pin(async move {
+            if question.call.as_ref().is_some_and(|call| self.is_allowed(&call.name)) {
+                return Answer::Granted(Some(ALLOWED.to_owned()));
+            }
+            let nobody = || Answer::Denied(Some("nobody is there to ask".to_owned()));
+            let (answer, answered) = oneshot::channel();
+            let pending = PendingApproval { question: question.clone(), answer };
+            if self.questions.send(pending).is_err() {
+                return nobody();
+            }
+            answered.await.unwrap_or_else(|_| nobody())
+        })
+    }
+}

@@ -1,0 +1,89 @@
+//! Files that go along with the next prompt.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+use forklore_agent::Prompt;
+use forklore_agent::media::{Takes, media_type};
+use forklore_core::limits::{ATTACHMENT_BYTES, ATTACHMENT_NAME_BYTES};
+use forklore_engine::{Engine, Held};
+
+use crate::{Error, Result};
+
+/// How much of a file decides what it is.
+const HEAD: u64 = 1 << 20;
+
+/// A file that is stored and goes along with the next prompt.
+#[derive(Clone, Debug)]
+pub struct PendingAttachment {
+    pin: Arc<Held>,
+    /// Its name, without its folder.
+    pub name: String,
+    /// Its media type, by its bytes.
+    pub media_type: String,
+}
+
+impl PendingAttachment {
+    /// Stores a file. Its bytes decide the media type; of a text, its name decides which.
+    ///
+    /// # Errors
+    /// When the path names no file, the file cannot be read or is too large, or the store takes no
+    /// attachments.
+    pub fn store(engine: &Engine, path: &Path) -> Result<Self> {
+        let shown = path.display();
+        let failed = |source| Error::Io { doing: format!("reading {shown}"), source };
+        let found = std::fs::metadata(path).map_err(failed)?;
+        // Opening a pipe can wait forever.
+        if !found.is_file() {
+            let what = if found.is_dir() { "a folder" } else { "no file" };
+            return Err(Error::invalid(format!("{shown} is {what}; attach a file")));
+        }
+        if found.len() > ATTACHMENT_BYTES {
+            let is = found.len();
+            let message =
+                format!("{shown} has {is} bytes; an attachment has at most {ATTACHMENT_BYTES}");
+            return Err(Error::invalid(message));
+        }
+        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+        if name.len() > ATTACHMENT_NAME_BYTES {
+            let is = name.len();
+            let message = format!(
+                "the name of {shown} has {is} bytes; an attachment's has at most {ATTACHMENT_NAME_BYTES}"
+            );
+            return Err(Error::invalid(message));
+        }
+        let mut file = File::open(path).map_err(failed)?;
+        let mut head = Vec::new();
+        file.by_ref().take(HEAD).read_to_end(&mut head).map_err(failed)?;
+        let by_name = mime_guess::from_path(path).first_raw();
+        let media_type = media_type(&head, by_name);
+        let pin = engine.keep_attachment(&mut head.chain(file), ATTACHMENT_BYTES)?;
+        Ok(Self { pin: Arc::new(pin), name, media_type })
+    }
+
+    /// The prompt with this file.
+    #[must_use]
+    pub fn add_to(&self, prompt: Prompt) -> Prompt {
+        prompt.attach(self.pin.clone(), &self.media_type, Some(&self.name))
+    }
+
+    /// The size of the file in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.pin.bytes
+    }
+
+    /// Why a model does not get the file, for people. None when it does.
+    #[must_use]
+    pub fn problem(&self, takes: &Takes) -> Option<String> {
+        if takes.takes(&self.media_type, self.bytes()) {
+            return None;
+        }
+        let Self { name, media_type, .. } = self;
+        Some(format!(
+            "the model is told of {name} ({media_type}) and does not get it: it takes no such files, or none so large"
+        ))
+    }
+}

@@ -1,0 +1,84 @@
+//! Errors of a configuration.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use forklore_core::ErrorKind;
+
+use crate::text_file::Unread;
+
+/// What a first configuration looks like.
+const EXAMPLE: &str = r#"
+    default_model = "local"
+
+    [models.local]            # a server on this machine: llama.cpp, vLLM, LM Studio
+    provider = "openai"       # the form it speaks
+    base_url = "http://127.0.0.1:8080/v1"
+    model = "default"
+
+    [models.claude]           # the key is read from ANTHROPIC_API_KEY
+    provider = "anthropic"
+    model = "claude-sonnet-4-5"
+"#;
+
+/// An error of a configuration. It repeats no value, because one may be a misplaced key.
+#[derive(Debug, thiserror::Error)]
+#[error("{}{}: {wrong}", path.display(), at(*line))]
+pub struct ConfigError {
+    /// The file.
+    pub path: PathBuf,
+    /// The line, if it is about one.
+    pub line: Option<usize>,
+    /// What is wrong, and what to do.
+    pub wrong: String,
+    /// The kind that scripts see (semantics, section 16).
+    pub kind: ErrorKind,
+    /// The cause.
+    #[source]
+    pub source: Option<io::Error>,
+    /// Whether no model is configured.
+    pub no_model: bool,
+}
+
+fn at(line: Option<usize>) -> String {
+    line.map(|line| format!(", line {line}")).unwrap_or_default()
+}
+
+impl ConfigError {
+    pub(crate) fn new(path: &Path, wrong: String) -> Self {
+        let (path, kind) = (path.to_owned(), ErrorKind::InvalidArgs);
+        Self { path, line: None, wrong, kind, source: None, no_model: false }
+    }
+
+    /// Another user could change the file.
+    pub(super) fn denied(path: &Path, wrong: String) -> Self {
+        Self { kind: ErrorKind::PermissionDenied, ..Self::new(path, wrong) }
+    }
+
+    pub(super) fn io(path: &Path, source: io::Error) -> Self {
+        let wrong = source.to_string();
+        let kind = match source.kind() {
+            io::ErrorKind::PermissionDenied => ErrorKind::PermissionDenied,
+            _ => ErrorKind::Internal,
+        };
+        Self { kind, source: Some(source), ..Self::new(path, wrong) }
+    }
+
+    pub(super) fn unread(path: &Path, unread: Unread) -> Self {
+        match unread {
+            Unread::Io(source) => Self::io(path, source),
+            unread => Self::new(path, unread.to_string()),
+        }
+    }
+
+    pub(super) fn no_model(path: &Path) -> Self {
+        let wrong = format!("no model is configured. Write lines like these into it:\n{EXAMPLE}");
+        Self { no_model: true, ..Self::new(path, wrong) }
+    }
+
+    /// The lines of a first configuration, at the end of the message, if no model is configured.
+    #[must_use]
+    pub fn example(&self) -> Option<&'static str> {
+        self.no_model.then_some(EXAMPLE)
+    }
+}

@@ -1,0 +1,59 @@
+//! Reading the file, strictly.
+
+use std::io;
+use std::path::Path;
+
+use super::trust::Trust;
+use super::{Config, ConfigError};
+use crate::text_file;
+
+/// The text of the file, if there is one.
+pub(super) fn text(path: &Path, trust: &Trust) -> Result<Option<String>, ConfigError> {
+    match path.metadata() {
+        Ok(_) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(ConfigError::io(path, error)),
+    }
+    trust.check(path)?;
+    text_file::read(path).map(Some).map_err(|unread| ConfigError::unread(path, unread))
+}
+
+/// Reads the text of the file.
+pub(super) fn config(path: &Path, text: &str) -> Result<Config, ConfigError> {
+    let config: Config = toml::from_str(text).map_err(|error| {
+        let line = error.span().map(|span| line_of(text, span.start));
+        ConfigError { line, ..ConfigError::new(path, without_values(error.message())) }
+    })?;
+    if let Some(name) = &config.default_model
+        && !config.models.contains_key(name)
+    {
+        let line = text.lines().position(|line| line.trim_start().starts_with("default_model"));
+        let wrong = format!("there is no [models.{name}], which is to be the default_model");
+        return Err(ConfigError { line: line.map(|at| at + 1), ..ConfigError::new(path, wrong) });
+    }
+    Ok(config)
+}
+
+/// The number of the line of a byte.
+fn line_of(text: &str, byte: usize) -> usize {
+    text.bytes().take(byte).filter(|byte| *byte == b'\n').count() + 1
+}
+
+/// The parser's message without the values that it repeats.
+fn without_values(message: &str) -> String {
+    let message = message.lines().next().unwrap_or_default();
+    let (before, after) = match message.strip_prefix("unknown field ") {
+        // The name of a field is no secret, and the user has to find it.
+        Some(_) => (message.to_owned(), ""),
+        None => match (message.split_once('"'), message.rsplit_once('"')) {
+            (Some((before, _)), Some((_, after))) => (format!("{before}..."), after),
+            _ => (message.to_owned(), ""),
+        },
+    };
+    let hint = if message.contains("`api_key`") || message.contains("`key`") {
+        "; a key never stands in the file: name its variable with key_env"
+    } else {
+        ""
+    };
+    format!("{before}{after}{hint}")
+}

@@ -1,0 +1,133 @@
+//! Whether only the user can change the configuration, which names programs that are started.
+//!
+//! Like sshd with `~/.ssh`: the file and each folder on the way to it belong to the user or to root,
+//! and nobody else may write to them. Links are followed step by step, because whoever can replace
+//! one can replace the file. What lies above the home folder is the system's affair.
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::fs::Metadata;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Component, Path, PathBuf};
+
+use forklore_sanitize::shell::quoted;
+
+use super::ConfigError;
+
+const WRITABLE_BY_OTHERS: u32 = 0o022;
+const STICKY: u32 = 0o1000;
+/// More links than that run in a circle.
+const LINKS: usize = 40;
+
+/// The user whose files are trusted, and their home folder.
+pub(super) struct Trust {
+    user: u32,
+    home: Option<PathBuf>,
+}
+
+impl Trust {
+    /// Of the user who runs the program.
+    pub(super) fn of_this_user() -> Self {
+        let home = std::env::home_dir().and_then(|home| home.canonicalize().ok());
+        Self::new(rustix::process::geteuid().as_raw(), home)
+    }
+
+    pub(super) fn new(user: u32, home: Option<PathBuf>) -> Self {
+        Self { user, home }
+    }
+
+    /// Looks at a file and at every folder through which it is reached.
+    ///
+    /// # Errors
+    /// When another user can change one of them, or there is no such file.
+    pub(super) fn check(&self, path: &Path) -> Result<(), ConfigError> {
+        let absolute = std::path::absolute(path).map_err(|error| ConfigError::io(path, error))?;
+        let mut ahead: VecDeque<OsString> = VecDeque::new();
+        let mut here = PathBuf::new();
+        let mut links = 0;
+        put_before(&mut ahead, &absolute);
+        while let Some(step) = ahead.pop_front() {
+            if step == ".." {
+                here.pop();
+                continue;
+            }
+            if here.as_os_str().is_empty() {
+                here.push(step);
+                continue;
+            }
+            self.check_folder(path, &here)?;
+            let next = here.join(&step);
+            let found = next.symlink_metadata().map_err(|error| ConfigError::io(path, error))?;
+            if found.is_symlink() {
+                links += 1;
+                if links > LINKS {
+                    let circle = io::Error::other("its links run in a circle");
+                    return Err(ConfigError::io(path, circle));
+                }
+                self.check_owner(path, &next, &found)?;
+                let target = next.read_link().map_err(|error| ConfigError::io(path, error))?;
+                if target.is_absolute() {
+                    here = PathBuf::new();
+                }
+                put_before(&mut ahead, &target);
+                continue;
+            }
+            if !found.is_dir() {
+                self.check_owner(path, &next, &found)?;
+                return refuse_writable(path, &next, &found, 0);
+            }
+            here = next;
+        }
+        Ok(())
+    }
+
+    fn check_folder(&self, path: &Path, folder: &Path) -> Result<(), ConfigError> {
+        let above_home = |home: &PathBuf| home != folder && home.starts_with(folder);
+        if self.home.as_ref().is_some_and(above_home) {
+            return Ok(());
+        }
+        let found = folder.metadata().map_err(|error| ConfigError::io(path, error))?;
+        self.check_owner(path, folder, &found)?;
+        // In such a folder only its owner can replace what is another's.
+        refuse_writable(path, folder, &found, STICKY)
+    }
+
+    fn check_owner(&self, path: &Path, at: &Path, found: &Metadata) -> Result<(), ConfigError> {
+        if found.uid() == self.user || found.uid() == 0 {
+            return Ok(());
+        }
+        let wrong = if at == path {
+            "it belongs to another user".to_owned()
+        } else {
+            format!("{} leads to it and belongs to another user", at.display())
+        };
+        Err(ConfigError::denied(path, wrong))
+    }
+}
+
+fn refuse_writable(
+    path: &Path,
+    at: &Path,
+    found: &Metadata,
+    unless: u32,
+) -> Result<(), ConfigError> {
+    if found.mode() & WRITABLE_BY_OTHERS == 0 || found.mode() & unless != 0 {
+        return Ok(());
+    }
+    let what =
+        if at == path { "it".to_owned() } else { format!("{}, which leads to it", at.display()) };
+    let word = quoted(&at.to_string_lossy());
+    let wrong = format!("others may write to {what}; take that from them: chmod go-w {word}");
+    Err(ConfigError::denied(path, wrong))
+}
+
+/// The parts of a path, to be gone through before what is still ahead.
+fn put_before(ahead: &mut VecDeque<OsString>, path: &Path) {
+    for part in path.components().rev() {
+        match part {
+            Component::CurDir => {}
+            part => ahead.push_front(part.as_os_str().to_owned()),
+        }
+    }
+}

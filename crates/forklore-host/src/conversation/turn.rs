@@ -1,0 +1,49 @@
+//! Turns of a conversation.
+
+use forklore_agent::{Equipment, Prompt, Turn};
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+use super::Conversation;
+use crate::interrupt::interruptible;
+use crate::{PendingAttachment, Result};
+
+impl Conversation {
+    /// Says something, with the files that wait for it, and returns the turn that answers.
+    ///
+    /// Cancelling `cancel` interrupts the turn, which then ends with what it has. The files go
+    /// along once: when the prompt was not stored, they wait for the next one.
+    ///
+    /// # Errors
+    /// As [`AgentSession::execute`](forklore_agent::AgentSession::execute).
+    pub async fn say(&self, text: &str, cancel: &CancellationToken) -> Result<Turn> {
+        let add = |prompt, file: &PendingAttachment| file.add_to(prompt);
+        let prompt = self.attachments().iter().fold(Prompt::from(text), add);
+        let (session, before) = (self.session(), self.turns().await);
+        let done = interruptible(&session, cancel, session.execute(prompt)).await;
+        if self.turns().await > before {
+            self.drop_attachments();
+        }
+        Ok(done?)
+    }
+
+    /// Continues a turn that was interrupted or broken off.
+    ///
+    /// # Errors
+    /// As [`AgentSession::resume`](forklore_agent::AgentSession::resume).
+    pub async fn continue_turn(&self, cancel: &CancellationToken) -> Result<Turn> {
+        let session = self.session();
+        Ok(interruptible(&session, cancel, session.resume()).await?)
+    }
+
+    /// Sets how long turns wait for a session in which another program runs one. None waits as
+    /// long as the conversation was opened with.
+    pub fn wait_for_lease(&self, wait: Option<Duration>) {
+        let wait = wait.unwrap_or(self.lease_wait);
+        self.session().equip(|equipment: &mut Equipment| equipment.settings.lease_wait = wait);
+    }
+
+    async fn turns(&self) -> u64 {
+        self.header().await.map_or(0, |header| header.counts.turns)
+    }
+}

@@ -1,0 +1,128 @@
+//! Work in a session between turns: summaries, compaction, sub-agents.
+
+use std::ops::Range;
+
+use forklore_agent::{Compacted, Delegate, Delegated};
+use forklore_core::Header;
+use forklore_engine::{Bring, Brought, Fork, Forked, Summarize};
+use tokio_util::sync::CancellationToken;
+
+use super::Conversation;
+use crate::interrupt::interruptible;
+use crate::{Error, Result};
+
+/// Who writes a summary.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SummarizeBy {
+    /// The engine, without a model.
+    #[default]
+    Deterministic,
+    /// The model that answers.
+    Model,
+}
+
+/// A fork with a summary after its history.
+#[derive(Debug)]
+pub struct SummarizedFork {
+    /// The fork that the conversation moved into.
+    pub forked: Forked,
+    /// The summary by the model, or why the model wrote none.
+    pub summary: Option<Summarize>,
+}
+
+impl Conversation {
+    /// Sums the session up and moves into a fork with the summary after its history.
+    ///
+    /// # Errors
+    /// `interrupted` when `cancel` is cancelled meanwhile: nothing is forked then.
+    pub async fn summarize(
+        &self,
+        by: SummarizeBy,
+        cancel: &CancellationToken,
+    ) -> Result<SummarizedFork> {
+        let request = Fork::of(self.header().await?.id);
+        match by {
+            SummarizeBy::Deterministic => {
+                let summarize = Some(Summarize::Deterministic);
+                let forked = self.branch(Fork { summarize, ..request }, false).await?;
+                Ok(SummarizedFork { forked, summary: None })
+            }
+            SummarizeBy::Model if cancel.is_cancelled() => Err(Error::Interrupted),
+            SummarizeBy::Model => {
+                let session = self.session();
+                let forking = session.fork_with_summary(request);
+                let (branched, summary) = interruptible(&session, cancel, forking).await?;
+                self.move_to(branched.child).await;
+                Ok(SummarizedFork { forked: branched.forked, summary })
+            }
+        }
+    }
+
+    /// Brings what `branch` came to into `into`: one summary with the branch's last answer.
+    ///
+    /// # Errors
+    /// As [`Engine::bring`](forklore_engine::Engine::bring); `interrupted` when `cancel` is
+    /// cancelled meanwhile: nothing is written then.
+    pub async fn bring(
+        &self,
+        branch: &Header,
+        into: &Header,
+        by: SummarizeBy,
+        cancel: &CancellationToken,
+    ) -> Result<Brought> {
+        let plain = Bring::new(branch.id.clone(), into.id.clone());
+        let plan = Bring { dry_run: true, ..plain.clone() };
+        let planned = self.host().run(move |engine| engine.bring(&plan)).await?;
+        let request = if planned.existing {
+            plain
+        } else {
+            let part = planned.from_index..planned.to_index;
+            let summarize = match by {
+                SummarizeBy::Deterministic => Summarize::Deterministic,
+                SummarizeBy::Model => self.summarize_branch(branch, part.clone(), cancel).await?,
+            };
+            Bring { summarize, part: Some(part), ..plain }
+        };
+        self.host().run(move |engine| engine.bring(&request)).await
+    }
+
+    async fn summarize_branch(
+        &self,
+        branch: &Header,
+        part: Range<u64>,
+        cancel: &CancellationToken,
+    ) -> Result<Summarize> {
+        if cancel.is_cancelled() {
+            return Err(Error::Interrupted);
+        }
+        let here = self.session();
+        let session = if branch.id == here.id() {
+            here
+        } else {
+            self.host().kernel().open(&branch.id, here.equipment()).await?
+        };
+        Ok(interruptible(&session, cancel, session.summarize_part(part)).await?)
+    }
+
+    /// Puts a summary in place of the older turns, for the model; the log keeps them. None when
+    /// there is nothing to compact.
+    ///
+    /// # Errors
+    /// `busy` when another program runs a turn in the session.
+    pub async fn compact(&self, cancel: &CancellationToken) -> Result<Option<Compacted>> {
+        self.header().await?;
+        let session = self.session();
+        Ok(interruptible(&session, cancel, session.compact()).await?)
+    }
+
+    /// Lets a sub-agent do a task. The next turn gets its result.
+    ///
+    /// # Errors
+    /// As [`AgentSession::delegate`](forklore_agent::AgentSession::delegate).
+    pub async fn delegate(&self, task: &str, cancel: &CancellationToken) -> Result<Delegated> {
+        self.header().await?;
+        let session = self.session();
+        let work = session.delegate(Delegate::new(task));
+        Ok(interruptible(&session, cancel, work).await?)
+    }
+}

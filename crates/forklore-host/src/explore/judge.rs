@@ -1,0 +1,187 @@
+//! A program of the user's that scores answers.
+
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, Command};
+use tokio_util::sync::CancellationToken;
+
+use crate::{Error, Result};
+
+/// How much of a judge's output is stored. The rest is read and dropped.
+const OUTPUT: usize = 4 << 10;
+/// How much of that an error repeats.
+const REPEATED: usize = 60;
+
+/// A program that reads an answer and prints a number. Only the user's own command line names it,
+/// and no shell reads its words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Judge {
+    program: String,
+    arguments: Vec<String>,
+    timeout: Duration,
+}
+
+impl Judge {
+    /// The usual time limit for one answer.
+    pub const TIMEOUT: Duration = Duration::from_secs(120);
+
+    /// The judge of a command line, whose words may be in quotes.
+    ///
+    /// # Errors
+    /// When it names no program.
+    pub fn parse(line: &str) -> Result<Self> {
+        let words = shlex::split(line).unwrap_or_default();
+        let mut words = words.into_iter();
+        let wrong = || Error::invalid("a judge is a command that prints a number");
+        let program = words.next().ok_or_else(wrong)?;
+        Ok(Self { program, arguments: words.collect(), timeout: Self::TIMEOUT })
+    }
+
+    /// The same judge with another time limit for each answer.
+    #[must_use]
+    pub fn within(self, timeout: Duration) -> Self {
+        Self { timeout, ..self }
+    }
+
+    /// Looks for the program, so that no answer is paid for that it could not score.
+    pub(super) fn find(&self) -> Result<()> {
+        let found = if self.program.contains('/') {
+            is_program(Path::new(&self.program))
+        } else {
+            // Without the variable the system decides where to look.
+            let Some(folders) = std::env::var_os("PATH") else { return Ok(()) };
+            std::env::split_paths(&folders)
+                .any(|folder: PathBuf| is_program(&folder.join(&self.program)))
+        };
+        if found {
+            return Ok(());
+        }
+        Err(Error::invalid(format!("there is no program {} to judge the answers", self.program)))
+    }
+
+    /// Scores an answer, or says what is wrong with the judge.
+    pub(super) async fn score(
+        &self,
+        answer: &str,
+        cancel: &CancellationToken,
+    ) -> Result<f64, String> {
+        let seconds = self.timeout.as_secs();
+        tokio::select! {
+            score = self.run(answer) => score,
+            () = tokio::time::sleep(self.timeout) => Err(format!("the judge took over {seconds} s")),
+            () = cancel.cancelled() => Err("the judge was interrupted".to_owned()),
+        }
+    }
+
+    async fn run(&self, answer: &str) -> Result<f64, String> {
+        let failed = |error: io::Error| format!("the judge {}: {error}", self.program);
+        let mut child = Command::new(&self.program)
+            .args(&self.arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(failed)?;
+        let group = Group::of(&child);
+        let (stdin, stdout, stderr) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let write = async {
+            if let Some(mut stdin) = stdin {
+                // A judge need not read all of it, or any.
+                let _ = stdin.write_all(answer.as_bytes()).await;
+            }
+        };
+        let wait = async {
+            let status = child.wait().await;
+            // Processes that it left would keep its output open.
+            drop(group);
+            status
+        };
+        let ((), printed, errors, status) =
+            tokio::join!(write, beginning(stdout), end(stderr), wait);
+        number(&printed, &errors, status.map_err(failed)?)
+    }
+}
+
+fn is_program(path: &Path) -> bool {
+    path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
+
+/// The processes of a judge, in a group of their own: Ctrl-C at a terminal does not reach them.
+/// Dropping it kills them.
+struct Group(Option<Pid>);
+
+impl Group {
+    fn of(child: &Child) -> Self {
+        let id = child.id().and_then(|id| i32::try_from(id).ok());
+        Self(id.and_then(Pid::from_raw))
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        if let Some(group) = self.0 {
+            // A group without a process is gone already.
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+    }
+}
+
+/// Reads all output, so that the program never waits for a reader, and returns its beginning.
+async fn beginning(output: Option<impl AsyncRead + Unpin>) -> Vec<u8> {
+    read(output, |bytes, more| {
+        let left = OUTPUT.saturating_sub(bytes.len());
+        bytes.extend(more.iter().take(left));
+    })
+    .await
+}
+
+/// Reads all output and returns its end, where an error stands.
+async fn end(output: Option<impl AsyncRead + Unpin>) -> Vec<u8> {
+    read(output, |bytes, more| {
+        bytes.extend(more);
+        bytes.drain(..bytes.len().saturating_sub(OUTPUT));
+    })
+    .await
+}
+
+async fn read(
+    output: Option<impl AsyncRead + Unpin>,
+    mut add: impl FnMut(&mut Vec<u8>, &[u8]),
+) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let Some(mut output) = output else { return bytes };
+    let mut buffer = [0; 4096];
+    while let Ok(len @ 1..) = output.read(&mut buffer).await {
+        add(&mut bytes, buffer.get(..len).unwrap_or_default());
+    }
+    bytes
+}
+
+/// The number that was printed.
+fn number(printed: &[u8], errors: &[u8], status: ExitStatus) -> Result<f64, String> {
+    let (printed, errors) = (String::from_utf8_lossy(printed), String::from_utf8_lossy(errors));
+    if !status.success() {
+        let last = errors.lines().rfind(|line| !line.trim().is_empty());
+        let why = last.map(|line| format!(": {}", shortened(line))).unwrap_or_default();
+        return Err(format!("the judge ended with {status}{why}"));
+    }
+    let number = printed.split_whitespace().next().and_then(|word| word.parse::<f64>().ok());
+    number.filter(|number| number.is_finite()).ok_or_else(|| match printed.trim() {
+        "" => "the judge printed nothing".to_owned(),
+        printed => format!("the judge printed no number, but: {}", shortened(printed)),
+    })
+}
+
+fn shortened(text: &str) -> String {
+    let line = text.trim().lines().next().unwrap_or_default();
+    line.chars().take(REPEATED).collect()
+}

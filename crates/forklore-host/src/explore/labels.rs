@@ -1,0 +1,70 @@
+//! The labels of the forks in which continuations run.
+
+use forklore_core::{Header, Label};
+use forklore_engine::Error as EngineError;
+use forklore_store::Error as StoreError;
+
+use super::Explore;
+use crate::{Error, Host, Result};
+
+/// The longest label that leaves space for a number after it.
+const LONGEST: usize = 56;
+
+/// Free labels, one after the other.
+pub(super) struct Labels {
+    prefix: String,
+    number: u64,
+    used: Vec<Label>,
+}
+
+impl Labels {
+    pub(super) async fn of(host: &Host, explore: &Explore) -> Result<Self> {
+        let id = explore.session.id.clone();
+        let branches = host.run(move |engine| engine.branches(&id)).await?.branches;
+        let used = branches.into_iter().map(|branch| branch.label).collect();
+        let prefix = match &explore.label {
+            Some(label) => format!("{label}-"),
+            None => usual(&explore.session),
+        };
+        let labels = Self { prefix, number: 0, used };
+        // A prefix that cannot begin a label is refused before anything is made.
+        labels.numbered(1)?;
+        Ok(labels)
+    }
+
+    /// The next label that no branch had when the exploration began.
+    pub(super) fn next(&mut self) -> Result<Label> {
+        loop {
+            self.number += 1;
+            let label = self.numbered(self.number)?;
+            if !self.used.contains(&label) {
+                return Ok(label);
+            }
+        }
+    }
+
+    fn numbered(&self, number: u64) -> Result<Label> {
+        let label = format!("{}{number}", self.prefix).parse();
+        Ok(label.map_err(|source| EngineError::Name { what: "label", source })?)
+    }
+}
+
+/// What labels begin with where the caller does not say it: the label of the fork that is
+/// continued.
+fn usual(session: &Header) -> String {
+    let label = session.label.as_str();
+    match session.parent_id {
+        Some(_) if label.len() <= LONGEST => format!("{label}."),
+        _ => "try-".to_owned(),
+    }
+}
+
+/// Whether another program took the label meanwhile.
+pub(super) fn is_used(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::Agent(forklore_agent::Error::Engine(EngineError::Store(
+            StoreError::LabelTaken { .. }
+        )))
+    )
+}

@@ -1,0 +1,206 @@
+//! Several continuations of one session at once, compared.
+//!
+//! Each continuation is a fork at the same cut, so their requests begin with the same bytes. The
+//! first one runs alone until its answer begins. Then the provider has the prefix in its cache, and
+//! the others run together.
+
+mod judge;
+mod labels;
+mod make;
+mod run;
+
+use std::time::Duration;
+
+use forklore_agent::{Spent, Status};
+use forklore_core::{Header, Label, Selector, SessionId};
+use serde::Serialize;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+pub use judge::Judge;
+
+use crate::{Error, Host, Result};
+
+/// What to explore.
+#[derive(Clone, Debug)]
+pub struct Explore {
+    /// The session to continue.
+    pub session: Header,
+    /// The cut at which the continuations begin. None is the end.
+    pub at: Option<Selector>,
+    /// The continuations.
+    pub tries: Vec<Try>,
+    /// The program that scores the answers.
+    pub judge: Option<Judge>,
+    /// What the labels of the forks begin with, before a number. None derives it from the session:
+    /// `try-1` from a root, `plan-b.1` from the fork `plan-b`.
+    pub label: Option<String>,
+    /// How many continuations run at once.
+    pub jobs: usize,
+}
+
+/// One continuation to try.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Try {
+    /// The model that answers, by its name in the configuration.
+    pub model: String,
+    /// The prompt.
+    pub prompt: String,
+}
+
+/// The most continuations that [`tries`] makes: providers answer no more at once.
+pub const MOST: usize = 64;
+/// The number of continuations of one prompt and one model.
+const USUAL: usize = 4;
+
+/// Pairs each prompt with each model, over and over up to `n` continuations. None of `n` is one of
+/// each pair, and four of a single one.
+///
+/// # Errors
+/// `invalid_args` when `n` is 0 or more than [`MOST`], or there is no prompt.
+pub fn tries(prompts: &[String], models: &[String], n: Option<usize>) -> Result<Vec<Try>> {
+    let pair =
+        |prompt: &String, model: &String| Try { model: model.clone(), prompt: prompt.clone() };
+    let all: Vec<Try> = prompts
+        .iter()
+        .flat_map(|prompt| models.iter().map(move |model| pair(prompt, model)))
+        .collect();
+    let n = n.unwrap_or(if all.len() > 1 { all.len() } else { USUAL });
+    if n == 0 || n > MOST {
+        return Err(Error::invalid(format!("{n} continuations: between 1 and {MOST} are tried")));
+    }
+    if all.is_empty() {
+        return Err(Error::invalid("there is nothing to say: write it behind the session"));
+    }
+    Ok(all.iter().cycle().take(n).cloned().collect())
+}
+
+/// A continuation, while it runs and when it is done.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Row {
+    /// The fork. None when it could not be made.
+    pub session_id: Option<SessionId>,
+    /// The label of the fork.
+    pub label: Option<Label>,
+    /// The model that answers, by its name in the configuration.
+    pub model: String,
+    /// The prompt.
+    pub prompt: String,
+    /// The answer, as far as it came.
+    pub answer: String,
+    /// How far it is, or how it ended.
+    pub state: State,
+    /// The tokens and the cost.
+    pub usage: Spent,
+    /// How long it took.
+    pub seconds: f64,
+    /// The judge's score.
+    pub score: Option<f64>,
+    /// What went wrong, with the continuation or its judge.
+    pub error: Option<String>,
+}
+
+/// How far a continuation is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// It waits for the first one to warm the cache, or for a free job.
+    #[default]
+    Waiting,
+    /// The request went to the model.
+    #[serde(rename = "asked")]
+    Requested,
+    /// The answer is coming.
+    Answering,
+    /// The judge scores it.
+    #[serde(rename = "judged")]
+    Judging,
+    /// It is whole.
+    Done,
+    /// It was interrupted or cut short. It can be resumed.
+    Interrupted,
+    /// It failed. It can be resumed.
+    Failed,
+}
+
+impl Row {
+    fn new(tried: &Try) -> Self {
+        Self {
+            session_id: None,
+            label: None,
+            model: tried.model.clone(),
+            prompt: tried.prompt.clone(),
+            answer: String::new(),
+            state: State::Waiting,
+            usage: Spent::default(),
+            seconds: 0.0,
+            score: None,
+            error: None,
+        }
+    }
+
+    fn fail(&mut self, error: &Error) {
+        self.state = State::Failed;
+        self.error = Some(error.to_string());
+    }
+}
+
+/// A row that changed: its number and its new state.
+type Changed = (usize, Row);
+
+/// Explores. `changed` gets the number and the new state of each row that changed.
+///
+/// Cancelling `cancel` interrupts what runs. Each fork keeps what it has and can be resumed.
+///
+/// # Errors
+/// When the cut does not exist, a model is not configured or lacks its key, or there is no such
+/// judge. Nothing is forked then.
+pub async fn explore(
+    host: &Host,
+    explore: &Explore,
+    cancel: &CancellationToken,
+    changed: &mut impl FnMut(usize, &Row),
+) -> Result<Vec<Row>> {
+    if let Some(judge) = &explore.judge {
+        judge.find()?;
+    }
+    let mut rows: Vec<Row> = explore.tries.iter().map(Row::new).collect();
+    let branches = make::all(host, explore, &mut rows).await?;
+    for (at, row) in rows.iter().enumerate() {
+        changed(at, row);
+    }
+    let (send, mut changes) = mpsc::unbounded_channel::<Changed>();
+    let running = run::all(branches, explore, rows.clone(), send, cancel.clone());
+    let mut running = std::pin::pin!(running);
+    let mut take = |(at, row): Changed| {
+        changed(at, &row);
+        if let Some(before) = rows.get_mut(at) {
+            *before = row;
+        }
+    };
+    loop {
+        tokio::select! {
+            biased;
+            Some(change) = changes.recv() => take(change),
+            () = &mut running => break,
+        }
+    }
+    while let Ok(change) = changes.try_recv() {
+        take(change);
+    }
+    Ok(rows)
+}
+
+/// How a turn ended, for its row.
+fn state_of(status: &Status) -> (State, Option<String>) {
+    match status {
+        Status::Success => (State::Done, None),
+        Status::Cancelled => (State::Interrupted, None),
+        Status::Incomplete(why) => (State::Interrupted, Some(why.clone())),
+    }
+}
+
+/// A time in seconds, to two decimals.
+fn seconds(time: Duration) -> f64 {
+    (time.as_secs_f64() * 100.0).round() / 100.0
+}

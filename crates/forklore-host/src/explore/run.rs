@@ -1,0 +1,170 @@
+//! The continuations, side by side.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use forklore_agent::notify::{Heard, KernelEvent};
+use forklore_agent::{AgentSession, Turn};
+use futures_util::future::join_all;
+use futures_util::{FutureExt, StreamExt};
+use tokio::sync::{Notify, Semaphore, mpsc};
+use tokio_util::sync::CancellationToken;
+
+use super::{Changed, Explore, Judge, Row, State, seconds, state_of};
+use crate::interrupt::interruptible;
+
+/// How many notifications of one continuation wait to be shown.
+const CAPACITY: usize = 1024;
+
+/// Runs all. The first one runs alone until its answer begins or it ends.
+pub(super) async fn all(
+    branches: Vec<Option<AgentSession>>,
+    explore: &Explore,
+    rows: Vec<Row>,
+    changed: mpsc::UnboundedSender<Changed>,
+    cancel: CancellationToken,
+) {
+    let warm = Arc::new(Notify::new());
+    let jobs = Arc::new(Semaphore::new(explore.jobs.max(1)));
+    let mut first = true;
+    let running = branches.into_iter().zip(rows).enumerate().filter_map(|(at, (branch, row))| {
+        let one = One {
+            at,
+            row,
+            session: branch?,
+            changed: changed.clone(),
+            judge: explore.judge.clone(),
+            cancel: cancel.clone(),
+        };
+        let leads = std::mem::take(&mut first);
+        let (warm, jobs) = (warm.clone(), jobs.clone());
+        Some(async move {
+            // Nobody closes the semaphore.
+            let _job = jobs.acquire().await;
+            if leads {
+                one.run(Some(&warm)).await;
+                // However it ended, the others wait no longer.
+                warm.notify_waiters();
+                warm.notify_one();
+            } else {
+                one.run(None).await;
+            }
+        })
+    });
+    let mut running: Vec<_> = running.collect();
+    if running.is_empty() {
+        return;
+    }
+    let others = running.split_off(1);
+    let mut leader = join_all(running);
+    tokio::select! {
+        biased;
+        () = warm.notified() => {}
+        _ = &mut leader => {
+            join_all(others).await;
+            return;
+        }
+    }
+    futures_util::future::join(leader, join_all(others)).await;
+}
+
+/// One continuation.
+struct One {
+    at: usize,
+    row: Row,
+    session: AgentSession,
+    changed: mpsc::UnboundedSender<Changed>,
+    judge: Option<Judge>,
+    cancel: CancellationToken,
+}
+
+impl One {
+    async fn run(mut self, warm: Option<&Notify>) {
+        let began = Instant::now();
+        self.row.state = State::Requested;
+        self.report();
+        let done = self.turn(warm).await;
+        self.row.seconds = seconds(began.elapsed());
+        match done {
+            Ok(turn) => {
+                (self.row.state, self.row.error) = state_of(&turn.status);
+                self.row.session_id = Some(turn.session_id);
+                self.row.answer = turn.text;
+                self.row.usage = turn.usage;
+            }
+            Err(error) => self.row.fail(&error.into()),
+        }
+        if self.row.state == State::Done
+            && let Some(judge) = self.judge.take()
+        {
+            self.row.state = State::Judging;
+            self.report();
+            match judge.score(&self.row.answer, &self.cancel).await {
+                Ok(score) => self.row.score = Some(score),
+                Err(error) => self.row.error = Some(error),
+            }
+            self.row.state = State::Done;
+        }
+        self.session.cleanup(true).await;
+        self.report();
+    }
+
+    async fn turn(&mut self, warm: Option<&Notify>) -> forklore_agent::Result<Turn> {
+        if self.cancel.is_cancelled() {
+            // Interrupted before it began: no request goes out.
+            return Ok(self.not_begun());
+        }
+        let mut notifications = self.session.subscribe(CAPACITY);
+        let (session, cancel) = (self.session.clone(), self.cancel.clone());
+        let prompt = self.row.prompt.clone();
+        let turn = interruptible(&session, &cancel, session.execute(&prompt));
+        let mut turn = std::pin::pin!(turn);
+        let done = loop {
+            tokio::select! {
+                biased;
+                Some(received) = notifications.next() => self.follow(&received, warm),
+                done = &mut turn => break done,
+            }
+        };
+        // A turn that ended at once has not been listened to yet.
+        while let Some(Some(received)) = notifications.next().now_or_never() {
+            self.follow(&received, warm);
+        }
+        done
+    }
+
+    fn follow(&mut self, received: &Heard, warm: Option<&Notify>) {
+        let Heard::Told(notification) = received else { return };
+        let answer = match &notification.event {
+            KernelEvent::ContentBlockDelta(piece) => Some(piece),
+            KernelEvent::ThinkingDelta(_) => None,
+            _ => return,
+        };
+        if let Some(warm) = warm {
+            warm.notify_one();
+        }
+        self.row.state = State::Answering;
+        if let Some(piece) = answer {
+            self.row.answer.push_str(&piece.delta);
+        }
+        self.report();
+    }
+
+    fn not_begun(&self) -> Turn {
+        Turn {
+            session_id: self.session.id(),
+            moved_from: None,
+            status: forklore_agent::Status::Cancelled,
+            text: String::new(),
+            model_calls: 0,
+            tool_calls: 0,
+            usage: forklore_agent::Spent::default(),
+            head_seq: -1,
+        }
+    }
+
+    fn report(&self) {
+        // Nobody listens any more only when the exploration is over.
+        let _ = self.changed.send((self.at, self.row.clone()));
+    }
+}

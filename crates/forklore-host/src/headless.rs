@@ -1,0 +1,62 @@
+//! One turn without a person who approves calls.
+
+use std::sync::Arc;
+
+use forklore_agent::approve::Nobody;
+use forklore_agent::notify::{Heard, Notification};
+use forklore_agent::{Prompt, Turn};
+use futures_util::{FutureExt, StreamExt};
+use tokio_util::sync::CancellationToken;
+
+use crate::interrupt::interruptible;
+use crate::{Host, Result, Start};
+
+/// How many notifications wait for the caller before the oldest is dropped.
+const CAPACITY: usize = 4096;
+
+impl Host {
+    /// Runs one turn, and denies every call that a person would be asked about. Without a prompt
+    /// the turn that was interrupted or broken off continues. `notify` gets each notification of
+    /// the session.
+    ///
+    /// Cancelling `cancel` interrupts the turn, which then ends with what it has. Dropping the
+    /// future waits for nothing; [`close`](Self::close) then releases the session.
+    ///
+    /// # Errors
+    /// When no model is configured, the session does not exist, another program runs a turn in it,
+    /// or the model does not answer.
+    pub async fn run_turn(
+        &self,
+        start: &Start,
+        prompt: Option<Prompt>,
+        cancel: &CancellationToken,
+        notify: &mut impl FnMut(&Notification),
+    ) -> Result<Turn> {
+        let (session, _) = self.session(start, Arc::new(Nobody)).await?;
+        let mut notifications = session.subscribe(CAPACITY);
+        let mut pass_on = |received: Heard| {
+            if let Heard::Told(notification) = received {
+                notify(&notification);
+            }
+        };
+        let turn = async {
+            match prompt {
+                Some(prompt) => session.execute(prompt).await,
+                None => session.resume().await,
+            }
+        };
+        let mut turn = std::pin::pin!(interruptible(&session, cancel, turn));
+        let done = loop {
+            tokio::select! {
+                biased;
+                Some(notification) = notifications.next() => pass_on(notification),
+                done = &mut turn => break done,
+            }
+        };
+        session.cleanup(true).await;
+        while let Some(Some(notification)) = notifications.next().now_or_never() {
+            pass_on(notification);
+        }
+        Ok(done?)
+    }
+}

@@ -1,0 +1,244 @@
+//! What the conversations of one program share: the kernel, and what the configuration names.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use forklore_agent::approve::{Approve, Nobody, Policy};
+use forklore_agent::media::Takes;
+use forklore_agent::model::{Model, Options};
+use forklore_agent::subagents::Subagents;
+use forklore_agent::{AgentSession, Equipment, Kernel, NewSession, Settings};
+use forklore_core::SessionId;
+use forklore_engine::{Engine, Fork, Forked, Summarize};
+use forklore_llm::{HttpModel, ModelConfig};
+use forklore_mcp_client::{McpTools, Pattern, UserPolicy};
+use forklore_otel::Spans;
+
+use crate::allowed::AllowedInRun;
+use crate::config::Configured;
+use crate::{ConfigError, Error, Result, Start};
+
+/// Makes a model from its configuration.
+pub type MakeModel = dyn Fn(&ModelConfig) -> Result<Arc<dyn Model>> + Send + Sync;
+
+/// The kernel over one store, with the models and tools that the user has configured.
+///
+/// A host starts no tool server until [`start_tools`](Self::start_tools), and brings no runtime:
+/// its verbs run on the tokio runtime of whoever calls them.
+pub struct Host {
+    configured: Configured,
+    kernel: Kernel,
+    tools: Arc<McpTools>,
+    spans: Option<Arc<Spans>>,
+    make: Box<MakeModel>,
+    /// The tools that need no approval in this run.
+    allowed: Vec<Pattern>,
+}
+
+impl Host {
+    /// A host over `engine` with models over HTTP. Call it inside a tokio runtime.
+    ///
+    /// # Errors
+    /// When the configuration of a tool server or of tracing makes no sense.
+    pub fn new(engine: Engine, configured: Configured) -> Result<Self> {
+        Self::with_models(engine, configured, Box::new(over_http))
+    }
+
+    /// A host whose models `make` makes. Call it inside a tokio runtime.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn with_models(
+        engine: Engine,
+        configured: Configured,
+        make: Box<MakeModel>,
+    ) -> Result<Self> {
+        let tools = McpTools::new(&configured.config.tools)
+            .map_err(|error| ConfigError::new(&configured.path, error.to_string()))?;
+        let spans = spans(&configured)?;
+        let kernel = Kernel::builder(engine).application("forklore chat");
+        let kernel = spans.iter().fold(kernel, |kernel, spans| kernel.sink(spans.clone())).build();
+        let (tools, allowed) = (Arc::new(tools), Vec::new());
+        Ok(Self { configured, kernel, tools, spans, make, allowed })
+    }
+
+    /// The same host with tools that its sessions may call without asking.
+    ///
+    /// What the configuration denies stays denied, and so does what lies above a session's
+    /// ceiling.
+    #[must_use]
+    pub fn allowing(self, tools: Vec<Pattern>) -> Self {
+        Self { allowed: tools, ..self }
+    }
+
+    /// What the user has configured.
+    #[must_use]
+    pub fn configured(&self) -> &Configured {
+        &self.configured
+    }
+
+    /// The kernel.
+    #[must_use]
+    pub fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+
+    /// The verbs over the store.
+    #[must_use]
+    pub fn engine(&self) -> &Engine {
+        self.kernel.engine()
+    }
+
+    /// Runs a verb of the engine on a thread where it may block.
+    ///
+    /// # Errors
+    /// Whatever the verb returns.
+    pub async fn run<T: Send + 'static>(
+        &self,
+        verb: impl FnOnce(&Engine) -> forklore_engine::Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let engine = self.engine().clone();
+        match tokio::task::spawn_blocking(move || verb(&engine)).await {
+            Ok(done) => Ok(done?),
+            Err(_) => Err(Error::Interrupted),
+        }
+    }
+
+    /// Starts the tool servers. Returns a message for each one that does not start.
+    pub async fn start_tools(&self) -> Vec<String> {
+        self.tools.start().await.iter().map(ToString::to_string).collect()
+    }
+
+    /// Releases the sessions of interrupted turns, stops the tool servers, and sends the remaining
+    /// spans.
+    pub async fn close(&self) {
+        self.kernel.settle().await;
+        self.tools.end().await;
+        // Whether a collector takes them does not concern the conversation.
+        if let Some(spans) = &self.spans {
+            spans.clone().end().await;
+        }
+    }
+
+    /// The files that a model takes in a request. None names the default model.
+    ///
+    /// # Errors
+    /// When no such model is configured, or its configuration makes no sense.
+    pub fn takes(&self, model: Option<&str>) -> Result<Takes> {
+        let (_, config) = self.configured.model(model)?;
+        Ok((self.make)(config)?.takes())
+    }
+
+    /// The models and tools of a session that the model of this name answers.
+    ///
+    /// # Errors
+    /// When no such model is configured, or its configuration makes no sense.
+    pub fn equipment(&self, model: &str, approve: Arc<dyn Approve>) -> Result<Equipment> {
+        let (_, config) = self.configured.model(Some(model))?;
+        let settings = Settings {
+            options: Options {
+                max_output_tokens: config.max_output_tokens,
+                temperature: config.temperature,
+                ..Options::default()
+            },
+            prices: config.price,
+            ..Settings::default()
+        };
+        Ok(Equipment {
+            tools: self.tools.clone(),
+            policy: self.policy(),
+            approve,
+            delegation: self.configured.config.delegate.clone().and_then(Subagents::within),
+            system: self.configured.config.system.clone(),
+            settings,
+            ..Equipment::new((self.make)(config)?)
+        })
+    }
+
+    /// The session that a conversation begins with.
+    pub(crate) async fn session(
+        &self,
+        start: &Start,
+        approve: Arc<dyn Approve>,
+    ) -> Result<(AgentSession, String)> {
+        let (model, _) = self.configured.model(start.model.as_deref())?;
+        let mut equipment = self.equipment(model, approve)?;
+        equipment.settings.lease_wait = start.lease_wait;
+        let session = match &start.session {
+            Some(id) => self.kernel.open(id, equipment).await?,
+            None => {
+                let new = NewSession {
+                    title: start.title.clone(),
+                    ..NewSession::in_workspace(start.workspace.clone())
+                };
+                self.kernel.create(new, equipment)
+            }
+        };
+        Ok((session, model.to_owned()))
+    }
+
+    /// Forks a session with a summary by a model after the history. Where the model cannot be
+    /// asked, the engine writes the summary. The second value is the summary, if this call made
+    /// it.
+    ///
+    /// # Errors
+    /// When the fork is refused.
+    pub async fn fork_with_summary(
+        &self,
+        model: Option<&str>,
+        request: Fork,
+    ) -> Result<(Forked, Option<Summarize>)> {
+        let session = match self.unattended(model, &request.parent).await {
+            Ok(session) => session,
+            Err(error) => {
+                let summary = Summarize::fallback(error.to_string());
+                let request = Fork { summarize: Some(summary.clone()), ..request };
+                let forked = self.run(move |engine| engine.fork(&request)).await?;
+                let made = forked.recorded.then_some(summary);
+                return Ok((forked, made));
+            }
+        };
+        let (branched, summary) = session.fork_with_summary(request).await?;
+        Ok((branched.forked, summary))
+    }
+
+    /// Asks a model to sum up a part of a session, by the indexes of its messages.
+    ///
+    /// # Errors
+    /// When no model is configured, or the session or the part does not exist.
+    pub async fn summarize_part(
+        &self,
+        model: Option<&str>,
+        session: &SessionId,
+        part: Range<u64>,
+    ) -> Result<Summarize> {
+        let session = self.unattended(model, session).await?;
+        Ok(session.summarize_part(part).await?)
+    }
+
+    /// A stored session that nobody approves calls for.
+    async fn unattended(&self, model: Option<&str>, session: &SessionId) -> Result<AgentSession> {
+        let (model, _) = self.configured.model(model)?;
+        let equipment = self.equipment(model, Arc::new(Nobody))?;
+        Ok(self.kernel.open(session, equipment).await?)
+    }
+
+    fn policy(&self) -> Arc<dyn Policy> {
+        let rules = self.configured.config.policy.clone();
+        let policy = UserPolicy::new(rules, self.tools.clone());
+        Arc::new(AllowedInRun { policy, tools: self.allowed.clone() })
+    }
+}
+
+/// The sender of spans, where the configuration names a collector.
+fn spans(configured: &Configured) -> Result<Option<Arc<Spans>>> {
+    let Some(tracing) = &configured.config.tracing else { return Ok(None) };
+    let spans = Spans::new(tracing, "forklore")
+        .map_err(|error| ConfigError::new(&configured.path, format!("[tracing]: {error}")))?;
+    Ok(Some(Arc::new(spans)))
+}
+
+fn over_http(config: &ModelConfig) -> Result<Arc<dyn Model>> {
+    let model = HttpModel::new(config.clone()).map_err(|error| Error::Model(error.to_string()))?;
+    Ok(Arc::new(model))
+}

@@ -1,0 +1,268 @@
+//! Several continuations at once.
+
+use std::path::Path;
+use std::sync::Mutex;
+use std::thread;
+use std::time::Duration;
+
+use forklore_core::{ErrorKind, Header, Selector};
+use forklore_host::CancellationToken;
+use forklore_host::explore::{Explore, Judge, Row, State, Try, tries};
+
+use crate::world::Blocking;
+
+fn two_turns(world: &Blocking) -> Header {
+    world.talk(&["one", "two"])
+}
+
+fn request(session: &Header, prompts: &[&str]) -> Explore {
+    let tried = |prompt: &&str| Try { model: "one".into(), prompt: (*prompt).to_owned() };
+    Explore {
+        session: session.clone(),
+        at: Some("turn:1".parse::<Selector>().unwrap()),
+        tries: prompts.iter().map(tried).collect(),
+        judge: None,
+        label: None,
+        jobs: 8,
+    }
+}
+
+fn run(world: &Blocking, request: &Explore) -> Vec<Row> {
+    world.explore(request, &CancellationToken::new(), &mut |_, _| {}).unwrap()
+}
+
+#[test]
+fn all_begin_with_the_same_messages_and_the_first_leads() {
+    let world = Blocking::new();
+    let session = two_turns(&world);
+    world.requests().clear();
+    let seen = Mutex::new(Vec::new());
+    let wanted = request(&session, &["a", "b", "c"]);
+    let rows = world
+        .explore(&wanted, &CancellationToken::new(), &mut |at, row| {
+            seen.lock().unwrap().push((at, row.state));
+        })
+        .unwrap();
+    let labels: Vec<_> = rows.iter().map(|row| row.label.as_ref().unwrap().as_str()).collect();
+    assert_eq!(labels, ["try-1", "try-2", "try-3"]);
+    for (row, prompt) in rows.iter().zip(["a", "b", "c"]) {
+        assert_eq!((row.state, row.answer.as_str()), (State::Done, &*format!("m1 read: {prompt}")));
+        assert_eq!((row.usage.input, row.usage.cached, row.usage.output), (100, 80, 5));
+        let child = world.engine().show(row.session_id.as_ref().unwrap()).unwrap();
+        assert_eq!(child.counts.index, 4);
+    }
+    let requests = world.requests();
+    assert_eq!(requests.len(), 3);
+    for request in requests.iter() {
+        assert_eq!(request.messages[..2], requests[0].messages[..2]);
+        assert_eq!(request.cache_key, requests[0].cache_key);
+    }
+    // Nobody is asked before the first one answers.
+    let seen = seen.into_inner().unwrap();
+    let first_answer = seen.iter().position(|row| *row == (0, State::Answering)).unwrap();
+    let others = seen.iter().position(|(at, state)| *at > 0 && *state == State::Requested).unwrap();
+    assert!(first_answer < others, "{seen:?}");
+}
+
+#[test]
+fn one_that_fails_is_a_row_with_its_error() {
+    let world = Blocking::new();
+    let session = two_turns(&world);
+    let rows = run(&world, &request(&session, &["fail", "b"]));
+    assert_eq!((rows[0].state, rows[1].state), (State::Failed, State::Done));
+    assert!(rows[0].error.as_ref().unwrap().contains("it fails"), "{rows:?}");
+    // The next exploration counts on.
+    let again = run(&world, &request(&session, &["c"]));
+    assert_eq!(again[0].label.as_ref().unwrap().as_str(), "try-3");
+}
+
+#[test]
+fn labels_say_from_where_and_count_on() {
+    let world = Blocking::new();
+    let session = two_turns(&world);
+    let labels = |world: &Blocking, wanted: &Explore| -> Vec<String> {
+        let rows = run(world, wanted);
+        rows.iter().map(|row| row.label.as_ref().unwrap().to_string()).collect()
+    };
+    let two = request(&session, &["a", "b"]);
+    assert_eq!(labels(&world, &two), ["try-1", "try-2"]);
+    assert_eq!(labels(&world, &two), ["try-3", "try-4"]);
+    let named = Explore { label: Some("plan".into()), ..two };
+    assert_eq!(labels(&world, &named), ["plan-1", "plan-2"]);
+    let header = |label: &str| {
+        let scope = forklore_engine::Scope::default();
+        world.engine().resolve(&format!("@{label}"), &scope).unwrap()
+    };
+    let from =
+        |label: &str| Explore { session: header(label), at: None, ..request(&session, &["a"]) };
+    assert_eq!(labels(&world, &from("try-2")), ["try-2.1"]);
+    assert_eq!(labels(&world, &from("try-2")), ["try-2.2"]);
+    assert_eq!(labels(&world, &from("try-2.1")), ["try-2.1.1"]);
+    // Where the name would be too long, it is as from the root.
+    world.engine().label(&header("plan-1").id, &"p".repeat(64).parse().unwrap()).unwrap();
+    assert_eq!(labels(&world, &from(&"p".repeat(64))), ["try-5"]);
+    let wrong = Explore { label: Some("no name".into()), ..request(&session, &["a"]) };
+    let refused = world.explore(&wrong, &CancellationToken::new(), &mut |_, _| {});
+    assert_eq!(refused.unwrap_err().kind(), ErrorKind::InvalidArgs);
+}
+
+#[test]
+fn a_label_that_another_program_takes_is_passed_over() {
+    let world = Blocking::new();
+    let session = two_turns(&world);
+    let names: Vec<_> = (0..8).map(|number| format!("p{number}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let wanted = request(&session, &names);
+    let rows: Vec<Row> = thread::scope(|scope| {
+        let (world, wanted) = (&world, &wanted);
+        let running: Vec<_> = (0..4).map(|_| scope.spawn(|| run(world, wanted))).collect();
+        running.into_iter().flat_map(|running| running.join().unwrap()).collect()
+    });
+    assert!(rows.iter().all(|row| row.state == State::Done), "{rows:#?}");
+    let mut labels: Vec<_> = rows.iter().map(|row| row.label.clone().unwrap()).collect();
+    labels.sort();
+    labels.dedup();
+    assert_eq!(labels.len(), 32);
+}
+
+#[test]
+fn a_judge_scores_and_may_be_wrong() {
+    let world = Blocking::new();
+    let session = two_turns(&world);
+    let judged = |line: &str| {
+        let judge = Some(Judge::parse(line).unwrap());
+        let row = run(&world, &Explore { judge, ..request(&session, &["abc"]) }).remove(0);
+        // Whatever the judge does, the answer is there.
+        assert_eq!((row.state, row.answer.as_str()), (State::Done, "m1 read: abc"));
+        match (row.score, row.error) {
+            (Some(score), None) => Ok(score),
+            (None, Some(error)) => Err(error),
+            both => panic!("{both:?}"),
+        }
+    };
+    assert_eq!(judged("wc -c"), Ok(12.0));
+    // No shell reads the line.
+    assert_eq!(judged("echo 7 ; echo 8"), Ok(7.0));
+    let wrong = [
+        "echo no number",
+        "printf '%s' '$((1+1))'",
+        "true",
+        "echo inf",
+        "false",
+        "sh -c 'echo 3; echo it has no opinion >&2; exit 4'",
+    ];
+    let errors: Vec<String> = wrong.iter().map(|line| judged(line).unwrap_err()).collect();
+    insta::assert_snapshot!(errors.join("\n"));
+    assert_eq!(Judge::parse(" ").unwrap_err().kind(), ErrorKind::InvalidArgs);
+}
+
+#[test]
+fn a_judge_has_its_time_and_leaves_nothing_behind() {
+    let world = Blocking::new();
+    let session = two_turns(&world);
+    let judged = |line: &str, seconds| {
+        let judge = Judge::parse(line).unwrap().within(Duration::from_secs(seconds));
+        let wanted = Explore { judge: Some(judge), ..request(&session, &["abc"]) };
+        run(&world, &wanted).remove(0)
+    };
+    // One that never ends, or talks without end, costs the mark and not the answer.
+    for line in ["sleep 1000", "yes"] {
+        let row = judged(line, 1);
+        let late = "the judge took over 1 s";
+        assert_eq!((row.error.as_deref(), row.score), (Some(late), None));
+        assert_eq!(row.answer, "m1 read: abc");
+    }
+    // One that is done is done, whatever it has started.
+    let dir = tempfile::tempdir().unwrap();
+    let child = dir.path().join("child");
+    let line = format!("sh -c 'sleep 1000 & echo $! > {}; echo 5'", child.display());
+    assert_eq!(judged(&line, 3_600).score, Some(5.0));
+    let child = std::fs::read_to_string(child).unwrap();
+    let status = Path::new("/proc").join(child.trim()).join("status");
+    while std::fs::read_to_string(&status).is_ok_and(|text| !text.contains("State:\tZ")) {
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn what_is_interrupted_can_be_resumed() {
+    let world = Blocking::new();
+    let session = two_turns(&world);
+    let cancel = CancellationToken::new();
+    cancel.cancel();
+    let wanted = request(&session, &["a", "b"]);
+    let rows = world.explore(&wanted, &cancel, &mut |_, _| {}).unwrap();
+    for row in &rows {
+        assert_eq!(row.state, State::Interrupted);
+        let child = world.engine().show(row.session_id.as_ref().unwrap()).unwrap();
+        assert!(child.lease.is_none());
+    }
+}
+
+#[test]
+fn nothing_is_forked_where_the_place_or_the_model_is_not_there() {
+    let world = Blocking::new();
+    let session = two_turns(&world);
+    let count = |world: &Blocking| world.engine().branches(&session.id).unwrap().branches.len();
+    let wrong = Explore { at: Some("turn:9".parse().unwrap()), ..request(&session, &["a"]) };
+    let mut unknown = request(&session, &["a", "b"]);
+    unknown.tries[1].model = "nobody".into();
+    for request in [wrong, unknown] {
+        let refused = world.explore(&request, &CancellationToken::new(), &mut |_, _| {});
+        assert_eq!(refused.unwrap_err().kind(), ErrorKind::InvalidArgs);
+        assert_eq!(count(&world), 1);
+    }
+}
+
+#[test]
+fn one_after_the_other_where_that_is_asked() {
+    let world = Blocking::new();
+    let session = two_turns(&world);
+    let mut running = 0_i32;
+    let mut most = 0;
+    let wanted = Explore { jobs: 1, ..request(&session, &["a", "b", "c"]) };
+    world
+        .explore(&wanted, &CancellationToken::new(), &mut |_, row| {
+            match row.state {
+                State::Requested => running += 1,
+                State::Done => running -= 1,
+                _ => {}
+            }
+            most = most.max(running);
+        })
+        .unwrap();
+    assert_eq!((running, most), (0, 1));
+}
+
+#[test]
+fn prompts_and_models_are_paired() {
+    let texts = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+    let pairs = |prompts: &[&str], models: &[&str], n| {
+        let tries = tries(&texts(prompts), &texts(models), n).unwrap();
+        tries.into_iter().map(|tried| tried.prompt + &tried.model).collect::<Vec<_>>()
+    };
+    assert_eq!(pairs(&["a"], &["1"], None), ["a1", "a1", "a1", "a1"]);
+    assert_eq!(pairs(&["a", "b"], &["1", "2"], None), ["a1", "a2", "b1", "b2"]);
+    assert_eq!(pairs(&["a", "b"], &["1"], Some(3)), ["a1", "b1", "a1"]);
+    for n in [0, 65] {
+        assert!(tries(&texts(&["a"]), &texts(&["1"]), Some(n)).is_err());
+    }
+    assert!(tries(&[], &texts(&["1"]), None).is_err());
+}
+
+#[test]
+fn a_judge_that_does_not_exist_is_refused_before_anything_is_asked() {
+    let world = Blocking::new();
+    let session = two_turns(&world);
+    world.requests().clear();
+    for program in ["no-such-judge --fast", "/no/such/judge"] {
+        let judge = Some(Judge::parse(program).unwrap());
+        let request = Explore { judge, ..request(&session, &["a"]) };
+        let refused = world.explore(&request, &CancellationToken::new(), &mut |_, _| {});
+        let name = program.split(' ').next().unwrap();
+        let message = format!("there is no program {name} to judge the answers");
+        assert_eq!(refused.unwrap_err().to_string(), message);
+    }
+    assert!(world.requests().is_empty());
+    assert_eq!(world.engine().branches(&session.id).unwrap().branches.len(), 1);
+}

@@ -1,0 +1,135 @@
+//! Turns, forks and ways back.
+
+use forklore_core::{ErrorKind, Selector};
+use forklore_host::{BranchOptions, CancellationToken, Condition, Conversation, SummarizeBy};
+
+use crate::world::World;
+
+fn never() -> CancellationToken {
+    CancellationToken::new()
+}
+
+async fn texts(conversation: &Conversation) -> Vec<String> {
+    let messages = conversation.messages().await.unwrap();
+    messages.into_iter().map(|message| message.text).collect()
+}
+
+#[tokio::test]
+async fn a_conversation_talks_forks_and_returns() {
+    let world = World::new();
+    let conversation = world.host.open_unattended(World::start()).await.unwrap();
+    let nothing = conversation.header().await.unwrap_err();
+    assert_eq!(
+        (nothing.kind(), &*nothing.to_string()),
+        (ErrorKind::InvalidArgs, "nothing was said yet")
+    );
+    let turn = conversation.say("plan A or plan B?", &never()).await.unwrap();
+    assert_eq!(turn.text, "m1 read: plan A or plan B?");
+    conversation.say("A", &never()).await.unwrap();
+    let root = conversation.header().await.unwrap();
+
+    let at = Some(Selector::Turn(1));
+    let options = BranchOptions { at, label: Some("plan-b".parse().unwrap()), stay: false };
+    let forked = conversation.fork(options).await.unwrap();
+    assert_eq!((conversation.id(), forked.cut.index), (forked.child_session_id, 2));
+    conversation.use_model("two").unwrap();
+    conversation.say("B", &never()).await.unwrap();
+    let expected =
+        ["plan A or plan B?", "m1 read: plan A or plan B?", "B", "m2 read: B"].map(str::to_owned);
+    assert_eq!(texts(&conversation).await, expected);
+
+    // The request of the fork begins with the messages of its parent.
+    {
+        let requests = world.requests.lock().unwrap();
+        assert_eq!(requests[2].messages[..2], requests[1].messages[..2]);
+        assert_eq!(requests[2].cache_key, requests[0].cache_key);
+    }
+    conversation.rewind(None).await.unwrap();
+    assert_eq!(texts(&conversation).await, expected[..2]);
+    assert_eq!(conversation.back().await.unwrap().label.as_str(), "plan-b");
+    let branch = conversation.header().await.unwrap();
+    assert_eq!(conversation.back().await.unwrap().id, root.id);
+    assert!(conversation.back().await.is_err());
+    assert_eq!(conversation.find("plan-b").await.unwrap().id, branch.id);
+
+    let by = SummarizeBy::Deterministic;
+    let brought = conversation.bring(&branch, &root, by, &never()).await.unwrap();
+    assert_eq!(brought.answer.as_deref(), Some("m2 read: B"));
+    conversation.close().await;
+    world.host.close().await;
+    assert_eq!(conversation.condition(&root).await, None);
+}
+
+#[tokio::test]
+async fn one_turn_runs_without_a_conversation() {
+    let world = World::new();
+    let mut names = Vec::new();
+    let mut notify =
+        |notification: &forklore_agent::notify::Notification| names.push(notification.event.name());
+    let prompt = Some("hello".into());
+    let turn = world.host.run_turn(&World::start(), prompt, &never(), &mut notify).await.unwrap();
+    assert_eq!(turn.text, "m1 read: hello");
+    assert!(names.contains(&forklore_agent::notify::Name::SessionEnd), "{names:?}");
+    // Nothing is left to continue.
+    let start = World::start().session(turn.session_id);
+    let over = world.host.run_turn(&start, None, &never(), &mut |_| {}).await.unwrap_err();
+    assert_eq!(over.kind(), ErrorKind::InvalidArgs);
+}
+
+#[tokio::test]
+async fn cancelling_interrupts_a_turn_that_can_be_continued() {
+    let world = World::new();
+    let conversation = world.host.open_unattended(World::start()).await.unwrap();
+    let cancel = never();
+    let (other, token) = (conversation.clone(), cancel.clone());
+    let turn = tokio::spawn(async move { other.say("hang", &token).await });
+    while world.requests.lock().unwrap().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    cancel.cancel();
+    let turn = turn.await.unwrap().unwrap();
+    assert_eq!(turn.status, forklore_agent::Status::Cancelled);
+    let header = conversation.header().await.unwrap();
+    let condition = conversation.condition(&header).await;
+    assert!(
+        matches!(condition, Some(Condition::AnswerCutShort | Condition::TurnInterrupted)),
+        "{condition:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_summary_that_is_cancelled_forks_nothing() {
+    let world = World::new();
+    let conversation = world.host.open_unattended(World::start()).await.unwrap();
+    conversation.say("hello", &never()).await.unwrap();
+    let before = conversation.header().await.unwrap();
+    let cancel = never();
+    cancel.cancel();
+    let refused = conversation.summarize(SummarizeBy::Model, &cancel).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Interrupted);
+    assert_eq!(conversation.header().await.unwrap(), before);
+    assert_eq!(world.host.engine().branches(&before.id).unwrap().branches.len(), 1);
+    let summarized = conversation.summarize(SummarizeBy::Model, &never()).await.unwrap();
+    assert_eq!(conversation.id(), summarized.forked.child_session_id);
+}
+
+#[tokio::test]
+async fn files_go_along_with_one_prompt() {
+    let world = World::new();
+    let conversation = world.host.open_unattended(World::start()).await.unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("notes.txt");
+    std::fs::write(&path, "one, two").unwrap();
+    conversation.attach(&path).await.unwrap();
+    assert_eq!(conversation.attachments().len(), 1);
+    conversation.say("read it", &never()).await.unwrap();
+    assert!(conversation.attachments().is_empty());
+    assert!(conversation.attach(dir.path()).await.is_err());
+    // A prompt that is not stored leaves the files for the next one.
+    let header = conversation.header().await.unwrap();
+    world.host.engine().hold(&header.id, "another program").unwrap();
+    conversation.attach(&path).await.unwrap();
+    let refused = conversation.say("again", &never()).await.unwrap_err();
+    assert!(refused.is_in_use(), "{refused}");
+    assert_eq!(conversation.attachments().len(), 1);
+}
