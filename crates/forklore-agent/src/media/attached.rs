@@ -53,14 +53,14 @@ impl Attached {
         engine: &Engine,
         named: impl IntoIterator<Item = Named>,
         takes: &Capabilities,
-        known: &Self,
+        earlier: &Self,
     ) -> Self {
         for (id, media_type) in named {
             if self.found.contains_key(&id) {
                 continue;
             }
             let left = takes.most_together.saturating_sub(self.bytes);
-            let found = match known.found.get(&id) {
+            let found = match earlier.found.get(&id) {
                 Some(Ok(media)) if takes.most_of(&media_type).is_some() => Ok(media.clone()),
                 _ => read(engine, &id, &media_type, takes).map(Arc::new),
             };

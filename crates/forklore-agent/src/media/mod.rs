@@ -1,17 +1,17 @@
 //! Attachments of a request: images, documents, text files.
 //!
 //! A model says its [`Capabilities`]. The bytes of the attachments that a history names are read once
-//! ([`Attached`]) and made what they are sent as ([`Media`]); a [`Room`] says of one after the
+//! ([`Attached`]) and made what they are sent as ([`Media`]); an [`Allowance`] says of one after the
 //! other, from the beginning of a request on, whether it is sent. So what is sent of a message
 //! depends on what stands before it and never on what comes behind (SPEC 15).
 
+mod allowance;
 mod attached;
-mod room;
 mod sniff;
 
+pub use allowance::Allowance;
 pub use attached::Attached;
 pub(crate) use attached::{Named, named};
-pub use room::Room;
 pub use sniff::{Sniffed, media_type, sniff};
 
 #[doc(hidden)]

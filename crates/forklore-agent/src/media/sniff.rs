@@ -49,10 +49,10 @@ pub fn media_type(head: &[u8], by_name: Option<&str>) -> String {
         _ if is_text => "text/plain".to_owned(),
         // Sound, video and the like are named and never sent, so the name may tell them.
         _ => {
-            let told = by_name.filter(|by_name| {
+            let declared = by_name.filter(|by_name| {
                 !super::is_text(by_name) && !by_name.starts_with("image/") && *by_name != PDF
             });
-            told.unwrap_or("application/octet-stream").to_owned()
+            declared.unwrap_or("application/octet-stream").to_owned()
         }
     }
 }

@@ -104,7 +104,7 @@ impl Stream for Subscription {
         self.queue.waker.register(context.waker());
         let mut items = self.queue.items.lock().unwrap_or_else(PoisonError::into_inner);
         match items.queue.pop_front() {
-            Some(heard) => Poll::Ready(Some(heard)),
+            Some(item) => Poll::Ready(Some(item)),
             None if items.closed => Poll::Ready(None),
             None => Poll::Pending,
         }

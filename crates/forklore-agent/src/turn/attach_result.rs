@@ -52,10 +52,11 @@ pub(super) async fn attach(
             return Ok((ToolOutcome { content, ..all }, attachments));
         }
         let (bytes, media_type) = whole(&content);
-        if let Ok(held) = engine.keep_attachment(&mut bytes.as_slice(), ATTACHMENT_BYTES) {
-            let part = json!({"type": "attachment", "ref": held.id, "media_type": media_type});
+        if let Ok(attachment) = engine.keep_attachment(&mut bytes.as_slice(), ATTACHMENT_BYTES) {
+            let part =
+                json!({"type": "attachment", "ref": attachment.id, "media_type": media_type});
             attachments.whole = Some(part);
-            attachments.pinned.push(held);
+            attachments.pinned.push(attachment);
         }
         Ok((ToolOutcome { content: truncated(content, most), ..all }, attachments))
     });
@@ -100,7 +101,7 @@ fn named(
     let Ok(bytes) = BASE64_STANDARD.decode(&*base64) else {
         return left_out(": it is damaged");
     };
-    let Ok(held) = engine.keep_attachment(&mut bytes.as_slice(), ATTACHMENT_BYTES) else {
+    let Ok(attachment) = engine.keep_attachment(&mut bytes.as_slice(), ATTACHMENT_BYTES) else {
         return if part.get().len() <= INLINE { Some(part.to_owned()) } else { left_out("") };
     };
     let is_plain = media_type.len() <= ATTACHMENT_NAME_BYTES
@@ -108,8 +109,8 @@ fn named(
         && media_type.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic());
     let declared = if is_plain { &*media_type } else { "application/octet-stream" };
     let media_type = sniff(&bytes).map_or(declared, |sniffed| sniffed.media_type);
-    let mut named = json!({"type": "attachment", "ref": held.id, "media_type": media_type});
-    attachments.pinned.push(held);
+    let mut named = json!({"type": "attachment", "ref": attachment.id, "media_type": media_type});
+    attachments.pinned.push(attachment);
     let uri = serde_json::from_str(part.get()).ok().and_then(|resource: Resource| resource.uri);
     let name = name.filter(|name| name.len() <= ATTACHMENT_NAME_BYTES);
     for (key, value) in [("name", name.map(String::from)), ("uri", uri)] {

@@ -10,7 +10,7 @@ const HEAD: usize = 64 << 10;
 
 /// The room in a request, as it is filled in the order of the messages.
 #[derive(Clone, Debug)]
-pub struct Room<'a> {
+pub struct Allowance<'a> {
     takes: &'a Capabilities,
     bytes: usize,
     images: usize,
@@ -18,7 +18,7 @@ pub struct Room<'a> {
     longest: u32,
 }
 
-impl<'a> Room<'a> {
+impl<'a> Allowance<'a> {
     /// That of a request to a model that takes this.
     #[must_use]
     pub fn of(takes: &'a Capabilities) -> Self {
@@ -128,26 +128,26 @@ mod tests {
         image("image/png", side, bytes)
     }
 
-    fn taken(all: &[Media]) -> Vec<Result<(), NotSent>> {
-        let mut room = Room::of(&TAKES);
-        all.iter().map(|media| room.take(media)).collect()
+    fn allowed(all: &[Media]) -> Vec<Result<(), NotSent>> {
+        let mut allowance = Allowance::of(&TAKES);
+        all.iter().map(|media| allowance.take(media)).collect()
     }
 
     #[test]
     fn a_full_request_keeps_what_it_has() {
         let all = [png(1, 100), png(1, 101), png(1, 90), png(1, 61), png(1, 60), png(1, 1)];
         let (no, large) = (Err(NotSent::NoRoom), Err(NotSent::TooLarge));
-        assert_eq!(taken(&all), [Ok(()), large, Ok(()), no, Ok(()), no]);
+        assert_eq!(allowed(&all), [Ok(()), large, Ok(()), no, Ok(()), no]);
     }
 
     #[test]
     fn a_large_image_among_few_allows_no_crowd() {
         let one = |side| png(side, 1);
         let no = Err(NotSent::NoRoom);
-        assert_eq!(taken(&[one(21), one(1), one(1), one(1)]), [Ok(()), Ok(()), no, no]);
+        assert_eq!(allowed(&[one(21), one(1), one(1), one(1)]), [Ok(()), Ok(()), no, no]);
         let all = [one(20), one(1), one(1), one(21), one(1), one(2), one(3)];
-        assert_eq!(taken(&all), [Ok(()), Ok(()), Ok(()), no, Ok(()), Ok(()), no]);
-        assert_eq!(taken(&[one(101), one(100)]), [Err(NotSent::TooManyPixels), Ok(())]);
+        assert_eq!(allowed(&all), [Ok(()), Ok(()), Ok(()), no, Ok(()), Ok(()), no]);
+        assert_eq!(allowed(&[one(101), one(100)]), [Err(NotSent::TooManyPixels), Ok(())]);
     }
 
     #[test]
@@ -162,10 +162,13 @@ mod tests {
             },
         ];
         let no = Err(NotSent::NotTaken);
-        assert_eq!(taken(&all), [no, Ok(()), Err(NotSent::TooLarge), no]);
+        assert_eq!(allowed(&all), [no, Ok(()), Err(NotSent::TooLarge), no]);
         let nothing = Capabilities::default();
-        assert_eq!(Room::of(&nothing).take(&png(1, 1)), no);
-        assert_eq!(Room::of(&nothing).take_base64("image/png", "AA=="), no.map(|()| unreachable()));
+        assert_eq!(Allowance::of(&nothing).take(&png(1, 1)), no);
+        assert_eq!(
+            Allowance::of(&nothing).take_base64("image/png", "AA=="),
+            no.map(|()| unreachable())
+        );
     }
 
     fn unreachable() -> Sniffed {
@@ -177,9 +180,9 @@ mod tests {
         let takes = Capabilities { most: 1 << 20, most_together: 1 << 20, ..TAKES };
         let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x02\0\0\0\x03\x08\x06\0\0\0";
         let sound = BASE64_STANDARD.encode(png);
-        let mut room = Room::of(&takes);
+        let mut allowance = Allowance::of(&takes);
         let sniffed = Sniffed { media_type: "image/png", size: Some((2, 3)) };
-        assert_eq!(room.take_base64("image/jpeg", &sound), Ok(sniffed));
+        assert_eq!(allowance.take_base64("image/jpeg", &sound), Ok(sniffed));
         let broken = [
             sound.replace('=', "") + "\n",
             sound.replace('/', "_") + "_",
@@ -189,10 +192,10 @@ mod tests {
             "AAAA".to_owned(),
         ];
         for base64 in broken {
-            let taken = room.take_base64("image/png", &base64);
+            let taken = allowance.take_base64("image/png", &base64);
             assert_eq!(taken, Err(NotSent::Unreadable), "{base64}");
         }
-        assert_eq!(room.take_base64("audio/ogg", &sound), Err(NotSent::NotTaken));
+        assert_eq!(allowance.take_base64("audio/ogg", &sound), Err(NotSent::NotTaken));
         // The size of a JPEG may stand behind a long preview.
         let mut jpeg = b"\xff\xd8".to_vec();
         for _ in 0..2 {
@@ -203,6 +206,6 @@ mod tests {
         let takes = Capabilities { images: &["image/jpeg"], ..takes };
         let sniffed = Sniffed { media_type: "image/jpeg", size: Some((3, 2)) };
         let base64 = BASE64_STANDARD.encode(jpeg);
-        assert_eq!(Room::of(&takes).take_base64("image/jpeg", &base64), Ok(sniffed));
+        assert_eq!(Allowance::of(&takes).take_base64("image/jpeg", &base64), Ok(sniffed));
     }
 }
