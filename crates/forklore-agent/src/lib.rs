@@ -40,9 +40,3 @@ pub use kernel::{Kernel, KernelBuilder};
 pub use notify::event::TurnUsage;
 pub use session::{AgentSession, Branched, Delegated, NewSession, Prompt};
 pub use turn::{Compacted, Status, Turn};
-
-// The names of before, until every crate uses those above.
-#[doc(hidden)]
-pub use self::{SessionConfig as Equipment, TurnUsage as Spent};
-#[doc(hidden)]
-pub use self::{limits as bounds, permissions as ceiling};

@@ -48,9 +48,6 @@ pub trait Model: Send + Sync {
     fn body(&self, request: &Request) -> ModelResult<Vec<u8>>;
 }
 
-#[doc(hidden)]
-pub use self::{AnswerStream as Pieces, StreamEvent as Piece};
-
 /// The pieces of an answer, in order; [`StreamEvent::End`] is the last of a whole one. What is more than
 /// [an answer may be](crate::limits) is not listened to.
 pub type AnswerStream<'a> = BoxStream<'a, ModelResult<StreamEvent>>;

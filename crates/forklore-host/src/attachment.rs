@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use forklore_agent::Prompt;
-use forklore_agent::media::{Takes, media_type};
+use forklore_agent::media::{Capabilities, media_type};
 use forklore_core::limits::{ATTACHMENT_BYTES, ATTACHMENT_NAME_BYTES};
 use forklore_engine::{Engine, Held};
 
@@ -77,7 +77,7 @@ impl PendingAttachment {
 
     /// Why a model does not get the file, for people. None when it does.
     #[must_use]
-    pub fn problem(&self, takes: &Takes) -> Option<String> {
+    pub fn problem(&self, takes: &Capabilities) -> Option<String> {
         if takes.takes(&self.media_type, self.bytes()) {
             return None;
         }

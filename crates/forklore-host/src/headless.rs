@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use forklore_agent::approve::Nobody;
-use forklore_agent::notify::{Heard, Notification};
+use forklore_agent::notify::{Notification, Received};
 use forklore_agent::{Prompt, Turn};
 use futures_util::{FutureExt, StreamExt};
 use tokio_util::sync::CancellationToken;
@@ -34,8 +34,8 @@ impl Host {
     ) -> Result<Turn> {
         let (session, _) = self.session(start, Arc::new(Nobody)).await?;
         let mut notifications = session.subscribe(CAPACITY);
-        let mut pass_on = |received: Heard| {
-            if let Heard::Told(notification) = received {
+        let mut pass_on = |received: Received| {
+            if let Received::Event(notification) = received {
                 notify(&notification);
             }
         };

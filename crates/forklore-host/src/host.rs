@@ -4,10 +4,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use forklore_agent::approve::{Approve, Nobody, Policy};
-use forklore_agent::media::Takes;
+use forklore_agent::media::Capabilities;
 use forklore_agent::model::{Model, Options};
 use forklore_agent::subagents::Subagents;
-use forklore_agent::{AgentSession, Equipment, Kernel, NewSession, Settings};
+use forklore_agent::{AgentSession, Kernel, NewSession, SessionConfig, Settings};
 use forklore_core::SessionId;
 use forklore_engine::{Engine, Fork, Forked, Summarize};
 use forklore_llm::{HttpModel, ModelConfig};
@@ -124,7 +124,7 @@ impl Host {
     ///
     /// # Errors
     /// When no such model is configured, or its configuration makes no sense.
-    pub fn takes(&self, model: Option<&str>) -> Result<Takes> {
+    pub fn takes(&self, model: Option<&str>) -> Result<Capabilities> {
         let (_, config) = self.configured.model(model)?;
         Ok((self.make)(config)?.takes())
     }
@@ -133,7 +133,7 @@ impl Host {
     ///
     /// # Errors
     /// When no such model is configured, or its configuration makes no sense.
-    pub fn equipment(&self, model: &str, approve: Arc<dyn Approve>) -> Result<Equipment> {
+    pub fn equipment(&self, model: &str, approve: Arc<dyn Approve>) -> Result<SessionConfig> {
         let (_, config) = self.configured.model(Some(model))?;
         let settings = Settings {
             options: Options {
@@ -144,14 +144,14 @@ impl Host {
             prices: config.price,
             ..Settings::default()
         };
-        Ok(Equipment {
+        Ok(SessionConfig {
             tools: self.tools.clone(),
             policy: self.policy(),
             approve,
             delegation: self.configured.config.delegate.clone().and_then(Subagents::within),
             system: self.configured.config.system.clone(),
             settings,
-            ..Equipment::new((self.make)(config)?)
+            ..SessionConfig::new((self.make)(config)?)
         })
     }
 

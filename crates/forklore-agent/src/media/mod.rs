@@ -14,9 +14,6 @@ pub use attached::Attached;
 pub(crate) use attached::{Named, named};
 pub use sniff::{Sniffed, media_type, sniff};
 
-#[doc(hidden)]
-pub use self::Capabilities as Takes;
-
 /// What a request to a model may carry. By default nothing: the model sees names only.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Capabilities {

@@ -12,5 +12,5 @@ pub(crate) use bus::Bus;
 pub use bus::Sink;
 pub use forklore_api::event;
 pub use forklore_api::event::{Identity, KernelEvent, Name, Notification};
-pub use subscription::{Heard, Missed, Subscription};
+pub use subscription::{Lagged, Received, Subscription};
 pub use trace::Trace;

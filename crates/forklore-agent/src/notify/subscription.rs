@@ -15,16 +15,16 @@ const LASTING: usize = 16;
 
 /// What a listener gets.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Heard {
+pub enum Received {
     /// A notification.
-    Told(Arc<Notification>),
+    Event(Arc<Notification>),
     /// Here some are missing, because the listener was slow.
-    Missed(Missed),
+    Lagged(Lagged),
 }
 
 /// How many notifications were dropped because the listener was slow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Missed {
+pub struct Lagged {
     /// Pieces of answers; what they were pieces of comes whole.
     pub ephemeral: u64,
     /// Others, whose content is in the log.
@@ -48,7 +48,7 @@ pub(super) struct Queue {
 
 #[derive(Debug, Default)]
 struct Items {
-    queue: VecDeque<Heard>,
+    queue: VecDeque<Received>,
     closed: bool,
 }
 
@@ -71,7 +71,7 @@ impl Queue {
         let ephemeral = notification.is_ephemeral();
         let most = if ephemeral { self.capacity } else { self.capacity.saturating_mul(LASTING) };
         if items.queue.len() < most {
-            items.queue.push_back(Heard::Told(notification.clone()));
+            items.queue.push_back(Received::Event(notification.clone()));
         } else {
             items.miss(ephemeral);
         }
@@ -87,10 +87,10 @@ impl Queue {
 
 impl Items {
     fn miss(&mut self, ephemeral: bool) {
-        if !matches!(self.queue.back(), Some(Heard::Missed(_))) {
-            self.queue.push_back(Heard::Missed(Missed::default()));
+        if !matches!(self.queue.back(), Some(Received::Lagged(_))) {
+            self.queue.push_back(Received::Lagged(Lagged::default()));
         }
-        if let Some(Heard::Missed(missed)) = self.queue.back_mut() {
+        if let Some(Received::Lagged(missed)) = self.queue.back_mut() {
             missed.ephemeral += u64::from(ephemeral);
             missed.lasting += u64::from(!ephemeral);
         }
@@ -98,9 +98,9 @@ impl Items {
 }
 
 impl Stream for Subscription {
-    type Item = Heard;
+    type Item = Received;
 
-    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Heard>> {
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Received>> {
         self.queue.waker.register(context.waker());
         let mut items = self.queue.items.lock().unwrap_or_else(PoisonError::into_inner);
         match items.queue.pop_front() {

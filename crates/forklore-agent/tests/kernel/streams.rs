@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use forklore_agent::Kernel;
 use forklore_agent::model::{EndReason, StreamEvent};
-use forklore_agent::notify::{Heard, Missed, Name, Notification, Sink, Trace};
+use forklore_agent::notify::{Lagged, Name, Notification, Received, Sink, Trace};
 use forklore_engine::Engine;
 use forklore_store::memory::MemoryStore;
 use futures_util::StreamExt;
@@ -34,7 +34,7 @@ async fn a_subscription_hears_its_session_alone_and_in_order() {
     drop(session);
     // The stream ends with its session.
     let mut names = Vec::new();
-    while let Some(Heard::Told(told)) = heard.next().await {
+    while let Some(Received::Event(told)) = heard.next().await {
         assert_eq!(told.session_id, id);
         names.push(told.name().as_str());
     }
@@ -55,7 +55,7 @@ async fn a_subscription_hears_its_session_alone_and_in_order() {
     assert_eq!(names, expected);
     let mut of = HashMap::new();
     for _ in 0..23 {
-        let Some(Heard::Told(told)) = all.next().await else { panic!("one is missing") };
+        let Some(Received::Event(told)) = all.next().await else { panic!("one is missing") };
         *of.entry(told.session_id.clone()).or_insert(0) += 1;
     }
     assert_eq!((of[&id], of[&other_id]), (12, 11));
@@ -74,17 +74,17 @@ async fn a_slow_listener_misses_pieces_and_is_told_how_many() {
     let missed: Vec<_> = heard
         .iter()
         .filter_map(|heard| match heard {
-            Heard::Missed(missed) => Some(*missed),
-            Heard::Told(_) => None,
+            Received::Lagged(missed) => Some(*missed),
+            Received::Event(_) => None,
         })
         .collect();
     let told = |name| {
-        heard.iter().filter(|h| matches!(h, Heard::Told(told) if told.name() == name)).count()
+        heard.iter().filter(|h| matches!(h, Received::Event(told) if told.name() == name)).count()
             as u64
     };
     // Before the pieces came a start, a prompt, a request, the start of the block.
     assert_eq!(told(Name::ContentBlockDelta), 4);
-    assert_eq!(missed, [Missed { ephemeral: 996, lasting: 0 }]);
+    assert_eq!(missed, [Lagged { ephemeral: 996, lasting: 0 }]);
     // What lasts is all there.
     assert_eq!(told(Name::ContentBlockEnd) + told(Name::OrchestratorComplete), 2);
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use forklore_agent::approve::Answer;
-use forklore_agent::notify::{Heard, Subscription};
+use forklore_agent::notify::{Received, Subscription};
 use forklore_agent::{Status, Turn};
 use forklore_host::{BranchOptions, CancellationToken, Conversation, PendingApproval};
 use futures_util::{FutureExt, StreamExt};
@@ -23,7 +23,7 @@ const FULL: f64 = 0.7;
 
 /// What happened while some work ran.
 enum Moment<T> {
-    Notified(Heard),
+    Notified(Received),
     Question(PendingApproval),
     Interrupted,
     Tick,

@@ -1,6 +1,6 @@
 //! The notifications of a turn, as people see them.
 
-use forklore_agent::notify::{Heard, KernelEvent, Notification};
+use forklore_agent::notify::{KernelEvent, Notification, Received};
 use forklore_sanitize::terminal;
 use serde_json::Value;
 
@@ -11,13 +11,13 @@ const RESULT_LINES: usize = 4;
 
 impl Screen {
     /// Shows a notification, or that some were missed.
-    pub(crate) fn notified(&mut self, received: &Heard) {
+    pub(crate) fn notified(&mut self, received: &Received) {
         match received {
-            Heard::Told(notification) => self.notification(notification),
-            Heard::Missed(missed) if missed.ephemeral > 0 => {
+            Received::Event(notification) => self.notification(notification),
+            Received::Lagged(missed) if missed.ephemeral > 0 => {
                 self.line(Tone::Dim, "... (shown too late; /replay has it whole)");
             }
-            Heard::Missed(_) => {}
+            Received::Lagged(_) => {}
         }
     }
 

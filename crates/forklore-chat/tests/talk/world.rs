@@ -5,8 +5,8 @@ use std::io::Write;
 use std::sync::{Arc, Mutex};
 
 use forklore_agent::model::{
-    End, Model, ModelError, ModelErrorKind, ModelName, ModelResult, Piece, Pieces, Request,
-    TokenUsage,
+    AnswerStream, End, Model, ModelError, ModelErrorKind, ModelName, ModelResult, Request,
+    StreamEvent, TokenUsage,
 };
 use forklore_chat::input::{Input, Line, Offers};
 use forklore_chat::markdown::Look;
@@ -40,7 +40,7 @@ impl Model for Echo {
         None
     }
 
-    fn stream<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, ModelResult<Pieces<'a>>> {
+    fn stream<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, ModelResult<AnswerStream<'a>>> {
         self.requests.lock().unwrap().push(request.clone());
         let last = request.messages.iter().rev().find(|message| message.role == Role::User);
         let last = last.map(forklore_core::Message::plain_text).unwrap_or_default();
@@ -57,9 +57,10 @@ impl Model for Echo {
                 ..TokenUsage::default()
             };
             let text = format!("{} heard: {last}", self.name.model);
-            let pieces = text.split_inclusive(' ').map(|piece| Ok(Piece::Text(piece.to_owned())));
-            let end = Piece::End(End { usage, ..End::default() });
-            let pieces: Vec<ModelResult<Piece>> = pieces.chain([Ok(end)]).collect();
+            let pieces =
+                text.split_inclusive(' ').map(|piece| Ok(StreamEvent::Text(piece.to_owned())));
+            let end = StreamEvent::End(End { usage, ..End::default() });
+            let pieces: Vec<ModelResult<StreamEvent>> = pieces.chain([Ok(end)]).collect();
             Ok(stream::iter(pieces).boxed())
         })
     }

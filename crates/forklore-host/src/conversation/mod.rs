@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use forklore_agent::approve::{Approve, Nobody};
 use forklore_agent::notify::Subscription;
-use forklore_agent::{AgentSession, Equipment};
+use forklore_agent::{AgentSession, SessionConfig};
 use forklore_core::workspace::Workspace;
 use forklore_core::{ErrorKind, Header, SessionId};
 use forklore_engine::Scope;
@@ -160,7 +160,7 @@ impl Conversation {
         let mut other = self.host.equipment(name, self.approve.clone())?;
         other.settings.lease_wait = self.lease_wait;
         let session = self.session();
-        session.equip(|equipment: &mut Equipment| *equipment = other);
+        session.equip(|equipment: &mut SessionConfig| *equipment = other);
         name.clone_into(&mut self.state().model);
         Ok(())
     }

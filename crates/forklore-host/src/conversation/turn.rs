@@ -1,6 +1,6 @@
 //! Turns of a conversation.
 
-use forklore_agent::{Equipment, Prompt, Turn};
+use forklore_agent::{Prompt, SessionConfig, Turn};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -40,7 +40,7 @@ impl Conversation {
     /// long as the conversation was opened with.
     pub fn wait_for_lease(&self, wait: Option<Duration>) {
         let wait = wait.unwrap_or(self.lease_wait);
-        self.session().equip(|equipment: &mut Equipment| equipment.settings.lease_wait = wait);
+        self.session().equip(|equipment: &mut SessionConfig| equipment.settings.lease_wait = wait);
     }
 
     async fn turns(&self) -> u64 {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use forklore_agent::approve::Nobody;
-use forklore_agent::{AgentSession, Branched, Equipment};
+use forklore_agent::{AgentSession, Branched, SessionConfig};
 use forklore_engine::Fork;
 
 use super::labels::{Labels, is_used};
@@ -51,7 +51,7 @@ async fn one(
     host: &Host,
     request: &Fork,
     labels: &mut Labels,
-    equipment: Equipment,
+    equipment: SessionConfig,
 ) -> Result<Branched> {
     let parent = host.kernel().open(&request.parent, equipment).await?;
     loop {

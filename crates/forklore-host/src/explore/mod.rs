@@ -11,7 +11,7 @@ mod run;
 
 use std::time::Duration;
 
-use forklore_agent::{Spent, Status};
+use forklore_agent::{Status, TurnUsage};
 use forklore_core::{Header, Label, Selector, SessionId};
 use serde::Serialize;
 use tokio::sync::mpsc;
@@ -91,7 +91,7 @@ pub struct Row {
     /// How far it is, or how it ended.
     pub state: State,
     /// The tokens and the cost.
-    pub usage: Spent,
+    pub usage: TurnUsage,
     /// How long it took.
     pub seconds: f64,
     /// The judge's score.
@@ -132,7 +132,7 @@ impl Row {
             prompt: tried.prompt.clone(),
             answer: String::new(),
             state: State::Waiting,
-            usage: Spent::default(),
+            usage: TurnUsage::default(),
             seconds: 0.0,
             score: None,
             error: None,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use forklore_agent::notify::{Heard, KernelEvent};
+use forklore_agent::notify::{KernelEvent, Received};
 use forklore_agent::{AgentSession, Turn};
 use futures_util::future::join_all;
 use futures_util::{FutureExt, StreamExt};
@@ -133,8 +133,8 @@ impl One {
         done
     }
 
-    fn follow(&mut self, received: &Heard, warm: Option<&Notify>) {
-        let Heard::Told(notification) = received else { return };
+    fn follow(&mut self, received: &Received, warm: Option<&Notify>) {
+        let Received::Event(notification) = received else { return };
         let answer = match &notification.event {
             KernelEvent::ContentBlockDelta(piece) => Some(piece),
             KernelEvent::ThinkingDelta(_) => None,
@@ -158,7 +158,7 @@ impl One {
             text: String::new(),
             model_calls: 0,
             tool_calls: 0,
-            usage: forklore_agent::Spent::default(),
+            usage: forklore_agent::TurnUsage::default(),
             head_seq: -1,
         }
     }

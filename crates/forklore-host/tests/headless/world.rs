@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use forklore_agent::model::{
-    End, Model, ModelError, ModelErrorKind, ModelName, ModelResult, Piece, Pieces, Request,
-    TokenUsage,
+    AnswerStream, End, Model, ModelError, ModelErrorKind, ModelName, ModelResult, Request,
+    StreamEvent, TokenUsage,
 };
 use forklore_agent::tool::ToolCall;
 use forklore_core::workspace::Workspace;
@@ -37,7 +37,7 @@ impl Model for Echo {
         None
     }
 
-    fn stream<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, ModelResult<Pieces<'a>>> {
+    fn stream<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, ModelResult<AnswerStream<'a>>> {
         self.requests.lock().unwrap().push(request.clone());
         let asks = request.messages.last().is_some_and(|message| message.role == Role::User);
         let last = request.messages.iter().rev().find(|message| message.role == Role::User);
@@ -48,7 +48,7 @@ impl Model for Echo {
                 let kind = ModelErrorKind::Invalid;
                 return Err(ModelError { provider, message, kind, source: None });
             }
-            let begin = Ok(Piece::Text(format!("{} read: ", self.name.model)));
+            let begin = Ok(StreamEvent::Text(format!("{} read: ", self.name.model)));
             if last.contains("hang") {
                 return Ok(stream::iter([begin]).chain(stream::pending()).boxed());
             }
@@ -58,13 +58,13 @@ impl Model for Echo {
                 cached: Some(80),
                 ..TokenUsage::default()
             };
-            let mut pieces = vec![begin, Ok(Piece::Text(last.clone()))];
+            let mut pieces = vec![begin, Ok(StreamEvent::Text(last.clone()))];
             if asks && last.contains("call") {
                 let arguments = Data::parse(r#"{"prompt":"count"}"#).unwrap();
                 let call = ToolCall { id: "c1".to_owned(), name: "delegate".to_owned(), arguments };
-                pieces = vec![Ok(Piece::Call(call))];
+                pieces = vec![Ok(StreamEvent::Call(call))];
             }
-            pieces.push(Ok(Piece::End(End { usage, ..End::default() })));
+            pieces.push(Ok(StreamEvent::End(End { usage, ..End::default() })));
             Ok(stream::iter(pieces).boxed())
         })
     }

@@ -122,9 +122,9 @@ async fn a_turn_that_fails_or_is_interrupted_says_so() {
     let running = root.clone();
     let turn = tokio::spawn(async move { running.execute("two").await });
     loop {
-        use forklore_agent::notify::Heard;
+        use forklore_agent::notify::Received;
         match futures_util::StreamExt::next(&mut ears).await.unwrap() {
-            Heard::Told(told) if told.name() == Name::ToolPre => break,
+            Received::Event(told) if told.name() == Name::ToolPre => break,
             _ => {}
         }
     }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use forklore::core::{ErrorKind, SessionId};
-use forklore_agent::{Prompt, Spent, Status, Turn};
+use forklore_agent::{Prompt, Status, Turn, TurnUsage};
 use forklore_chat::input::Editor;
 use forklore_chat::{Chat, Foreground, HeadlessTurn};
 use forklore_host::{Pattern, PendingAttachment, Start};
@@ -163,7 +163,7 @@ struct Answer<'a> {
     text: &'a str,
     model_calls: u32,
     tool_calls: u32,
-    usage: &'a Spent,
+    usage: &'a TurnUsage,
     head_seq: i64,
     resume_command: String,
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use forklore::core::{Cut, Data, Header, Selector};
-use forklore_agent::Equipment;
+use forklore_agent::SessionConfig;
 use forklore_agent::approve::Nobody;
 use forklore_agent::model::{Model as _, ModelName, Request};
 use forklore_agent::tool::NoTools;
@@ -100,7 +100,7 @@ struct Preview<'a> {
     args: &'a Args,
     app: &'a App,
     model: HttpModel,
-    equipment: Equipment,
+    equipment: SessionConfig,
 }
 
 impl Preview<'_> {
