@@ -58,8 +58,8 @@ impl Batch {
     ) {
         self.bytes += event.data.get().len();
         let now = event.ts;
-        let known = self.appends.get(&session).and_then(|at| self.writes.get_mut(*at));
-        if let Some(Write::Append { append, .. }) = known {
+        let append = self.appends.get(&session).and_then(|at| self.writes.get_mut(*at));
+        if let Some(Write::Append { append, .. }) = append {
             append.now = append.now.max(now);
             append.usage += usage;
             append.events.push(event);
@@ -77,8 +77,8 @@ impl Batch {
 
     /// No append of the session may be dated before what it holds already.
     pub(crate) fn not_before(&mut self, session: u32, updated: Timestamp) {
-        let known = self.appends.get(&session).and_then(|at| self.writes.get_mut(*at));
-        if let Some(Write::Append { append, .. }) = known {
+        let append = self.appends.get(&session).and_then(|at| self.writes.get_mut(*at));
+        if let Some(Write::Append { append, .. }) = append {
             append.now = append.now.max(updated);
         }
     }
@@ -129,9 +129,9 @@ impl Batch {
     }
 
     /// Keeps the bytes of a line and what follows it.
-    pub(crate) fn keep_line(&mut self, bytes: &[u8], end: LineEnd) {
-        self.keep(bytes);
-        self.keep(end.bytes());
+    pub(crate) fn retain_line(&mut self, bytes: &[u8], end: LineEnd) {
+        self.retain(bytes);
+        self.retain(end.bytes());
     }
 
     pub(crate) fn raw(&mut self, place: Place, bytes: &[u8]) {
@@ -146,7 +146,7 @@ impl Batch {
         self.ranges.push(Range::Spread { session, position, margin, indent, end });
     }
 
-    pub(crate) fn keep(&mut self, bytes: &[u8]) {
+    pub(crate) fn retain(&mut self, bytes: &[u8]) {
         self.bytes += bytes.len();
         match self.ranges.last_mut() {
             _ if bytes.is_empty() => {}

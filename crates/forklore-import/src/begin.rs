@@ -67,7 +67,7 @@ impl Reading<'_> {
     pub(crate) fn begin_first(&mut self, ts: Option<Timestamp>) -> Result<()> {
         self.name_original();
         let native = self.native_id();
-        let id = self.taken.file_id(self.engine.store(), self.dialect.name(), &native)?;
+        let id = self.conflicts.file_id(self.engine.store(), self.dialect.name(), &native)?;
         let created = self.state.facts.created.or(ts).unwrap_or(self.file_time);
         let cwd = self.state.facts.cwd.as_deref().filter(|cwd| !cwd.is_empty());
         let workspace = cwd.map(Workspace::new);
@@ -164,7 +164,7 @@ impl Reading<'_> {
         let Some(file) = self.sessions.first() else {
             return Err(Error::invalid("source", "the source has no session"));
         };
-        self.taken.fork_id(self.engine.store(), self.dialect.name(), &file.id, &first)
+        self.conflicts.fork_id(self.engine.store(), self.dialect.name(), &file.id, &first)
     }
 
     pub(crate) fn new_session(
@@ -203,7 +203,7 @@ impl Reading<'_> {
             appended: 0,
             updated: new.created,
         });
-        self.taken.made.insert(new.id.clone());
+        self.conflicts.made.insert(new.id.clone());
         self.batch.create(new);
     }
 }

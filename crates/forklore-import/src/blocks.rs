@@ -26,8 +26,8 @@ impl Blocks {
         let mut block = self.free(size);
         let mut filled = begun.len();
         block.get_mut(..filled).unwrap_or_default().copy_from_slice(begun);
-        while let Some(room) = block.get_mut(filled..).filter(|room| !room.is_empty()) {
-            match input.read(room) {
+        while let Some(space) = block.get_mut(filled..).filter(|space| !space.is_empty()) {
+            match input.read(space) {
                 Ok(0) => break,
                 Ok(read) => filled += read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

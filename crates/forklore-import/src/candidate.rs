@@ -41,7 +41,7 @@ pub(crate) struct Candidate {
     /// What the agent calls its session, where it says so in a list of its own.
     pub(crate) title: Option<String>,
     /// What the agent tells of its session in a document beside the file.
-    pub(crate) beside: FileFacts,
+    pub(crate) document_facts: FileFacts,
     /// Where its lines come from, if it is one of several sessions in a file.
     pub(crate) expanded: Option<ContainedSession>,
 }
@@ -54,8 +54,8 @@ impl Candidate {
         file: &Opened,
         title: Option<String>,
     ) -> Self {
-        let beside = session_names::document_facts(dialect, &path);
-        let mut facts = beside.clone();
+        let document_facts = session_names::document_facts(dialect, &path);
+        let mut facts = document_facts.clone();
         let (begun, told) = file.begun(dialect);
         facts.learn(told);
         let base = facts.base.map(|base| base.native_id);
@@ -74,7 +74,7 @@ impl Candidate {
             continues,
             brought: false,
             title,
-            beside,
+            document_facts,
             expanded: None,
         }
     }
@@ -91,25 +91,26 @@ impl Importer<'_> {
         options: &ImportOptions,
         report: &mut ImportReport,
     ) -> Result<(Vec<Candidate>, Vec<Sidecar>)> {
-        let asked = options.from.as_deref().map(|name| self.asked(name)).transpose()?;
+        let only = options.from.as_deref().map(|name| self.format_named(name)).transpose()?;
         let (mut found, mut names) = (Vec::new(), SessionNames::default());
-        let mut kept = Sidecars::new(self.engine, sources, asked);
-        let expanders =
-            self.engine.containers().iter().filter(|expander| {
-                asked.is_none_or(|dialect| dialect.name() == expander.dialect())
-            });
+        let mut sidecars = Sidecars::new(self.engine, sources, only);
+        let expanders = self
+            .engine
+            .containers()
+            .iter()
+            .filter(|expander| only.is_none_or(|dialect| dialect.name() == expander.dialect()));
         let expanders: Vec<_> = expanders.collect();
         let may_own = |path: &Path| {
             let of_many = expanders.iter().any(|expander| expander.may_own(path));
             of_many
-                || match asked {
+                || match only {
                     Some(dialect) => dialect.may_own(path),
                     None => {
                         self.engine.agent_formats().0.iter().any(|dialect| dialect.may_own(path))
                     }
                 }
         };
-        let wanted = Wanted { may_own: &may_own, belongs: &|path| kept.may_be(path) };
+        let wanted = Wanted { may_own: &may_own, belongs: &|path| sidecars.may_be(path) };
         let files = walk::files(paths, wanted, &mut report.problems);
         let all_named = named(paths, options);
         for path in files {
@@ -117,7 +118,7 @@ impl Importer<'_> {
                 break;
             }
             let named = all_named.contains(&path);
-            if kept.take(&path, named)? {
+            if sidecars.add_if_sidecar(&path, named)? {
                 continue;
             }
             if !options.again
@@ -134,7 +135,7 @@ impl Importer<'_> {
                 continue;
             }
             let problem = match opened {
-                Ok(file) => match self.whose(sources, asked, &path, &file)? {
+                Ok(file) => match self.whose(sources, only, &path, &file)? {
                     Some(dialect) => {
                         let title = names.of(dialect, &path);
                         found.push(Candidate::opened(path, dialect, &file, title));
@@ -152,7 +153,7 @@ impl Importer<'_> {
         }
         self.bring_bases(sources, options, &mut found, &mut names)?;
         found.sort_by(|a, b| (a.begun, &a.path).cmp(&(b.begun, &b.path)));
-        Ok((parents_first(found), kept.found))
+        Ok((parents_first(found), sidecars.found))
     }
 }
 
@@ -207,7 +208,7 @@ impl Importer<'_> {
     }
 
     /// The dialect that was asked for.
-    fn asked(&self, name: &str) -> Result<&'static dyn AgentFormat> {
+    fn format_named(&self, name: &str) -> Result<&'static dyn AgentFormat> {
         self.engine.agent_formats().named(name).ok_or_else(|| {
             let known: Vec<_> =
                 self.engine.agent_formats().0.iter().map(|dialect| dialect.name()).collect();
@@ -220,12 +221,11 @@ impl Importer<'_> {
     fn whose(
         &self,
         sources: &dyn Sources,
-        asked: Option<&'static dyn AgentFormat>,
+        only: Option<&'static dyn AgentFormat>,
         path: &Path,
         file: &Opened,
     ) -> Result<Option<&'static dyn AgentFormat>> {
-        if let Some(dialect) =
-            asked.or_else(|| self.engine.agent_formats().detect(path, &file.head))
+        if let Some(dialect) = only.or_else(|| self.engine.agent_formats().detect(path, &file.head))
         {
             return Ok(Some(dialect));
         }
@@ -261,7 +261,7 @@ impl Importer<'_> {
                 continues: false,
                 brought: false,
                 title: None,
-                beside: FileFacts::default(),
+                document_facts: FileFacts::default(),
                 expanded: Some(expanded),
             })),
             Err(error) => {
@@ -350,7 +350,7 @@ mod tests {
             continues: false,
             brought: false,
             title: None,
-            beside: FileFacts::default(),
+            document_facts: FileFacts::default(),
             expanded: None,
         });
         let ids = parents_first(files.collect()).into_iter().map(|file| file.path);

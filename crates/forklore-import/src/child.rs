@@ -62,8 +62,8 @@ impl Reading<'_> {
             (child.inherited(), child.record().event(&child.id, child.created)?);
         let Child { id, kind, parent, cut, title, workspace, created, revision } = child;
         let label = match revision {
-            Some(revision) => self.taken.revision_label(revision, &id),
-            None => self.taken.label(&id),
+            Some(revision) => self.conflicts.revision_label(revision, &id),
+            None => self.conflicts.label(&id),
         };
         let new = NewSession {
             kind,

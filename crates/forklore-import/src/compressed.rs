@@ -50,12 +50,12 @@ impl Read for Unpacked<'_> {
         if self.trouble.borrow().is_some() {
             return Ok(0);
         }
-        let room = usize::try_from(self.left).map_or(out.len(), |left| left.min(out.len()));
+        let space = usize::try_from(self.left).map_or(out.len(), |left| left.min(out.len()));
         let mut one_more = [0];
         let out = if self.left == 0 && !out.is_empty() {
             one_more.as_mut_slice()
         } else {
-            out.get_mut(..room).unwrap_or_default()
+            out.get_mut(..space).unwrap_or_default()
         };
         match self.decoder.read(out) {
             Ok(1..) if self.left == 0 => {

@@ -23,7 +23,7 @@ pub(crate) struct ContainedSession {
 
 /// What of a file that holds sessions was imported before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Standing {
+pub(crate) struct ImportStatus {
     /// Whether any of its sessions was.
     pub(crate) imported: bool,
     /// Whether any of them has something new, or cannot be looked at.
@@ -59,26 +59,26 @@ impl ContainedSession {
     }
 
     /// How the sessions in a file stand to those that were imported; none of them is read.
-    pub(crate) fn standing(
+    pub(crate) fn status(
         engine: &Engine,
         sources: &dyn Sources,
         expander: &dyn SessionContainer,
         path: &Path,
-    ) -> Result<Standing> {
+    ) -> Result<ImportStatus> {
         let Ok(sessions) = Self::of(expander, path) else {
-            return Ok(Standing { imported: false, to_read: true });
+            return Ok(ImportStatus { imported: false, to_read: true });
         };
-        let mut standing = Standing::default();
+        let mut status = ImportStatus::default();
         for (path, session) in sessions {
             let label = path.to_string_lossy().into_owned();
-            let known = sources.sources(&FindSource::Latest(label.clone()))?.into_iter().next();
-            standing.imported |= known.is_some();
-            standing.to_read |= known.is_none_or(|known| {
-                let deleted = engine.has_deleted(&known).unwrap_or(false);
-                session.unchanged(&known, &label, deleted).is_none()
+            let earlier = sources.sources(&FindSource::Latest(label.clone()))?.into_iter().next();
+            status.imported |= earlier.is_some();
+            status.to_read |= earlier.is_none_or(|earlier| {
+                let deleted = engine.has_deleted(&earlier).unwrap_or(false);
+                session.unchanged(&earlier, &label, deleted).is_none()
             });
         }
-        Ok(standing)
+        Ok(status)
     }
 
     /// The lines of the session: those that are known, and those that are new.
@@ -90,19 +90,20 @@ impl ContainedSession {
         again: bool,
     ) -> Result<Look> {
         let label = path_text(path);
-        let known = sources.sources(&FindSource::Latest(label.clone()))?.into_iter().next();
+        let earlier = sources.sources(&FindSource::Latest(label.clone()))?.into_iter().next();
         let deleted =
-            known.as_ref().is_some_and(|source| engine.has_deleted(source).unwrap_or(false));
-        let known = known.filter(|_| !(deleted && again));
+            earlier.as_ref().is_some_and(|source| engine.has_deleted(source).unwrap_or(false));
+        let earlier = earlier.filter(|_| !(deleted && again));
         let failed = |error| Error::io("cannot write the lines of a session", error);
         let mut file =
             tempfile::Builder::new().append(true).tempfile().map_err(failed)?.into_file();
-        if let Some(seen) = known.as_ref().and_then(|known| self.unchanged(known, &label, deleted))
+        if let Some(seen) =
+            earlier.as_ref().and_then(|earlier| self.unchanged(earlier, &label, deleted))
         {
             let file = Opened::over(file, path, seen, self.time()).map_err(failed)?;
             return Ok(Look { file, problems: Vec::new() });
         }
-        if let Some(session) = known.as_ref().and_then(|known| known.sessions.first()) {
+        if let Some(session) = earlier.as_ref().and_then(|earlier| earlier.sessions.first()) {
             engine.restore(&session.id, &mut file)?;
         }
         file.seek(SeekFrom::Start(0)).map_err(failed)?;
@@ -119,8 +120,8 @@ impl ContainedSession {
 
     /// How the session was last seen, where it has not changed since, or where its lines cannot
     /// be gone on with because some of them were deleted.
-    fn unchanged(&self, known: &Source, label: &str, deleted: bool) -> Option<SeenFile> {
-        let mut seen = known.paths.iter().filter(|seen| seen.path == label);
+    fn unchanged(&self, earlier: &Source, label: &str, deleted: bool) -> Option<SeenFile> {
+        let mut seen = earlier.paths.iter().filter(|seen| seen.path == label);
         let same = |seen: &&SeenFile| seen.modified == self.found.state || deleted;
         seen.find(same).cloned()
     }

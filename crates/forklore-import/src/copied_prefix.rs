@@ -103,7 +103,7 @@ impl Reading<'_> {
                 Some(key) => self.is_in(&original, key)?,
                 None => original.passed(copied, text, self.most(copied)),
             };
-            known.then(|| self.batch.keep_line(text.as_bytes(), end))
+            known.then(|| self.batch.retain_line(text.as_bytes(), end))
         };
         if repeated.is_some() {
             self.original = Some(original);

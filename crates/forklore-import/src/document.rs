@@ -111,7 +111,7 @@ impl Reading<'_> {
         for (range, place, payload, verbatim) in placed {
             // What overlaps the record before it is kept as it is.
             let Some(between) = bytes.get(at..range.start) else { continue };
-            self.keep(between);
+            self.retain(between);
             at = range.end;
             let own = bytes.get(range).unwrap_or_default();
             match place {
@@ -128,7 +128,7 @@ impl Reading<'_> {
             }
             self.account(own);
         }
-        self.keep(bytes.get(at..).unwrap_or_default());
+        self.retain(bytes.get(at..).unwrap_or_default());
         Ok(())
     }
 

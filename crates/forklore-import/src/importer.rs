@@ -80,10 +80,10 @@ impl<'e> Importer<'e> {
     ) -> Result<ImportReport> {
         let sources = self.engine.sources()?;
         let mut report = ImportReport::default();
-        let (candidates, besides) = self.candidates(sources, paths, options, &mut report)?;
-        let sizes = candidates.iter().map(|it| it.size).chain(besides.iter().map(|it| it.size));
+        let (candidates, sidecars) = self.candidates(sources, paths, options, &mut report)?;
+        let sizes = candidates.iter().map(|it| it.size).chain(sidecars.iter().map(|it| it.size));
         let mut all = Overall {
-            files: (candidates.len() + besides.len()) as u64,
+            files: (candidates.len() + sidecars.len()) as u64,
             bytes: sizes.sum(),
             ..Overall::default()
         };
@@ -102,20 +102,20 @@ impl<'e> Importer<'e> {
             all.files_done += 1;
             all.bytes_done += candidate.size;
         }
-        let mut keeping = SidecarStore::new(self.engine, sources, options);
-        for beside in &besides {
+        let mut sidecar_store = SidecarStore::new(self.engine, sources, options);
+        for sidecar in &sidecars {
             if options.is_stopped() {
                 break;
             }
-            let mut tell = |file: Progressed<'_>| progress(file.within(&all, beside.size));
-            match keeping.keep(beside, &mut tell, &mut report) {
+            let mut tell = |file: Progressed<'_>| progress(file.within(&all, sidecar.size));
+            match sidecar_store.store(sidecar, &mut tell, &mut report) {
                 Err(error) if all.files > 1 && concerns_one_file(&error) => {
-                    report.refused(&beside.path, &error);
+                    report.refused(&sidecar.path, &error);
                 }
                 done => done?,
             }
             all.files_done += 1;
-            all.bytes_done += beside.size;
+            all.bytes_done += sidecar.size;
         }
         Ok(report)
     }
@@ -129,16 +129,16 @@ impl<'e> Importer<'e> {
         progress: &mut dyn FnMut(Progressed<'_>),
         report: &mut ImportReport,
     ) -> Result<()> {
-        let mut taken = NameConflicts::default();
+        let mut conflicts = NameConflicts::default();
         let mut attempt = 1;
         loop {
-            let done = self.attempt(sources, candidate, options, progress, &mut taken, report);
+            let done = self.attempt(sources, candidate, options, progress, &mut conflicts, report);
             match done {
                 Err(Error::Store(StoreError::IdTaken(id))) if attempt < ATTEMPTS => {
-                    taken.ids.insert(id);
+                    conflicts.ids.insert(id);
                 }
                 Err(Error::Store(StoreError::LabelTaken { label, .. })) if attempt < ATTEMPTS => {
-                    taken.labels.insert(label);
+                    conflicts.labels.insert(label);
                 }
                 Err(Error::Store(StoreError::Stale { .. } | StoreError::Conflict { .. }))
                     if attempt < ATTEMPTS => {}
@@ -167,7 +167,7 @@ impl<'e> Importer<'e> {
         candidate: &Candidate,
         options: &ImportOptions,
         progress: &mut dyn FnMut(Progressed<'_>),
-        taken: &mut NameConflicts,
+        conflicts: &mut NameConflicts,
         report: &mut ImportReport,
     ) -> Result<()> {
         let path = &candidate.path;
@@ -185,7 +185,7 @@ impl<'e> Importer<'e> {
                 look.file
             }
         };
-        let known = match source_state::look_up(sources, &file)? {
+        let found = match source_state::look_up(sources, &file)? {
             SourceState::Unchanged(source) | SourceState::Grown(source, _)
                 if options.again && self.engine.has_deleted(&source)? =>
             {
@@ -196,10 +196,10 @@ impl<'e> Importer<'e> {
             {
                 anew(&source)
             }
-            known => source_state::called(known, &file, candidate.title.as_deref())?,
+            found => source_state::called(found, &file, candidate.title.as_deref())?,
         };
-        let known = match self.unless_deleted(known, options)? {
-            Some(known) => known,
+        let found = match self.unless_deleted(found, options)? {
+            Some(found) => found,
             None => {
                 let message = "the session of the file was deleted and stays so";
                 let kind = ProblemKind::Deleted;
@@ -208,10 +208,10 @@ impl<'e> Importer<'e> {
                 return Ok(());
             }
         };
-        let unchanged = matches!(known, SourceState::Unchanged(_));
-        let begin = start::Start { engine: self.engine, sources, options, taken };
-        let mut reading = begin.reading(&file, candidate.dialect, known)?;
-        reading.state.facts.learn(candidate.beside.clone());
+        let unchanged = matches!(found, SourceState::Unchanged(_));
+        let begin = start::Start { engine: self.engine, sources, options, conflicts };
+        let mut reading = begin.reading(&file, candidate.dialect, found)?;
+        reading.state.facts.learn(candidate.document_facts.clone());
         if let Some(title) = &candidate.title {
             reading.state.facts.title = Some(title.clone());
         }
@@ -230,21 +230,21 @@ impl Importer<'_> {
     /// imported once more only if that is asked for.
     fn unless_deleted(
         &self,
-        known: SourceState,
+        found: SourceState,
         options: &ImportOptions,
     ) -> Result<Option<SourceState>> {
-        let SourceState::New { earlier: Some(earlier), .. } = &known else {
-            return Ok(Some(known));
+        let SourceState::New { earlier: Some(earlier), .. } = &found else {
+            return Ok(Some(found));
         };
         if source_state::lacks_base(self.engine, earlier)? {
-            return Ok(Some(unshared(known)));
+            return Ok(Some(unshared(found)));
         }
         let first = earlier.sessions.first();
         let gone = |id| Ok::<_, Error>(self.engine.store().header(id)?.deleted.is_some());
         if !first.map(|first| gone(&first.id)).transpose()?.unwrap_or(false) {
-            return Ok(Some(known));
+            return Ok(Some(found));
         }
-        Ok(options.again.then(|| unshared(known)))
+        Ok(options.again.then(|| unshared(found)))
     }
 }
 

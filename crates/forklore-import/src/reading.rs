@@ -48,7 +48,7 @@ pub(crate) struct Reading<'a> {
     pub(crate) inside: Option<usize>,
     pub(crate) problems: Problems,
     pub(crate) writer: Option<Writer>,
-    pub(crate) taken: &'a mut NameConflicts,
+    pub(crate) conflicts: &'a mut NameConflicts,
     /// The id of the record read last, and its place: what nearly every next record continues.
     pub(crate) tip: Option<(RecordKey, Place)>,
     /// What the records read so far repeat.
@@ -128,7 +128,7 @@ impl Reading<'_> {
             self.blank(blank);
             self.object(read, text, None, end)?;
             if end == LineEnd::None {
-                self.keep(behind);
+                self.retain(behind);
             }
         } else {
             self.apart(line, true)?;
@@ -167,7 +167,7 @@ impl Reading<'_> {
                 }
                 Part::Rest(rest) if whole => {
                     self.problem(ProblemKind::Damage, "no record can be read here");
-                    self.keep(rest);
+                    self.retain(rest);
                 }
                 Part::Rest(_) => {
                     self.problem(ProblemKind::Incomplete, "the last line is not whole; it waits");
@@ -181,7 +181,7 @@ impl Reading<'_> {
         if first {
             self.problem(ProblemKind::LineTooLong, "the line is too long for a record");
         }
-        self.keep(bytes);
+        self.retain(bytes);
         self.state.in_long_line = !last;
         self.state.lines += u64::from(last);
     }
@@ -199,7 +199,7 @@ impl Reading<'_> {
         match read {
             Line::Several(several) => {
                 self.several(several, &whole, bytes)?;
-                self.keep(end.bytes());
+                self.retain(end.bytes());
                 return Ok(());
             }
             Line::Record(mut record) => {
@@ -221,7 +221,7 @@ impl Reading<'_> {
                         (Some(Some(place)), None) => self.batch.event(place, end),
                         (Some(Some(place)), Some(raw)) => {
                             self.batch.raw(place, raw);
-                            self.batch.keep(end.bytes());
+                            self.batch.retain(end.bytes());
                         }
                     }
                 }
@@ -232,8 +232,8 @@ impl Reading<'_> {
                     Line::Damage(message) => self.problem(ProblemKind::Damage, &message),
                     Line::Record(_) | Line::Several(_) => {}
                 }
-                self.batch.keep(bytes);
-                self.batch.keep(end.bytes());
+                self.batch.retain(bytes);
+                self.batch.retain(end.bytes());
             }
         }
         self.inside = None;
@@ -253,11 +253,11 @@ impl Reading<'_> {
         if bytes.contains(&0) {
             self.problem(ProblemKind::Damage, "zero bytes");
         }
-        self.keep(bytes);
+        self.retain(bytes);
     }
 
-    pub(crate) fn keep(&mut self, bytes: &[u8]) {
-        self.batch.keep(bytes);
+    pub(crate) fn retain(&mut self, bytes: &[u8]) {
+        self.batch.retain(bytes);
         self.account(bytes);
     }
 

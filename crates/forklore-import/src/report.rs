@@ -130,7 +130,7 @@ impl ImportedSession {
 
 impl ImportReport {
     /// Adds a file beside.
-    pub(crate) fn kept(&mut self, file: StoredSidecar) {
+    pub(crate) fn add_sidecar(&mut self, file: StoredSidecar) {
         self.beside.files += 1;
         self.beside.unchanged += u64::from(file.unchanged);
         self.beside.bytes += file.bytes;

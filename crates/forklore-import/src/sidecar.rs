@@ -26,7 +26,7 @@ pub(crate) struct Sidecar {
 pub(crate) struct Sidecars<'a> {
     sources: &'a dyn Sources,
     formats: Vec<&'static dyn AgentFormat>,
-    taken: HashSet<PathBuf>,
+    seen: HashSet<PathBuf>,
     pub(crate) found: Vec<Sidecar>,
 }
 
@@ -35,10 +35,10 @@ impl<'a> Sidecars<'a> {
     pub(crate) fn new(
         engine: &Engine,
         sources: &'a dyn Sources,
-        asked: Option<&'static dyn AgentFormat>,
+        only: Option<&'static dyn AgentFormat>,
     ) -> Self {
-        let formats = asked.map_or_else(|| engine.agent_formats().0.to_vec(), |asked| vec![asked]);
-        Self { sources, formats, taken: HashSet::new(), found: Vec::new() }
+        let formats = only.map_or_else(|| engine.agent_formats().0.to_vec(), |only| vec![only]);
+        Self { sources, formats, seen: HashSet::new(), found: Vec::new() }
     }
 
     /// Whether a file may lie beside a session's, by its path.
@@ -48,7 +48,7 @@ impl<'a> Sidecars<'a> {
 
     /// Takes a file that lies beside a session's, which is there or was. Of a session file that
     /// was named it takes all that lie beside it.
-    pub(crate) fn take(&mut self, path: &Path, named: bool) -> Result<bool> {
+    pub(crate) fn add_if_sidecar(&mut self, path: &Path, named: bool) -> Result<bool> {
         for at in 0..self.formats.len() {
             let Some(format) = self.formats.get(at).copied() else { break };
             let Some(of) = format.belongs_to(path) else { continue };
@@ -58,7 +58,7 @@ impl<'a> Sidecars<'a> {
             }
         }
         if named {
-            self.take_all(path);
+            self.add_all_of(path);
         }
         Ok(false)
     }
@@ -68,7 +68,7 @@ impl<'a> Sidecars<'a> {
         Ok(!self.sources.sources(&by_path)?.is_empty())
     }
 
-    fn take_all(&mut self, of: &Path) {
+    fn add_all_of(&mut self, of: &Path) {
         for format in self.formats.clone() {
             let Some(folder) = format.belongings(of).filter(|folder| folder.is_dir()) else {
                 continue;
@@ -82,7 +82,7 @@ impl<'a> Sidecars<'a> {
     }
 
     fn add(&mut self, path: PathBuf, format: &'static dyn AgentFormat, of: PathBuf, named: bool) {
-        if self.taken.insert(path.clone()) {
+        if self.seen.insert(path.clone()) {
             let size = seen::look(&path).map_or(0, |seen| seen.size);
             self.found.push(Sidecar { path, format, of, size, named });
         }

@@ -45,7 +45,7 @@ enum Owner {
 }
 
 /// Where a file stands.
-enum Standing {
+enum SidecarState {
     Unchanged,
     /// Its bytes were erased with a session.
     Erased,
@@ -70,74 +70,74 @@ impl<'a> SidecarStore<'a> {
     }
 
     /// Keeps what is new of a file, anew as often as somebody else was faster.
-    pub(crate) fn keep(
+    pub(crate) fn store(
         &mut self,
-        beside: &Sidecar,
+        sidecar: &Sidecar,
         progress: &mut dyn FnMut(Progressed<'_>),
         report: &mut ImportReport,
     ) -> Result<()> {
         for _ in 1..ATTEMPTS {
-            match self.attempt(beside, progress, report) {
+            match self.attempt(sidecar, progress, report) {
                 Err(Error::Store(StoreError::Stale { .. })) => self.owners.clear(),
                 Err(Error::Io { doing, source }) => {
                     let message = format!("{doing}: {source}");
                     let kind = ProblemKind::Unreadable;
-                    report.problems.push(Problem::of_file(&beside.path, kind, message));
+                    report.problems.push(Problem::of_file(&sidecar.path, kind, message));
                     report.skipped += 1;
                     return Ok(());
                 }
                 done => return done,
             }
         }
-        self.attempt(beside, progress, report)
+        self.attempt(sidecar, progress, report)
     }
 
     fn attempt(
         &mut self,
-        beside: &Sidecar,
+        sidecar: &Sidecar,
         progress: &mut dyn FnMut(Progressed<'_>),
         report: &mut ImportReport,
     ) -> Result<()> {
-        let session = match self.owner(&beside.of)? {
-            Owner::Living { session, dialect } if dialect == beside.format.name() => session,
+        let session = match self.owner(&sidecar.of)? {
+            Owner::Living { session, dialect } if dialect == sidecar.format.name() => session,
             Owner::Deleted => {
                 report.skipped += 1;
                 return Ok(());
             }
             Owner::Living { .. } | Owner::Absent => {
                 report.skipped += 1;
-                if beside.named {
+                if sidecar.named {
                     let kind = ProblemKind::MissingBase;
-                    report.problems.push(Problem::of_file(&beside.path, kind, NOT_THERE.into()));
+                    report.problems.push(Problem::of_file(&sidecar.path, kind, NOT_THERE.into()));
                 }
                 return Ok(());
             }
         };
-        let path = &beside.path;
+        let path = &sidecar.path;
         let unreadable = |error| Error::io(format!("cannot read {}", path.display()), error);
         let latest = self.latest(path)?;
         let look = seen::look(path).map_err(unreadable)?;
         let same = |source: &Source| !self.options.again && source.paths.contains(&look);
-        let standing = if latest.as_ref().is_some_and(same) {
-            Standing::Unchanged
+        let state = if latest.as_ref().is_some_and(same) {
+            SidecarState::Unchanged
         } else {
             let file = Opened::literal(path).map_err(unreadable)?;
-            let standing = self.standing(&file, latest).map_err(|error| match error {
+            let state = self.state(&file, latest).map_err(|error| match error {
                 Error::Io { source, .. } => unreadable(source),
                 error => error,
             })?;
-            if let Some((target, hash, offset)) = start(&standing, beside) {
-                let keep = Keep { beside, file: &file, target, hash, offset };
-                let bytes = keep.run(self, progress)?;
-                report.kept(kept(beside, session, bytes, false));
+            if let Some((target, hash, offset)) = start(&state, sidecar) {
+                let writing = Writing { sidecar, file: &file, target, hash, offset };
+                let bytes = writing.run(self, progress)?;
+                report.add_sidecar(stored(sidecar, session, bytes, false));
                 return Ok(());
             }
-            standing
+            state
         };
-        if matches!(standing, Standing::Erased) {
+        if matches!(state, SidecarState::Erased) {
             report.skipped += 1;
         } else {
-            report.kept(kept(beside, session, 0, true));
+            report.add_sidecar(stored(sidecar, session, 0, true));
         }
         Ok(())
     }
@@ -163,21 +163,23 @@ impl<'a> SidecarStore<'a> {
         Ok(owner)
     }
 
-    fn standing(&self, file: &Opened, latest: Option<Source>) -> Result<Standing> {
-        let Some(source) = latest else { return Ok(Standing::New { revision: 0, latest: None }) };
-        let anew = Standing::New { revision: source.revision + 1, latest: Some(source.id) };
+    fn state(&self, file: &Opened, latest: Option<Source>) -> Result<SidecarState> {
+        let Some(source) = latest else {
+            return Ok(SidecarState::New { revision: 0, latest: None });
+        };
+        let anew = SidecarState::New { revision: source.revision + 1, latest: Some(source.id) };
         if is_erased(self.sources, &source)? {
-            return Ok(if self.options.again { anew } else { Standing::Erased });
+            return Ok(if self.options.again { anew } else { SidecarState::Erased });
         }
         if !source.sessions.is_empty() {
             return Ok(anew);
         }
         let prefix = file.prefix(source.read.offset, &source.read.sha256);
         Ok(match prefix.map_err(|error| Error::io("cannot read the file", error))? {
-            Some(_) if source.paths.contains(&file.seen) => Standing::Unchanged,
+            Some(_) if source.paths.contains(&file.seen) => SidecarState::Unchanged,
             Some(hash) => {
                 let (id, offset) = (source.id, source.read.offset);
-                Standing::Grown { id, offset, hash: Box::new(hash) }
+                SidecarState::Grown { id, offset, hash: Box::new(hash) }
             }
             None => anew,
         })
@@ -191,18 +193,18 @@ pub(crate) fn is_erased(sources: &dyn Sources, source: &Source) -> Result<bool> 
 }
 
 /// Where the writing begins, if there is something to write.
-fn start(standing: &Standing, beside: &Sidecar) -> Option<(Target, Sha256, u64)> {
-    match standing {
-        Standing::Unchanged | Standing::Erased => None,
-        Standing::Grown { id, offset, hash } => {
+fn start(state: &SidecarState, sidecar: &Sidecar) -> Option<(Target, Sha256, u64)> {
+    match state {
+        SidecarState::Unchanged | SidecarState::Erased => None,
+        SidecarState::Grown { id, offset, hash } => {
             let target = Target::Known { id: *id, offset: *offset };
             Some((target, Sha256::clone(hash), *offset))
         }
-        Standing::New { revision, latest } => {
+        SidecarState::New { revision, latest } => {
             let target = Target::New {
-                dialect: beside.format.name().to_owned(),
+                dialect: sidecar.format.name().to_owned(),
                 revision: *revision,
-                first_line: no_first_line(&beside.path),
+                first_line: no_first_line(&sidecar.path),
                 latest: *latest,
             };
             Some((target, Sha256::new(), 0))
@@ -215,28 +217,28 @@ fn no_first_line(path: &Path) -> RecordKey {
     record_key(format!("\nbeside\0{}", path_text(path)).as_bytes())
 }
 
-fn kept(beside: &Sidecar, session: SessionId, bytes: u64, unchanged: bool) -> StoredSidecar {
-    let path = path_text(&beside.path);
-    StoredSidecar { path, dialect: beside.format.name().to_owned(), session, bytes, unchanged }
+fn stored(sidecar: &Sidecar, session: SessionId, bytes: u64, unchanged: bool) -> StoredSidecar {
+    let path = path_text(&sidecar.path);
+    StoredSidecar { path, dialect: sidecar.format.name().to_owned(), session, bytes, unchanged }
 }
 
 /// One file while it is kept.
-struct Keep<'a> {
-    beside: &'a Sidecar,
+struct Writing<'a> {
+    sidecar: &'a Sidecar,
     file: &'a Opened,
     target: Target,
     hash: Sha256,
     offset: u64,
 }
 
-impl Keep<'_> {
+impl Writing<'_> {
     /// Writes it to its end, as far as it was there when it was opened; how many bytes.
     fn run(
         mut self,
-        keeping: &SidecarStore<'_>,
+        store: &SidecarStore<'_>,
         progress: &mut dyn FnMut(Progressed<'_>),
     ) -> Result<u64> {
-        let (before, path) = (self.offset, &self.beside.path);
+        let (before, path) = (self.offset, &self.sidecar.path);
         let failed = |error| Error::io(format!("cannot read {}", path.display()), error);
         let mut rest = self.file.rest(self.offset).map_err(failed)?;
         loop {
@@ -245,10 +247,10 @@ impl Keep<'_> {
             self.hash.update(&bytes);
             self.offset += read;
             let last = read < STEP;
-            let id = keeping.sources.import(Vec::new(), self.step(bytes, last))?;
+            let id = store.sources.import(Vec::new(), self.step(bytes, last))?;
             self.target = Target::Known { id, offset: self.offset };
             progress(Progressed::of(path, self.offset, self.file.seen.size));
-            if last || keeping.options.is_stopped() {
+            if last || store.options.is_stopped() {
                 return Ok(self.offset - before);
             }
         }
@@ -260,7 +262,7 @@ impl Keep<'_> {
         let path = self.file.seen.path.clone();
         let seen =
             if whole { self.file.seen.clone() } else { SeenFile { path, size: 0, modified: 0 } };
-        let name = self.beside.path.file_name().map(|name| path_text(Path::new(name)));
+        let name = self.sidecar.path.file_name().map(|name| path_text(Path::new(name)));
         SourceStep {
             target: self.target.clone(),
             native_id: name.unwrap_or_default(),
@@ -268,7 +270,7 @@ impl Keep<'_> {
             ranges: if bytes.is_empty() { Vec::new() } else { vec![Range::Kept(bytes)] },
             places: Vec::new(),
             names: Vec::new(),
-            beside: Some(path_text(&self.beside.of)),
+            beside: Some(path_text(&self.sidecar.of)),
             read: Progress {
                 offset: self.offset,
                 sha256: self.hash.clone().finalize().into(),

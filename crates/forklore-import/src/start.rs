@@ -22,7 +22,7 @@ pub(crate) struct Start<'a> {
     pub(crate) engine: &'a Engine,
     pub(crate) sources: &'a dyn Sources,
     pub(crate) options: &'a ImportOptions,
-    pub(crate) taken: &'a mut NameConflicts,
+    pub(crate) conflicts: &'a mut NameConflicts,
 }
 
 impl<'a> Start<'a> {
@@ -31,12 +31,12 @@ impl<'a> Start<'a> {
         self,
         file: &Opened,
         dialect: &'static dyn AgentFormat,
-        known: SourceState,
+        found: SourceState,
     ) -> Result<Reading<'a>> {
         let mut problems = Problems::of(&file.seen.path);
-        self.taken.made.clear();
-        let known = self.unless_original_is_gone(known)?;
-        let (source, hash) = match known {
+        self.conflicts.made.clear();
+        let found = self.unless_original_is_gone(found)?;
+        let (source, hash) = match found {
             SourceState::Unchanged(source) => (source, Sha256::new()),
             SourceState::Grown(source, hash) => (source, hash),
             SourceState::New { revision, latest, earlier } => {
@@ -76,12 +76,12 @@ impl<'a> Start<'a> {
     }
 
     /// A file that was being compared with a session that was deleted since begins anew.
-    fn unless_original_is_gone(&self, known: SourceState) -> Result<SourceState> {
-        let SourceState::Grown(source, _) = &known else { return Ok(known) };
-        let Some(copying) = ResumeState::read(&source.read.state).copying else { return Ok(known) };
+    fn unless_original_is_gone(&self, found: SourceState) -> Result<SourceState> {
+        let SourceState::Grown(source, _) = &found else { return Ok(found) };
+        let Some(copying) = ResumeState::read(&source.read.state).copying else { return Ok(found) };
         let header = self.engine.store().header(copying.session())?;
         if header.deleted.is_none() {
-            return Ok(known);
+            return Ok(found);
         }
         let (revision, latest) = (source.revision + 1, Some(source.id));
         Ok(SourceState::New { revision, latest, earlier: None })
@@ -117,7 +117,7 @@ impl<'a> Start<'a> {
             inside: None,
             problems,
             writer: None,
-            taken: self.taken,
+            conflicts: self.conflicts,
             tip: None,
             original: None,
             earlier: None,

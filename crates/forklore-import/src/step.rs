@@ -38,14 +38,14 @@ impl Reading<'_> {
             last: whole,
         };
         let offset = self.offset;
-        let held = self.engine.hold_mentioned(payloads(&batch.writes));
-        let attachments = held.iter().map(|held| held.id).collect();
+        let pins = self.engine.hold_mentioned(payloads(&batch.writes));
+        let attachments = pins.iter().map(|pin| pin.id).collect();
         let source = Some(Box::new(step));
         let step = Transaction { writes: batch.writes, source, attachments };
         let id = match (&mut self.writer, self.source) {
             // The number of a new source is needed before the next step can be gathered.
             (Some(writer), Some(id)) => {
-                writer.write(step, held)?;
+                writer.write(step, pins)?;
                 id
             }
             _ => self.sources.commit(step)?.imported()?,

@@ -8,7 +8,7 @@ use forklore_store::sources::FindSource;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::contained::{ContainedSession, Standing};
+use crate::contained::{ContainedSession, ImportStatus};
 use crate::importer::Importer;
 use crate::seen;
 use crate::sidecar::Sidecars;
@@ -52,31 +52,31 @@ impl Importer<'_> {
             own.find(|expander| expander.may_own(path))
         };
         let may_own = |path: &Path| dialect.may_own(path) || expander(path).is_some();
-        let mut besides = Sidecars::new(self.engine, sources, Some(dialect));
-        let wanted = Wanted { may_own: &may_own, belongs: &|path| besides.may_be(path) };
+        let mut sidecars = Sidecars::new(self.engine, sources, Some(dialect));
+        let wanted = Wanted { may_own: &may_own, belongs: &|path| sidecars.may_be(path) };
         let is_empty = self.is_empty()?;
         let mut survey = Survey::default();
         for path in walk::files(places, wanted, &mut Vec::new()) {
             let Ok(about) = seen::look(&path) else { continue };
-            let known = sources.sources(&FindSource::Latest(about.path.clone()))?;
-            let latest = known.first();
+            let sources_of_path = sources.sources(&FindSource::Latest(about.path.clone()))?;
+            let latest = sources_of_path.first();
             survey.bytes += about.size;
-            let mut standing = Standing {
+            let mut status = ImportStatus {
                 imported: latest.is_some(),
                 to_read: !latest.is_some_and(|source| source.paths.contains(&about)),
             };
-            if besides.take(&path, false)? {
+            if sidecars.add_if_sidecar(&path, false)? {
                 survey.beside += 1;
-                survey.to_read += u64::from(standing.to_read);
+                survey.to_read += u64::from(status.to_read);
                 continue;
             }
             if let Some(expander) = expander(&path).filter(|_| !is_empty && latest.is_none()) {
-                standing = ContainedSession::standing(self.engine, sources, *expander, &path)?;
+                status = ContainedSession::status(self.engine, sources, *expander, &path)?;
             }
             survey.files += 1;
             survey.newest = survey.newest.max(seen::time(&about));
-            survey.imported += u64::from(standing.imported);
-            survey.to_read += u64::from(standing.to_read);
+            survey.imported += u64::from(status.imported);
+            survey.to_read += u64::from(status.to_read);
         }
         Ok(survey)
     }

@@ -29,9 +29,9 @@ impl Writer {
         let (steps, to_write) = sync_channel::<(Transaction, Vec<Held>)>(0);
         let (done, written) = channel();
         scope.spawn(move || {
-            for (step, held) in to_write {
+            for (step, pins) in to_write {
                 let result = sources.commit(step);
-                drop(held);
+                drop(pins);
                 let failed = result.is_err();
                 if done.send(result).is_err() || failed {
                     return;
@@ -43,9 +43,9 @@ impl Writer {
 
     /// Hands over a step, and the attachments that are held for it, once the one before it is
     /// written.
-    pub(crate) fn write(&mut self, step: Transaction, held: Vec<Held>) -> Result<(), StoreError> {
+    pub(crate) fn write(&mut self, step: Transaction, pins: Vec<Held>) -> Result<(), StoreError> {
         self.settle()?;
-        self.steps.send((step, held)).map_err(|_| stopped())?;
+        self.steps.send((step, pins)).map_err(|_| stopped())?;
         self.waiting = true;
         Ok(())
     }

@@ -31,8 +31,8 @@ pub fn path_text(path: &Path) -> String {
 /// The path that is spelled so.
 #[must_use]
 pub fn path_of(text: &str) -> PathBuf {
-    let Some(spelled) = text.strip_prefix(BYTES) else { return PathBuf::from(text) };
-    let mut parts = spelled.split('%');
+    let Some(escaped) = text.strip_prefix(BYTES) else { return PathBuf::from(text) };
+    let mut parts = escaped.split('%');
     let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
     for part in parts {
         match part.split_at_checked(2).map(|(hex, rest)| (u8::from_str_radix(hex, 16), rest)) {

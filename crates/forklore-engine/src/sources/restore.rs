@@ -15,7 +15,7 @@ use crate::{Engine, Error, Result};
 
 const PAGE_EVENTS: u64 = 512;
 /// How many events that are spread over lines are read at once.
-const AHEAD_EVENTS: u64 = 64;
+const READ_AHEAD_EVENTS: u64 = 64;
 
 /// What a restore came to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -46,9 +46,10 @@ impl Engine {
     /// Writes the file of a source.
     pub(crate) fn restore_source(&self, source: Source, out: &mut dyn Write) -> Result<Restored> {
         let headers = self.headers_of(&source)?;
-        let (hash, ahead) = (Sha256::new(), None);
+        let (hash, read_ahead) = (Sha256::new(), None);
         let living = None;
-        let mut restoring = Restoring { engine: self, headers, out, hash, bytes: 0, ahead, living };
+        let mut restoring =
+            Restoring { engine: self, headers, out, hash, bytes: 0, read_ahead, living };
         let mut step = 0;
         while let Some(ranges) = self.sources()?.ranges(source.id, step)? {
             ranges.iter().try_for_each(|range| restoring.range(range))?;
@@ -80,7 +81,7 @@ struct Restoring<'a> {
     /// The session of an earlier revision that was last found not to be deleted.
     living: Option<SessionId>,
     /// Events of a session that were read and are not written yet.
-    ahead: Option<(SessionId, VecDeque<Stored>)>,
+    read_ahead: Option<(SessionId, VecDeque<Stored>)>,
 }
 
 impl Restoring<'_> {
@@ -157,13 +158,13 @@ impl Restoring<'_> {
 
     /// The event at `seq`, and what is read ahead of those behind it, which are mostly next.
     fn spread_event(&mut self, id: &SessionId, seq: u64) -> Result<Stored> {
-        let next = self.ahead.take().filter(|(of, _)| of == id);
-        let mut ahead = next.map(|(_, ahead)| ahead).unwrap_or_default();
-        if ahead.front().is_none_or(|next| next.seq != seq) {
-            ahead = self.page(id, seq, AHEAD_EVENTS)?.into();
+        let next = self.read_ahead.take().filter(|(of, _)| of == id);
+        let mut read_ahead = next.map(|(_, read_ahead)| read_ahead).unwrap_or_default();
+        if read_ahead.front().is_none_or(|next| next.seq != seq) {
+            read_ahead = self.page(id, seq, READ_AHEAD_EVENTS)?.into();
         }
-        let event = ahead.pop_front().ok_or_else(|| damaged(Some(id), "no event"))?;
-        self.ahead = Some((id.clone(), ahead));
+        let event = read_ahead.pop_front().ok_or_else(|| damaged(Some(id), "no event"))?;
+        self.read_ahead = Some((id.clone(), read_ahead));
         Ok(event)
     }
 

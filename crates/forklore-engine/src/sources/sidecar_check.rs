@@ -35,12 +35,12 @@ impl Engine {
         else {
             return Ok(problems);
         };
-        let beside = match self.sidecars_of(&own) {
-            Ok(beside) => beside,
+        let sidecars = match self.sidecars_of(&own) {
+            Ok(sidecars) => sidecars,
             Err(error) => return tell(error, "the files beside its own").map(|()| problems),
         };
         let mut seen = HashSet::new();
-        for source in beside.into_iter().filter(|source| seen.insert(source.id)) {
+        for source in sidecars.into_iter().filter(|source| seen.insert(source.id)) {
             let path = source.paths.first().map(|seen| seen.path.clone()).unwrap_or_default();
             let checked = match is_erased(sources, &source) {
                 Ok(true) => Ok(()),
