@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 use forklore_core::header::Usage;
 use forklore_core::{Event, SessionId};
+use forklore_engine::sources::Spread;
 use forklore_store::port::{Append, NewSession, Write};
 use forklore_store::sources::{LineEnd, Place, Range, RecordKey};
 use jiff::Timestamp;
 
 use crate::earlier_revision::Spot;
-use forklore_engine::sources::Spread;
 
 const BYTES: usize = 8 << 20;
 const RECORDS: usize = 4_000;

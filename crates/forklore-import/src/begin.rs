@@ -3,7 +3,8 @@
 use forklore_core::agent_format::Record;
 use forklore_core::header::Usage;
 use forklore_core::workspace::Workspace;
-use forklore_core::{Cut, CutError, Header, Label, Selector, SessionId, SessionKind};
+use forklore_core::{Cut, Header, Label, SessionId, SessionKind};
+use forklore_engine::{Error, Result};
 use forklore_store::port::NewSession;
 use forklore_store::sources::{Place, RecordKey};
 use jiff::Timestamp;
@@ -11,7 +12,7 @@ use jiff::Timestamp;
 use crate::child::Child;
 use crate::file_session::{FileSession, Following};
 use crate::reading::Reading;
-use forklore_engine::{Error, Result};
+use crate::report::ProblemKind;
 
 /// Where a branch of the file begins.
 pub(crate) struct Begin {
@@ -67,8 +68,8 @@ impl Reading<'_> {
     pub(crate) fn begin_first(&mut self, ts: Option<Timestamp>) -> Result<()> {
         self.name_original();
         let native = self.native_id();
-        let id = self.conflicts.file_id(self.engine.store(), self.dialect.name(), &native)?;
-        let created = self.state.facts.created.or(ts).unwrap_or(self.file_time);
+        let id = self.conflicts.file_id(self.engine.store(), self.file.format.name(), &native)?;
+        let created = self.state.facts.created.or(ts).unwrap_or(self.file.time);
         let cwd = self.state.facts.cwd.as_deref().filter(|cwd| !cwd.is_empty());
         let workspace = cwd.map(Workspace::new);
         self.state.told.title_key = self.title_key();
@@ -77,7 +78,10 @@ impl Reading<'_> {
             Some(earlier) => Some(earlier),
             None => match self.copied_beginning()? {
                 Some(copied) => Some(copied),
-                None => self.base()?,
+                None => {
+                    let base = self.state.facts.base.as_ref();
+                    self.lookup().continued_from(base, &self.native_id())?
+                }
             },
         };
         if let Some((parent, cut)) = beginning {
@@ -87,7 +91,7 @@ impl Reading<'_> {
             self.begin_child(child)?;
             return Ok(());
         }
-        if let Some((parent, cut)) = self.caller()? {
+        if let Some((parent, cut)) = self.subagent_parent()? {
             let workspace = workspace.unwrap_or_else(|| parent.workspace.clone());
             let (kind, title) = (SessionKind::Delegate, self.title());
             let revision = None;
@@ -104,6 +108,19 @@ impl Reading<'_> {
         };
         self.add(new, 0, 0);
         Ok(())
+    }
+
+    /// The session that called the file's own, and where that was. None, with a problem, when it
+    /// is not there: then the file's is a root.
+    fn subagent_parent(&mut self) -> Result<Option<(Header, Cut)>> {
+        let Some(caller) = &self.state.facts.caller else { return Ok(None) };
+        let begun = self.state.facts.created;
+        let found = self.lookup().subagent_parent(caller, begun, self.source)?;
+        if found.is_none() {
+            let message = "the session that called this one as a sub-agent was not imported";
+            self.problem(ProblemKind::MissingBase, message);
+        }
+        Ok(found)
     }
 
     /// Makes a session that branches off from another of the file, and returns its number.
@@ -130,9 +147,9 @@ impl Reading<'_> {
         }
         self.settle()?;
         let parent = self.engine.store().header(&parent)?;
-        let cut = self.cut(&parent, begin.after)?;
+        let cut = self.lookup().cut(&parent, begin.after)?;
         let id = self.fork_id(record, key)?;
-        let created = record.ts.or(self.state.last_ts).unwrap_or(self.file_time);
+        let created = record.ts.or(self.state.last_ts).unwrap_or(self.file.time);
         if record.sidechain {
             self.state.sidechains.push(u32::try_from(self.sessions.len()).unwrap_or(u32::MAX));
         }
@@ -141,30 +158,16 @@ impl Reading<'_> {
         self.begin_child(Child { id, kind, parent, cut, title, workspace, created, revision })
     }
 
-    pub(crate) fn cut(&self, parent: &Header, after: Follows) -> Result<Cut> {
-        let seq = match after {
-            Follows::Nothing | Follows::Inherited(0) => return Ok(Cut::default()),
-            Follows::Own(position) => parent.seq_of_own(position),
-            Follows::Inherited(seq) | Follows::Seq(seq) => seq,
-        };
-        let seq = i64::try_from(seq).unwrap_or(i64::MAX);
-        match self.engine.cut(parent, &Selector::Seq(seq)) {
-            // Nothing before the record is inherited.
-            Err(Error::Cut { source: CutError::NothingToFork { .. }, .. }) => Ok(Cut::default()),
-            cut => cut,
-        }
-    }
-
     fn fork_id(&mut self, record: &Record, key: Option<RecordKey>) -> Result<SessionId> {
         let repeated = key.map(|key| self.place(key)).transpose()?.flatten().is_some();
         let first = match &record.native_id {
             Some(id) if !repeated => id.clone(),
-            _ => self.position().to_string(),
+            _ => self.position.of_record().to_string(),
         };
         let Some(file) = self.sessions.first() else {
             return Err(Error::invalid("source", "the source has no session"));
         };
-        self.conflicts.fork_id(self.engine.store(), self.dialect.name(), &file.id, &first)
+        self.conflicts.fork_id(self.engine.store(), self.file.format.name(), &file.id, &first)
     }
 
     pub(crate) fn new_session(
@@ -183,8 +186,8 @@ impl Reading<'_> {
             permissions: None,
             metadata: None,
             config: None,
-            dialect: Some(self.dialect.name().to_owned()),
-            source: Some(self.seen.path.clone()),
+            dialect: Some(self.file.format.name().to_owned()),
+            source: Some(self.file.seen.path.clone()),
             copy_of: None,
             created,
             from: None,

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use forklore_core::agent_format::{AgentFormat, FileFacts};
 use forklore_core::session_container::SessionContainer;
+use forklore_engine::sources::path_text;
+use forklore_engine::{Error, Result};
 use forklore_store::sources::{Source, Sources};
 use jiff::Timestamp;
 
@@ -17,8 +19,6 @@ use crate::session_names::{self, SessionNames};
 use crate::sidecar::{Sidecar, Sidecars};
 use crate::walk::{self, Wanted};
 use crate::{source_state, unchanged};
-use forklore_engine::sources::path_text;
-use forklore_engine::{Error, Result};
 
 const NO_RECORDS: &str = "no records of a known agent are in the file";
 

@@ -2,12 +2,12 @@
 
 use forklore_core::workspace::Workspace;
 use forklore_core::{Cut, Header, SessionId, SessionKind, Strategy, ToolCallPolicy};
+use forklore_engine::Result;
+use forklore_engine::{ForkRecord, limitations};
 use forklore_store::port::{Beginning, NewSession};
 use jiff::Timestamp;
 
 use crate::reading::Reading;
-use forklore_engine::Result;
-use forklore_engine::{ForkRecord, limitations};
 
 /// A session to be made, and where it begins.
 pub(crate) struct Child {

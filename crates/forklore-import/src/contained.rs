@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use forklore_core::session_container::{ExpandError, Found, Inside, SessionContainer, Trouble};
+use forklore_engine::sources::path_text;
+use forklore_engine::{Engine, Error, Result};
 use forklore_store::sources::{FindSource, SeenFile, Source, Sources};
 use jiff::Timestamp;
 
 use crate::opened::Opened;
 use crate::report::{Problem, ProblemKind};
-use forklore_engine::sources::path_text;
-use forklore_engine::{Engine, Error, Result};
 
 /// A session in a file, and how to read it.
 pub(crate) struct ContainedSession {

@@ -1,20 +1,17 @@
 //! Files that hold only what is new: their session begins inside the session of another file
 //! (SPEC 11).
 
-use forklore_core::agent_format::{Base, session_id};
+use forklore_core::agent_format::Base;
 use forklore_core::{Cut, Header, Selector};
-use forklore_store::Error as StoreError;
-use forklore_store::sources::{FindSource, Place, Source};
+use forklore_engine::{Error, Result};
+use forklore_store::sources::{Place, Source};
 
 use crate::begin::Follows;
+use crate::lookup::Lookup;
 use crate::opened::record_key;
-use crate::reading::Reading;
-use forklore_engine::{Error, Result};
 
 /// How many numbers without a record may stand before the end of a beginning.
 const GAP: u64 = 1_000;
-/// How many sessions are looked through that could be those of a native id.
-const SESSIONS: usize = 1_000;
 /// How much of an id is told.
 const SHOWN: usize = 60;
 
@@ -35,21 +32,25 @@ fn missing(message: String) -> Error {
     Error::Invalid { reason: MISSING_BASE, message }
 }
 
-impl Reading<'_> {
+impl Lookup<'_> {
     /// The session that the file's session continues, and where; none where it continues none.
     ///
     /// # Errors
     /// [`MISSING_BASE`] when that session is not there: without it the file holds only the end of
     /// a conversation, so nothing of the file is imported.
-    pub(crate) fn base(&self) -> Result<Option<(Header, Cut)>> {
-        let Some(base) = self.state.facts.base.clone() else { return Ok(None) };
+    pub(crate) fn continued_from(
+        &self,
+        base: Option<&Base>,
+        own_id: &str,
+    ) -> Result<Option<(Header, Cut)>> {
+        let Some(base) = base else { return Ok(None) };
         let shown: String = base.native_id.chars().take(SHOWN).collect();
-        if base.native_id == self.native_id() {
+        if base.native_id == own_id {
             return Err(missing("the session begins inside itself".to_owned()));
         }
         let (mut found, mut deleted) = (false, false);
         for source in self.sources_of(&base.native_id)? {
-            match self.within(&source, &base)? {
+            match self.within(&source, base)? {
                 Within::At(header, cut) => return Ok(Some((*header, cut))),
                 Within::Deleted => deleted = true,
                 Within::TooShort => found = true,
@@ -60,25 +61,6 @@ impl Reading<'_> {
             (_, true) => format!("the session begins behind the end of {shown}"),
             _ => format!("the session begins in {shown}, which is neither imported nor found"),
         }))
-    }
-
-    /// The sources of a native id, the one made last first. Their sessions' ids are made of it,
-    /// so that no list of sources needs to be searched.
-    pub(crate) fn sources_of(&self, native_id: &str) -> Result<Vec<Source>> {
-        let dialect = self.dialect.name();
-        let mut found = Vec::new();
-        for attempt in 0..SESSIONS {
-            let Some(id) = session_id(dialect, native_id, attempt) else { continue };
-            match self.engine.store().header(&id) {
-                Ok(_) => {}
-                Err(StoreError::NotFound(_)) => break,
-                Err(error) => return Err(error.into()),
-            }
-            let sources = self.sources.sources(&FindSource::Session(id))?.into_iter();
-            found.extend(sources.filter(|s| s.dialect == dialect && s.native_id == native_id));
-        }
-        found.reverse();
-        Ok(found)
     }
 
     /// The session of the source that holds the end of the beginning, and where that is.

@@ -9,6 +9,8 @@ use std::collections::VecDeque;
 use bytestring::ByteString;
 use forklore_core::agent_format::Record;
 use forklore_core::{Cut, Data, Event, Header, Selector, SessionId, SessionKind};
+use forklore_engine::Events;
+use forklore_engine::Result;
 use forklore_store::port::{At, Stored};
 use forklore_store::sources::{FindSource, LineEnd, Place, Range, RecordKey, Source, SourceId};
 use serde::{Deserialize, Serialize};
@@ -16,8 +18,6 @@ use serde::{Deserialize, Serialize};
 use crate::file_session::FileSession;
 use crate::opened::record_key;
 use crate::reading::Reading;
-use forklore_engine::Events;
-use forklore_engine::Result;
 
 /// The most bytes in which a copied record differs from its original: ids and times.
 pub(crate) const DIFFERENCE: usize = 512;
@@ -72,7 +72,7 @@ impl Reading<'_> {
         if record.sidechain {
             return Ok(false);
         }
-        if !self.dialect.renames_copies() {
+        if !self.file.format.renames_copies() {
             return self.repeats_as(record, record, text, end);
         }
         // Its id is its own, and says nothing of what it repeats.
@@ -114,7 +114,7 @@ impl Reading<'_> {
 
     /// In how many bytes the record may differ from the event it repeats.
     fn most(&self, record: &Record) -> usize {
-        let named = record.native_id.is_some() || self.dialect.renames_copies();
+        let named = record.native_id.is_some() || self.file.format.renames_copies();
         if named { DIFFERENCE } else { NAMELESS }
     }
 
@@ -133,7 +133,7 @@ impl Reading<'_> {
 
     /// What files go by that begin with this record.
     fn first_record_name(&self, native: &str) -> RecordKey {
-        record_key(format!("{}\0first record\0{native}", self.dialect.name()).as_bytes())
+        record_key(format!("{}\0first record\0{native}", self.file.format.name()).as_bytes())
     }
 
     /// Looks for a file that begins with the same record, or that the file says it was copied from.
@@ -146,7 +146,7 @@ impl Reading<'_> {
                 None => Some(Place::own(0, 0)),
             };
             let Some(place) = place else { continue };
-            let Some(Header { id: session, .. }) = self.session_at(&source, place)? else {
+            let Some(Header { id: session, .. }) = self.lookup().session_at(&source, place)? else {
                 continue;
             };
             self.state.copying = Some(CopyProgress { name, session, kept: 0, seq: 0, leaf: false });
@@ -163,12 +163,12 @@ impl Reading<'_> {
         };
         if let Some(original) = &self.state.facts.copied_from {
             sources.extend(self.sources.sources(&FindSource::Path(original.clone()))?);
-            sources.extend(self.sources_of(original)?);
+            sources.extend(self.lookup().sources_of(original)?);
         }
         let copies: Vec<SourceId> = self.known_copies()?.iter().map(|copy| copy.id).collect();
         sources.retain(|source| {
             Some(source.id) != self.source
-                && source.dialect == self.dialect.name()
+                && source.dialect == self.file.format.name()
                 && !copies.contains(&source.id)
                 && !self.is_own(source)
         });
@@ -179,14 +179,7 @@ impl Reading<'_> {
 
     /// Whether it is an earlier revision of the file.
     fn is_own(&self, source: &Source) -> bool {
-        source.paths.iter().any(|seen| seen.path == self.seen.path)
-    }
-
-    fn session_at(&self, source: &Source, place: Place) -> Result<Option<Header>> {
-        let session = usize::try_from(place.session).ok().and_then(|at| source.sessions.get(at));
-        let Some(session) = session else { return Ok(None) };
-        let header = self.engine.store().header(&session.id)?;
-        Ok(Some(header).filter(|header| header.deleted.is_none()))
+        source.paths.iter().any(|seen| seen.path == self.file.seen.path)
     }
 
     fn open_original(&mut self) -> Result<()> {
@@ -247,7 +240,7 @@ impl Reading<'_> {
     /// Whether a record reads as the event does: what differs is no part of what was said.
     fn says_the_same(&self, event: &Event, text: &ByteString) -> bool {
         let record = Data::from_checked(text.clone());
-        self.dialect.says_the_same(&event.kind, &record, &event.data)
+        self.file.format.says_the_same(&event.kind, &record, &event.data)
     }
 
     fn is_in(&self, original: &OriginalEvents, key: RecordKey) -> Result<bool> {
@@ -264,7 +257,7 @@ impl Reading<'_> {
         let kept = self.state.copying.as_ref().map_or(0, |copying| copying.kept);
         for source in &original.sources {
             let Some(place) = self.sources.place(source.id, key)? else { continue };
-            let Some(header) = self.session_at(source, place)? else { continue };
+            let Some(header) = self.lookup().session_at(source, place)? else { continue };
             let begins_here = header.parent_id.as_ref() == Some(&original.session)
                 && header.inherited.kept == kept
                 && header.kind == SessionKind::Branch;

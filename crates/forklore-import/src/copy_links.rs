@@ -3,6 +3,7 @@
 
 use forklore_core::header::CopyOf;
 use forklore_core::{Event, Header, SessionId};
+use forklore_engine::Result;
 use forklore_store::port::{At, Change, Stored, Write};
 use forklore_store::sources::{FindSource, RecordKey, Source};
 
@@ -10,7 +11,6 @@ use crate::copied_prefix::{DIFFERENCE, Exchange, NAMELESS};
 use crate::file_session::Following;
 use crate::opened::record_key;
 use crate::reading::Reading;
-use forklore_engine::Result;
 
 impl Reading<'_> {
     /// Says, for the file's original, that the file is a copy of it.
@@ -27,13 +27,13 @@ impl Reading<'_> {
 
     /// What the copies of a file go by that call it so.
     fn copies_name(&self, original: &str) -> RecordKey {
-        record_key(format!("{}\0copied from\0{original}", self.dialect.name()).as_bytes())
+        record_key(format!("{}\0copied from\0{original}", self.file.format.name()).as_bytes())
     }
 
     /// The files that say that they are copies of this one, the oldest first.
     pub(crate) fn known_copies(&self) -> Result<Vec<Source>> {
         let mut found: Vec<Source> = Vec::new();
-        for name in [self.seen.path.clone(), self.native_id()] {
+        for name in [self.file.seen.path.clone(), self.native_id()] {
             let by = FindSource::Name(self.copies_name(&name));
             for source in self.sources.sources(&by)? {
                 if Some(source.id) != self.source && !found.iter().any(|it| it.id == source.id) {
@@ -92,12 +92,12 @@ impl Reading<'_> {
 
     /// Whether one event may be a copy of the other, whose id is another one.
     fn is_copy(&self, a: &Event, b: &Event) -> bool {
-        let most = if self.dialect.renames_copies() { DIFFERENCE } else { NAMELESS };
-        let renamed = self.dialect.renames_copies() || (is_made(a) && is_made(b));
+        let most = if self.file.format.renames_copies() { DIFFERENCE } else { NAMELESS };
+        let renamed = self.file.format.renames_copies() || (is_made(a) && is_made(b));
         renamed
             && a.kind == b.kind
             && Exchange::of(a.data.get(), b.data.get(), most).is_some()
-            && self.dialect.says_the_same(&a.kind, &a.data, &b.data)
+            && self.file.format.says_the_same(&a.kind, &a.data, &b.data)
     }
 }
 

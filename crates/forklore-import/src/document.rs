@@ -6,6 +6,8 @@ use bytes::Bytes;
 use bytestring::ByteString;
 use forklore_core::agent_format::{Line, Several};
 use forklore_core::limits::IMPORTED_DOCUMENT_BYTES;
+use forklore_engine::sources::{Spread, string_len};
+use forklore_engine::{Error, Result};
 use forklore_store::sources::{LineEnd, Place};
 
 use crate::earlier_revision::Spot;
@@ -14,8 +16,6 @@ use crate::opened::Opened;
 use crate::reading::Reading;
 use crate::report::ProblemKind;
 use crate::revision::Comparison;
-use forklore_engine::sources::{Spread, string_len};
-use forklore_engine::{Error, Result};
 
 /// What became of a record.
 enum Written {
@@ -31,7 +31,7 @@ impl Reading<'_> {
     /// Reads a file that is one JSON document. It is written in one step, so that it is there as
     /// a whole or not at all.
     pub(crate) fn document(&mut self, file: &Opened) -> Result<()> {
-        if self.seen.size > IMPORTED_DOCUMENT_BYTES {
+        if self.file.seen.size > IMPORTED_DOCUMENT_BYTES {
             let most = IMPORTED_DOCUMENT_BYTES >> 20;
             let message = format!("the document is larger than {most} MiB and was not read");
             self.problem(ProblemKind::TooLarge, &message);
@@ -83,7 +83,7 @@ impl Reading<'_> {
             let Some(slice) = text.get(range.clone()) else { continue };
             let payload = on_one_line(text.slice_ref(slice));
             self.learn(std::mem::take(&mut record.facts));
-            self.inside = Some(range.start);
+            self.position.enter(range.start);
             let verbatim = bytes.get(range.clone()) == Some(payload.as_bytes());
             let own = bytes.get(range.clone()).unwrap_or_default();
             // What cannot be told by its payload would stay when that is erased.
@@ -102,10 +102,10 @@ impl Reading<'_> {
             placed.push((range, place, payload, verbatim));
         }
         if let Some((from, why)) = several.damage {
-            self.inside = Some(from);
+            self.position.enter(from);
             self.damage(bytes.get(..from).unwrap_or_default(), &why);
         }
-        self.inside = None;
+        self.position.leave();
         placed.sort_by_key(|(range, ..)| range.start);
         let mut at = 0;
         for (range, place, payload, verbatim) in placed {
@@ -126,7 +126,7 @@ impl Reading<'_> {
                     _ => self.batch.shared(&spot, LineEnd::None),
                 },
             }
-            self.account(own);
+            self.position.account(own);
         }
         self.retain(bytes.get(at..).unwrap_or_default());
         Ok(())

@@ -215,7 +215,7 @@ impl<'e> Importer<'e> {
         if let Some(title) = &candidate.title {
             reading.state.facts.title = Some(title.clone());
         }
-        let before = reading.offset;
+        let before = reading.position.offset();
         if !unchanged {
             reading.run(&file, progress)?;
         }

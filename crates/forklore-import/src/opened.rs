@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use forklore_core::agent_format::{AgentFormat, FileFacts, Line};
+use forklore_engine::sources::path_text;
 use forklore_store::sources::{RecordKey, SeenFile};
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
 use crate::compressed::{Trouble, Unpacked, is_packed};
 use crate::report::ProblemKind;
-use forklore_engine::sources::path_text;
 
 /// How much of a file dialects get to see.
 const HEAD: u64 = 64 << 10;

@@ -1,51 +1,43 @@
 //! Reading one file on from where it stood: lines to records, records to one step after another.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use bytes::Bytes;
 use bytestring::ByteString;
-use forklore_core::agent_format::{AgentFormat, FileFacts, Line, LineReader};
-use forklore_store::sources::{LineEnd, Place, RecordKey, SeenFile, SourceId, Sources, Target};
-use jiff::Timestamp;
-use sha2::{Digest, Sha256};
+use forklore_core::agent_format::{FileFacts, Line, LineReader};
+use forklore_engine::{Engine, Error, Result};
+use forklore_store::sources::{LineEnd, Place, RecordKey, SourceId, Sources, Target};
 
 use crate::batch::Batch;
 use crate::copied_prefix::OriginalEvents;
 use crate::earlier_revision::EarlierRevision;
+use crate::file_identity::FileIdentity;
 use crate::file_session::FileSession;
 use crate::lines::{Lines, Piece};
+use crate::lookup::Lookup;
 use crate::name_conflicts::NameConflicts;
 use crate::objects::{Part, blank_len, parts};
 use crate::opened::Opened;
+use crate::position::Position;
 use crate::problems::Problems;
 use crate::report::ProblemKind;
 use crate::resume_state::ResumeState;
 use crate::writer::{LONG, Writer};
 use crate::{ImportOptions, Progressed};
-use forklore_engine::{Engine, Error, Result};
 
 /// One file while it is read.
 pub(crate) struct Reading<'a> {
     pub(crate) engine: &'a Engine,
     pub(crate) sources: &'a dyn Sources,
     pub(crate) options: &'a ImportOptions,
-    pub(crate) dialect: &'a dyn AgentFormat,
-    /// The dialect's name, as events carry it.
-    pub(crate) name: Arc<str>,
+    pub(crate) file: FileIdentity<'a>,
     pub(crate) reader: Box<dyn LineReader>,
-    pub(crate) seen: SeenFile,
-    pub(crate) stem: String,
-    pub(crate) file_time: Timestamp,
     pub(crate) target: Target,
     pub(crate) source: Option<SourceId>,
     pub(crate) sessions: Vec<FileSession>,
     pub(crate) state: ResumeState,
     pub(crate) batch: Batch,
-    pub(crate) hash: Sha256,
-    pub(crate) offset: u64,
-    /// How far inside the text at `offset` the record begins that is being taken in.
-    pub(crate) inside: Option<usize>,
+    pub(crate) position: Position,
     pub(crate) problems: Problems,
     pub(crate) writer: Option<Writer>,
     pub(crate) conflicts: &'a mut NameConflicts,
@@ -64,12 +56,12 @@ impl Reading<'_> {
         file: &Opened,
         progress: &mut dyn FnMut(Progressed<'_>),
     ) -> Result<()> {
-        if file.document && self.offset == 0 {
+        if file.document && self.position.offset() == 0 {
             self.document(file)?;
             progress(self.progressed(&file.path));
             return Ok(());
         }
-        if !file.may_be_long(self.offset.saturating_add(LONG)) {
+        if !file.may_be_long(self.position.offset().saturating_add(LONG)) {
             return self.read_all(file, progress);
         }
         let sources = self.sources;
@@ -84,7 +76,7 @@ impl Reading<'_> {
 
     fn read_all(&mut self, file: &Opened, progress: &mut dyn FnMut(Progressed<'_>)) -> Result<()> {
         let failed = |error| Error::io(format!("cannot read {}", file.seen.path), error);
-        let rest = file.rest(self.offset).map_err(failed)?;
+        let rest = file.rest(self.position.offset()).map_err(failed)?;
         let mut lines = Lines::new(rest, self.state.in_long_line);
         while let Some(piece) = lines.next().map_err(failed)? {
             match piece {
@@ -111,7 +103,11 @@ impl Reading<'_> {
 
     fn progressed<'p>(&self, path: &'p Path) -> Progressed<'p> {
         // How much is in a compressed file is not known before.
-        Progressed::of(path, self.offset, self.seen.size.max(self.offset))
+        Progressed::of(
+            path,
+            self.position.offset(),
+            self.file.seen.size.max(self.position.offset()),
+        )
     }
 
     /// Nearly every line is one object and a line end; the others are taken apart.
@@ -203,7 +199,7 @@ impl Reading<'_> {
                 return Ok(());
             }
             Line::Record(mut record) => {
-                self.inside = Some(0);
+                self.position.enter(0);
                 self.learn(std::mem::take(&mut record.facts));
                 let shared = if raw.is_none() { self.unchanged(&record, &text)? } else { None };
                 let repeats = shared.is_none()
@@ -236,9 +232,9 @@ impl Reading<'_> {
                 self.batch.retain(end.bytes());
             }
         }
-        self.inside = None;
-        self.account(bytes);
-        self.account(end.bytes());
+        self.position.leave();
+        self.position.account(bytes);
+        self.position.account(end.bytes());
         Ok(())
     }
 
@@ -258,21 +254,16 @@ impl Reading<'_> {
 
     pub(crate) fn retain(&mut self, bytes: &[u8]) {
         self.batch.retain(bytes);
-        self.account(bytes);
-    }
-
-    pub(crate) fn account(&mut self, bytes: &[u8]) {
-        self.hash.update(bytes);
-        self.offset += bytes.len() as u64;
+        self.position.account(bytes);
     }
 
     pub(crate) fn problem(&mut self, kind: ProblemKind, message: &str) {
-        self.problems.add(self.state.lines + 1, self.position(), kind, message);
+        self.problems.add(self.state.lines + 1, self.position.of_record(), kind, message);
     }
 
-    /// Where the record begins that is being taken in.
-    pub(crate) fn position(&self) -> u64 {
-        self.offset + self.inside.unwrap_or(0) as u64
+    /// What the store has of files of the same agent.
+    pub(crate) fn lookup(&self) -> Lookup<'_> {
+        Lookup { engine: self.engine, sources: self.sources, format: self.file.format }
     }
 }
 

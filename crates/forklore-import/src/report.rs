@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use forklore_core::{Cut, Header, SessionId};
+use forklore_engine::Error;
+use forklore_engine::sources::path_text;
 use serde::Serialize;
 
 use crate::file_session::FileSession;
-use forklore_engine::Error;
-use forklore_engine::sources::path_text;
 
 /// What an import came to.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

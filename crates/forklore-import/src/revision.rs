@@ -72,7 +72,7 @@ impl Reading<'_> {
         if let Some(earlier) = self.earlier.take() {
             return Ok(Some(earlier));
         }
-        let (path, skip) = (&self.seen.path, comparison.repeated);
+        let (path, skip) = (&self.file.seen.path, comparison.repeated);
         EarlierRevision::open(self.engine, self.sources, path, comparison.earlier, skip).map(Some)
     }
 
@@ -180,7 +180,7 @@ impl Reading<'_> {
         let Some(comparison) = &self.state.comparison else { return Ok(None) };
         if let Some(spot) = comparison.begun.clone() {
             let parent = self.engine.store().header(&spot.session)?;
-            let cut = self.cut(&parent, Follows::Seq(spot.seq))?;
+            let cut = self.lookup().cut(&parent, Follows::Seq(spot.seq))?;
             return Ok(Some((parent, cut)));
         }
         if self.state.facts.base.is_some() {

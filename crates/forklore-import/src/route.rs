@@ -4,6 +4,7 @@ use bytestring::ByteString;
 use forklore_core::agent_format::{Parent, Record};
 use forklore_core::call::{CallStep, Effect};
 use forklore_core::{Data, Event, EventId, SessionKind};
+use forklore_engine::Result;
 use forklore_store::sources::{Place, RecordKey};
 
 use crate::begin::{Begin, BranchParent, Follows};
@@ -11,7 +12,6 @@ use crate::file_session::{FileSession, Following};
 use crate::opened::record_key;
 use crate::reading::Reading;
 use crate::report::ProblemKind;
-use forklore_engine::Result;
 
 /// Where a record goes.
 pub(crate) enum Route {
@@ -185,10 +185,10 @@ impl Reading<'_> {
     }
 
     fn append(&mut self, session: u32, record: Record, text: ByteString) -> Place {
-        let ts = record.ts.or(self.state.last_ts).unwrap_or(self.file_time);
+        let ts = record.ts.or(self.state.last_ts).unwrap_or(self.file.time);
         self.state.last_ts = Some(ts);
         self.follow_calls(session, &record.effect);
-        let offset = self.position();
+        let offset = self.position.of_record();
         let Some(grown) = usize::try_from(session).ok().and_then(|at| self.sessions.get_mut(at))
         else {
             return Place::own(session, 0);
@@ -199,7 +199,7 @@ impl Reading<'_> {
             ts,
             kind: record.kind,
             class: record.class,
-            dialect: Some(self.name.clone()),
+            dialect: Some(self.file.format_name.clone()),
             effect: record.effect,
             data: Data::from_checked(text),
         };

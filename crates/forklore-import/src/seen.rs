@@ -3,11 +3,11 @@
 use std::io;
 use std::path::Path;
 
+use forklore_engine::sources::path_text;
 use forklore_store::sources::SeenFile;
 use jiff::Timestamp;
 
 use crate::opened::modified;
-use forklore_engine::sources::path_text;
 
 pub(crate) fn look(path: &Path) -> io::Result<SeenFile> {
     let metadata = path.symlink_metadata()?;

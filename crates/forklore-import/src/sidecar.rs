@@ -4,12 +4,12 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use forklore_core::agent_format::AgentFormat;
+use forklore_engine::sources::path_text;
+use forklore_engine::{Engine, Result};
 use forklore_store::sources::{FindSource, Sources};
 
 use crate::seen;
 use crate::walk::{self, Wanted};
-use forklore_engine::sources::path_text;
-use forklore_engine::{Engine, Result};
 
 /// A file without a session of its own, and the session file that it lies beside.
 pub(crate) struct Sidecar {

@@ -5,6 +5,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use forklore_core::SessionId;
+use forklore_engine::sources::path_text;
+use forklore_engine::{Engine, Error, Result};
 use forklore_store::Error as StoreError;
 use forklore_store::sources::{
     FindSource, Progress, Range, RecordKey, SeenFile, Source, SourceId, SourceStep, Sources, Target,
@@ -17,8 +19,6 @@ use crate::progress::Progressed;
 use crate::report::{ImportReport, Problem, ProblemKind, StoredSidecar};
 use crate::seen;
 use crate::sidecar::Sidecar;
-use forklore_engine::sources::path_text;
-use forklore_engine::{Engine, Error, Result};
 
 /// How much of a file is written at once.
 const STEP: u64 = 8 << 20;

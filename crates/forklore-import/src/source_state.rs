@@ -3,14 +3,14 @@
 use std::io;
 use std::path::Path;
 
+use forklore_engine::sources::path_of;
+use forklore_engine::{Engine, Error, Result};
 use forklore_store::sources::{FindSource, SeenFile, Source, SourceId, Sources};
 use sha2::Sha256;
 
 use crate::opened::{Opened, record_key};
 use crate::resume_state::ResumeState;
 use crate::seen;
-use forklore_engine::sources::path_of;
-use forklore_engine::{Engine, Error, Result};
 
 /// What a look at a file and at the sources says.
 pub(crate) enum SourceState {

@@ -1,21 +1,23 @@
 //! The reading of one file: how it begins, and what it came to.
 
 use forklore_core::agent_format::AgentFormat;
+use forklore_engine::{Engine, Result};
 use forklore_store::sources::{Sources, Target};
 use sha2::{Digest, Sha256};
 
 use crate::ImportOptions;
 use crate::batch::Batch;
+use crate::file_identity::FileIdentity;
 use crate::file_session::{FileSession, Following};
 use crate::name_conflicts::NameConflicts;
 use crate::opened::Opened;
+use crate::position::Position;
 use crate::problems::Problems;
 use crate::reading::Reading;
 use crate::report::{ImportReport, ImportedFile, ImportedSession, ProblemKind};
 use crate::resume_state::ResumeState;
 use crate::revision::Comparison;
 use crate::source_state::SourceState;
-use forklore_engine::{Engine, Result};
 
 /// What every file is read with.
 pub(crate) struct Start<'a> {
@@ -56,7 +58,7 @@ impl<'a> Start<'a> {
                     dialect,
                     target,
                     problems,
-                    Sha256::new(),
+                    Position::after(0, Sha256::new()),
                     ResumeState { comparison, ..ResumeState::default() },
                 ));
             }
@@ -65,9 +67,9 @@ impl<'a> Start<'a> {
         let target = Target::Known { id: source.id, offset: source.read.offset };
         let state = ResumeState::read(&source.read.state);
         let engine = self.engine;
-        let mut reading = self.at(file, dialect, target, problems, hash, state);
+        let position = Position::after(source.read.offset, hash);
+        let mut reading = self.at(file, dialect, target, problems, position, state);
         reading.source = Some(source.id);
-        reading.offset = source.read.offset;
         for session in source.sessions {
             let header = engine.store().header(&session.id)?;
             reading.sessions.push(FileSession::stored(&header, session.events));
@@ -93,28 +95,21 @@ impl<'a> Start<'a> {
         dialect: &'static dyn AgentFormat,
         target: Target,
         problems: Problems,
-        hash: Sha256,
+        position: Position,
         state: ResumeState,
     ) -> Reading<'a> {
-        let stem = file.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         Reading {
             engine: self.engine,
             sources: self.sources,
             options: self.options,
-            dialect,
-            name: dialect.name().into(),
+            file: FileIdentity::of(file, dialect),
             reader: dialect.reader(&file.path, state.reader.as_deref()),
-            seen: file.seen.clone(),
-            stem,
-            file_time: file.time(),
             target,
             source: None,
             sessions: Vec::new(),
             state,
             batch: Batch::default(),
-            hash,
-            offset: 0,
-            inside: None,
+            position,
             problems,
             writer: None,
             conflicts: self.conflicts,
@@ -144,17 +139,17 @@ impl Reading<'_> {
             self.problem(ProblemKind::Deleted, &message);
         }
         let mut file = ImportedFile {
-            path: self.seen.path.clone(),
+            path: self.file.seen.path.clone(),
             first: None,
             leaf: self.leaf(),
             sessions: Vec::new(),
-            bytes: self.offset - before,
+            bytes: self.position.offset() - before,
             brought,
         };
         for session in self.sessions.iter().filter(|s| s.following != Following::Deleted) {
             let header = self.engine.store().header(&session.id)?;
             file.sessions.push(session.id.clone());
-            report.sessions.push(ImportedSession::of(self.dialect.name(), session, header));
+            report.sessions.push(ImportedSession::of(self.file.format.name(), session, header));
         }
         if file.sessions.is_empty() {
             report.skipped += 1;

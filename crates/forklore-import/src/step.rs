@@ -2,28 +2,28 @@
 
 use forklore_core::limits::TITLE_BYTES;
 use forklore_core::{Data, SessionId};
+use forklore_engine::Result;
 use forklore_store::port::{Change, Transaction, Write};
 use forklore_store::sources::{Progress, RecordKey, SeenFile, SourceStep, Target};
-use sha2::Digest;
 
 use crate::file_session::Following;
 use crate::opened::record_key;
 use crate::reading::Reading;
-use forklore_engine::Result;
 
 impl Reading<'_> {
     /// Writes what was gathered. `whole` says that the file was read to its end.
     pub(crate) fn flush(&mut self, whole: bool) -> Result<()> {
         self.tell_title();
         // Inside a text that is not accounted for, the reader must know what it did before it.
-        let again = self.inside.is_some();
+        let again = self.position.is_inside();
         self.state.reader = if again { self.reader.memory_before() } else { self.reader.memory() };
         let batch = std::mem::take(&mut self.batch);
-        let path = self.seen.path.clone();
-        let seen = if whole { self.seen.clone() } else { SeenFile { path, size: 0, modified: 0 } };
+        let path = self.file.seen.path.clone();
+        let seen =
+            if whole { self.file.seen.clone() } else { SeenFile { path, size: 0, modified: 0 } };
         let read = Progress {
-            offset: self.offset,
-            sha256: self.hash.clone().finalize().into(),
+            offset: self.position.offset(),
+            sha256: self.position.sha256(),
             state: self.state.text(),
         };
         let step = SourceStep {
@@ -37,7 +37,7 @@ impl Reading<'_> {
             read,
             last: whole,
         };
-        let offset = self.offset;
+        let offset = self.position.offset();
         let pins = self.engine.hold_mentioned(payloads(&batch.writes));
         let attachments = pins.iter().map(|pin| pin.id).collect();
         let source = Some(Box::new(step));
@@ -82,7 +82,7 @@ impl Reading<'_> {
                 leaf.map(|leaf| Write::Change { session, change: Change::Leaf(Some(leaf)) }),
             );
         }
-        if self.offset == 0 && self.source.is_none() {
+        if self.position.offset() == 0 && self.source.is_none() {
             return Ok(());
         }
         self.flush(true)
@@ -125,7 +125,7 @@ impl Reading<'_> {
     }
 
     pub(crate) fn native_id(&self) -> String {
-        self.state.facts.native_id.clone().unwrap_or_else(|| self.stem.clone())
+        self.state.facts.native_id.clone().unwrap_or_else(|| self.file.stem.clone())
     }
 }
 

@@ -1,37 +1,38 @@
 //! Files of a sub-agent: their session is a delegate of the one that called it (SPEC 1, 11).
 
 use forklore_core::{Cut, Header, Selector};
+use forklore_engine::Result;
 use forklore_store::port::{At, Direction, Query};
+use forklore_store::sources::SourceId;
 use jiff::Timestamp;
 
-use crate::reading::Reading;
-use crate::report::ProblemKind;
-use forklore_engine::Result;
+use crate::lookup::Lookup;
 
 const PAGE: usize = 512;
 
-impl Reading<'_> {
-    /// The session that called the file's own, and where that was. None, with a problem, when it
-    /// is not there: then the file's is a root.
-    pub(crate) fn caller(&mut self) -> Result<Option<(Header, Cut)>> {
-        let Some(caller) = self.state.facts.caller.clone() else { return Ok(None) };
-        let sources = self.sources_of(&caller)?.into_iter();
-        for source in sources.filter(|source| Some(source.id) != self.source) {
+impl Lookup<'_> {
+    /// The session that called the file's own, and where that was; none when it is not there.
+    pub(crate) fn subagent_parent(
+        &self,
+        caller: &str,
+        begun: Option<Timestamp>,
+        own: Option<SourceId>,
+    ) -> Result<Option<(Header, Cut)>> {
+        let sources = self.sources_of(caller)?.into_iter();
+        for source in sources.filter(|source| Some(source.id) != own) {
             let Some(session) = source.sessions.first() else { continue };
             let header = self.engine.store().header(&session.id)?;
             if header.deleted.is_none() {
-                let cut = self.called(&header)?;
+                let cut = self.called(&header, begun)?;
                 return Ok(Some((header, cut)));
             }
         }
-        let message = "the session that called this one as a sub-agent was not imported";
-        self.problem(ProblemKind::MissingBase, message);
         Ok(None)
     }
 
-    /// Behind the last event that is not younger than the sub-agent.
-    fn called(&self, caller: &Header) -> Result<Cut> {
-        let Some(begun) = self.state.facts.created else { return Ok(Cut::default()) };
+    /// After the last event that is not younger than the sub-agent.
+    fn called(&self, caller: &Header, begun: Option<Timestamp>) -> Result<Cut> {
+        let Some(begun) = begun else { return Ok(Cut::default()) };
         match self.last_until(caller, begun)? {
             None => Ok(Cut::default()),
             Some(seq) => {

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use forklore_core::SessionId;
+use forklore_engine::sources::path_text;
+use forklore_engine::{Error, Result};
 use forklore_store::port::Filter;
 use forklore_store::sources::FindSource;
 use jiff::Timestamp;
@@ -13,8 +15,6 @@ use crate::importer::Importer;
 use crate::seen;
 use crate::sidecar::Sidecars;
 use crate::walk::{self, Wanted};
-use forklore_engine::sources::path_text;
-use forklore_engine::{Error, Result};
 
 /// The session files at some places, told by their names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

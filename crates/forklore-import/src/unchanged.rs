@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
+use forklore_engine::sources::path_text;
+use forklore_engine::{Engine, Result};
 use forklore_store::sources::Source;
 
 use crate::file_session::{FileSession, Following};
 use crate::report::{ImportReport, ImportedFile, ImportedSession, Problem, ProblemKind};
 use crate::resume_state::ResumeState;
-use forklore_engine::sources::path_text;
-use forklore_engine::{Engine, Result};
 
 /// Adds the file with its sessions; nothing of it is read.
 pub(crate) fn report(

@@ -1,0 +1,64 @@
+//! Sources and sessions in the store, looked up for the file that is read.
+
+use forklore_core::agent_format::{AgentFormat, session_id};
+use forklore_core::{Cut, CutError, Header, Selector};
+use forklore_engine::{Engine, Error, Result};
+use forklore_store::Error as StoreError;
+use forklore_store::sources::{FindSource, Place, Source, Sources};
+
+use crate::begin::Follows;
+
+/// How many sessions are looked through that could be those of a native id.
+const SESSIONS: usize = 1_000;
+
+/// Looks up what the store has of files of one agent.
+#[derive(Clone, Copy)]
+pub(crate) struct Lookup<'a> {
+    pub(crate) engine: &'a Engine,
+    pub(crate) sources: &'a dyn Sources,
+    pub(crate) format: &'a dyn AgentFormat,
+}
+
+impl Lookup<'_> {
+    /// The sources of a native id, the one made last first. Their sessions' ids are made of it,
+    /// so that no list of sources needs to be searched.
+    pub(crate) fn sources_of(&self, native_id: &str) -> Result<Vec<Source>> {
+        let dialect = self.format.name();
+        let mut found = Vec::new();
+        for attempt in 0..SESSIONS {
+            let Some(id) = session_id(dialect, native_id, attempt) else { continue };
+            match self.engine.store().header(&id) {
+                Ok(_) => {}
+                Err(StoreError::NotFound(_)) => break,
+                Err(error) => return Err(error.into()),
+            }
+            let sources = self.sources.sources(&FindSource::Session(id))?.into_iter();
+            found.extend(sources.filter(|s| s.dialect == dialect && s.native_id == native_id));
+        }
+        found.reverse();
+        Ok(found)
+    }
+
+    /// The header of the session in which a record of the source stands, unless it was deleted.
+    pub(crate) fn session_at(&self, source: &Source, place: Place) -> Result<Option<Header>> {
+        let session = usize::try_from(place.session).ok().and_then(|at| source.sessions.get(at));
+        let Some(session) = session else { return Ok(None) };
+        let header = self.engine.store().header(&session.id)?;
+        Ok(Some(header).filter(|header| header.deleted.is_none()))
+    }
+
+    /// The cut of a session after an event.
+    pub(crate) fn cut(&self, parent: &Header, after: Follows) -> Result<Cut> {
+        let seq = match after {
+            Follows::Nothing | Follows::Inherited(0) => return Ok(Cut::default()),
+            Follows::Own(position) => parent.seq_of_own(position),
+            Follows::Inherited(seq) | Follows::Seq(seq) => seq,
+        };
+        let seq = i64::try_from(seq).unwrap_or(i64::MAX);
+        match self.engine.cut(parent, &Selector::Seq(seq)) {
+            // Nothing before the record is inherited.
+            Err(Error::Cut { source: CutError::NothingToFork { .. }, .. }) => Ok(Cut::default()),
+            cut => cut,
+        }
+    }
+}
