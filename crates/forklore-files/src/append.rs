@@ -1,8 +1,8 @@
 //! Adding events behind a session's head.
 
-use forklore_core::{Counts, Event, Header, OpenCalls, SessionId};
+use forklore_core::{Counts, Event, EventId, Header, OpenCalls, SessionId};
 use forklore_store::port::{Append, Appended};
-use forklore_store::rules::check_writer;
+use forklore_store::rules::{appended, check_append, repeated_seqs, repetition};
 use forklore_store::{Error, Result};
 
 use crate::folder::Folder;
@@ -16,17 +16,14 @@ impl Folder {
     pub(crate) fn append(&self, id: &SessionId, append: &Append) -> Result<Appended> {
         let mut session = self.writable(id)?;
         let head = session.header.head_seq();
-        if append.events.is_empty() {
-            return Err(Error::Invalid("an append needs an event".into()));
-        }
-        if let Some(earlier) = repetition(&session, append)? {
-            return Ok(earlier);
+        if let Some(seqs) = repeated_seqs(&session.header, append)? {
+            let there = ids_from(&session, *seqs.start(), append.events.len())?;
+            if let Some(earlier) = repetition(&session.header, append, &seqs, there.iter()) {
+                return Ok(earlier);
+            }
         }
         let now = self.clock.now();
-        check_writer(&session.header, append.owner.as_deref(), now)?;
-        if let Some(expected) = append.expect.filter(|expected| *expected != head) {
-            return Err(Error::Conflict { session: id.clone(), expected, head });
-        }
+        check_append(&session.header, append, now)?;
         let open = match session.header.counts.open {
             0 => Some(OpenCalls::default()),
             _ if !append.events.iter().any(changes_calls) => None,
@@ -38,9 +35,7 @@ impl Folder {
         session.header.usage += append.usage;
         session.header.updated = append.now.min(now);
         self.commit(&mut session, lines)?;
-        let head_seq = session.header.head_seq();
-        let (from_seq, to_seq) = (head.saturating_add(1).unsigned_abs(), head_seq.unsigned_abs());
-        Ok(Appended { from_seq, to_seq, head_seq, repeated: false })
+        Ok(appended(head, &session.header))
     }
 }
 
@@ -48,35 +43,18 @@ fn changes_calls(event: &Event) -> bool {
     event.effect.starts_turn || !event.effect.calls.is_empty()
 }
 
-/// The earlier success that `append` repeats (SPEC 9).
-fn repetition(session: &Session, append: &Append) -> Result<Option<Appended>> {
-    let Some(from) = append.expect.and_then(|expect| u64::try_from(expect.checked_add(1)?).ok())
-    else {
-        return Ok(None);
-    };
-    let header = &session.header;
-    let own = header.parent_id.is_none() || from > header.inherited.kept;
-    let to_seq = from.saturating_add(append.events.len() as u64).saturating_sub(1);
-    let head_seq = header.head_seq();
-    if !own || i64::try_from(to_seq).is_ok_and(|to| to > head_seq) {
-        return Ok(None);
+/// The ids of the session's own events at and after a seq, at most so many.
+fn ids_from(session: &Session, from: u64, most: usize) -> Result<Vec<EventId>> {
+    let failed = |error| of(error, &session.header.id, Some(from));
+    let mut ids = Vec::new();
+    if let Some(at) = session.log.search(Want::Seq(from)).map_err(failed)? {
+        let read = session.log.forward(at, true, |_, there| {
+            ids.push(there.event.id.clone());
+            Ok(if ids.len() < most { Next::Go } else { Next::Stop })
+        });
+        read.map_err(failed)?;
     }
-    let failed = |error| of(error, &header.id, Some(from));
-    let Some(at) = session.log.search(Want::Seq(from)).map_err(failed)? else {
-        return Ok(None);
-    };
-    let mut new = append.events.iter();
-    let mut same = true;
-    let read = session.log.forward(at, true, |_, there| {
-        let Some(event) = new.next() else {
-            return Ok(Next::Stop);
-        };
-        same = there.event.id == event.id;
-        Ok(if same { Next::Go } else { Next::Stop })
-    });
-    read.map_err(failed)?;
-    let repeated = same && new.next().is_none();
-    Ok(repeated.then_some(Appended { from_seq: from, to_seq, head_seq, repeated }))
+    Ok(ids)
 }
 
 /// The end of a session's own events, to which more are added.

@@ -3,6 +3,7 @@
 use forklore_core::{Header, OpenCalls, SessionKind, Strategy};
 use forklore_store::feed::What;
 use forklore_store::port::{Beginning, NewSession};
+use forklore_store::rules::{check_cut, check_kind};
 use forklore_store::{Error, Result};
 
 use crate::append::Tail;
@@ -29,20 +30,9 @@ impl Folder {
             }
             Err(error) => return Err(error),
         }
-        let Some(from) = &new.from else {
-            if new.kind != SessionKind::Root {
-                return Err(Error::Invalid("a session that is no root needs a parent".into()));
-            }
-            return Ok(None);
-        };
+        let Some(from) = check_kind(new)? else { return Ok(None) };
         let parent = self.writable(&from.parent)?;
-        if new.kind == SessionKind::Root || new.events.is_empty() {
-            let message = "a child is no root and begins with its session_fork";
-            return Err(Error::Invalid(message.into()));
-        }
-        if from.cut.kept > parent.header.counts.kept {
-            return Err(Error::Invalid(format!("the cut lies behind the end of {}", from.parent)));
-        }
+        check_cut(from, &parent.header)?;
         Ok(Some(parent))
     }
 

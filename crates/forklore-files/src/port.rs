@@ -33,7 +33,7 @@ impl Store for FilesStore {
     }
 
     fn commit(&self, transaction: Transaction) -> Result<Committed> {
-        check_attachments(Some(self.attachments()), &transaction.attachments)?;
+        check_attachments(Store::attachments(self).as_ref(), &transaction.attachments)?;
         self.commit_transaction(&transaction)
     }
 

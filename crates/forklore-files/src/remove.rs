@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
+use forklore_core::SessionId;
 use forklore_core::header::Tombstone;
-use forklore_core::{SessionId, SessionKind};
 use forklore_store::port::{Children, Removal, Removed};
-use forklore_store::rules::bury;
+use forklore_store::rules::{builds_on_parent, bury, refuse_children};
 use forklore_store::{Error, Result};
 use jiff::Timestamp;
 
@@ -62,26 +62,16 @@ impl Folder {
         if let Some(lease) = header.held_against(None, now) {
             return Err(Error::Held { session: id.clone(), owner: lease.owner.clone() });
         }
-        if children == Children::Keep || header.deleted.is_some() {
-            return Ok(());
-        }
         let builds_on_it = |child: &&Outline| {
             let child = &child.header;
             child.parent_id.as_ref() == Some(id)
-                && child.kind == SessionKind::Branch
-                && child.deleted.is_none()
-                && !child.detached
+                && builds_on_parent(child)
                 && !ids.contains(&child.id)
         };
         let stay = sessions.iter().filter(builds_on_it);
         let mut names: Vec<_> =
             stay.map(|child| (child.header.id.fold(), child.header.id.clone())).collect();
-        if names.is_empty() {
-            return Ok(());
-        }
         names.sort_unstable();
-        let count = names.len();
-        let children = names.into_iter().take(20).map(|(_, id)| id).collect();
-        Err(Error::HasChildren { session: id.clone(), children, count })
+        refuse_children(&header, children, names.into_iter().map(|(_, id)| id).collect())
     }
 }

@@ -6,9 +6,8 @@ use forklore_core::{Counts, Event, OpenCalls, SessionId};
 use forklore_store::Error;
 use forklore_store::feed::What;
 use forklore_store::port::{Append, Appended};
-use forklore_store::rules::check_writer;
+use forklore_store::rules::{appended, check_append, repeated_seqs, repetition};
 use jiff::{SignedDuration, Timestamp};
-use rusqlite::Connection;
 
 use crate::fault::Result;
 use crate::feed;
@@ -29,16 +28,16 @@ pub(crate) fn append(tx: &WriteTx<'_>, id: &SessionId, append: &Append) -> Resul
     let mut session = session::living(tx, id)?;
     let header = &session.header;
     let head = header.head_seq();
-    if append.events.is_empty() {
-        return Err(Error::Invalid("an append needs an event".into()).into());
+    if let Some(seqs) = repeated_seqs(header, append)? {
+        // A root's first event has the position 0, a child's first after what it inherits 1.
+        let inherited = if header.parent_id.is_none() { 0 } else { header.inherited.kept };
+        let position = seqs.start() - inherited;
+        let there = segment::ids(tx, session.sid, position, append.events.len())?;
+        if let Some(earlier) = repetition(header, append, &seqs, there.iter()) {
+            return Ok(earlier);
+        }
     }
-    if let Some(earlier) = repetition(tx, &session, append)? {
-        return Ok(earlier);
-    }
-    check_writer(header, append.owner.as_deref(), tx.now)?;
-    if let Some(expected) = append.expect.filter(|expected| *expected != head) {
-        return Err(Error::Conflict { session: id.clone(), expected, head }.into());
-    }
+    check_append(header, append, tx.now)?;
     let (counts, position) = (header.counts, header.own_events);
     let mut tail = Tail::new(session.sid, header.inherited, counts, position);
     if counts.open > 0 && append.events.iter().any(changes_calls) {
@@ -51,32 +50,7 @@ pub(crate) fn append(tx: &WriteTx<'_>, id: &SessionId, append: &Append) -> Resul
     session.fresh_until = fresh_until(&session, updated);
     session.header.updated = updated;
     tail.close(tx, &mut session)?;
-    let head_seq = session.header.head_seq();
-    let (from_seq, to_seq) = (head.saturating_add(1).unsigned_abs(), head_seq.unsigned_abs());
-    Ok(Appended { from_seq, to_seq, head_seq, repeated: false })
-}
-
-/// The earlier success that `append` repeats (SPEC 9).
-fn repetition(conn: &Connection, session: &Session, append: &Append) -> Result<Option<Appended>> {
-    let header = &session.header;
-    let Some(from) = append.expect.and_then(|expect| u64::try_from(expect.checked_add(1)?).ok())
-    else {
-        return Ok(None);
-    };
-    let own = if header.parent_id.is_none() {
-        Some(from)
-    } else {
-        from.checked_sub(header.inherited.kept).filter(|position| *position > 0)
-    };
-    let n = append.events.len();
-    let Some(position) = own.filter(|own| own.saturating_add(n as u64) <= header.own_events) else {
-        return Ok(None);
-    };
-    let there = segment::ids(conn, session.sid, position, n)?;
-    let same = there.iter().eq(append.events.iter().map(|new| &new.id));
-    let to_seq = from + n as u64 - 1;
-    let head_seq = header.head_seq();
-    Ok(same.then_some(Appended { from_seq: from, to_seq, head_seq, repeated: true }))
+    Ok(appended(head, &session.header))
 }
 
 fn changes_calls(event: &Event) -> bool {

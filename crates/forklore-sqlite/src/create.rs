@@ -6,6 +6,7 @@ use forklore_core::lineage::Span;
 use forklore_core::{Counts, Header, Label, OpenCalls, SessionKind, Strategy};
 use forklore_store::Error;
 use forklore_store::port::{Beginning, NewSession};
+use forklore_store::rules::{check_cut, check_kind};
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::ancestry::{self, Ancestry, WIDTH};
@@ -75,20 +76,9 @@ pub(crate) fn check(conn: &Connection, new: &NewSession) -> Result<Option<Sessio
     if conn.prepare_cached(taken)?.exists([new.id.fold()])? {
         return Err(Error::IdTaken(new.id.clone()).into());
     }
-    let invalid = |message: String| Err(Error::Invalid(message).into());
-    let Some(from) = &new.from else {
-        if new.kind != SessionKind::Root {
-            return invalid("a session that is no root needs a parent".into());
-        }
-        return Ok(None);
-    };
+    let Some(from) = check_kind(new)? else { return Ok(None) };
     let parent = session::living(conn, &from.parent)?;
-    if new.kind == SessionKind::Root || new.events.is_empty() {
-        return invalid("a child is no root and begins with its session_fork".into());
-    }
-    if from.cut.kept > parent.header.counts.kept {
-        return invalid(format!("the cut lies behind the end of {}", from.parent));
-    }
+    check_cut(from, &parent.header)?;
     Ok(Some(parent))
 }
 

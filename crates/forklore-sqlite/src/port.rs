@@ -41,7 +41,7 @@ impl Store for SqliteStore {
     }
 
     fn commit(&self, transaction: Transaction) -> Result<Committed> {
-        check_attachments(Some(self.attachments()), &transaction.attachments)?;
+        check_attachments(Store::attachments(self).as_ref(), &transaction.attachments)?;
         transaction::commit(self, transaction)
     }
 

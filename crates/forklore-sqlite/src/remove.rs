@@ -6,7 +6,7 @@ use forklore_core::{SessionId, Strategy};
 use forklore_store::Error;
 use forklore_store::feed::What;
 use forklore_store::port::{Children, Removed};
-use forklore_store::rules::bury;
+use forklore_store::rules::{bury, refuse_children};
 use jiff::Timestamp;
 use rusqlite::Connection;
 
@@ -37,7 +37,7 @@ pub(crate) fn remove(
             return Err(Error::Held { session: id.clone(), owner: lease.owner.clone() }.into());
         }
         if children == Children::Refuse && session.header.deleted.is_none() {
-            refuse_children(tx, &session, &set)?;
+            refuse_children(&session.header, children, branches(tx, &session, &set)?)?;
         }
         sessions.push(session);
     }
@@ -61,27 +61,20 @@ pub(crate) fn remove(
     Ok(removed)
 }
 
-/// Refuses while a branch child outside the set builds on the session.
-fn refuse_children(conn: &Connection, session: &Session, set: &HashSet<&str>) -> Result<()> {
+/// The branch children outside the set that build on the session.
+fn branches(conn: &Connection, session: &Session, set: &HashSet<&str>) -> Result<Vec<SessionId>> {
     let sql = "SELECT id FROM session
         WHERE parent = ? AND kind = 1 AND detached = 0 AND deleted IS NULL ORDER BY folded";
     let mut statement = conn.prepare_cached(sql)?;
     let mut rows = statement.query([session.sid])?;
-    let (mut children, mut count) = (Vec::new(), 0);
+    let mut children = Vec::new();
     while let Some(row) = rows.next()? {
         let id: String = row.get(0)?;
-        if set.contains(&*id) {
-            continue;
-        }
-        count += 1;
-        if children.len() < 20 {
+        if !set.contains(&*id) {
             children.push(id.parse().map_err(|error| Fault::damaged("session row", &error))?);
         }
     }
-    if count == 0 {
-        return Ok(());
-    }
-    Err(Error::HasChildren { session: session.header.id.clone(), children, count }.into())
+    Ok(children)
 }
 
 /// The segments that are the session's own: of what it wrote, and of its copy of a prefix.

@@ -74,7 +74,7 @@ impl Store for MemoryStore {
     }
 
     fn commit(&self, transaction: Transaction) -> Result<Committed> {
-        check_attachments(self.attachments(), &transaction.attachments)?;
+        check_attachments(Store::attachments(self).as_ref(), &transaction.attachments)?;
         self.state().commit(transaction, self.clock.now())
     }
 

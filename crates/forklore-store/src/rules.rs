@@ -1,6 +1,11 @@
 //! What every store decides in the same way: pure functions over headers, for stores to use
 //! inside their own transaction.
 
+mod append;
+mod family;
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
 use forklore_core::header::LONGEST_LEASE;
@@ -11,6 +16,9 @@ use crate::attachments::Attachments;
 use crate::error::{Error, Result};
 use crate::port::{Cursor, Filter, NewSession, Write};
 use crate::sources::SourceSession;
+
+pub use append::{appended, check_append, repeated_seqs, repetition};
+pub use family::{builds_on_parent, check_cut, check_kind, refuse_children};
 
 impl NewSession {
     /// The header of the session before its own events are counted; `now` is the store's time.
@@ -131,11 +139,11 @@ pub fn release(header: &Header, owner: &str) -> Result<Option<Lease>> {
 /// # Errors
 /// `Invalid`, and those of [`Attachments::find`].
 pub fn check_attachments(
-    attachments: Option<Arc<dyn Attachments>>,
+    attachments: Option<&Arc<dyn Attachments>>,
     named: &[AttachmentId],
 ) -> Result<()> {
     for id in named {
-        let found = attachments.as_ref().map(|attachments| attachments.find(id)).transpose()?;
+        let found = attachments.map(|attachments| attachments.find(id)).transpose()?;
         if found.flatten().is_none() {
             return Err(Error::Invalid(format!("attachment {id} is not in the store")));
         }

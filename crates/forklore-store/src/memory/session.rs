@@ -1,10 +1,11 @@
 //! One session of the memory store: its header and its whole history.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use forklore_core::{Counts, Data, Event, Header, OpenCalls, Origin, SessionId};
+use forklore_core::{Counts, Data, Event, EventId, Header, OpenCalls, Origin, SessionId};
 
-use crate::port::{Append, Appended, At, Direction, Query, Stored};
+use crate::port::{At, Direction, Query, Stored};
 
 #[derive(Clone, Debug)]
 pub(super) struct Session {
@@ -104,16 +105,10 @@ impl Session {
         Some(Stored { seq: seq as u64, origin: entry.origin.clone(), counts: entry.counts, event })
     }
 
-    /// The earlier success that `append` repeats (SPEC 9).
-    pub(super) fn repetition(&self, append: &Append) -> Option<Appended> {
-        let from = usize::try_from(append.expect?.checked_add(1)?).ok()?;
-        let there = self.log.get(from..from.checked_add(append.events.len())?)?;
-        let same = there.iter().zip(&append.events).all(|(have, new)| have.event.id == new.id);
-        same.then_some(Appended {
-            from_seq: from as u64,
-            to_seq: (from + there.len()) as u64 - 1,
-            head_seq: self.header.head_seq(),
-            repeated: true,
-        })
+    /// The ids of the events at these seqs.
+    pub(super) fn ids(&self, seqs: &RangeInclusive<u64>) -> impl Iterator<Item = &EventId> {
+        let from = usize::try_from(*seqs.start()).unwrap_or(usize::MAX);
+        let count = usize::try_from(seqs.end() - seqs.start() + 1).unwrap_or_default();
+        self.log.iter().skip(from).take(count).map(|entry| &entry.event.id)
     }
 }

@@ -10,7 +10,10 @@ use super::session::Session;
 use super::sources::HeldSource;
 use crate::error::{Error, Result};
 use crate::port::{Append, Appended, Children, NewSession, Page, Query};
-use crate::rules::check_writer;
+use crate::rules::{
+    appended, builds_on_parent, check_append, check_cut, check_kind, refuse_children,
+    repeated_seqs, repetition,
+};
 
 /// All sessions, deleted ones too, by the form of their id that ignores case.
 #[derive(Debug, Default)]
@@ -90,43 +93,26 @@ impl State {
     ) -> Result<Appended> {
         let session = self.get_mut(id)?;
         let head = session.header.head_seq();
-        if append.events.is_empty() {
-            return Err(Error::Invalid("an append needs an event".into()));
-        }
-        if let Some(earlier) = session.repetition(append) {
+        if let Some(seqs) = repeated_seqs(&session.header, append)?
+            && let Some(earlier) = repetition(&session.header, append, &seqs, session.ids(&seqs))
+        {
             return Ok(earlier);
         }
-        check_writer(&session.header, append.owner.as_deref(), now)?;
-        if let Some(expected) = append.expect.filter(|expected| *expected != head) {
-            return Err(Error::Conflict { session: id.clone(), expected, head });
-        }
+        check_append(&session.header, append, now)?;
         append.events.iter().for_each(|event| session.push(event));
         session.header.usage += append.usage;
         session.header.updated = append.now.min(now);
-        let head_seq = session.header.head_seq();
-        let to_seq = head_seq.unsigned_abs();
-        let from_seq = head.saturating_add(1).unsigned_abs();
-        Ok(Appended { from_seq, to_seq, head_seq, repeated: false })
+        Ok(appended(head, &session.header))
     }
 
     /// The session before its own first event.
     pub(super) fn begin(&self, new: &NewSession, now: Timestamp) -> Result<Session> {
-        let Some(from) = &new.from else {
-            if new.kind != SessionKind::Root {
-                return Err(Error::Invalid("a session that is no root needs a parent".into()));
-            }
+        let Some(from) = check_kind(new)? else {
             let header = new.header(None, Counts::default(), now);
             return Ok(Session { header, log: Vec::new(), open: OpenCalls::default() });
         };
         let parent = self.get(&from.parent)?;
-        if new.kind == SessionKind::Root || new.events.is_empty() {
-            return Err(Error::Invalid(
-                "a child is no root and begins with its session_fork".into(),
-            ));
-        }
-        if from.cut.kept > parent.header.counts.kept {
-            return Err(Error::Invalid(format!("the cut lies behind the end of {}", from.parent)));
-        }
+        check_cut(from, &parent.header)?;
         let kept = if new.kind == SessionKind::Branch { from.cut.kept } else { 0 };
         let holder = (from.strategy == Strategy::ReplayV1).then_some(&new.id);
         let (log, open) = parent.prefix(kept, holder);
@@ -148,20 +134,10 @@ impl State {
             }
             let stay = self.living().map(|session| &session.header).filter(|child| {
                 child.parent_id.as_ref() == Some(id)
-                    && child.kind == SessionKind::Branch
-                    && !child.detached
+                    && builds_on_parent(child)
                     && !ids.contains(&child.id)
             });
-            let mut children_left: Vec<_> = stay.map(|child| child.id.clone()).collect();
-            let count = children_left.len();
-            if count > 0 && children == Children::Refuse && header.deleted.is_none() {
-                children_left.truncate(20);
-                return Err(Error::HasChildren {
-                    session: id.clone(),
-                    children: children_left,
-                    count,
-                });
-            }
+            refuse_children(header, children, stay.map(|child| child.id.clone()).collect())?;
         }
         Ok(())
     }

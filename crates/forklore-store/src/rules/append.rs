@@ -1,0 +1,61 @@
+//! What an append must find, and what it comes to.
+
+use std::ops::RangeInclusive;
+
+use forklore_core::{EventId, Header};
+use jiff::Timestamp;
+
+use super::check_writer;
+use crate::error::{Error, Result};
+use crate::port::{Append, Appended};
+
+/// The seqs that the append would have, were it a repetition of an earlier one: all of them own
+/// events of the session, and none its `session_fork` (SPEC 9).
+///
+/// # Errors
+/// `Invalid` where the append has no events.
+pub fn repeated_seqs(header: &Header, append: &Append) -> Result<Option<RangeInclusive<u64>>> {
+    if append.events.is_empty() {
+        return Err(Error::Invalid("an append needs an event".into()));
+    }
+    let expected = append.expect.and_then(|expect| u64::try_from(expect.checked_add(1)?).ok());
+    let is_own = |from: &u64| header.parent_id.is_none() || *from > header.inherited.kept;
+    let Some(from) = expected.filter(is_own) else { return Ok(None) };
+    let to = from.saturating_add(append.events.len() as u64 - 1);
+    let is_there = i64::try_from(to).is_ok_and(|to| to <= header.head_seq());
+    Ok(is_there.then_some(from..=to))
+}
+
+/// The earlier success that the append repeats, where the events at its seqs have its ids.
+pub fn repetition<'e>(
+    header: &Header,
+    append: &Append,
+    seqs: &RangeInclusive<u64>,
+    there: impl Iterator<Item = &'e EventId>,
+) -> Option<Appended> {
+    let (from_seq, to_seq) = (*seqs.start(), *seqs.end());
+    let same = there.eq(append.events.iter().map(|event| &event.id));
+    let head_seq = header.head_seq();
+    same.then_some(Appended { from_seq, to_seq, head_seq, repeated: true })
+}
+
+/// Checks the lease and the head before an append that is no repetition; `now` is the store's time.
+///
+/// # Errors
+/// `Held`, `LeaseLost`, `Conflict` with the real head.
+pub fn check_append(header: &Header, append: &Append, now: Timestamp) -> Result<()> {
+    check_writer(header, append.owner.as_deref(), now)?;
+    let head = header.head_seq();
+    match append.expect.filter(|expected| *expected != head) {
+        Some(expected) => Err(Error::Conflict { session: header.id.clone(), expected, head }),
+        None => Ok(()),
+    }
+}
+
+/// What an append came to that found the head at `before` and left this header.
+#[must_use]
+pub fn appended(before: i64, header: &Header) -> Appended {
+    let head_seq = header.head_seq();
+    let (from_seq, to_seq) = (before.saturating_add(1).unsigned_abs(), head_seq.unsigned_abs());
+    Appended { from_seq, to_seq, head_seq, repeated: false }
+}
