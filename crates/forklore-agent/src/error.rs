@@ -137,37 +137,6 @@ impl Error {
             _ => json!({}),
         }
     }
-
-    /// What the caller may do next, as commands or sentences.
-    #[must_use]
-    pub fn next_actions(&self) -> Vec<String> {
-        match self {
-            Self::Engine(error) => error.next_actions(),
-            Self::Held { session, .. } => {
-                vec![
-                    format!("forklore fork {session}"),
-                    format!("forklore resume {session} --wait"),
-                ]
-            }
-            Self::Running(session) => vec![format!("forklore fork {session}")],
-            Self::NotReady(source) | Self::Model { source, .. } => match source.kind {
-                ModelErrorKind::Key => vec!["set the key's variable in the environment".into()],
-                ModelErrorKind::TooLong => vec!["fork before the long part of the session".into()],
-                ModelErrorKind::NotFound => vec!["name another model or address".into()],
-                // What is not taken stands in the history: to ask again brings the same answer.
-                ModelErrorKind::Invalid => vec![
-                    "look at what was sent: forklore inspect SESSION --request".into(),
-                    "fork before what the model does not take, such as an image".into(),
-                ],
-                ModelErrorKind::Malformed => vec![
-                    "see whether the address of the model is right".into(),
-                    "go on with the turn later: its prompt is stored".into(),
-                ],
-                _ => vec!["go on with the turn later: its prompt is stored".into()],
-            },
-            _ => Vec::new(),
-        }
-    }
 }
 
 /// Whole seconds, the last one begun.
@@ -180,11 +149,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_error_says_what_to_do() {
+    fn an_error_says_its_facts() {
         let running = Error::Running("s1".parse().unwrap());
         assert_eq!(running.kind(), ErrorKind::Busy);
         assert_eq!(running.details(), json!({"session_id": "s1"}));
-        assert_eq!(running.next_actions(), ["forklore fork s1"]);
         let source = ModelError {
             provider: "test".into(),
             message: "no".into(),
@@ -193,14 +161,5 @@ mod tests {
         };
         let model = Error::Model { attempts: 5, source };
         assert_eq!(model.details(), json!({"provider": "test", "attempts": 5}));
-        assert_eq!(model.next_actions(), ["go on with the turn later: its prompt is stored"]);
-        let Error::Model { source, .. } = model else { panic!("{model:?}") };
-        let source = ModelError { kind: ModelErrorKind::Invalid, ..source };
-        let refused = Error::Model { attempts: 1, source };
-        let ways = [
-            "look at what was sent: forklore inspect SESSION --request",
-            "fork before what the model does not take, such as an image",
-        ];
-        assert_eq!(refused.next_actions(), ways);
     }
 }

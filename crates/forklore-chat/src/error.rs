@@ -52,15 +52,6 @@ impl Error {
         }
     }
 
-    /// What the caller may do next, as commands or sentences.
-    #[must_use]
-    pub fn next_actions(&self) -> Vec<String> {
-        match self {
-            Self::Host(error) => error.next_actions(),
-            Self::Stopped(_) => Vec::new(),
-        }
-    }
-
     /// Whether another program runs a turn in the session or wrote to it. A fork can continue.
     pub(crate) fn is_in_use(&self) -> bool {
         matches!(self, Self::Host(error) if error.is_in_use())

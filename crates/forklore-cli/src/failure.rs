@@ -3,11 +3,14 @@
 use std::error::Error as _;
 use std::io;
 
+use forklore::api::Facts;
 use forklore::core::ErrorKind;
 use forklore::core::id::IdError;
 use forklore::{Error, OpenError};
 use forklore_chat::Stop;
 use serde_json::{Value, json};
+
+use crate::hints::next;
 
 /// The result of a command.
 pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
@@ -127,12 +130,17 @@ impl Failure {
         }
     }
 
-    /// What the caller may do next, as commands or sentences.
+    /// The same facts as the contract has them.
+    pub(crate) fn facts(&self) -> Facts {
+        serde_json::from_value(self.details()).unwrap_or_else(|_| Facts::none())
+    }
+
+    /// What the user may do next, as commands or sentences.
     pub(crate) fn next_actions(&self) -> Vec<String> {
         match self {
-            Self::Engine(error) => error.next_actions(),
-            Self::Chat(error) => error.next_actions(),
-            Self::Open(OpenError::Store(error)) => error.next_actions(),
+            Self::Engine(error) => next::engine(error),
+            Self::Chat(error) => next::chat(error),
+            Self::Open(OpenError::Store(error)) => next::store(error),
             Self::Open(_) => vec!["forklore --store sqlite:PATH list --all".into()],
             Self::Refused { next, .. } => next.clone(),
             _ => Vec::new(),

@@ -1,5 +1,7 @@
 //! What to type next. Libraries name the thing and the cause; commands are added here.
 
+pub(crate) mod next;
+
 use forklore::api::{Fork, Forked, Summarize};
 use forklore::core::SessionId;
 use forklore_sanitize::shell::quoted;

@@ -1,14 +1,12 @@
 //! Why a verb was not carried out (SPEC 16).
 
+use forklore_api::Elsewhere;
 use forklore_core::call::OpenCall;
 use forklore_core::data::NotJson;
 use forklore_core::id::IdError;
 use forklore_core::payload::PayloadError;
-use forklore_core::workspace::Workspace;
-use forklore_core::{AttachmentId, CutError, ErrorKind, Label, Selector, SessionId};
-use forklore_sanitize::terminal;
+use forklore_core::{AttachmentId, CutError, ErrorKind, Selector, SessionId};
 use forklore_store::Error as StoreError;
-use serde::Serialize;
 use serde_json::{Value, json};
 
 /// Of sessions elsewhere, and of their folders, so many are named.
@@ -211,42 +209,6 @@ impl Error {
         }
     }
 
-    /// What the caller may do next, as commands or sentences.
-    #[must_use]
-    pub fn next_actions(&self) -> Vec<String> {
-        match self {
-            Self::Store(error) => error.next_actions(),
-            Self::Cut { session, source } => match source {
-                CutError::NothingToFork { .. } => {
-                    vec![format!("forklore fork {session} --at start")]
-                }
-                CutError::ManyEvents { seqs, .. } => seqs
-                    .iter()
-                    .take(3)
-                    .map(|seq| format!("forklore fork {session} --at seq:{seq}"))
-                    .collect(),
-                _ => vec![format!("forklore replay {session}")],
-            },
-            Self::OpenCalls { session, .. } => vec![
-                format!("forklore fork {session} --tool-calls complete"),
-                format!("forklore fork {session} --tool-calls remove"),
-            ],
-            Self::OtherChild { .. } => vec!["choose another --id".into()],
-            Self::NotEmpty => vec!["name a place where nothing is yet".into()],
-            Self::TooDeep { session, .. } => vec![format!("forklore detach {session}")],
-            Self::NoMatch { .. } => vec!["forklore list --all".into()],
-            Self::Elsewhere { found, .. } => {
-                found.iter().take(NAMED).map(Elsewhere::shown_by).collect()
-            }
-            Self::NoSource(session) => vec![format!("forklore export {session} --to plain")],
-            Self::Ambiguous { candidates, .. } => {
-                candidates.iter().take(3).map(|id| format!("forklore show {id}")).collect()
-            }
-            Self::Cycle(_) | Self::NoAttachment(_) => vec!["forklore verify".into()],
-            _ => Vec::new(),
-        }
-    }
-
     /// An argument that makes no sense: a word for scripts, and what is wrong.
     pub fn invalid(reason: &'static str, message: impl Into<String>) -> Self {
         Self::Invalid { reason, message: message.into() }
@@ -272,27 +234,6 @@ impl Error {
 impl From<NotJson> for Error {
     fn from(error: NotJson) -> Self {
         Self::invalid("json", error.to_string())
-    }
-}
-
-/// A session of another folder than the one where it was looked for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Elsewhere {
-    /// Its id, by which it is found from everywhere.
-    pub session_id: SessionId,
-    /// Its label.
-    pub label: Label,
-    /// Its folder.
-    pub workspace: Workspace,
-}
-
-impl Elsewhere {
-    /// The command that shows it, with a remark about what it is. The folder may have any name, and
-    /// a remark ends with its line.
-    fn shown_by(&self) -> String {
-        let Self { session_id, label, workspace } = self;
-        let folder = terminal::line(workspace.as_str());
-        format!("forklore show {session_id}  # @{label} of {folder}")
     }
 }
 

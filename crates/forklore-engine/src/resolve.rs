@@ -4,8 +4,8 @@ use forklore_core::workspace::Workspace;
 use forklore_core::{Header, Label, SessionId, SessionKind};
 use forklore_store::port::{Filter, Headers};
 
-use crate::error::Elsewhere;
 use crate::{Engine, Error, Result};
+use forklore_api::Elsewhere;
 
 /// The fewest characters of an id that may stand for it.
 const SHORTEST_PART: usize = 4;

@@ -65,7 +65,7 @@ fn look_inside(health: &mut Health, path: &Path) -> Result<()> {
             );
         }
     }
-    health.ok("content", "forklore verify reads everything");
+    health.ok("content", "verify reads everything");
     Ok(())
 }
 

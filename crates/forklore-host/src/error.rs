@@ -77,16 +77,6 @@ impl Error {
         }
     }
 
-    /// What the caller may do next, as commands or sentences.
-    #[must_use]
-    pub fn next_actions(&self) -> Vec<String> {
-        match self {
-            Self::Agent(error) => error.next_actions(),
-            Self::Engine(error) => error.next_actions(),
-            _ => Vec::new(),
-        }
-    }
-
     /// Whether another program runs a turn in the session or wrote to it. A fork can continue.
     #[must_use]
     pub fn is_in_use(&self) -> bool {

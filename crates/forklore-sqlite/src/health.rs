@@ -109,8 +109,7 @@ fn look_inside(health: &mut Health, path: &Path, bytes: u64, wal: Wal) -> Result
         Wal::Indexed => Access::Read,
         Wal::Bare => {
             let message = "not looked at: that would write an index for the WAL".to_owned();
-            let hint = Some("forklore verify".to_owned());
-            health.add("content", Status::Warning, message, hint, None);
+            health.add("content", Status::Warning, message, None, None);
             return Ok(());
         }
     };
@@ -130,8 +129,8 @@ fn look_inside(health: &mut Health, path: &Path, bytes: u64, wal: Wal) -> Result
     health.ok(
         "content",
         match bytes {
-            ..=LOOKED_THROUGH => "the pages are in order; forklore verify reads everything",
-            _ => "too much for a look; forklore verify reads everything",
+            ..=LOOKED_THROUGH => "the pages are in order; verify reads everything",
+            _ => "too much for a look; verify reads everything",
         },
     );
     Ok(())

@@ -196,45 +196,6 @@ impl Error {
         }
     }
 
-    /// What the caller may do next, as commands or sentences.
-    #[must_use]
-    pub fn next_actions(&self) -> Vec<String> {
-        match self {
-            Self::NotFound(_) => vec!["forklore list --all".into()],
-            Self::Deleted(_) | Self::IdTaken(_) => vec!["choose another id".into()],
-            Self::LabelTaken { .. } => vec!["choose another label".into()],
-            Self::Conflict { session, .. } => {
-                vec![format!("forklore log {session}"), format!("forklore fork {session}")]
-            }
-            Self::Held { session, .. } | Self::LeaseLost { session, .. } => {
-                vec![format!("forklore fork {session}")]
-            }
-            Self::Locked(_) | Self::Stale { .. } => vec!["try again".into()],
-            Self::HasChildren { session, .. } => vec![
-                format!("forklore delete {session} --detach-children"),
-                format!("forklore delete {session} --cascade --dry-run"),
-            ],
-            Self::Corrupt { session: None, .. } => vec![
-                "forklore verify".into(),
-                "put a copy of the store from before in its place".into(),
-            ],
-            Self::Corrupt { .. } | Self::MissingAncestor { .. } => vec!["forklore verify".into()],
-            Self::Denied(_) | Self::Unsupported(_) => {
-                vec!["name another store: --store or FORKLORE_STORE".into()]
-            }
-            Self::Poisoned { .. } => vec![
-                "look at the disk and at what the system says about it".into(),
-                "open the store again, then: forklore verify".into(),
-            ],
-            Self::Io { source, .. } => way_out(source.as_ref()).into_iter().collect(),
-            Self::ForeignMark(_) | Self::MarkExpired { .. } => {
-                vec!["read the feed from its beginning".into()]
-            }
-            Self::StoreGone { .. } => vec!["open the store again".into()],
-            Self::Invalid(_) => Vec::new(),
-        }
-    }
-
     /// What is wrong, with its place if the error names one, else with this session.
     #[must_use]
     pub fn problem(&self, session: Option<&SessionId>) -> Problem {
@@ -259,22 +220,5 @@ impl Error {
         source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
     ) -> Self {
         Self::Io { doing: doing.into(), source: source.into() }
-    }
-}
-
-/// What helps against a failure of the operating system, where the caller can do something.
-fn way_out(source: &(dyn std::error::Error + Send + Sync + 'static)) -> Option<String> {
-    use rustix::io::Errno;
-    use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
-
-    let source = source.downcast_ref::<std::io::Error>()?;
-    let limit = |limit| format!("raise the limit ({limit}) and try again: nothing was written");
-    match (source.kind(), Errno::from_io_error(source)) {
-        (StorageFull | QuotaExceeded, _) => {
-            Some("make room on the disk and try again: nothing was written".into())
-        }
-        (FileTooLarge, _) => Some(limit("ulimit -f")),
-        (_, Some(Errno::MFILE)) => Some(limit("ulimit -n")),
-        _ => None,
     }
 }

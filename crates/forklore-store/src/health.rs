@@ -40,10 +40,9 @@ impl Health {
         self.add(name, Status::Warning, message.into(), Some(hint.into()), None);
     }
 
-    /// Adds what keeps the store from being used, with what the error says to do.
+    /// Adds what keeps the store from being used.
     pub fn problem(&mut self, name: &'static str, error: &Error) {
-        let hint = error.next_actions().into_iter().next();
-        self.add(name, Status::Problem, error.to_string(), hint, Some(error.kind()));
+        self.add(name, Status::Problem, error.to_string(), None, Some(error.kind()));
     }
 
     /// Adds a check.

@@ -28,8 +28,7 @@
 //! # Errors
 //!
 //! Every verb fails with [`Error`], whose [`kind`](Error::kind) is one of the few kinds of SPEC 16
-//! (`not_found`, `conflict`, `busy`, ...), whose [`details`](Error::details) are the facts, and
-//! whose [`next_actions`](Error::next_actions) say what to do.
+//! (`not_found`, `conflict`, `busy`, ...), and whose [`details`](Error::details) are the facts.
 //!
 //! # Features
 //!

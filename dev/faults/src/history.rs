@@ -114,8 +114,6 @@ pub enum Answer {
         head: Option<i64>,
         /// The error, for people.
         message: String,
-        /// What it says may be done next.
-        next: Vec<String>,
     },
 }
 
@@ -127,8 +125,7 @@ impl Answer {
             forklore::Error::Store(Error::Conflict { head, .. }) => Some(*head),
             _ => None,
         };
-        let (message, next) = (error.to_string(), error.next_actions());
-        Self::Refused { kind: word(error.kind()), head, message, next }
+        Self::Refused { kind: word(error.kind()), head, message: error.to_string() }
     }
 
     /// Whether the call was carried out.

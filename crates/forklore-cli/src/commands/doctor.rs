@@ -9,6 +9,7 @@ use forklore::store::health::{Check, Health, Status};
 
 use crate::app::App;
 use crate::failure::{Failure, Result};
+use crate::hints::next;
 use crate::output::{Output, Page, Tone, count};
 
 const EXAMPLES: &str = "\
@@ -38,6 +39,10 @@ pub(super) fn run(_args: &Args, app: &App, output: &mut Output) -> Result<()> {
             let kind = Some(failure.kind());
             health.add("store", Status::Problem, failure.to_string(), hint, kind);
         }
+    }
+    for check in &mut health.checks {
+        let hint = check.hint.take().or_else(|| next::check(check));
+        check.hint = hint.map(|hint| output.commands().typed(&hint));
     }
     agents::look(&mut health);
     let worst = health.worst();

@@ -2,9 +2,8 @@
 
 use std::io::{self, Write};
 
-use forklore::core::ErrorKind;
+use forklore::api::{ErrorObject, Refusal};
 use forklore_sanitize::terminal;
-use serde::Serialize;
 use serde_json::Value;
 use unicode_width::UnicodeWidthStr;
 
@@ -13,20 +12,6 @@ use crate::failure::{Failure, Result};
 
 /// So many characters are shown on each side of a place in a line.
 const AROUND: usize = 48;
-
-#[derive(Serialize)]
-struct Refusal<'a> {
-    ok: bool,
-    error: ErrorObject<'a>,
-}
-
-#[derive(Serialize)]
-struct ErrorObject<'a> {
-    kind: ErrorKind,
-    message: &'a str,
-    details: Value,
-    next_actions: Vec<String>,
-}
 
 impl Output {
     /// Reports why a command was not carried out.
@@ -42,9 +27,9 @@ impl Output {
         if self.json && !matches!(failure, Failure::Answer(_)) {
             let error = ErrorObject {
                 kind: failure.kind(),
-                message: &message,
-                details: failure.details(),
-                next_actions: failure.next_actions(),
+                message,
+                details: failure.facts(),
+                next_actions: self.typed_actions(failure),
             };
             let text =
                 serde_json::to_string(&Refusal { ok: false, error }).map_err(io::Error::from)?;
@@ -76,11 +61,19 @@ impl Output {
             }
         }
         if !self.quiet && self.hints {
-            for action in failure.next_actions() {
+            for action in self.typed_actions(failure) {
                 page.put(Tone::Dim, "  try: ").put(Tone::Strong, action).end();
             }
         }
         Ok(self.err.write_all(page.as_str().as_bytes())?)
+    }
+}
+
+impl Output {
+    /// What the user may do next, as it is typed.
+    fn typed_actions(&self, failure: &Failure) -> Vec<String> {
+        let actions = failure.next_actions();
+        actions.iter().map(|action| self.commands.typed(action)).collect()
     }
 }
 

@@ -292,3 +292,24 @@ fn scripts_and_pages_are_answers_too() {
     let names: Vec<_> = written.as_object().unwrap().keys().collect();
     assert_eq!(names, ["dir", "ok", "pages"]);
 }
+
+#[test]
+fn commands_to_type_next_name_the_store_that_was_named() {
+    let place = Place::with_a_plan();
+    let url = format!("files:{}", place.path().join("other store").display());
+    let named = |words: &[&'static str]| [&["--store", url.as_str()], words].concat();
+    place.ok(&named(&["new", "--id", "plan-9"]));
+    place.ok(&named(&["append", "plan-9", "--text", "hello"]));
+    let planned = place.json(&named(&["fork", "plan-9", "--id", "child", "--dry-run"]));
+    let begins = format!("forklore --store '{url}' ");
+    let apply = planned["apply"].as_str().unwrap();
+    assert!(apply.starts_with(&format!("{begins}fork plan-9 --at ")), "{apply}");
+    assert_eq!(planned["resume_command"], format!("{begins}resume child"));
+    let (_, refused) = place.error(&named(&["show", "nobody"]));
+    assert_eq!(refused["next_actions"], json!([format!("{begins}list --all")]));
+    let hint = place.run(&named(&["fork", "plan-9", "--id", "child"])).err;
+    assert!(hint.contains(&format!("next: {begins}resume child")), "{hint}");
+    // One from the environment is there for the next command too.
+    let planned = place.json(&["fork", "plan-1", "--id", "child", "--dry-run"]);
+    assert!(planned["apply"].as_str().unwrap().starts_with("forklore fork plan-1 "), "{planned}");
+}

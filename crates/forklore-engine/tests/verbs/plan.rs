@@ -101,7 +101,6 @@ fn others_wait_while_a_runtime_holds_the_session(world: &World) {
     world.engine.hold(&id("p"), "one").unwrap();
     let error = world.engine.append(&id("p"), &events("u2").into()).unwrap_err();
     assert_eq!((error.kind(), error.details()["owner"].as_str()), (ErrorKind::Busy, Some("one")));
-    assert_eq!(error.next_actions(), ["forklore fork p"]);
     assert_eq!(refusal(world.engine.hold(&id("p"), "two")).0, ErrorKind::Busy);
     let delete =
         forklore_engine::Delete { session: id("p"), mode: Default::default(), dry_run: false };

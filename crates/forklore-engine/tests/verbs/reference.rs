@@ -60,14 +60,17 @@ fn what_is_in_other_folders_is_named(world: &World) {
     let from = |reference: &str| {
         let error = world.engine.resolve(reference, &scope("/elsewhere")).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::NotFound);
-        (error.to_string(), error.next_actions())
+        let elsewhere = error.details()["elsewhere"].clone();
+        let named = |one: &serde_json::Value| one["session_id"].as_str().unwrap().to_owned();
+        let named = elsewhere.as_array().into_iter().flatten().map(named).collect::<Vec<_>>();
+        (error.to_string(), named)
     };
     let nowhere = "no session fits last: this workspace has no session yet";
-    assert_eq!(from("last"), (nowhere.to_owned(), vec!["forklore list --all".to_owned()]));
+    assert_eq!(from("last"), (nowhere.to_owned(), Vec::new()));
     world.session("aaaa-1111", "u1");
     world.fork("aaaa-1111", "", "cccc-3333");
     world.engine.label(&id("cccc-3333"), &"idea".parse().unwrap()).unwrap();
-    let shown = "forklore show cccc-3333  # @idea of /demo".to_owned();
+    let shown = "cccc-3333".to_owned();
     let told =
         "no session of this folder fits the label idea, but cccc-3333 of /demo does".to_owned();
     assert_eq!(from("@idea"), (told, vec![shown.clone()]));
@@ -76,7 +79,6 @@ fn what_is_in_other_folders_is_named(world: &World) {
     world.write("cccc-3333", "a1");
     let told = "no session of this folder fits last, but cccc-3333 of /demo does".to_owned();
     assert_eq!(from("last"), (told, vec![shown.clone()]));
-    // A folder may be called anything; a command is one line all the same.
     world.pass(5);
     let strange = Workspace::new("/tmp/\u{1b}[31m\nrm -rf x");
     let root = world.engine.create(&Create::in_workspace(strange)).unwrap().id;
@@ -85,12 +87,11 @@ fn what_is_in_other_folders_is_named(world: &World) {
     world.engine.label(&fork, &"idea".parse().unwrap()).unwrap();
     let (told, tries) = from("@idea");
     assert!(told.ends_with("but sessions of /demo, /tmp/\u{1b}[31m\nrm -rf x do"), "{told:?}");
-    let other = format!("forklore show {fork}  # @idea of /tmp/\\u{{1b}}[31m\\nrm -rf x");
-    assert_eq!(tries, [other, shown]);
+    assert_eq!(tries, [fork.to_string(), shown]);
     // Who looks everywhere is told that they are several.
     let all = world.engine.resolve("@idea", &Scope::default()).unwrap_err();
     assert_eq!(all.kind(), ErrorKind::InvalidArgs);
-    assert_eq!(from("@none").1, ["forklore list --all"]);
+    assert_eq!(from("@none").1, Vec::<String>::new());
 }
 
 fn an_ambiguous_reference_lists_candidates(world: &World) {

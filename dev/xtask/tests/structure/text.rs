@@ -103,6 +103,22 @@ fn only_the_output_prints() {
     assert_none(&lines_with(&code, &PRINTS));
 }
 
+/// What to type is for a face to say, which knows how its user types.
+#[test]
+fn no_library_proposes_a_command_line() {
+    let faces = ["crates/forklore-cli/", "crates/forklore-chat/", "crates/forklore-host/"];
+    let mut code = code_of("crates/");
+    code.retain(|file| !faces.iter().any(|face| file.path.starts_with(face)));
+    let verbs = [
+        "append", "attach", "branches", "delete", "detach", "diff", "export", "fork", "gc",
+        "import", "inspect", "label", "lineage", "list", "log", "new", "pack", "replay", "restore",
+        "resume", "show", "stats", "tree", "verify",
+    ];
+    let commands: Vec<_> = verbs.iter().map(|verb| format!("forklore {verb}")).collect();
+    let commands: Vec<_> = commands.iter().map(String::as_str).collect();
+    assert_none(&lines_with(&code, &commands));
+}
+
 #[test]
 fn the_model_reaches_nowhere() {
     assert_none(&lines_with(&code_of("crates/forklore-core/"), &REACHES_OUT));

@@ -1,0 +1,163 @@
+//! What helps against each error.
+
+use forklore::Error;
+use forklore::api::Elsewhere;
+use forklore::core::{CutError, ErrorKind};
+use forklore::store::Error as StoreError;
+use forklore::store::health::{Check, Status};
+use forklore_agent::error::Error as AgentError;
+use forklore_agent::model::ModelErrorKind;
+use forklore_sanitize::terminal;
+
+/// Of sessions elsewhere, so many are named.
+const NAMED: usize = 3;
+
+/// What helps against an error of a store.
+pub(crate) fn store(error: &StoreError) -> Vec<String> {
+    match error {
+        StoreError::NotFound(_) => vec!["forklore list --all".into()],
+        StoreError::Deleted(_) | StoreError::IdTaken(_) => vec!["choose another id".into()],
+        StoreError::LabelTaken { .. } => vec!["choose another label".into()],
+        StoreError::Conflict { session, .. } => {
+            vec![format!("forklore log {session}"), format!("forklore fork {session}")]
+        }
+        StoreError::Held { session, .. } | StoreError::LeaseLost { session, .. } => {
+            vec![format!("forklore fork {session}")]
+        }
+        StoreError::Locked(_) | StoreError::Stale { .. } => vec!["try again".into()],
+        StoreError::HasChildren { session, .. } => vec![
+            format!("forklore delete {session} --detach-children"),
+            format!("forklore delete {session} --cascade --dry-run"),
+        ],
+        StoreError::Corrupt { session: None, .. } => vec![
+            "forklore verify".into(),
+            "put a copy of the store from before in its place".into(),
+        ],
+        StoreError::Corrupt { .. } | StoreError::MissingAncestor { .. } => {
+            vec!["forklore verify".into()]
+        }
+        StoreError::Denied(_) | StoreError::Unsupported(_) => {
+            vec!["name another store: --store or FORKLORE_STORE".into()]
+        }
+        StoreError::Poisoned { .. } => vec![
+            "look at the disk and at what the system says about it".into(),
+            "open the store again, then: forklore verify".into(),
+        ],
+        StoreError::Io { source, .. } => way_out(source.as_ref()).into_iter().collect(),
+        StoreError::ForeignMark(_) | StoreError::MarkExpired { .. } => {
+            vec!["read the feed from its beginning".into()]
+        }
+        StoreError::StoreGone { .. } => vec!["open the store again".into()],
+        _ => Vec::new(),
+    }
+}
+
+/// What helps against an error of a verb.
+pub(crate) fn engine(error: &Error) -> Vec<String> {
+    match error {
+        Error::Store(error) => store(error),
+        Error::Cut { session, source } => match source {
+            CutError::NothingToFork { .. } => {
+                vec![format!("forklore fork {session} --at start")]
+            }
+            CutError::ManyEvents { seqs, .. } => seqs
+                .iter()
+                .take(3)
+                .map(|seq| format!("forklore fork {session} --at seq:{seq}"))
+                .collect(),
+            _ => vec![format!("forklore replay {session}")],
+        },
+        Error::OpenCalls { session, .. } => vec![
+            format!("forklore fork {session} --tool-calls complete"),
+            format!("forklore fork {session} --tool-calls remove"),
+        ],
+        Error::OtherChild { .. } => vec!["choose another --id".into()],
+        Error::NotEmpty => vec!["name a place where nothing is yet".into()],
+        Error::TooDeep { session, .. } => vec![format!("forklore detach {session}")],
+        Error::NoMatch { .. } => vec!["forklore list --all".into()],
+        Error::Elsewhere { found, .. } => found.iter().take(NAMED).map(shown_by).collect(),
+        Error::NoSource(session) => vec![format!("forklore export {session} --to plain")],
+        Error::Ambiguous { candidates, .. } => {
+            candidates.iter().take(3).map(|id| format!("forklore show {id}")).collect()
+        }
+        Error::Cycle(_) | Error::NoAttachment(_) => vec!["forklore verify".into()],
+        _ => Vec::new(),
+    }
+}
+
+/// What helps against an error of the kernel.
+fn agent(error: &AgentError) -> Vec<String> {
+    match error {
+        AgentError::Engine(error) => engine(error),
+        AgentError::Held { session, .. } => {
+            vec![format!("forklore fork {session}"), format!("forklore resume {session} --wait")]
+        }
+        AgentError::Running(session) => vec![format!("forklore fork {session}")],
+        AgentError::NotReady(source) | AgentError::Model { source, .. } => match source.kind {
+            ModelErrorKind::Key => vec!["set the key's variable in the environment".into()],
+            ModelErrorKind::TooLong => vec!["fork before the long part of the session".into()],
+            ModelErrorKind::NotFound => vec!["name another model or address".into()],
+            // What is not taken stands in the history: to ask again brings the same answer.
+            ModelErrorKind::Invalid => vec![
+                "look at what was sent: forklore inspect SESSION --request".into(),
+                "fork before what the model does not take, such as an image".into(),
+            ],
+            ModelErrorKind::Malformed => vec![
+                "see whether the address of the model is right".into(),
+                "go on with the turn later: its prompt is stored".into(),
+            ],
+            _ => vec!["go on with the turn later: its prompt is stored".into()],
+        },
+        _ => Vec::new(),
+    }
+}
+
+/// What helps against an error of a conversation.
+pub(crate) fn chat(error: &forklore_chat::Error) -> Vec<String> {
+    match error {
+        forklore_chat::Error::Host(forklore_host::Error::Agent(error)) => agent(error),
+        forklore_chat::Error::Host(forklore_host::Error::Engine(error)) => engine(error),
+        _ => Vec::new(),
+    }
+}
+
+/// What helps where a checkup found something, if a command or the user can help.
+pub(crate) fn check(check: &Check) -> Option<String> {
+    let hint = match (check.status, check.kind) {
+        (Status::Warning, _) if check.name == "content" => "forklore verify",
+        (Status::Problem, Some(ErrorKind::Corrupt | ErrorKind::MissingAncestor)) => {
+            "forklore verify"
+        }
+        (Status::Problem, Some(ErrorKind::PermissionDenied | ErrorKind::Unsupported)) => {
+            "name another store: --store or FORKLORE_STORE"
+        }
+        (Status::Problem, Some(ErrorKind::Busy)) => "try again",
+        _ => return None,
+    };
+    Some(hint.to_owned())
+}
+
+/// The command that shows a session of another folder, with a remark about what it is. The folder
+/// may have any name, and a remark ends with its line.
+fn shown_by(elsewhere: &Elsewhere) -> String {
+    let Elsewhere { session_id, label, workspace } = elsewhere;
+    let folder = terminal::line(workspace.as_str());
+    format!("forklore show {session_id}  # @{label} of {folder}")
+}
+
+/// What helps against a failure of the operating system, where the caller can do something.
+fn way_out(source: &(dyn std::error::Error + Send + Sync + 'static)) -> Option<String> {
+    use rustix::io::Errno;
+    use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+
+    let source = source.downcast_ref::<std::io::Error>()?;
+    let limit = |limit| format!("raise the limit ({limit}) and try again: nothing was written");
+    match (source.kind(), Errno::from_io_error(source)) {
+        (StorageFull | QuotaExceeded, _) => {
+            Some("make room on the disk and try again: nothing was written".into())
+        }
+        (FileTooLarge, _) => Some(limit("ulimit -f")),
+        (_, Some(Errno::MFILE)) => Some(limit("ulimit -n")),
+        _ => None,
+    }
+}
