@@ -21,4 +21,4 @@ pub use error::{Error, Result};
 pub use foreground::{Explored, Foreground, HeadlessTurn};
 pub use forklore_host as host;
 pub use signals::Stop;
-pub use views::{View, Views};
+pub use views::{ShowRow, View, Views};

@@ -16,7 +16,7 @@ pub enum View {
     /// The tree of a session's family.
     Tree(Header),
     /// Two sessions compared.
-    Diff(Header, Header),
+    Diff(Box<(Header, Header)>),
     /// What was said in a session, up to a cut.
     Replay(Header, Option<Selector>),
     /// What the model of a session would receive.
@@ -40,13 +40,16 @@ pub enum View {
     Explored(Box<Explore>, Explored),
 }
 
+/// Shows the row of this number anew.
+pub type ShowRow = Box<dyn FnMut(usize, &Row)>;
+
 /// The program around a conversation.
 pub trait Views {
     /// Carries the verb of a view out and shows its answer, or what is wrong.
     fn show(&mut self, view: View);
 
     /// Shows rows of an exploration while they change, until the returned function is dropped.
-    fn follow(&mut self, rows: usize) -> Box<dyn FnMut(usize, &Row)>;
+    fn follow(&mut self, rows: usize) -> ShowRow;
 
     /// The agents in whose format a session can be exported.
     fn formats(&self) -> Vec<String>;

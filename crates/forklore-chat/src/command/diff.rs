@@ -32,6 +32,6 @@ fn run(chat: &mut Chat<'_>, rest: &str) -> Result<Next> {
             chat.engine().show(&before)?
         }
     };
-    chat.view(View::Diff(other, here));
+    chat.view(View::Diff(Box::new((other, here))));
     Ok(Next::Line)
 }

@@ -11,11 +11,10 @@ use forklore_agent::model::{
 use forklore_chat::input::{Input, Line, Offers};
 use forklore_chat::markdown::Look;
 use forklore_chat::screen::Screen;
-use forklore_chat::{Chat, Foreground, View, Views};
+use forklore_chat::{Chat, Foreground, ShowRow, View, Views};
 use forklore_core::Role;
 use forklore_core::workspace::Workspace;
 use forklore_engine::Engine;
-use forklore_host::explore::Row;
 use forklore_host::{Configured, Host, Start};
 use forklore_store::memory::MemoryStore;
 use futures_util::future::BoxFuture;
@@ -130,7 +129,7 @@ impl Views for Names<'_> {
         self.0.push(match view {
             View::Branches(session) => format!("branches {}", session.id),
             View::Tree(session) => format!("tree {}", session.id),
-            View::Diff(a, b) => format!("diff {} {}", a.id, b.id),
+            View::Diff(sessions) => format!("diff {} {}", sessions.0.id, sessions.1.id),
             View::Replay(session, cut) => {
                 let cut = cut.map(|cut| format!(" up to {cut}")).unwrap_or_default();
                 format!("replay {}{cut}", session.id)
@@ -151,7 +150,7 @@ impl Views for Names<'_> {
         });
     }
 
-    fn follow(&mut self, rows: usize) -> Box<dyn FnMut(usize, &Row)> {
+    fn follow(&mut self, rows: usize) -> ShowRow {
         self.0.push(format!("follow {rows} rows"));
         Box::new(|_, _| {})
     }

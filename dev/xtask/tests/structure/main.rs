@@ -1,7 +1,10 @@
 //! The shape of the tree, held as a test: what a reviewer should not have to look for.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+mod acceptance;
+mod circles;
 mod edges;
+mod imports;
 mod links;
 mod manifests;
 mod modules;

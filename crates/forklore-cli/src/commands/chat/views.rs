@@ -1,7 +1,6 @@
 //! The verbs of this program, shown in a conversation.
 
-use forklore_chat::{View, Views};
-use forklore_host::explore::Row;
+use forklore_chat::{ShowRow, View, Views};
 
 use crate::app::App;
 use crate::commands::{branches, bring, diff, explore, export, inspect, list, replay, stats, tree};
@@ -20,7 +19,10 @@ impl Program<'_> {
         match view {
             View::Branches(session) => branches::run(&branches::Args::of(&session.id), app, output),
             View::Tree(session) => tree::run(&tree::Args::of(&session.id), app, output),
-            View::Diff(a, b) => diff::run(&diff::Args::between(&a.id, &b.id), app, output),
+            View::Diff(sessions) => {
+                let (a, b) = *sessions;
+                diff::run(&diff::Args::between(&a.id, &b.id), app, output)
+            }
             View::Replay(session, cut) => {
                 replay::run(&replay::Args::up_to(&session.id, cut.as_ref()), app, output)
             }
@@ -50,7 +52,7 @@ impl Views for Program<'_> {
         let _ = self.output.flush();
     }
 
-    fn follow(&mut self, rows: usize) -> Box<dyn FnMut(usize, &Row)> {
+    fn follow(&mut self, rows: usize) -> ShowRow {
         self.output.measure();
         let tries = self.output.tries(rows);
         Box::new(move |at, row| tries.show(at, row))

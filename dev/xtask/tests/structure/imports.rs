@@ -1,0 +1,169 @@
+//! Which module of a crate imports which, read from the text: `use` and paths that begin with
+//! `crate`, `super` or `self`. A name that a module hands on (`pub use`) counts as an import of
+//! the module that defines it. What a crate's root imports does not count.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::tree::File;
+
+/// The path of a module inside its crate; the root is empty.
+pub(crate) type Module = Vec<String>;
+
+/// Names that modules hand on: where they come from.
+type Handed = BTreeMap<(Module, String), Module>;
+
+/// A crate's modules with their code, without comments and unit tests.
+type Code = BTreeMap<Module, String>;
+
+/// For each crate the imports of each of its modules.
+pub(crate) fn modules(files: &[File]) -> BTreeMap<String, BTreeMap<Module, BTreeSet<Module>>> {
+    let mut crates: BTreeMap<String, Code> = BTreeMap::new();
+    for file in files {
+        let Some((name, path)) = file.path.split_once("/src/") else { continue };
+        if path.starts_with("bin/") {
+            continue;
+        }
+        let mut module: Module =
+            path.trim_end_matches(".rs").split('/').map(str::to_owned).collect();
+        if module.last().is_some_and(|last| ["mod", "lib", "main"].contains(&&**last)) {
+            module.pop();
+        }
+        crates.entry(name.to_owned()).or_default().insert(module, code(&file.text));
+    }
+    crates.into_iter().map(|(name, code)| (name, graph(&code))).collect()
+}
+
+fn code(text: &str) -> String {
+    let text = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+    let lines = text.lines().map(|line| line.split("//").next().unwrap_or_default());
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn graph(code: &Code) -> BTreeMap<Module, BTreeSet<Module>> {
+    let mut handed = Handed::new();
+    for (module, text) in code {
+        for path in uses(text, true) {
+            if let (Some(from), Some(name)) = (absolute(module, &path, code), path.last())
+                && from.split_last().is_some_and(|(_, parent)| parent != module)
+            {
+                handed.insert((module.clone(), name.clone()), from);
+            }
+        }
+    }
+    let edges = code.iter().filter(|(module, _)| !module.is_empty()).map(|(module, text)| {
+        let paths = uses(text, false).into_iter().chain(inline(text));
+        let to = paths.filter_map(|path| {
+            let found = defining(&absolute(module, &path, code)?, code, &handed, 0)?;
+            (!found.is_empty() && found != *module).then_some(found)
+        });
+        (module.clone(), to.collect())
+    });
+    edges.collect()
+}
+
+/// The paths of `use` items: those that are handed on, or the others.
+fn uses(text: &str, handed_on: bool) -> Vec<Module> {
+    let mut paths = Vec::new();
+    for (at, _) in text.match_indices("use ") {
+        let line = text[..at].rsplit('\n').next().unwrap_or_default().trim();
+        if !(line.is_empty() || line.starts_with("pub")) || handed_on == line.is_empty() {
+            continue;
+        }
+        let item = text[at + 4..].split(';').next().unwrap_or_default();
+        expand(&[], item, &mut paths);
+    }
+    paths
+}
+
+/// `a::{b, c::d}` as `a::b` and `a::c::d`.
+fn expand(before: &[String], tree: &str, paths: &mut Vec<Module>) {
+    let tree = tree.trim();
+    let Some((head, rest)) = tree.split_once('{') else {
+        let path = tree.split(" as ").next().unwrap_or_default();
+        let parts = path.split("::").map(|part| part.trim().to_owned()).filter(|it| !it.is_empty());
+        paths.push(before.iter().cloned().chain(parts).collect());
+        return;
+    };
+    let head = head.split("::").map(|part| part.trim().to_owned()).filter(|it| !it.is_empty());
+    let before: Vec<_> = before.iter().cloned().chain(head).collect();
+    let body = rest.rsplit_once('}').map_or(rest, |(body, _)| body);
+    let (mut depth, mut from) = (0, 0);
+    for (at, c) in body.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                expand(&before, &body[from..at], paths);
+                from = at + 1;
+            }
+            _ => {}
+        }
+    }
+    if !body[from..].trim().is_empty() {
+        expand(&before, &body[from..], paths);
+    }
+}
+
+/// Paths in the middle of code that begin with `crate::` or `super::`.
+fn inline(text: &str) -> Vec<Module> {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+    let begins = text.match_indices("crate::").chain(text.match_indices("super::"));
+    let whole = begins.filter(|(at, _)| !text[..*at].ends_with(is_word));
+    let paths = whole.map(|(at, _)| {
+        let path = text[at..].split(|c| !is_word(c)).next().unwrap_or_default();
+        path.split("::").filter(|part| !part.is_empty()).map(str::to_owned).collect()
+    });
+    paths.collect()
+}
+
+/// The path from the crate's root; none of another crate's.
+fn absolute(module: &Module, path: &[String], code: &Code) -> Option<Module> {
+    let (first, rest) = path.split_first()?;
+    let mut from = match &**first {
+        "crate" => Module::new(),
+        "self" => module.clone(),
+        "super" => module.split_last()?.1.to_vec(),
+        name => {
+            let child: Module = module.iter().cloned().chain([name.to_owned()]).collect();
+            code.contains_key(&child).then_some(child)?
+        }
+    };
+    for part in rest {
+        match &**part {
+            "super" => drop(from.pop()),
+            "self" => {}
+            _ => from.push(part.clone()),
+        }
+    }
+    Some(from)
+}
+
+/// The module in which what a path names is defined.
+fn defining(path: &[String], code: &Code, handed: &Handed, hops: u8) -> Option<Module> {
+    let depth = (0..=path.len()).rev().find(|depth| code.contains_key(&path[..*depth]))?;
+    let (module, rest) = path.split_at(depth);
+    let origin = rest.first().and_then(|name| handed.get(&(module.to_vec(), name.clone())));
+    match origin {
+        Some(origin) if hops < 6 => {
+            let further: Vec<_> = origin.iter().chain(&rest[1..]).cloned().collect();
+            defining(&further, code, handed, hops + 1)
+        }
+        _ => Some(module.to_vec()),
+    }
+}
+
+#[test]
+fn imports_lead_to_where_a_name_is_defined() {
+    let files = [
+        File::new("crates/x/src/lib.rs", "mod a;\nmod b;\npub use a::deep::Thing;"),
+        File::new("crates/x/src/a/mod.rs", "mod deep;\npub(crate) use deep::Thing;"),
+        File::new("crates/x/src/a/deep.rs", "use super::super::b;\nfn f() { crate::b::g() }"),
+        File::new("crates/x/src/b.rs", "use crate::{Thing, a::{self}};\n// use crate::c;"),
+    ];
+    let module = |path: &str| path.split("::").map(str::to_owned).collect::<Module>();
+    let graph = &modules(&files)["crates/x"];
+    let to = |from: &str| graph[&module(from)].clone();
+    assert_eq!(to("a::deep"), [module("b")].into());
+    assert_eq!(to("b"), [module("a"), module("a::deep")].into());
+    assert_eq!(to("a"), [].into());
+}
