@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a43_hostile_references_are_refused_and_not_repeated() {
+    fn hostile_references_are_refused_and_not_repeated() {
         for bad in ["", "-x", "a b", "..", "a\u{202e}b", "\u{1b}[31mred", "x@", "x@a b", "@-y"] {
             let error = SessionRef::parse(bad).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::InvalidArgs, "{bad:?}");

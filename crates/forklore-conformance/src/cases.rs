@@ -44,7 +44,7 @@ pub struct Case {
     pub number: u16,
     /// What it is about.
     pub group: &'static str,
-    /// What it says, after the acceptance numbers it stands for: `a01_a02_...`.
+    /// What it says.
     pub name: &'static str,
     /// What a store must offer for it.
     pub needs: Capability,
@@ -103,18 +103,6 @@ impl Capability {
     }
 }
 
-impl Case {
-    /// The numbers of the acceptance list that it stands for.
-    #[must_use]
-    pub fn acceptance(&self) -> Vec<&'static str> {
-        let number = |part: &'static str| {
-            part.strip_prefix('a')
-                .filter(|digits| digits.len() == 2 && digits.parse::<u8>().is_ok())
-        };
-        self.name.split('_').map_while(number).collect()
-    }
-}
-
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}::{}", self.group, self.name)
@@ -133,112 +121,112 @@ macro_rules! __forklore_cases {
     ($then:ident $first:tt) => {
         $crate::$then! { $first
             base create {
-                101 a11_an_empty_root_has_no_events
-                102 a13_events_come_back_in_order_with_their_origin
-                103 a61_the_header_holds_what_was_said
-                104 a44_a_taken_id_is_refused
-                105 a44_a70_ids_that_differ_in_case_are_one
-                106 a62_an_id_spelt_in_another_case_names_nothing
-                107 a44_a_deleted_id_is_never_used_again
-                108 a12_a_missing_parent_is_not_found
-                109 a12_a_deleted_parent_is_told
-                110 a57_a_refused_create_leaves_nothing
+                101 an_empty_root_has_no_events
+                102 events_come_back_in_order_with_their_origin
+                103 the_header_holds_what_was_said
+                104 a_taken_id_is_refused
+                105 ids_that_differ_in_case_are_one
+                106 an_id_spelt_in_another_case_names_nothing
+                107 a_deleted_id_is_never_used_again
+                108 a_missing_parent_is_not_found
+                109 a_deleted_parent_is_told
+                110 a_refused_create_leaves_nothing
                 111 a_kind_without_its_parent_is_refused
-                112 a26_the_cut_is_kept_as_given
+                112 the_cut_is_kept_as_given
             }
             base read {
                 201 three_generations
-                202 a09_a19_every_query_agrees_with_the_whole_log
+                202 every_query_agrees_with_the_whole_log
                 203 a_page_says_whether_more_follow
                 204 a_bare_page_leaves_out_only_data
-                205 a10_nothing_stands_at_a_place_that_is_not_there
+                205 nothing_stands_at_a_place_that_is_not_there
                 206 a_seq_behind_the_head_begins_at_the_head_backward
                 207 an_id_that_recurs_is_found_each_time
-                208 a47_counts_are_those_of_the_history_so_far
+                208 counts_are_those_of_the_history_so_far
             }
             base cut {
-                301 a01_a02_a_fork_keeps_what_stands_before_the_cut
-                302 a03_a10_a_cut_behind_the_end_is_refused
-                303 a06_usage_behind_the_last_message_changes_nothing
-                304 a11_a_cut_at_the_start_keeps_nothing
-                305 a04_a07_a08_every_cut_keeps_its_prefix
-                306 a29_every_cut_inside_an_ancestors_part_keeps_its_prefix
-                307 a08_index_and_turn_are_the_same_in_parent_and_child
-                308 a05_a_turn_goes_on_through_its_calls
-                309 a14_nothing_behind_the_cut_reaches_the_child
+                301 a_fork_keeps_what_stands_before_the_cut
+                302 a_cut_behind_the_end_is_refused
+                303 usage_behind_the_last_message_changes_nothing
+                304 a_cut_at_the_start_keeps_nothing
+                305 every_cut_keeps_its_prefix
+                306 every_cut_inside_an_ancestors_part_keeps_its_prefix
+                307 index_and_turn_are_the_same_in_parent_and_child
+                308 a_turn_goes_on_through_its_calls
+                309 nothing_behind_the_cut_reaches_the_child
             }
             base content {
-                401 a13_a_child_begins_with_its_session_fork
-                402 a14_audit_and_lineage_are_not_inherited
-                403 a14_a67_a_compaction_is_inherited_as_it_was_written
-                404 a15_evidence_is_inherited
-                405 a66_the_class_given_when_stored_stays
-                406 a66_dialect_and_type_come_back
-                407 a19_share_and_copy_read_the_same
-                408 a19_children_of_share_and_copy_read_the_same
-                409 a18_a_parents_events_never_change
-                410 a60_a_fork_pays_for_nothing_its_parent_spent
+                401 a_child_begins_with_its_session_fork
+                402 audit_and_lineage_are_not_inherited
+                403 a_compaction_is_inherited_as_it_was_written
+                404 evidence_is_inherited
+                405 the_class_given_when_stored_stays
+                406 dialect_and_type_come_back
+                407 share_and_copy_read_the_same
+                408 children_of_share_and_copy_read_the_same
+                409 a_parents_events_never_change
+                410 a_fork_pays_for_nothing_its_parent_spent
             }
             base calls {
-                501 a21_open_calls_are_counted
-                502 a21_a_real_user_message_gives_open_calls_up
-                503 a21_a_call_made_twice_is_open_once
-                504 a21_calls_and_answers_come_back
-                505 a23_calls_left_open_by_the_cut_are_open_in_the_child
-                506 a23_a_late_result_in_the_parent_never_reaches_the_child
-                507 a23_open_calls_go_on_through_a_fork_of_a_fork
+                501 open_calls_are_counted
+                502 a_real_user_message_gives_open_calls_up
+                503 a_call_made_twice_is_open_once
+                504 calls_and_answers_come_back
+                505 calls_left_open_by_the_cut_are_open_in_the_child
+                506 a_late_result_in_the_parent_never_reaches_the_child
+                507 open_calls_go_on_through_a_fork_of_a_fork
             }
             base lineage {
-                601 a26_a_child_holds_its_parent_and_time
-                602 a27_a28_root_and_depth_over_three_levels
-                603 a29_a_fork_of_a_fork_loads_the_middle
-                604 a29_origins_name_who_wrote_each_event
-                605 a32_a_delegate_inherits_nothing
-                606 a32_delegates_are_told_from_branches
-                607 a32_a_delegates_cut_must_be_there_too
-                608 a61_a_child_continues_its_own_numbers
-                609 a30_a_chain_of_empty_forks_loads
-                610 a30_a_deep_chain_loads_every_part
+                601 a_child_holds_its_parent_and_time
+                602 root_and_depth_over_three_levels
+                603 a_fork_of_a_fork_loads_the_middle
+                604 origins_name_who_wrote_each_event
+                605 a_delegate_inherits_nothing
+                606 delegates_are_told_from_branches
+                607 a_delegates_cut_must_be_there_too
+                608 a_child_continues_its_own_numbers
+                609 a_chain_of_empty_forks_loads
+                610 a_deep_chain_loads_every_part
             }
             base append {
-                701 a13_events_go_behind_the_head
-                702 a55_a_wrong_head_is_refused_with_the_real_one
-                703 a55_the_right_head_is_accepted
-                704 a55_a_refused_batch_leaves_nothing
-                705 a65_a_repeated_append_is_harmless
-                706 a65_a_repetition_is_known_after_others_wrote
-                707 a65_a_repetition_is_known_in_a_child
-                708 a65_what_is_not_quite_a_repetition_conflicts
-                709 a65_the_beginning_of_a_batch_is_a_repetition_too
-                710 a65_without_an_expectation_nothing_is_a_repetition
+                701 events_go_behind_the_head
+                702 a_wrong_head_is_refused_with_the_real_one
+                703 the_right_head_is_accepted
+                704 a_refused_batch_leaves_nothing
+                705 a_repeated_append_is_harmless
+                706 a_repetition_is_known_after_others_wrote
+                707 a_repetition_is_known_in_a_child
+                708 what_is_not_quite_a_repetition_conflicts
+                709 the_beginning_of_a_batch_is_a_repetition_too
+                710 without_an_expectation_nothing_is_a_repetition
                 711 an_append_of_nothing_is_refused
-                712 a62_an_append_to_nobody_makes_nobody
-                713 a18_siblings_and_parents_do_not_see_it
-                714 a60_the_header_adds_everything_up
+                712 an_append_to_nobody_makes_nobody
+                713 siblings_and_parents_do_not_see_it
+                714 the_header_adds_everything_up
             }
             base lease {
-                801 a56_a_lease_says_where_the_turn_began
-                802 a56_renewing_keeps_where_the_turn_began
-                803 a55_others_may_not_write_while_it_is_held
-                804 a55_an_expired_lease_holds_nobody_off
-                805 a55_a_lease_ends_at_the_moment_it_names
-                806 a56_taking_it_again_begins_a_turn
-                807 a55_release_gives_it_back
-                808 a56_reading_fork_label_and_detach_work_while_held
-                809 a52_a_held_session_is_not_deleted
-                810 a65_a_repetition_needs_no_lease
-                811 a56_a_child_does_not_inherit_the_lease
+                801 a_lease_says_where_the_turn_began
+                802 renewing_keeps_where_the_turn_began
+                803 others_may_not_write_while_it_is_held
+                804 an_expired_lease_holds_nobody_off
+                805 a_lease_ends_at_the_moment_it_names
+                806 taking_it_again_begins_a_turn
+                807 release_gives_it_back
+                808 reading_fork_label_and_detach_work_while_held
+                809 a_held_session_is_not_deleted
+                810 a_repetition_needs_no_lease
+                811 a_child_does_not_inherit_the_lease
                 812 a_writer_whose_clock_is_a_day_wrong_keeps_and_breaks_no_lease
                 813 no_lease_is_longer_than_a_day
                 814 nothing_is_recorded_as_later_than_the_stores_time
             }
             base label {
-                901 a44_a_taken_label_refuses_a_fork
+                901 a_taken_label_refuses_a_fork
                 902 another_family_may_use_the_same_label
                 903 a_session_gets_another_label
                 904 a_taken_label_refuses_a_change
-                905 a52_a_deleted_session_frees_its_label
-                906 a62_nobody_has_no_label_to_change
+                905 a_deleted_session_frees_its_label
+                906 nobody_has_no_label_to_change
                 907 title_and_leaf_are_set_and_cleared
             }
             base list {
@@ -248,45 +236,45 @@ macro_rules! __forklore_cases {
                 1004 a_cursor_outlives_its_session
                 1005 each_filter_finds_its_sessions
                 1006 filters_add_up
-                1007 a43_a_part_of_an_id_is_no_pattern
-                1008 a54_workspaces_that_look_alike_stay_apart
-                1009 a52_deleted_sessions_are_shown_when_asked_for
+                1007 a_part_of_an_id_is_no_pattern
+                1008 workspaces_that_look_alike_stay_apart
+                1009 deleted_sessions_are_shown_when_asked_for
                 1010 a_list_gives_whole_headers
             }
             base delete {
-                1101 a52_branch_children_refuse_it
-                1102 a52_a_copied_child_refuses_it_too
-                1103 a52_twenty_children_are_named_and_all_counted
-                1104 a52_a_delegate_does_not_refuse_it
-                1105 a52_children_deleted_with_it_do_not_refuse_it
-                1106 a52_a_deleted_child_does_not_refuse_it
-                1107 a52_children_and_grandchildren_load_afterwards
-                1108 a52_survivors_go_on_as_before
-                1109 a52_a_tombstone_keeps_the_place_and_the_cost
-                1110 a52_a_deleted_session_answers_nothing
-                1111 a52_deleting_again_is_harmless
-                1112 a52_one_refusal_leaves_all_of_them
-                1113 a52_segments_that_others_need_are_counted
-                1114 a52_a_copys_prefix_is_a_segment_of_its_own
-                1115 a52_a_chain_can_go_root_first
+                1101 branch_children_refuse_it
+                1102 a_copied_child_refuses_it_too
+                1103 twenty_children_are_named_and_all_counted
+                1104 a_delegate_does_not_refuse_it
+                1105 children_deleted_with_it_do_not_refuse_it
+                1106 a_deleted_child_does_not_refuse_it
+                1107 children_and_grandchildren_load_afterwards
+                1108 survivors_go_on_as_before
+                1109 a_tombstone_keeps_the_place_and_the_cost
+                1110 a_deleted_session_answers_nothing
+                1111 deleting_again_is_harmless
+                1112 one_refusal_leaves_all_of_them
+                1113 segments_that_others_need_are_counted
+                1114 a_copys_prefix_is_a_segment_of_its_own
+                1115 a_chain_can_go_root_first
                 1116 one_held_session_keeps_all_of_the_set
             }
             base detach {
-                1201 a19_a52_every_read_stays_the_same
-                1202 a52_a_detached_child_does_not_refuse_a_delete
-                1203 a52_a_detached_child_alone_needs_nothing
-                1204 a52_a_second_detach_copies_nothing
-                1205 a52_an_empty_prefix_is_detached_too
-                1206 a52_a_copy_is_detached_without_copying
-                1207 a52_a_detached_session_goes_on
-                1208 a52_children_from_before_and_after_it_load
+                1201 every_read_stays_the_same
+                1202 a_detached_child_does_not_refuse_a_delete
+                1203 a_detached_child_alone_needs_nothing
+                1204 a_second_detach_copies_nothing
+                1205 an_empty_prefix_is_detached_too
+                1206 a_copy_is_detached_without_copying
+                1207 a_detached_session_goes_on
+                1208 children_from_before_and_after_it_load
             }
             base verify {
                 1301 an_empty_store_is_sound
                 1302 shared_events_count_once
                 1303 copied_events_count_again
                 1304 one_session_is_read_whole
-                1305 a62_nobody_cannot_be_verified
+                1305 nobody_cannot_be_verified
             }
             base verbatim {
                 1401 numbers_keep_their_spelling
@@ -300,61 +288,61 @@ macro_rules! __forklore_cases {
                 1409 headers_keep_moments_too
             }
             base hostile {
-                1501 a43_strange_ids_are_just_ids
-                1502 a70_ids_that_look_alike_stay_apart
-                1503 a43_event_ids_are_kept_as_they_are
-                1504 a43_header_texts_are_kept_as_they_are
-                1505 a43_owners_of_leases_are_kept_as_they_are
-                1506 a43_labels_may_be_in_any_script
-                1507 a43_types_and_dialects_are_kept_as_they_are
+                1501 strange_ids_are_just_ids
+                1502 ids_that_look_alike_stay_apart
+                1503 event_ids_are_kept_as_they_are
+                1504 header_texts_are_kept_as_they_are
+                1505 owners_of_leases_are_kept_as_they_are
+                1506 labels_may_be_in_any_script
+                1507 types_and_dialects_are_kept_as_they_are
             }
             base size {
-                1601 a20_ten_one_turn_forks_add_ten_turns
+                1601 ten_one_turn_forks_add_ten_turns
                 1602 a_batch_of_ten_thousand_events
                 1603 many_small_appends_make_one_log
                 1604 three_hundred_siblings
             }
             base race {
-                1701 a55_of_two_appends_at_one_head_one_wins
-                1702 a55_appends_without_expectation_are_all_there
-                1703 a65_of_two_equal_appends_one_is_the_repetition
-                1704 a64_of_two_creates_of_one_id_one_wins
-                1705 a64_of_two_equal_labels_one_wins
-                1706 a55_of_two_runtimes_one_gets_the_lease
-                1707 a64_a_fork_and_a_delete_of_its_parent
-                1708 a64_a_fork_and_a_delete_that_keeps_children
-                1709 a64_an_append_during_a_detach
-                1710 a64_a_detach_and_a_delete_of_the_parent
-                1711 a64_an_append_and_a_delete
-                1712 a55_readers_see_whole_batches
-                1713 a64_a_detach_and_a_delete_of_the_same
+                1701 of_two_appends_at_one_head_one_wins
+                1702 appends_without_expectation_are_all_there
+                1703 of_two_equal_appends_one_is_the_repetition
+                1704 of_two_creates_of_one_id_one_wins
+                1705 of_two_equal_labels_one_wins
+                1706 of_two_runtimes_one_gets_the_lease
+                1707 a_fork_and_a_delete_of_its_parent
+                1708 a_fork_and_a_delete_that_keeps_children
+                1709 an_append_during_a_detach
+                1710 a_detach_and_a_delete_of_the_parent
+                1711 an_append_and_a_delete
+                1712 readers_see_whole_batches
+                1713 a_detach_and_a_delete_of_the_same
             }
             maintenance maintenance {
-                1801 a52_gc_changes_no_answer
-                1802 a52_gc_gives_back_a_deleted_session
-                1803 a52_gc_gives_back_what_stands_behind_the_last_cut
-                1804 a52_gc_keeps_what_a_grandchild_needs
+                1801 gc_changes_no_answer
+                1802 gc_gives_back_a_deleted_session
+                1803 gc_gives_back_what_stands_behind_the_last_cut
+                1804 gc_keeps_what_a_grandchild_needs
                 1805 a_second_gc_finds_nothing
                 1806 a_pack_changes_no_answer
                 1807 a_second_pack_finds_nothing
                 1808 what_is_in_use_is_not_packed
             }
             durable durable {
-                1901 a57_everything_is_there_again
-                1902 a61_a_session_goes_on_where_it_was
-                1903 a44_a_deleted_id_stays_taken
-                1904 a65_a_repetition_is_known_after_reopening
-                1905 a63_a_fork_after_a_compaction_is_complete
-                1906 a52_kept_segments_outlive_a_reopening
+                1901 everything_is_there_again
+                1902 a_session_goes_on_where_it_was
+                1903 a_deleted_id_stays_taken
+                1904 a_repetition_is_known_after_reopening
+                1905 a_fork_after_a_compaction_is_complete
+                1906 kept_segments_outlive_a_reopening
                 1907 a_second_handle_sees_every_write_at_once
-                1908 a55_two_handles_keep_each_others_appends
+                1908 two_handles_keep_each_others_appends
                 1909 histories_agree_over_reopening
             }
             processes processes {
-                2001 a55_appends_of_all_processes_are_there
-                2002 a55_a_process_that_was_too_late_tries_again
-                2003 a64_one_of_many_processes_makes_the_child
-                2004 a56_processes_fork_while_another_writes
+                2001 appends_of_all_processes_are_there
+                2002 a_process_that_was_too_late_tries_again
+                2003 one_of_many_processes_makes_the_child
+                2004 processes_fork_while_another_writes
             }
             base machine {
                 2101 histories_agree_with_a_plain_model

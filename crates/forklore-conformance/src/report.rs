@@ -92,16 +92,15 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{:>4}  {:<12} {:<18} {:<12} case", "no", "result", "needs", "acceptance")?;
+        writeln!(f, "{:>4}  {:<12} {:<18} case", "no", "result", "needs")?;
         for (case, outcome) in &self.outcomes {
             let result = match outcome {
                 Outcome::Pass => "pass",
                 Outcome::Fail(_) => "FAIL",
                 Outcome::NotOffered => "not offered",
             };
-            let acceptance = case.acceptance().join(" ");
             let (number, needs) = (case.number, case.needs.name());
-            writeln!(f, "{number:>4}  {result:<12} {needs:<18} {acceptance:<12} {case}")?;
+            writeln!(f, "{number:>4}  {result:<12} {needs:<18} {case}")?;
         }
         Ok(())
     }

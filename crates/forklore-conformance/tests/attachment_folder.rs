@@ -38,7 +38,7 @@ fn mode(path: &Path) -> u32 {
 }
 
 #[test]
-fn s10_files_are_their_owners_alone() {
+fn files_are_their_owners_alone() {
     let place = place();
     let file = place.file(&place.put(b"private").id);
     let folder = file.parent().unwrap();
@@ -80,7 +80,7 @@ fn two_who_heal_the_same_one_both_hold_it() {
 }
 
 #[test]
-fn s09_what_is_no_file_is_never_followed_or_removed() {
+fn what_is_no_file_is_never_followed_or_removed() {
     let place = place();
     let outside = place.dir.path().join("outside");
     fs::write(&outside, b"linked").unwrap();
@@ -143,7 +143,7 @@ fn one_to_read_only_writes_nothing() {
 }
 
 #[test]
-fn s10_a_folder_that_everybody_may_write_is_refused() {
+fn a_folder_that_everybody_may_write_is_refused() {
     let place = place();
     let root = place.folder.path();
     fs::create_dir(root).unwrap();

@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a53_keys_are_the_documented_ones() {
+    fn keys_are_the_documented_ones() {
         let key = |path: &str| Workspace::new(path).key();
         assert_eq!(key("/tmp/demo"), "demo-84a8cd7d7a26");
         assert_eq!(key("/tmp/demo/"), "demo-84a8cd7d7a26");
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn a54_paths_that_look_alike_stay_apart() {
+    fn paths_that_look_alike_stay_apart() {
         assert_ne!(Workspace::new("/tmp/a b").key(), Workspace::new("/tmp/a_b").key());
         assert_ne!(Workspace::new("/x/demo").key(), Workspace::new("/y/demo").key());
     }

@@ -75,7 +75,7 @@ proptest! {
     }
 
     #[test]
-    fn a14_events_that_are_not_inherited_do_not_count(events in log()) {
+    fn events_that_are_not_inherited_do_not_count(events in log()) {
         let inherited: Vec<_> = events.iter().filter(|event| event.class.is_inherited()).cloned().collect();
         prop_assert_eq!(last(&events), last(&inherited));
     }
@@ -89,7 +89,7 @@ proptest! {
     }
 
     #[test]
-    fn a21_open_calls_are_those_not_answered_since_the_last_turn(events in log()) {
+    fn open_calls_are_those_not_answered_since_the_last_turn(events in log()) {
         let mut open = OpenCalls::default();
         let mut want: Vec<String> = Vec::new();
         for event in &events {

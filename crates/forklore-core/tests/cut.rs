@@ -47,7 +47,7 @@ proptest! {
     }
 
     #[test]
-    fn a03_a10_numbers_outside_are_refused_and_never_clipped(extent in extent(), n in -20..20i64) {
+    fn numbers_outside_are_refused_and_never_clipped(extent in extent(), n in -20..20i64) {
         let Counts { index, turns, .. } = extent.counts;
         let len = |n: u64| i64::try_from(n).unwrap();
         for (selector, from, to) in [
@@ -83,7 +83,7 @@ proptest! {
     }
 
     #[test]
-    fn a08_a_message_is_the_index_before_the_next(extent in extent(), n in 0..9u64) {
+    fn a_message_is_the_index_before_the_next(extent in extent(), n in 0..9u64) {
         if n < extent.counts.index {
             let message = Selector::Message(i64::try_from(n).unwrap()).place(&extent);
             prop_assert_eq!(message.unwrap(), Selector::Index(n + 1).place(&extent).unwrap());
@@ -92,7 +92,7 @@ proptest! {
     }
 
     #[test]
-    fn a04_the_last_turn_reaches_to_the_end(extent in extent()) {
+    fn the_last_turn_reaches_to_the_end(extent in extent()) {
         let end = Selector::End.place(&extent);
         prop_assert_eq!(&end, &Ok(Place::Kept(extent.counts.kept)));
         if extent.counts.turns > 0 {

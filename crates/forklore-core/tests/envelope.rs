@@ -65,7 +65,7 @@ fn line(header: &Header, seq: u64, origin: Option<&Origin>, event: &Event) -> St
 }
 
 #[test]
-fn a36_an_event_of_a_root_has_a_null_parent() {
+fn an_event_of_a_root_has_a_null_parent() {
     let event = event("user_message", Class::Conversation, r#"{"content":"hi"}"#);
     let want = concat!(
         r#"{"id":"e1","session_id":"a","parent_id":null,"root_id":"a","seq":0,"#,
@@ -75,7 +75,7 @@ fn a36_an_event_of_a_root_has_a_null_parent() {
 }
 
 #[test]
-fn a36_an_inherited_event_names_parent_and_origin() {
+fn an_inherited_event_names_parent_and_origin() {
     let mut event = event("x.note", Class::Evidence, "{ }");
     event.dialect = Some("pi".into());
     let origin = Origin { session_id: "a".parse().unwrap(), seq: 7 };
@@ -120,7 +120,7 @@ fn spelling() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn a13_data_is_the_last_field_as_it_was_written(data in spelling(), seq: u64) {
+    fn data_is_the_last_field_as_it_was_written(data in spelling(), seq: u64) {
         let event = event("x.note", Class::Audit, &data);
         let line = line(&header("a", None), seq, None, &event);
         let tail = format!(",\"data\":{data}}}");

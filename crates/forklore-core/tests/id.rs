@@ -27,7 +27,7 @@ fn proper() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn a43_nothing_that_parses_can_leave_a_folder(text in nasty()) {
+    fn nothing_that_parses_can_leave_a_folder(text in nasty()) {
         if let Ok(id) = text.parse::<SessionId>() {
             prop_assert_eq!(id.as_str(), &text);
             prop_assert!(!text.is_empty() && text.len() <= 235 && is_nfc(&text));
@@ -38,7 +38,7 @@ proptest! {
     }
 
     #[test]
-    fn a43_a_refusal_never_repeats_the_text(text in nasty()) {
+    fn a_refusal_never_repeats_the_text(text in nasty()) {
         if let Err(error) = text.parse::<SessionId>() {
             let shown = error.to_string();
             prop_assert!(shown.chars().all(|c| c.is_ascii() && !c.is_control()), "{shown:?}");
@@ -54,7 +54,7 @@ proptest! {
     }
 
     #[test]
-    fn a70_case_never_tells_ids_apart(text in proper()) {
+    fn case_never_tells_ids_apart(text in proper()) {
         let id: SessionId = text.parse().unwrap();
         for other in [text.to_lowercase(), text.to_uppercase(), id.fold()] {
             if let Ok(other) = other.parse::<SessionId>() {
@@ -64,7 +64,7 @@ proptest! {
     }
 
     #[test]
-    fn a70_folding_goes_by_the_text_alone(a in proper(), b in proper()) {
+    fn folding_goes_by_the_text_alone(a in proper(), b in proper()) {
         let fold = |text: &str| text.parse::<SessionId>().unwrap().fold();
         if a.to_lowercase() == b.to_lowercase() {
             prop_assert_eq!(fold(&a), fold(&b));

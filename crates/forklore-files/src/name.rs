@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a70_ids_that_differ_in_case_have_one_name() {
+    fn ids_that_differ_in_case_have_one_name() {
         assert_eq!(name("É"), name("é"));
         assert_ne!(name("a.b"), name("a.c"));
         let label = |label: &str| Name::of_label(&label.parse().unwrap());

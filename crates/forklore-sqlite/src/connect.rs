@@ -190,7 +190,7 @@ mod tests {
     use crate::{SqliteStore, session};
 
     #[test]
-    fn d8_sqlite_is_new_enough_and_set_to_lose_nothing() {
+    fn sqlite_is_new_enough_and_set_to_lose_nothing() {
         // Before 3.51.3 a reset of the WAL could lose what was committed.
         assert!(rusqlite::version_number() >= 3_051_003, "{}", rusqlite::version());
         let dir = tempfile::tempdir().unwrap();

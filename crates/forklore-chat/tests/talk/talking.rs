@@ -117,7 +117,7 @@ fn a_summary_and_its_cost_go_with_a_fork() {
 }
 
 #[test]
-fn s12_hostile_text_is_escaped_on_the_screen() {
+fn hostile_text_is_escaped_on_the_screen() {
     let mut world = World::new();
     let hostile = "\u{1b}]0;owned\u{7} \u{1b}[2J \u{202e}txt";
     let shown = world.talk(World::start(), &[hostile, "/turns"]);

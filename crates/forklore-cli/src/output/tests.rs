@@ -62,7 +62,7 @@ fn is_harmless(text: &str) -> bool {
 }
 
 #[test]
-fn s12_json_is_escaped_on_a_terminal_and_verbatim_in_a_pipe() {
+fn json_is_escaped_on_a_terminal_and_verbatim_in_a_pipe() {
     let answer = json!({ "title": HOSTILE });
     for is_terminal in [true, false] {
         let (mut output, out, _) = output(true, is_terminal);
@@ -93,7 +93,7 @@ fn a_list_is_written_up_to_its_error_which_has_a_line_of_its_own() {
 }
 
 #[test]
-fn s12_a_line_without_end_is_escaped_in_stretches() {
+fn a_line_without_end_is_escaped_in_stretches() {
     let (mut output, out, _) = output(true, true);
     let text = format!("é{HOSTILE}").repeat(40_000);
     let mut lines = output.lines();
@@ -108,7 +108,7 @@ fn s12_a_line_without_end_is_escaped_in_stretches() {
 }
 
 #[test]
-fn s12_pages_tables_hints_and_errors_are_escaped_everywhere() {
+fn pages_tables_hints_and_errors_are_escaped_everywhere() {
     let (mut output, out, err) = output(false, false);
     let record = Record {
         index: 0,
@@ -204,7 +204,7 @@ fn failures() -> Vec<Failure> {
 }
 
 #[test]
-fn a42_every_kind_of_failure_has_its_envelope_and_exit_code() {
+fn every_kind_of_failure_has_its_envelope_and_exit_code() {
     let mut shown = String::new();
     for failure in failures() {
         let (mut output, out, _) = output(true, false);

@@ -101,7 +101,7 @@ fn a_missing_one_is_told_and_fails_nothing() {
 }
 
 #[test]
-fn s12_hostile_names_are_escaped() {
+fn hostile_names_are_escaped() {
     let place = Place::with_a_plan();
     place.file("plain", "bytes");
     let hostile = "a\u{1b}]0;owned\u{7}\u{202e}gnp\rb.png";
@@ -125,7 +125,7 @@ fn s12_hostile_names_are_escaped() {
 }
 
 #[test]
-fn s10_attachments_are_their_owners_alone() {
+fn attachments_are_their_owners_alone() {
     use std::os::unix::fs::MetadataExt;
 
     let place = Place::with_a_plan();

@@ -40,7 +40,7 @@ fn verify_names_a_damaged_header_and_goes_on() {
 }
 
 #[test]
-fn a62_verify_notices_a_header_that_forgot_events() {
+fn verify_notices_a_header_that_forgot_events() {
     for sql in [
         "UPDATE session SET own_events = 5, kept = 5, idx = 5, turns = 1 WHERE id = 'plan-1'",
         "UPDATE session SET idx = idx + 1 WHERE id = 'plan-1'",
@@ -63,7 +63,7 @@ fn tables_that_are_gone_are_damage() {
 }
 
 #[test]
-fn a43_a_long_chain_of_labels_is_read_without_recursion() {
+fn a_long_chain_of_labels_is_read_without_recursion() {
     let place = Place::with_a_plan();
     place.ok(&["fork", "plan-1", "--id", "plan-b", "--label", "b"]);
     let there = format!("plan-1{}", "@b@main".repeat(3));

@@ -79,7 +79,7 @@ fn there_must_be_something_to_say_and_somewhere_to_say_it() {
 }
 
 #[test]
-fn s16_a_folder_says_neither_models_nor_tools() {
+fn a_folder_says_neither_models_nor_tools() {
     let place = Place::with_a_plan();
     let folder = place.path().join("project");
     std::fs::create_dir_all(folder.join(".forklore")).unwrap();

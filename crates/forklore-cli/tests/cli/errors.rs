@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::place::{Place, WORKSPACE, ran, snapshot};
 
 #[test]
-fn a42_refusals_have_their_kind_and_code() {
+fn refusals_have_their_kind_and_code() {
     let place = Place::with_a_plan();
     place.ok(&["fork", "plan-1", "--id", "plan-b", "--permissions", "read"]);
     let cases: &[(&[&str], &str, i32)] = &[
@@ -43,7 +43,7 @@ fn a42_refusals_have_their_kind_and_code() {
 }
 
 #[test]
-fn a42_usage_errors_have_the_envelope_too() {
+fn usage_errors_have_the_envelope_too() {
     let place = Place::new();
     for words in [
         &[][..],

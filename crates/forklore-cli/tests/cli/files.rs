@@ -104,7 +104,7 @@ fn export_writes_plain_messages_and_says_what_is_left_out() {
 
 #[cfg(unix)]
 #[test]
-fn s10_what_is_written_is_for_its_owner_alone() {
+fn what_is_written_is_for_its_owner_alone() {
     use std::os::unix::fs::PermissionsExt;
     let place = Place::with_a_plan();
     place.ok(&["export", "plan-1", "--to", "plain", "-o", "plan.jsonl"]);

@@ -13,7 +13,7 @@ fn settled(mut answer: Value) -> Value {
 }
 
 #[test]
-fn a39_a_dry_run_writes_nothing_and_is_complete() {
+fn a_dry_run_writes_nothing_and_is_complete() {
     let place = Place::with_a_plan();
     let before = place.ok(&["--json", "tree", "--flat"]);
     let plan = place.json(&[
@@ -32,7 +32,7 @@ fn a39_a_dry_run_writes_nothing_and_is_complete() {
 }
 
 #[test]
-fn a40_the_command_of_a_plan_makes_exactly_that() {
+fn the_command_of_a_plan_makes_exactly_that() {
     let place = Place::with_a_plan();
     for options in [
         &["--at", "turn:1"][..],
@@ -73,7 +73,7 @@ fn shell_words(line: &str) -> Vec<String> {
 }
 
 #[test]
-fn a44_the_same_fork_with_the_same_id_answers_the_existing_child() {
+fn the_same_fork_with_the_same_id_answers_the_existing_child() {
     let place = Place::with_a_plan();
     let fork = |at: &str| ["fork", "plan-1", "--id", "plan-b", "--at", at].map(str::to_owned);
     let words = |fork: &[String; 6]| place.json(&fork.each_ref().map(String::as_str));
@@ -91,7 +91,7 @@ fn a44_the_same_fork_with_the_same_id_answers_the_existing_child() {
 }
 
 #[test]
-fn a45_a_summary_is_recorded_behind_the_prefix() {
+fn a_summary_is_recorded_behind_the_prefix() {
     let place = Place::with_a_plan();
     let forked = place.json(&["fork", "plan-1", "--id", "plan-b", "--summarize=model"]);
     assert_eq!(forked["would_record_branch_summary"], true);
@@ -106,7 +106,7 @@ fn a45_a_summary_is_recorded_behind_the_prefix() {
 }
 
 #[test]
-fn a47_every_answer_speaks_of_the_same_places() {
+fn every_answer_speaks_of_the_same_places() {
     let place = Place::with_a_plan();
     let cut = |at: &str| place.json(&["fork", "plan-1", "--dry-run", "--at", at])["cut"].clone();
     let turn = cut("turn:1");

@@ -3,19 +3,19 @@
 use crate::place::{Place, snapshot};
 
 #[test]
-fn a41_alone_it_says_what_to_do_first() {
+fn alone_it_says_what_to_do_first() {
     let place = Place::new();
     snapshot!(place.ok(&[]));
     assert!(!place.store().exists());
 }
 
 #[test]
-fn a41_help_names_every_verb() {
+fn help_names_every_verb() {
     snapshot!(Place::new().ok(&["--help"]));
 }
 
 #[test]
-fn a41_every_verb_has_examples_that_begin_with_it() {
+fn every_verb_has_examples_that_begin_with_it() {
     let place = Place::new();
     let help = place.ok(&["--help"]);
     let verbs: Vec<_> = help

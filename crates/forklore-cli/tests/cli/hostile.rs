@@ -5,7 +5,7 @@ use crate::place::Place;
 const NAMES: [&str; 8] = ["", "-x", "a b", "..", "a\u{202e}b", "\u{1b}[31mred", "x\ny", "last!"];
 
 #[test]
-fn a43_hostile_ids_are_refused_before_any_read_and_never_echoed() {
+fn hostile_ids_are_refused_before_any_read_and_never_echoed() {
     let place = Place::new();
     for name in NAMES.iter().chain(&["../../no/such", "..\\evil"]) {
         for words in [
@@ -35,7 +35,7 @@ fn a43_hostile_ids_are_refused_before_any_read_and_never_echoed() {
 }
 
 #[test]
-fn s12_hostile_text_is_escaped_for_people_and_kept_for_pipes() {
+fn hostile_text_is_escaped_for_people_and_kept_for_pipes() {
     let place = Place::new();
     let hostile = "a\u{1b}]0;owned\u{7}\u{202e}b\u{200b}\rc";
     place.ok(&[

@@ -82,7 +82,7 @@ fn bring_shows_the_last_answer_and_the_next_commands() {
 }
 
 #[test]
-fn a51_inspect_says_what_the_model_gets() {
+fn inspect_says_what_the_model_gets() {
     let place = family();
     snapshot!(format!(
         "{}---\n{}",

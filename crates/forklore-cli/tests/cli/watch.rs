@@ -194,7 +194,7 @@ fn kill_in_the_middle_of_a_file_loses_nothing_and_repeats_nothing() {
 }
 
 #[test]
-fn a69_what_was_deleted_here_is_not_imported_again() {
+fn what_was_deleted_here_is_not_imported_again() {
     let place = Place::new();
     let folder = folder(&place);
     let file = folder.join("one.jsonl");

@@ -7,7 +7,7 @@ use crate::scene::{Scene, counts_of, id, refused};
 use forklore_store::error::Error;
 use forklore_store::port::{Append, Appended};
 
-pub(super) fn a13_events_go_behind_the_head(scene: &Scene<'_>) {
+pub(super) fn events_go_behind_the_head(scene: &Scene<'_>) {
     scene.root("a", vec![]);
     let first = scene.append("a", turns(1));
     assert_eq!(first, Appended { from_seq: 0, to_seq: 1, head_seq: 1, repeated: false });
@@ -16,7 +16,7 @@ pub(super) fn a13_events_go_behind_the_head(scene: &Scene<'_>) {
     assert_eq!(scene.texts("a"), ["q1", "a1", "q2"]);
 }
 
-pub(super) fn a55_a_wrong_head_is_refused_with_the_real_one(scene: &Scene<'_>) {
+pub(super) fn a_wrong_head_is_refused_with_the_real_one(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     for expected in [-1, 0, 2, 99, i64::MIN, i64::MAX] {
         let append = Append { expect: Some(expected), ..scene.appending(vec![user("no")]) };
@@ -26,7 +26,7 @@ pub(super) fn a55_a_wrong_head_is_refused_with_the_real_one(scene: &Scene<'_>) {
     assert_eq!(scene.texts("a"), ["q1", "a1"]);
 }
 
-pub(super) fn a55_the_right_head_is_accepted(scene: &Scene<'_>) {
+pub(super) fn the_right_head_is_accepted(scene: &Scene<'_>) {
     scene.root("a", vec![]);
     scene.root("parent", turns(2));
     scene.fork("parent", "b", 3, vec![]);
@@ -37,7 +37,7 @@ pub(super) fn a55_the_right_head_is_accepted(scene: &Scene<'_>) {
     }
 }
 
-pub(super) fn a55_a_refused_batch_leaves_nothing(scene: &Scene<'_>) {
+pub(super) fn a_refused_batch_leaves_nothing(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     let before = (scene.header("a"), scene.log("a"));
     let mut batch = turns(20);
@@ -48,7 +48,7 @@ pub(super) fn a55_a_refused_batch_leaves_nothing(scene: &Scene<'_>) {
     assert_eq!((scene.header("a"), scene.log("a")), before);
 }
 
-pub(super) fn a65_a_repeated_append_is_harmless(scene: &Scene<'_>) {
+pub(super) fn a_repeated_append_is_harmless(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     let append = Append { expect: Some(1), ..scene.appending(vec![user("q2"), usage(3, 4)]) };
     let first = scene.store().append(&id("a"), append.clone()).unwrap();
@@ -58,7 +58,7 @@ pub(super) fn a65_a_repeated_append_is_harmless(scene: &Scene<'_>) {
     assert_eq!((scene.header("a"), scene.log("a")), before);
 }
 
-pub(super) fn a65_a_repetition_is_known_after_others_wrote(scene: &Scene<'_>) {
+pub(super) fn a_repetition_is_known_after_others_wrote(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     let append = Append { expect: Some(1), ..scene.appending(turns(1)) };
     scene.store().append(&id("a"), append.clone()).unwrap();
@@ -67,7 +67,7 @@ pub(super) fn a65_a_repetition_is_known_after_others_wrote(scene: &Scene<'_>) {
     assert_eq!(again, Appended { from_seq: 2, to_seq: 3, head_seq: 7, repeated: true });
 }
 
-pub(super) fn a65_a_repetition_is_known_in_a_child(scene: &Scene<'_>) {
+pub(super) fn a_repetition_is_known_in_a_child(scene: &Scene<'_>) {
     scene.root("a", turns(2));
     scene.fork("a", "b", 4, vec![]);
     let append = Append { expect: Some(4), ..scene.appending(turns(1)) };
@@ -76,7 +76,7 @@ pub(super) fn a65_a_repetition_is_known_in_a_child(scene: &Scene<'_>) {
     assert_eq!(again, Appended { from_seq: 5, to_seq: 6, head_seq: 6, repeated: true });
 }
 
-pub(super) fn a65_what_is_not_quite_a_repetition_conflicts(scene: &Scene<'_>) {
+pub(super) fn what_is_not_quite_a_repetition_conflicts(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     let append = Append { expect: Some(1), ..scene.appending(turns(2)) };
     scene.store().append(&id("a"), append.clone()).unwrap();
@@ -93,7 +93,7 @@ pub(super) fn a65_what_is_not_quite_a_repetition_conflicts(scene: &Scene<'_>) {
     assert_eq!(scene.header("a").head_seq(), 5);
 }
 
-pub(super) fn a65_the_beginning_of_a_batch_is_a_repetition_too(scene: &Scene<'_>) {
+pub(super) fn the_beginning_of_a_batch_is_a_repetition_too(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     let append = Append { expect: Some(1), ..scene.appending(turns(2)) };
     scene.store().append(&id("a"), append.clone()).unwrap();
@@ -103,7 +103,7 @@ pub(super) fn a65_the_beginning_of_a_batch_is_a_repetition_too(scene: &Scene<'_>
     assert_eq!(again, Appended { from_seq: 2, to_seq: 4, head_seq: 5, repeated: true });
 }
 
-pub(super) fn a65_without_an_expectation_nothing_is_a_repetition(scene: &Scene<'_>) {
+pub(super) fn without_an_expectation_nothing_is_a_repetition(scene: &Scene<'_>) {
     scene.root("a", vec![]);
     let append = scene.appending(turns(1));
     scene.store().append(&id("a"), append.clone()).unwrap();
@@ -118,7 +118,7 @@ pub(super) fn an_append_of_nothing_is_refused(scene: &Scene<'_>) {
     assert!(matches!(scene.store().append(&id("a"), nothing), Err(Error::Invalid(_))));
 }
 
-pub(super) fn a62_an_append_to_nobody_makes_nobody(scene: &Scene<'_>) {
+pub(super) fn an_append_to_nobody_makes_nobody(scene: &Scene<'_>) {
     let append = scene.appending(turns(1));
     refused(scene.store().append(&id("a"), append.clone()), &Error::NotFound(id("a")));
     scene.root("b", turns(1));
@@ -127,7 +127,7 @@ pub(super) fn a62_an_append_to_nobody_makes_nobody(scene: &Scene<'_>) {
     refused(scene.store().header(&id("a")), &Error::NotFound(id("a")));
 }
 
-pub(super) fn a18_siblings_and_parents_do_not_see_it(scene: &Scene<'_>) {
+pub(super) fn siblings_and_parents_do_not_see_it(scene: &Scene<'_>) {
     scene.root("a", turns(2));
     scene.fork("a", "b", 4, vec![]);
     scene.fork("a", "c", 4, vec![]);
@@ -136,7 +136,7 @@ pub(super) fn a18_siblings_and_parents_do_not_see_it(scene: &Scene<'_>) {
     assert_eq!((scene.log("a"), scene.log("c")), before);
 }
 
-pub(super) fn a60_the_header_adds_everything_up(scene: &Scene<'_>) {
+pub(super) fn the_header_adds_everything_up(scene: &Scene<'_>) {
     scene.root("a", vec![user("q")]);
     scene.append("a", vec![usage(10, 1), assistant("a")]);
     let append = scene.appending(vec![usage(5, 2)]);

@@ -9,7 +9,7 @@ fn open(scene: &Scene<'_>, session: &str) -> Vec<u64> {
     scene.log(session).iter().map(|stored| stored.counts.open).collect()
 }
 
-pub(super) fn a21_open_calls_are_counted(scene: &Scene<'_>) {
+pub(super) fn open_calls_are_counted(scene: &Scene<'_>) {
     scene.root(
         "a",
         vec![user("q"), asks(&[("c1", "ls"), ("c2", "cat")]), result("c2", "x"), result("c1", "y")],
@@ -22,7 +22,7 @@ pub(super) fn a21_open_calls_are_counted(scene: &Scene<'_>) {
     assert_eq!(scene.header("a").counts.open, 1);
 }
 
-pub(super) fn a21_a_real_user_message_gives_open_calls_up(scene: &Scene<'_>) {
+pub(super) fn a_real_user_message_gives_open_calls_up(scene: &Scene<'_>) {
     scene.root(
         "a",
         vec![user("q"), asks(&[("c1", "ls")]), injected("psst"), assistant("hm"), user("stop")],
@@ -30,7 +30,7 @@ pub(super) fn a21_a_real_user_message_gives_open_calls_up(scene: &Scene<'_>) {
     assert_eq!(open(scene, "a"), [0, 1, 1, 1, 0]);
 }
 
-pub(super) fn a21_a_call_made_twice_is_open_once(scene: &Scene<'_>) {
+pub(super) fn a_call_made_twice_is_open_once(scene: &Scene<'_>) {
     scene.root(
         "a",
         vec![asks(&[("c1", "ls")]), asks(&[("c1", "ls"), ("c2", "ls")]), result("c1", "x")],
@@ -38,7 +38,7 @@ pub(super) fn a21_a_call_made_twice_is_open_once(scene: &Scene<'_>) {
     assert_eq!(open(scene, "a"), [1, 2, 1]);
 }
 
-pub(super) fn a21_calls_and_answers_come_back(scene: &Scene<'_>) {
+pub(super) fn calls_and_answers_come_back(scene: &Scene<'_>) {
     scene.root("a", vec![asks(&[("c1", "ls"), ("ç \"2\"", "cät")]), result("c1", "x")]);
     scene.fork("a", "b", 2, vec![]);
     let call = |id: &str, name: &str| CallStep::Open(OpenCall { id: id.into(), name: name.into() });
@@ -48,7 +48,7 @@ pub(super) fn a21_calls_and_answers_come_back(scene: &Scene<'_>) {
     assert_eq!(steps, [vec![], vec![call("c1", "ls"), call("ç \"2\"", "cät")], vec![answer]]);
 }
 
-pub(super) fn a23_calls_left_open_by_the_cut_are_open_in_the_child(scene: &Scene<'_>) {
+pub(super) fn calls_left_open_by_the_cut_are_open_in_the_child(scene: &Scene<'_>) {
     scene.root(
         "a",
         vec![user("q"), asks(&[("c1", "ls"), ("c2", "cat")]), result("c1", "x"), result("c2", "y")],
@@ -61,7 +61,7 @@ pub(super) fn a23_calls_left_open_by_the_cut_are_open_in_the_child(scene: &Scene
     assert_eq!(open(scene, "c"), [0, 0, 2, 1]);
 }
 
-pub(super) fn a23_a_late_result_in_the_parent_never_reaches_the_child(scene: &Scene<'_>) {
+pub(super) fn a_late_result_in_the_parent_never_reaches_the_child(scene: &Scene<'_>) {
     scene.root("a", vec![user("q"), asks(&[("c1", "ls")])]);
     scene.fork("a", "b", 2, vec![]);
     scene.append("a", vec![result("c1", "late")]);
@@ -70,7 +70,7 @@ pub(super) fn a23_a_late_result_in_the_parent_never_reaches_the_child(scene: &Sc
     assert_eq!(open(scene, "a"), [0, 1, 0]);
 }
 
-pub(super) fn a23_open_calls_go_on_through_a_fork_of_a_fork(scene: &Scene<'_>) {
+pub(super) fn open_calls_go_on_through_a_fork_of_a_fork(scene: &Scene<'_>) {
     scene.root("a", vec![user("q"), asks(&[("c1", "ls")])]);
     scene.fork("a", "b", 2, vec![asks(&[("c2", "cat")])]);
     scene.fork("b", "c", 3, vec![asks(&[("c3", "rm")])]);

@@ -7,7 +7,7 @@ use crate::events::{Draft, assistant, compaction, permission, rich, turns, usage
 use crate::scene::{Scene, backward, forward, id};
 use forklore_store::port::{At, NewSession};
 
-pub(super) fn a13_a_child_begins_with_its_session_fork(scene: &Scene<'_>) {
+pub(super) fn a_child_begins_with_its_session_fork(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     scene.fork("a", "b", 2, vec![]);
     let first = scene.log("b").remove(0);
@@ -15,7 +15,7 @@ pub(super) fn a13_a_child_begins_with_its_session_fork(scene: &Scene<'_>) {
     assert_eq!((first.event.kind.as_str(), first.event.class), ("session_fork", Class::Lineage));
 }
 
-pub(super) fn a14_audit_and_lineage_are_not_inherited(scene: &Scene<'_>) {
+pub(super) fn audit_and_lineage_are_not_inherited(scene: &Scene<'_>) {
     scene.root("a", vec![user("q"), usage(1, 1), assistant("a"), Draft::new("telemetry", "{}")]);
     scene.fork("a", "b", 2, vec![usage(2, 2), user("q2")]);
     scene.fork("b", "c", 3, vec![]);
@@ -29,7 +29,7 @@ pub(super) fn a14_audit_and_lineage_are_not_inherited(scene: &Scene<'_>) {
     assert_eq!(kinds("c"), ["session_fork", "user_message", "assistant_message", "user_message"]);
 }
 
-pub(super) fn a14_a67_a_compaction_is_inherited_as_it_was_written(scene: &Scene<'_>) {
+pub(super) fn a_compaction_is_inherited_as_it_was_written(scene: &Scene<'_>) {
     scene.root("a", turns(2));
     scene.append("a", vec![compaction(0, 4), user("q3")]);
     scene.fork("a", "b", 6, vec![]);
@@ -45,14 +45,14 @@ pub(super) fn a14_a67_a_compaction_is_inherited_as_it_was_written(scene: &Scene<
     }
 }
 
-pub(super) fn a15_evidence_is_inherited(scene: &Scene<'_>) {
+pub(super) fn evidence_is_inherited(scene: &Scene<'_>) {
     scene.root("a", vec![user("q"), permission("c1"), workflow("deploy")]);
     let header = scene.fork("a", "b", 3, vec![]);
     assert_eq!((header.inherited.kept, header.inherited.index), (3, 1));
     assert_eq!(scene.texts("b"), ["session_fork", "q", "permission_decision", "workflow_event"]);
 }
 
-pub(super) fn a66_the_class_given_when_stored_stays(scene: &Scene<'_>) {
+pub(super) fn the_class_given_when_stored_stays(scene: &Scene<'_>) {
     let classes = [Class::Conversation, Class::Evidence, Class::Context, Class::Audit];
     let drafts = classes
         .map(|class| Draft::new("x.mine", format!(r#"{{"as":{}}}"#, class.code())).class(class));
@@ -66,7 +66,7 @@ pub(super) fn a66_the_class_given_when_stored_stays(scene: &Scene<'_>) {
     assert_eq!(stored("b"), [Class::Lineage, Class::Conversation, Class::Evidence, Class::Context]);
 }
 
-pub(super) fn a66_dialect_and_type_come_back(scene: &Scene<'_>) {
+pub(super) fn dialect_and_type_come_back(scene: &Scene<'_>) {
     let draft = user("hi").dialect("claude");
     scene.root("a", vec![draft, Draft::new("file-history.snapshot", "{}").dialect("pi")]);
     let log = scene.log("a");
@@ -82,7 +82,7 @@ fn comparable(header: Header) -> Header {
     Header { strategy: None, ..header }
 }
 
-pub(super) fn a19_share_and_copy_read_the_same(scene: &Scene<'_>) {
+pub(super) fn share_and_copy_read_the_same(scene: &Scene<'_>) {
     super::read::three_generations(scene);
     let other = Scene::new(scene.factory);
     super::read::three_generations(&other);
@@ -106,7 +106,7 @@ pub(super) fn a19_share_and_copy_read_the_same(scene: &Scene<'_>) {
     }
 }
 
-pub(super) fn a19_children_of_share_and_copy_read_the_same(scene: &Scene<'_>) {
+pub(super) fn children_of_share_and_copy_read_the_same(scene: &Scene<'_>) {
     scene.root("a", rich());
     let other = Scene::new(scene.factory);
     other.root("a", rich());
@@ -120,7 +120,7 @@ pub(super) fn a19_children_of_share_and_copy_read_the_same(scene: &Scene<'_>) {
     }
 }
 
-pub(super) fn a18_a_parents_events_never_change(scene: &Scene<'_>) {
+pub(super) fn a_parents_events_never_change(scene: &Scene<'_>) {
     scene.root("a", rich());
     let before = (scene.log("a"), scene.header("a"));
     scene.fork("a", "shared", 5, turns(2));
@@ -134,7 +134,7 @@ pub(super) fn a18_a_parents_events_never_change(scene: &Scene<'_>) {
     assert_eq!((scene.log("a"), scene.header("a")), before);
 }
 
-pub(super) fn a60_a_fork_pays_for_nothing_its_parent_spent(scene: &Scene<'_>) {
+pub(super) fn a_fork_pays_for_nothing_its_parent_spent(scene: &Scene<'_>) {
     scene.root("a", vec![user("q"), usage(100, 50)]);
     let child = scene.child_draft("a", "b", 1, Strategy::ReplayV1, vec![usage(7, 3)]);
     let header = scene.store().create(NewSession { title: Some("cheap".into()), ..child }).unwrap();

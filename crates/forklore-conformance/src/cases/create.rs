@@ -11,14 +11,14 @@ use crate::scene::{Scene, id, label, refused};
 use forklore_store::error::Error;
 use forklore_store::port::{At, Beginning, Children, NewSession, Page};
 
-pub(super) fn a11_an_empty_root_has_no_events(scene: &Scene<'_>) {
+pub(super) fn an_empty_root_has_no_events(scene: &Scene<'_>) {
     let header = scene.root("a", vec![]);
     assert_eq!((header.head_seq(), header.counts, header.own_events), (-1, Counts::default(), 0));
     assert_eq!(scene.header("a"), header);
     assert_eq!(scene.page("a", At::Seq(0), 10), Page::default());
 }
 
-pub(super) fn a13_events_come_back_in_order_with_their_origin(scene: &Scene<'_>) {
+pub(super) fn events_come_back_in_order_with_their_origin(scene: &Scene<'_>) {
     let new = scene.draft("a", turns(2));
     let events = new.events.clone();
     scene.store().create(new).unwrap();
@@ -29,7 +29,7 @@ pub(super) fn a13_events_come_back_in_order_with_their_origin(scene: &Scene<'_>)
     assert_eq!(log.into_iter().map(|stored| stored.event).collect::<Vec<_>>(), events);
 }
 
-pub(super) fn a61_the_header_holds_what_was_said(scene: &Scene<'_>) {
+pub(super) fn the_header_holds_what_was_said(scene: &Scene<'_>) {
     scene.root("original", vec![]);
     let new = NewSession {
         title: Some("Plan the trip".into()),
@@ -60,14 +60,14 @@ pub(super) fn a61_the_header_holds_what_was_said(scene: &Scene<'_>) {
     assert_eq!(scene.header("a"), header);
 }
 
-pub(super) fn a44_a_taken_id_is_refused(scene: &Scene<'_>) {
+pub(super) fn a_taken_id_is_refused(scene: &Scene<'_>) {
     scene.root("a", vec![user("mine")]);
     let again = scene.draft("a", vec![user("yours")]);
     refused(scene.store().create(again), &Error::IdTaken(id("a")));
     assert_eq!(scene.texts("a"), ["mine"]);
 }
 
-pub(super) fn a44_a70_ids_that_differ_in_case_are_one(scene: &Scene<'_>) {
+pub(super) fn ids_that_differ_in_case_are_one(scene: &Scene<'_>) {
     for (first, second) in
         [("plan", "PLAN"), ("Ärger", "ärger"), ("ΟΔΟΣ", "οδος"), ("straße", "STRASSE")]
     {
@@ -78,14 +78,14 @@ pub(super) fn a44_a70_ids_that_differ_in_case_are_one(scene: &Scene<'_>) {
     }
 }
 
-pub(super) fn a62_an_id_spelt_in_another_case_names_nothing(scene: &Scene<'_>) {
+pub(super) fn an_id_spelt_in_another_case_names_nothing(scene: &Scene<'_>) {
     scene.root("plan", vec![user("hi")]);
     refused(scene.store().header(&id("PLAN")), &Error::NotFound(id("PLAN")));
     let append = scene.appending(vec![user("more")]);
     refused(scene.store().append(&id("Plan"), append), &Error::NotFound(id("Plan")));
 }
 
-pub(super) fn a44_a_deleted_id_is_never_used_again(scene: &Scene<'_>) {
+pub(super) fn a_deleted_id_is_never_used_again(scene: &Scene<'_>) {
     scene.root("a", vec![user("hi")]);
     scene.delete("a");
     for spelling in ["a", "A"] {
@@ -94,13 +94,13 @@ pub(super) fn a44_a_deleted_id_is_never_used_again(scene: &Scene<'_>) {
     }
 }
 
-pub(super) fn a12_a_missing_parent_is_not_found(scene: &Scene<'_>) {
+pub(super) fn a_missing_parent_is_not_found(scene: &Scene<'_>) {
     let child = scene.child_draft("nobody", "b", 0, Strategy::ShareV1, vec![]);
     refused(scene.store().create(child), &Error::NotFound(id("nobody")));
     refused(scene.store().header(&id("b")), &Error::NotFound(id("b")));
 }
 
-pub(super) fn a12_a_deleted_parent_is_told(scene: &Scene<'_>) {
+pub(super) fn a_deleted_parent_is_told(scene: &Scene<'_>) {
     scene.root("a", vec![user("hi")]);
     let child = scene.child_draft("a", "b", 1, Strategy::ShareV1, vec![]);
     scene.delete("a");
@@ -108,7 +108,7 @@ pub(super) fn a12_a_deleted_parent_is_told(scene: &Scene<'_>) {
     refused(scene.store().header(&id("b")), &Error::NotFound(id("b")));
 }
 
-pub(super) fn a57_a_refused_create_leaves_nothing(scene: &Scene<'_>) {
+pub(super) fn a_refused_create_leaves_nothing(scene: &Scene<'_>) {
     scene.root("a", vec![user("hi")]);
     let mut child = scene.child_draft("a", "b", 1, Strategy::ReplayV1, vec![assistant("hello")]);
     child.label = label("main");
@@ -132,7 +132,7 @@ pub(super) fn a_kind_without_its_parent_is_refused(scene: &Scene<'_>) {
     refused(scene.store().header(&id("b")), &Error::NotFound(id("b")));
 }
 
-pub(super) fn a26_the_cut_is_kept_as_given(scene: &Scene<'_>) {
+pub(super) fn the_cut_is_kept_as_given(scene: &Scene<'_>) {
     scene.root("a", turns(2));
     let new = scene.child_draft("a", "b", 3, Strategy::ShareV1, vec![]);
     let Some(Beginning { cut, strategy, tool_calls, .. }) = new.from.clone() else {

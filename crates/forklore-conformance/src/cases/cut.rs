@@ -14,7 +14,7 @@ fn prefix(log: &[Stored], kept: u64) -> Vec<Stored> {
     renumbered.map(|(seq, stored)| Stored { seq, ..stored.clone() }).collect()
 }
 
-pub(super) fn a01_a02_a_fork_keeps_what_stands_before_the_cut(scene: &Scene<'_>) {
+pub(super) fn a_fork_keeps_what_stands_before_the_cut(scene: &Scene<'_>) {
     scene.root("a", turns(2));
     scene.append("a", vec![user("q3")]);
     scene.fork("a", "b", 3, vec![assistant("other")]);
@@ -23,7 +23,7 @@ pub(super) fn a01_a02_a_fork_keeps_what_stands_before_the_cut(scene: &Scene<'_>)
     assert_eq!(scene.log("b"), scene.log("b"));
 }
 
-pub(super) fn a03_a10_a_cut_behind_the_end_is_refused(scene: &Scene<'_>) {
+pub(super) fn a_cut_behind_the_end_is_refused(scene: &Scene<'_>) {
     scene.root("a", rich());
     for kept in [13, 1000, u64::MAX] {
         let child = scene.child_draft("a", "b", kept, Strategy::ShareV1, vec![]);
@@ -33,7 +33,7 @@ pub(super) fn a03_a10_a_cut_behind_the_end_is_refused(scene: &Scene<'_>) {
     scene.fork("a", "b", 12, vec![]);
 }
 
-pub(super) fn a06_usage_behind_the_last_message_changes_nothing(scene: &Scene<'_>) {
+pub(super) fn usage_behind_the_last_message_changes_nothing(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     scene.fork("a", "before", 2, vec![]);
     scene.append("a", vec![usage(9, 9)]);
@@ -44,7 +44,7 @@ pub(super) fn a06_usage_behind_the_last_message_changes_nothing(scene: &Scene<'_
     assert_eq!(scene.texts("behind"), ["session_fork", "q1", "a1"]);
 }
 
-pub(super) fn a11_a_cut_at_the_start_keeps_nothing(scene: &Scene<'_>) {
+pub(super) fn a_cut_at_the_start_keeps_nothing(scene: &Scene<'_>) {
     scene.root("a", vec![]);
     scene.root("full", turns(2));
     for (parent, child) in [("a", "b"), ("full", "c")] {
@@ -54,7 +54,7 @@ pub(super) fn a11_a_cut_at_the_start_keeps_nothing(scene: &Scene<'_>) {
     }
 }
 
-pub(super) fn a04_a07_a08_every_cut_keeps_its_prefix(scene: &Scene<'_>) {
+pub(super) fn every_cut_keeps_its_prefix(scene: &Scene<'_>) {
     scene.root("a", rich());
     let log = scene.log("a");
     for kept in 0..=12 {
@@ -68,7 +68,7 @@ pub(super) fn a04_a07_a08_every_cut_keeps_its_prefix(scene: &Scene<'_>) {
     }
 }
 
-pub(super) fn a29_every_cut_inside_an_ancestors_part_keeps_its_prefix(scene: &Scene<'_>) {
+pub(super) fn every_cut_inside_an_ancestors_part_keeps_its_prefix(scene: &Scene<'_>) {
     super::read::three_generations(scene);
     let log = scene.log("c");
     let kept = scene.header("c").counts.kept;
@@ -82,7 +82,7 @@ pub(super) fn a29_every_cut_inside_an_ancestors_part_keeps_its_prefix(scene: &Sc
     }
 }
 
-pub(super) fn a08_index_and_turn_are_the_same_in_parent_and_child(scene: &Scene<'_>) {
+pub(super) fn index_and_turn_are_the_same_in_parent_and_child(scene: &Scene<'_>) {
     scene.root("a", rich());
     scene.fork("a", "b", 12, vec![]);
     let at = |session: &str, at: At| {
@@ -97,7 +97,7 @@ pub(super) fn a08_index_and_turn_are_the_same_in_parent_and_child(scene: &Scene<
     }
 }
 
-pub(super) fn a05_a_turn_goes_on_through_its_calls(scene: &Scene<'_>) {
+pub(super) fn a_turn_goes_on_through_its_calls(scene: &Scene<'_>) {
     scene.root(
         "a",
         vec![user("q"), asks(&[("c", "ls")]), result("c", "x"), assistant("a"), user("q2")],
@@ -106,7 +106,7 @@ pub(super) fn a05_a_turn_goes_on_through_its_calls(scene: &Scene<'_>) {
     assert_eq!(turns, [1, 1, 1, 1, 2]);
 }
 
-pub(super) fn a14_nothing_behind_the_cut_reaches_the_child(scene: &Scene<'_>) {
+pub(super) fn nothing_behind_the_cut_reaches_the_child(scene: &Scene<'_>) {
     scene.root("a", turns(2));
     scene.fork("a", "b", 2, vec![]);
     let before = scene.log("b");

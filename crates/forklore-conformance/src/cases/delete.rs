@@ -12,7 +12,7 @@ fn has_children(session: &str, children: &[&str]) -> Error {
     Error::HasChildren { session: id(session), count: children.len(), children }
 }
 
-pub(super) fn a52_branch_children_refuse_it(scene: &Scene<'_>) {
+pub(super) fn branch_children_refuse_it(scene: &Scene<'_>) {
     scene.root("a", turns(2));
     scene.fork("a", "b", 2, vec![]);
     refused(scene.remove(&["a"], Children::Refuse), &has_children("a", &["b"]));
@@ -20,7 +20,7 @@ pub(super) fn a52_branch_children_refuse_it(scene: &Scene<'_>) {
     assert_eq!(scene.header("a").deleted, None);
 }
 
-pub(super) fn a52_a_copied_child_refuses_it_too(scene: &Scene<'_>) {
+pub(super) fn a_copied_child_refuses_it_too(scene: &Scene<'_>) {
     scene.root("a", turns(2));
     scene.copy("a", "b", 2, vec![]);
     scene.fork("a", "at_start", 0, vec![]);
@@ -33,7 +33,7 @@ pub(super) fn a52_a_copied_child_refuses_it_too(scene: &Scene<'_>) {
     assert_eq!((count, children), (2, vec![id("at_start"), id("b")]));
 }
 
-pub(super) fn a52_twenty_children_are_named_and_all_counted(scene: &Scene<'_>) {
+pub(super) fn twenty_children_are_named_and_all_counted(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     for child in 0..23 {
         scene.fork("a", &format!("b{child}"), 1, vec![]);
@@ -45,7 +45,7 @@ pub(super) fn a52_twenty_children_are_named_and_all_counted(scene: &Scene<'_>) {
     assert_eq!((count, children.len()), (23, 20));
 }
 
-pub(super) fn a52_a_delegate_does_not_refuse_it(scene: &Scene<'_>) {
+pub(super) fn a_delegate_does_not_refuse_it(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     scene.delegate("a", "d", 1, turns(1));
     let removed = scene.remove(&["a"], Children::Refuse).unwrap();
@@ -53,7 +53,7 @@ pub(super) fn a52_a_delegate_does_not_refuse_it(scene: &Scene<'_>) {
     assert_eq!(scene.texts("d"), ["session_fork", "q1", "a1"]);
 }
 
-pub(super) fn a52_children_deleted_with_it_do_not_refuse_it(scene: &Scene<'_>) {
+pub(super) fn children_deleted_with_it_do_not_refuse_it(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     scene.fork("a", "b", 2, vec![]);
     scene.fork("b", "c", 2, vec![]);
@@ -62,7 +62,7 @@ pub(super) fn a52_children_deleted_with_it_do_not_refuse_it(scene: &Scene<'_>) {
     assert_eq!(scene.store().sessions(&Filter::default(), None, 0).unwrap().all().unwrap(), []);
 }
 
-pub(super) fn a52_a_deleted_child_does_not_refuse_it(scene: &Scene<'_>) {
+pub(super) fn a_deleted_child_does_not_refuse_it(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     scene.fork("a", "b", 2, turns(1));
     scene.fork("b", "c", 4, turns(1));
@@ -72,7 +72,7 @@ pub(super) fn a52_a_deleted_child_does_not_refuse_it(scene: &Scene<'_>) {
     assert_eq!(scene.log("c"), before);
 }
 
-pub(super) fn a52_children_and_grandchildren_load_afterwards(scene: &Scene<'_>) {
+pub(super) fn children_and_grandchildren_load_afterwards(scene: &Scene<'_>) {
     super::read::three_generations(scene);
     scene.copy("b", "copied", 15, rich());
     let before = ["b", "c", "copied"].map(|session| (scene.log(session), scene.header(session)));
@@ -85,7 +85,7 @@ pub(super) fn a52_children_and_grandchildren_load_afterwards(scene: &Scene<'_>) 
     scene.assert_sound();
 }
 
-pub(super) fn a52_survivors_go_on_as_before(scene: &Scene<'_>) {
+pub(super) fn survivors_go_on_as_before(scene: &Scene<'_>) {
     super::read::three_generations(scene);
     scene.delete("a");
     scene.delete("b");
@@ -101,7 +101,7 @@ pub(super) fn a52_survivors_go_on_as_before(scene: &Scene<'_>) {
     scene.assert_sound();
 }
 
-pub(super) fn a52_a_tombstone_keeps_the_place_and_the_cost(scene: &Scene<'_>) {
+pub(super) fn a_tombstone_keeps_the_place_and_the_cost(scene: &Scene<'_>) {
     scene.root("a", turns(2));
     let new = NewSession {
         title: Some("secret".into()),
@@ -130,7 +130,7 @@ pub(super) fn a52_a_tombstone_keeps_the_place_and_the_cost(scene: &Scene<'_>) {
     assert_eq!((stone.title, stone.metadata, stone.config, stone.lease), (None, None, None, None));
 }
 
-pub(super) fn a52_a_deleted_session_answers_nothing(scene: &Scene<'_>) {
+pub(super) fn a_deleted_session_answers_nothing(scene: &Scene<'_>) {
     scene.root("a", rich());
     scene.fork("a", "b", 5, vec![]);
     scene.delete("a");
@@ -144,7 +144,7 @@ pub(super) fn a52_a_deleted_session_answers_nothing(scene: &Scene<'_>) {
     refused(scene.hold("a", "run", LONG), &deleted);
 }
 
-pub(super) fn a52_deleting_again_is_harmless(scene: &Scene<'_>) {
+pub(super) fn deleting_again_is_harmless(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     scene.fork("a", "b", 1, vec![]);
     scene.delete("b");
@@ -155,7 +155,7 @@ pub(super) fn a52_deleting_again_is_harmless(scene: &Scene<'_>) {
     assert_eq!(scene.remove(&["a", "b"], Children::Refuse).unwrap(), Removed::default());
 }
 
-pub(super) fn a52_one_refusal_leaves_all_of_them(scene: &Scene<'_>) {
+pub(super) fn one_refusal_leaves_all_of_them(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     scene.root("z", turns(1));
     scene.fork("a", "b", 1, vec![]);
@@ -183,7 +183,7 @@ pub(super) fn one_held_session_keeps_all_of_the_set(scene: &Scene<'_>) {
     assert_eq!(removed, Removed { deleted: all.map(id).to_vec(), kept_segments: 0 });
 }
 
-pub(super) fn a52_segments_that_others_need_are_counted(scene: &Scene<'_>) {
+pub(super) fn segments_that_others_need_are_counted(scene: &Scene<'_>) {
     scene.root("a", turns(2));
     scene.fork("a", "b", 4, turns(1));
     scene.fork("b", "none_of_b", 2, vec![]);
@@ -195,7 +195,7 @@ pub(super) fn a52_segments_that_others_need_are_counted(scene: &Scene<'_>) {
     assert_eq!(scene.texts("none_of_b"), ["session_fork", "q1", "a1"]);
 }
 
-pub(super) fn a52_a_copys_prefix_is_a_segment_of_its_own(scene: &Scene<'_>) {
+pub(super) fn a_copys_prefix_is_a_segment_of_its_own(scene: &Scene<'_>) {
     scene.root("a", turns(2));
     scene.copy("a", "b", 4, turns(1));
     scene.fork("b", "c", 3, vec![user("on")]);
@@ -205,7 +205,7 @@ pub(super) fn a52_a_copys_prefix_is_a_segment_of_its_own(scene: &Scene<'_>) {
     assert_eq!(scene.log("c"), before);
 }
 
-pub(super) fn a52_a_chain_can_go_root_first(scene: &Scene<'_>) {
+pub(super) fn a_chain_can_go_root_first(scene: &Scene<'_>) {
     scene.root("s0", turns(1));
     for depth in 1..30_u64 {
         let parent = format!("s{}", depth - 1);

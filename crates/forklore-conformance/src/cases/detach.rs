@@ -6,7 +6,7 @@ use crate::events::{rich, turns, user};
 use crate::scene::{Scene, backward, forward};
 use forklore_store::port::{At, Changed, Children};
 
-pub(super) fn a19_a52_every_read_stays_the_same(scene: &Scene<'_>) {
+pub(super) fn every_read_stays_the_same(scene: &Scene<'_>) {
     super::read::three_generations(scene);
     let places = || [At::Seq(0), At::Seq(20), At::Kept(9), At::Index(10), At::Turn(3)];
     let read = || {
@@ -23,7 +23,7 @@ pub(super) fn a19_a52_every_read_stays_the_same(scene: &Scene<'_>) {
     scene.assert_sound();
 }
 
-pub(super) fn a52_a_detached_child_does_not_refuse_a_delete(scene: &Scene<'_>) {
+pub(super) fn a_detached_child_does_not_refuse_a_delete(scene: &Scene<'_>) {
     scene.root("a", turns(2));
     scene.fork("a", "b", 3, turns(1));
     scene.fork("b", "c", 5, turns(1));
@@ -35,7 +35,7 @@ pub(super) fn a52_a_detached_child_does_not_refuse_a_delete(scene: &Scene<'_>) {
     scene.assert_sound();
 }
 
-pub(super) fn a52_a_detached_child_alone_needs_nothing(scene: &Scene<'_>) {
+pub(super) fn a_detached_child_alone_needs_nothing(scene: &Scene<'_>) {
     scene.root("a", turns(2));
     scene.fork("a", "b", 3, turns(1));
     let before = scene.log("b");
@@ -44,7 +44,7 @@ pub(super) fn a52_a_detached_child_alone_needs_nothing(scene: &Scene<'_>) {
     assert_eq!(scene.log("b"), before);
 }
 
-pub(super) fn a52_a_second_detach_copies_nothing(scene: &Scene<'_>) {
+pub(super) fn a_second_detach_copies_nothing(scene: &Scene<'_>) {
     scene.root("a", turns(2));
     scene.fork("a", "b", 3, vec![]);
     assert_eq!(scene.detach("b").copied_events, 3);
@@ -52,7 +52,7 @@ pub(super) fn a52_a_second_detach_copies_nothing(scene: &Scene<'_>) {
     assert!(scene.header("b").detached);
 }
 
-pub(super) fn a52_an_empty_prefix_is_detached_too(scene: &Scene<'_>) {
+pub(super) fn an_empty_prefix_is_detached_too(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     scene.fork("a", "b", 0, vec![user("afresh")]);
     assert_eq!(scene.detach("b").copied_events, 0);
@@ -60,7 +60,7 @@ pub(super) fn a52_an_empty_prefix_is_detached_too(scene: &Scene<'_>) {
     assert_eq!(scene.texts("b"), ["session_fork", "afresh"]);
 }
 
-pub(super) fn a52_a_copy_is_detached_without_copying(scene: &Scene<'_>) {
+pub(super) fn a_copy_is_detached_without_copying(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     scene.copy("a", "b", 2, vec![]);
     let before = scene.log("b");
@@ -69,7 +69,7 @@ pub(super) fn a52_a_copy_is_detached_without_copying(scene: &Scene<'_>) {
     assert_eq!(scene.log("b"), before);
 }
 
-pub(super) fn a52_a_detached_session_goes_on(scene: &Scene<'_>) {
+pub(super) fn a_detached_session_goes_on(scene: &Scene<'_>) {
     scene.root("a", rich());
     scene.fork("a", "b", 10, vec![]);
     scene.detach("b");
@@ -81,7 +81,7 @@ pub(super) fn a52_a_detached_session_goes_on(scene: &Scene<'_>) {
     assert_eq!(scene.log("behind")[1..], scene.log("b")[1..=12]);
 }
 
-pub(super) fn a52_children_from_before_and_after_it_load(scene: &Scene<'_>) {
+pub(super) fn children_from_before_and_after_it_load(scene: &Scene<'_>) {
     scene.root("a", turns(2));
     scene.fork("a", "b", 4, turns(1));
     scene.fork("b", "before", 5, vec![]);

@@ -18,7 +18,7 @@ const TEXTS: [&str; 8] = [
     "née e\u{301} \u{1f469}\u{200d}\u{1f4bb} \u{2028}",
 ];
 
-pub(super) fn a43_strange_ids_are_just_ids(scene: &Scene<'_>) {
+pub(super) fn strange_ids_are_just_ids(scene: &Scene<'_>) {
     let longest = "x".repeat(235);
     let wide = "界".repeat(78);
     let ids = [
@@ -35,7 +35,7 @@ pub(super) fn a43_strange_ids_are_just_ids(scene: &Scene<'_>) {
     }
 }
 
-pub(super) fn a70_ids_that_look_alike_stay_apart(scene: &Scene<'_>) {
+pub(super) fn ids_that_look_alike_stay_apart(scene: &Scene<'_>) {
     let ids = ["a-1", "a.1", "a_1", "а-1", "a１", "01", "1", "a", "ä", "æ", "ae"];
     for session in ids {
         scene.root(session, vec![user(session)]);
@@ -45,7 +45,7 @@ pub(super) fn a70_ids_that_look_alike_stay_apart(scene: &Scene<'_>) {
     }
 }
 
-pub(super) fn a43_event_ids_are_kept_as_they_are(scene: &Scene<'_>) {
+pub(super) fn event_ids_are_kept_as_they_are(scene: &Scene<'_>) {
     let longest = "e".repeat(512);
     let ids = ["'; --", "a b", "%", "msg_01:é", "0", "last", &longest];
     scene.root("a", ids.iter().map(|id| user("x").id(id)).collect());
@@ -57,7 +57,7 @@ pub(super) fn a43_event_ids_are_kept_as_they_are(scene: &Scene<'_>) {
     }
 }
 
-pub(super) fn a43_header_texts_are_kept_as_they_are(scene: &Scene<'_>) {
+pub(super) fn header_texts_are_kept_as_they_are(scene: &Scene<'_>) {
     for (number, text) in TEXTS.iter().enumerate() {
         let session = format!("s{number}");
         let new = NewSession {
@@ -80,7 +80,7 @@ pub(super) fn a43_header_texts_are_kept_as_they_are(scene: &Scene<'_>) {
     }
 }
 
-pub(super) fn a43_owners_of_leases_are_kept_as_they_are(scene: &Scene<'_>) {
+pub(super) fn owners_of_leases_are_kept_as_they_are(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     for text in TEXTS {
         let lease = scene.hold("a", text, LONG).unwrap().header.lease;
@@ -89,7 +89,7 @@ pub(super) fn a43_owners_of_leases_are_kept_as_they_are(scene: &Scene<'_>) {
     }
 }
 
-pub(super) fn a43_labels_may_be_in_any_script(scene: &Scene<'_>) {
+pub(super) fn labels_may_be_in_any_script(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     let longest = "é".repeat(32);
     for (number, name) in ["試し", "Ωmega.2", "naïve", "DROP", &longest].iter().enumerate() {
@@ -100,7 +100,7 @@ pub(super) fn a43_labels_may_be_in_any_script(scene: &Scene<'_>) {
     }
 }
 
-pub(super) fn a43_types_and_dialects_are_kept_as_they_are(scene: &Scene<'_>) {
+pub(super) fn types_and_dialects_are_kept_as_they_are(scene: &Scene<'_>) {
     let longest = "t".repeat(64);
     let kinds = ["x.y-z_9", "select", "tool_use", &longest];
     scene.root("a", kinds.iter().map(|kind| Draft::new(kind, "{}").dialect("pi'--")).collect());

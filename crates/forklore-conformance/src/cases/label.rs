@@ -16,7 +16,7 @@ fn rename(scene: &Scene<'_>, session: &str, name: &str) -> forklore_store::Resul
     Ok(changed.header.label.to_string())
 }
 
-pub(super) fn a44_a_taken_label_refuses_a_fork(scene: &Scene<'_>) {
+pub(super) fn a_taken_label_refuses_a_fork(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     scene.fork("a", "b", 1, vec![]);
     let child = |kind| NewSession {
@@ -53,7 +53,7 @@ pub(super) fn a_taken_label_refuses_a_change(scene: &Scene<'_>) {
     assert_eq!(scene.header("b").label, label("b"));
 }
 
-pub(super) fn a52_a_deleted_session_frees_its_label(scene: &Scene<'_>) {
+pub(super) fn a_deleted_session_frees_its_label(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     scene.fork("a", "b", 1, vec![]);
     scene.fork("a", "c", 1, vec![]);
@@ -63,7 +63,7 @@ pub(super) fn a52_a_deleted_session_frees_its_label(scene: &Scene<'_>) {
     assert_eq!(rename(scene, "c", "main").unwrap(), "main");
 }
 
-pub(super) fn a62_nobody_has_no_label_to_change(scene: &Scene<'_>) {
+pub(super) fn nobody_has_no_label_to_change(scene: &Scene<'_>) {
     refused(rename(scene, "a", "x"), &Error::NotFound(id("a")));
     scene.root("a", turns(1));
     scene.delete("a");

@@ -30,14 +30,14 @@ fn assert_lease(scene: &Scene<'_>, lease: Option<&Lease>, owner: &str, began_at:
     assert!(left > LONG - SignedDuration::from_mins(10) && left <= LONG, "{left:?}");
 }
 
-pub(super) fn a56_a_lease_says_where_the_turn_began(scene: &Scene<'_>) {
+pub(super) fn a_lease_says_where_the_turn_began(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     let changed = scene.hold("a", "run1", LONG).unwrap();
     assert_lease(scene, changed.header.lease.as_ref(), "run1", 1);
     assert_eq!(scene.header("a").lease, changed.header.lease);
 }
 
-pub(super) fn a56_renewing_keeps_where_the_turn_began(scene: &Scene<'_>) {
+pub(super) fn renewing_keeps_where_the_turn_began(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     scene.hold("a", "run1", SignedDuration::from_mins(20)).unwrap();
     scene.store().append(&id("a"), by(scene, Some("run1"))).unwrap();
@@ -45,7 +45,7 @@ pub(super) fn a56_renewing_keeps_where_the_turn_began(scene: &Scene<'_>) {
     assert_lease(scene, renewed.as_ref(), "run1", 1);
 }
 
-pub(super) fn a55_others_may_not_write_while_it_is_held(scene: &Scene<'_>) {
+pub(super) fn others_may_not_write_while_it_is_held(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     scene.hold("a", "run1", LONG).unwrap();
     refused(scene.store().append(&id("a"), by(scene, None)), &held("run1"));
@@ -55,7 +55,7 @@ pub(super) fn a55_others_may_not_write_while_it_is_held(scene: &Scene<'_>) {
     assert_eq!(scene.texts("a"), ["q1", "a1", "more"]);
 }
 
-pub(super) fn a55_an_expired_lease_holds_nobody_off(scene: &Scene<'_>) {
+pub(super) fn an_expired_lease_holds_nobody_off(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     scene.hold("a", "run1", SignedDuration::ZERO).unwrap();
     refused(scene.store().append(&id("a"), by(scene, Some("run1"))), &lost("run1"));
@@ -64,7 +64,7 @@ pub(super) fn a55_an_expired_lease_holds_nobody_off(scene: &Scene<'_>) {
     assert_lease(scene, taken.as_ref(), "run2", 2);
 }
 
-pub(super) fn a55_a_lease_ends_at_the_moment_it_names(scene: &Scene<'_>) {
+pub(super) fn a_lease_ends_at_the_moment_it_names(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     let short = SignedDuration::from_millis(300);
     let lease = scene.hold("a", "run1", short).unwrap().header.lease.expect("a lease");
@@ -116,7 +116,7 @@ pub(super) fn nothing_is_recorded_as_later_than_the_stores_time(scene: &Scene<'_
     assert!(gone.deleted <= scene.store().now());
 }
 
-pub(super) fn a56_taking_it_again_begins_a_turn(scene: &Scene<'_>) {
+pub(super) fn taking_it_again_begins_a_turn(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     scene.hold("a", "run1", SignedDuration::ZERO).unwrap();
     scene.append("a", turns(1));
@@ -124,7 +124,7 @@ pub(super) fn a56_taking_it_again_begins_a_turn(scene: &Scene<'_>) {
     assert_eq!(taken.map(|lease| lease.began_at), Some(3));
 }
 
-pub(super) fn a55_release_gives_it_back(scene: &Scene<'_>) {
+pub(super) fn release_gives_it_back(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     scene.hold("a", "run1", LONG).unwrap();
     let release =
@@ -136,7 +136,7 @@ pub(super) fn a55_release_gives_it_back(scene: &Scene<'_>) {
     refused(scene.store().append(&id("a"), by(scene, Some("run1"))), &lost("run1"));
 }
 
-pub(super) fn a56_reading_fork_label_and_detach_work_while_held(scene: &Scene<'_>) {
+pub(super) fn reading_fork_label_and_detach_work_while_held(scene: &Scene<'_>) {
     scene.root("a", turns(2));
     scene.fork("a", "b", 4, vec![]);
     scene.hold("b", "run1", LONG).unwrap();
@@ -150,7 +150,7 @@ pub(super) fn a56_reading_fork_label_and_detach_work_while_held(scene: &Scene<'_
     assert_eq!(scene.header("b").lease.map(|lease| lease.owner).as_deref(), Some("run1"));
 }
 
-pub(super) fn a52_a_held_session_is_not_deleted(scene: &Scene<'_>) {
+pub(super) fn a_held_session_is_not_deleted(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     scene.root("z", turns(1));
     scene.hold("a", "run1", LONG).unwrap();
@@ -161,7 +161,7 @@ pub(super) fn a52_a_held_session_is_not_deleted(scene: &Scene<'_>) {
     assert_eq!(removed.deleted, [id("a")]);
 }
 
-pub(super) fn a65_a_repetition_needs_no_lease(scene: &Scene<'_>) {
+pub(super) fn a_repetition_needs_no_lease(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     scene.hold("a", "run1", LONG).unwrap();
     let append = Append { expect: Some(1), ..by(scene, Some("run1")) };
@@ -175,7 +175,7 @@ pub(super) fn a65_a_repetition_needs_no_lease(scene: &Scene<'_>) {
     );
 }
 
-pub(super) fn a56_a_child_does_not_inherit_the_lease(scene: &Scene<'_>) {
+pub(super) fn a_child_does_not_inherit_the_lease(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     scene.hold("a", "run1", LONG).unwrap();
     let child = scene.child_draft("a", "b", 2, Strategy::ShareV1, vec![]);

@@ -7,7 +7,7 @@ use crate::events::{assistant, turns, user};
 use crate::scene::{Scene, id};
 use forklore_store::port::{Filter, NewSession};
 
-pub(super) fn a26_a_child_holds_its_parent_and_time(scene: &Scene<'_>) {
+pub(super) fn a_child_holds_its_parent_and_time(scene: &Scene<'_>) {
     let root = scene.root("a", turns(1));
     assert_eq!((root.parent_id, root.cut, root.strategy), (None, None, None));
     let new = scene.child_draft("a", "b", 1, Strategy::ShareV1, vec![]);
@@ -16,7 +16,7 @@ pub(super) fn a26_a_child_holds_its_parent_and_time(scene: &Scene<'_>) {
     assert_eq!((child.parent_id, child.created, child.updated), (Some(id("a")), made, made));
 }
 
-pub(super) fn a27_a28_root_and_depth_over_three_levels(scene: &Scene<'_>) {
+pub(super) fn root_and_depth_over_three_levels(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     scene.fork("a", "b", 2, vec![]);
     scene.copy("b", "c", 1, vec![]);
@@ -27,7 +27,7 @@ pub(super) fn a27_a28_root_and_depth_over_three_levels(scene: &Scene<'_>) {
     }
 }
 
-pub(super) fn a29_a_fork_of_a_fork_loads_the_middle(scene: &Scene<'_>) {
+pub(super) fn a_fork_of_a_fork_loads_the_middle(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     scene.fork("a", "b", 2, vec![user("b asks"), assistant("b hears")]);
     scene.append("b", vec![user("not this")]);
@@ -35,7 +35,7 @@ pub(super) fn a29_a_fork_of_a_fork_loads_the_middle(scene: &Scene<'_>) {
     assert_eq!(scene.texts("c"), ["session_fork", "q1", "a1", "b asks", "b hears", "c asks"]);
 }
 
-pub(super) fn a29_origins_name_who_wrote_each_event(scene: &Scene<'_>) {
+pub(super) fn origins_name_who_wrote_each_event(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     scene.fork("a", "b", 2, vec![user("b1")]);
     scene.copy("b", "c", 3, vec![user("c1")]);
@@ -48,7 +48,7 @@ pub(super) fn a29_origins_name_who_wrote_each_event(scene: &Scene<'_>) {
     assert_eq!(origins, want.map(|(session, seq)| (session.to_owned(), seq)));
 }
 
-pub(super) fn a32_a_delegate_inherits_nothing(scene: &Scene<'_>) {
+pub(super) fn a_delegate_inherits_nothing(scene: &Scene<'_>) {
     scene.root("a", turns(2));
     let header = scene.delegate("a", "d", 3, vec![user("your task")]);
     assert_eq!(
@@ -61,7 +61,7 @@ pub(super) fn a32_a_delegate_inherits_nothing(scene: &Scene<'_>) {
     assert_eq!(scene.texts("e"), ["session_fork", "your task", "another way"]);
 }
 
-pub(super) fn a32_delegates_are_told_from_branches(scene: &Scene<'_>) {
+pub(super) fn delegates_are_told_from_branches(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     scene.delegate("a", "d", 1, vec![]);
     scene.fork("a", "b", 1, vec![]);
@@ -74,14 +74,14 @@ pub(super) fn a32_delegates_are_told_from_branches(scene: &Scene<'_>) {
     assert_eq!(kinds.map(list), [["a"], ["b"], ["d"]]);
 }
 
-pub(super) fn a32_a_delegates_cut_must_be_there_too(scene: &Scene<'_>) {
+pub(super) fn a_delegates_cut_must_be_there_too(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     let new = scene.child_draft("a", "d", 3, Strategy::ShareV1, vec![]);
     let new = NewSession { kind: SessionKind::Delegate, ..new };
     assert!(matches!(scene.store().create(new), Err(forklore_store::Error::Invalid(_))));
 }
 
-pub(super) fn a61_a_child_continues_its_own_numbers(scene: &Scene<'_>) {
+pub(super) fn a_child_continues_its_own_numbers(scene: &Scene<'_>) {
     scene.root("a", turns(2));
     scene.fork("a", "b", 3, vec![]);
     let appended = scene.append("b", vec![assistant("x"), user("y")]);
@@ -90,7 +90,7 @@ pub(super) fn a61_a_child_continues_its_own_numbers(scene: &Scene<'_>) {
     assert_eq!(scene.header("a").head_seq(), 3);
 }
 
-pub(super) fn a30_a_chain_of_empty_forks_loads(scene: &Scene<'_>) {
+pub(super) fn a_chain_of_empty_forks_loads(scene: &Scene<'_>) {
     scene.root("s0", turns(1));
     for depth in 1..=150 {
         scene.fork(&format!("s{}", depth - 1), &format!("s{depth}"), 2, vec![]);
@@ -99,7 +99,7 @@ pub(super) fn a30_a_chain_of_empty_forks_loads(scene: &Scene<'_>) {
     assert_eq!(scene.texts("s150"), ["session_fork", "q1", "a1"]);
 }
 
-pub(super) fn a30_a_deep_chain_loads_every_part(scene: &Scene<'_>) {
+pub(super) fn a_deep_chain_loads_every_part(scene: &Scene<'_>) {
     scene.root("s0", vec![user("t0")]);
     for depth in 1..=150 {
         let tail = vec![user(&format!("t{depth}"))];

@@ -112,7 +112,7 @@ pub(super) fn filters_add_up(scene: &Scene<'_>) {
     assert_eq!(list(scene, &none), Vec::<String>::new());
 }
 
-pub(super) fn a43_a_part_of_an_id_is_no_pattern(scene: &Scene<'_>) {
+pub(super) fn a_part_of_an_id_is_no_pattern(scene: &Scene<'_>) {
     for session in ["plan-1", "plan-2", "my-plan", "a_b", "axb", "Plan-3", "plan"] {
         scene.root(session, vec![]);
     }
@@ -131,7 +131,7 @@ pub(super) fn a43_a_part_of_an_id_is_no_pattern(scene: &Scene<'_>) {
     }
 }
 
-pub(super) fn a54_workspaces_that_look_alike_stay_apart(scene: &Scene<'_>) {
+pub(super) fn workspaces_that_look_alike_stay_apart(scene: &Scene<'_>) {
     for (session, path) in [("a", "/x/a b"), ("b", "/x/a_b"), ("c", "/x/A b"), ("d", "/x/a b/c")] {
         let new = NewSession { workspace: Workspace::new(path), ..scene.draft(session, vec![]) };
         scene.store().create(new).unwrap();
@@ -140,7 +140,7 @@ pub(super) fn a54_workspaces_that_look_alike_stay_apart(scene: &Scene<'_>) {
     assert_eq!(list(scene, &filter), ["a"]);
 }
 
-pub(super) fn a52_deleted_sessions_are_shown_when_asked_for(scene: &Scene<'_>) {
+pub(super) fn deleted_sessions_are_shown_when_asked_for(scene: &Scene<'_>) {
     family(scene);
     scene.delete("b");
     assert_eq!(list(scene, &Filter::default()), ["z", "c", "d", "a"]);

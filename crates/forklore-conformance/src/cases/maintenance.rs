@@ -12,7 +12,7 @@ fn megabyte() -> Draft {
     user(&"0123456789abcdef".repeat(1 << 16))
 }
 
-pub(super) fn a52_gc_changes_no_answer(scene: &Scene<'_>) {
+pub(super) fn gc_changes_no_answer(scene: &Scene<'_>) {
     super::read::three_generations(scene);
     scene.copy("c", "d", 20, turns(1));
     scene.delete("a");
@@ -28,7 +28,7 @@ pub(super) fn a52_gc_changes_no_answer(scene: &Scene<'_>) {
     scene.assert_sound();
 }
 
-pub(super) fn a52_gc_gives_back_a_deleted_session(scene: &Scene<'_>) {
+pub(super) fn gc_gives_back_a_deleted_session(scene: &Scene<'_>) {
     scene.root("keep", turns(1));
     scene.root("a", vec![megabyte(), megabyte()]);
     let full = scene.store().store_bytes().unwrap();
@@ -39,7 +39,7 @@ pub(super) fn a52_gc_gives_back_a_deleted_session(scene: &Scene<'_>) {
     assert_eq!(scene.texts("keep"), ["q1", "a1"]);
 }
 
-pub(super) fn a52_gc_gives_back_what_stands_behind_the_last_cut(scene: &Scene<'_>) {
+pub(super) fn gc_gives_back_what_stands_behind_the_last_cut(scene: &Scene<'_>) {
     scene.root("a", vec![user("needed"), megabyte(), megabyte()]);
     scene.fork("a", "b", 1, vec![]);
     let full = scene.store().store_bytes().unwrap();
@@ -50,7 +50,7 @@ pub(super) fn a52_gc_gives_back_what_stands_behind_the_last_cut(scene: &Scene<'_
     assert_eq!(scene.texts("b"), ["session_fork", "needed"]);
 }
 
-pub(super) fn a52_gc_keeps_what_a_grandchild_needs(scene: &Scene<'_>) {
+pub(super) fn gc_keeps_what_a_grandchild_needs(scene: &Scene<'_>) {
     scene.root("a", vec![megabyte()]);
     scene.fork("a", "b", 1, vec![megabyte()]);
     scene.fork("b", "c", 2, vec![]);

@@ -15,7 +15,7 @@ fn start_all(scene: &Scene<'_>, number: u16) {
     others.into_iter().for_each(|other| scene.finish(other));
 }
 
-pub(super) fn a55_appends_of_all_processes_are_there(scene: &Scene<'_>) {
+pub(super) fn appends_of_all_processes_are_there(scene: &Scene<'_>) {
     if let Some(writer) = scene.told() {
         for number in 0..50 {
             scene.append("a", vec![user(&format!("{writer}:{number}"))]);
@@ -23,7 +23,7 @@ pub(super) fn a55_appends_of_all_processes_are_there(scene: &Scene<'_>) {
         return;
     }
     scene.root("a", vec![]);
-    start_all(scene, super::number("a55_appends_of_all_processes_are_there"));
+    start_all(scene, super::number("appends_of_all_processes_are_there"));
     let texts = scene.texts("a");
     assert_eq!(texts.len(), WRITERS * 50);
     for writer in 0..WRITERS {
@@ -34,7 +34,7 @@ pub(super) fn a55_appends_of_all_processes_are_there(scene: &Scene<'_>) {
     scene.assert_sound();
 }
 
-pub(super) fn a55_a_process_that_was_too_late_tries_again(scene: &Scene<'_>) {
+pub(super) fn a_process_that_was_too_late_tries_again(scene: &Scene<'_>) {
     if let Some(writer) = scene.told() {
         let mut expect = scene.header("a").head_seq();
         for number in 0..25 {
@@ -53,7 +53,7 @@ pub(super) fn a55_a_process_that_was_too_late_tries_again(scene: &Scene<'_>) {
         return;
     }
     scene.root("a", vec![]);
-    start_all(scene, super::number("a55_a_process_that_was_too_late_tries_again"));
+    start_all(scene, super::number("a_process_that_was_too_late_tries_again"));
     let mut texts = scene.texts("a");
     assert_eq!(texts.len(), WRITERS * 25);
     texts.sort();
@@ -61,7 +61,7 @@ pub(super) fn a55_a_process_that_was_too_late_tries_again(scene: &Scene<'_>) {
     assert_eq!(texts.len(), WRITERS * 25);
 }
 
-pub(super) fn a64_one_of_many_processes_makes_the_child(scene: &Scene<'_>) {
+pub(super) fn one_of_many_processes_makes_the_child(scene: &Scene<'_>) {
     if let Some(writer) = scene.told() {
         for round in 0..20 {
             let child = format!("child-{round}");
@@ -78,7 +78,7 @@ pub(super) fn a64_one_of_many_processes_makes_the_child(scene: &Scene<'_>) {
     for writer in 0..WRITERS {
         scene.root(&format!("won-{writer}"), vec![]);
     }
-    start_all(scene, super::number("a64_one_of_many_processes_makes_the_child"));
+    start_all(scene, super::number("one_of_many_processes_makes_the_child"));
     let mut made = 0;
     for writer in 0..WRITERS {
         for child in scene.texts(&format!("won-{writer}")) {
@@ -90,7 +90,7 @@ pub(super) fn a64_one_of_many_processes_makes_the_child(scene: &Scene<'_>) {
     scene.assert_sound();
 }
 
-pub(super) fn a56_processes_fork_while_another_writes(scene: &Scene<'_>) {
+pub(super) fn processes_fork_while_another_writes(scene: &Scene<'_>) {
     match scene.told() {
         Some("0") => {
             for _ in 0..60 {
@@ -107,7 +107,7 @@ pub(super) fn a56_processes_fork_while_another_writes(scene: &Scene<'_>) {
         }
         None => {
             scene.root("a", turns(1));
-            start_all(scene, super::number("a56_processes_fork_while_another_writes"));
+            start_all(scene, super::number("processes_fork_while_another_writes"));
             assert_eq!(scene.log("a").len(), 122);
             scene.assert_sound();
         }

@@ -20,7 +20,7 @@ fn one_winner<T: std::fmt::Debug>(results: (Result<T>, Result<T>)) -> (T, Error)
     }
 }
 
-pub(super) fn a55_of_two_appends_at_one_head_one_wins(scene: &Scene<'_>) {
+pub(super) fn of_two_appends_at_one_head_one_wins(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     for round in 0..ROUNDS {
         let expect = scene.header("a").head_seq();
@@ -41,7 +41,7 @@ pub(super) fn a55_of_two_appends_at_one_head_one_wins(scene: &Scene<'_>) {
     }
 }
 
-pub(super) fn a55_appends_without_expectation_are_all_there(scene: &Scene<'_>) {
+pub(super) fn appends_without_expectation_are_all_there(scene: &Scene<'_>) {
     scene.root("a", vec![]);
     let writes = |name: &str| {
         (0..50)
@@ -62,7 +62,7 @@ pub(super) fn a55_appends_without_expectation_are_all_there(scene: &Scene<'_>) {
     assert_eq!(scene.header("a").usage.input, 100);
 }
 
-pub(super) fn a65_of_two_equal_appends_one_is_the_repetition(scene: &Scene<'_>) {
+pub(super) fn of_two_equal_appends_one_is_the_repetition(scene: &Scene<'_>) {
     scene.root("a", vec![]);
     for _ in 0..ROUNDS {
         let expect = scene.header("a").head_seq();
@@ -77,7 +77,7 @@ pub(super) fn a65_of_two_equal_appends_one_is_the_repetition(scene: &Scene<'_>) 
     }
 }
 
-pub(super) fn a64_of_two_creates_of_one_id_one_wins(scene: &Scene<'_>) {
+pub(super) fn of_two_creates_of_one_id_one_wins(scene: &Scene<'_>) {
     scene.root("a", turns(2));
     for round in 0..ROUNDS {
         let name = format!("child-{round}");
@@ -92,7 +92,7 @@ pub(super) fn a64_of_two_creates_of_one_id_one_wins(scene: &Scene<'_>) {
     }
 }
 
-pub(super) fn a64_of_two_equal_labels_one_wins(scene: &Scene<'_>) {
+pub(super) fn of_two_equal_labels_one_wins(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     scene.fork("a", "b", 1, vec![]);
     scene.fork("a", "c", 1, vec![]);
@@ -109,7 +109,7 @@ pub(super) fn a64_of_two_equal_labels_one_wins(scene: &Scene<'_>) {
     }
 }
 
-pub(super) fn a55_of_two_runtimes_one_gets_the_lease(scene: &Scene<'_>) {
+pub(super) fn of_two_runtimes_one_gets_the_lease(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     for _ in 0..ROUNDS {
         let hold = |owner: &str| scene.hold("a", owner, LONG);
@@ -121,7 +121,7 @@ pub(super) fn a55_of_two_runtimes_one_gets_the_lease(scene: &Scene<'_>) {
     }
 }
 
-pub(super) fn a64_a_fork_and_a_delete_of_its_parent(scene: &Scene<'_>) {
+pub(super) fn a_fork_and_a_delete_of_its_parent(scene: &Scene<'_>) {
     for round in 0..ROUNDS {
         let (parent, child) = (format!("parent-{round}"), format!("child-{round}"));
         scene.root(&parent, turns(3));
@@ -142,7 +142,7 @@ pub(super) fn a64_a_fork_and_a_delete_of_its_parent(scene: &Scene<'_>) {
     scene.assert_sound();
 }
 
-pub(super) fn a64_a_fork_and_a_delete_that_keeps_children(scene: &Scene<'_>) {
+pub(super) fn a_fork_and_a_delete_that_keeps_children(scene: &Scene<'_>) {
     for round in 0..ROUNDS {
         let (parent, child) = (format!("parent-{round}"), format!("child-{round}"));
         scene.root(&parent, turns(3));
@@ -161,7 +161,7 @@ pub(super) fn a64_a_fork_and_a_delete_that_keeps_children(scene: &Scene<'_>) {
     scene.assert_sound();
 }
 
-pub(super) fn a64_an_append_during_a_detach(scene: &Scene<'_>) {
+pub(super) fn an_append_during_a_detach(scene: &Scene<'_>) {
     scene.root("a", turns(200));
     for round in 0..ROUNDS {
         let child = format!("child-{round}");
@@ -177,7 +177,7 @@ pub(super) fn a64_an_append_during_a_detach(scene: &Scene<'_>) {
     scene.assert_sound();
 }
 
-pub(super) fn a64_a_detach_and_a_delete_of_the_parent(scene: &Scene<'_>) {
+pub(super) fn a_detach_and_a_delete_of_the_parent(scene: &Scene<'_>) {
     for round in 0..ROUNDS {
         let (parent, child) = (format!("parent-{round}"), format!("child-{round}"));
         scene.root(&parent, turns(20));
@@ -193,7 +193,7 @@ pub(super) fn a64_a_detach_and_a_delete_of_the_parent(scene: &Scene<'_>) {
     }
 }
 
-pub(super) fn a64_a_detach_and_a_delete_of_the_same(scene: &Scene<'_>) {
+pub(super) fn a_detach_and_a_delete_of_the_same(scene: &Scene<'_>) {
     scene.root("parent", turns(20));
     for round in 0..ROUNDS {
         let child = format!("child-{round}");
@@ -211,7 +211,7 @@ pub(super) fn a64_a_detach_and_a_delete_of_the_same(scene: &Scene<'_>) {
     }
 }
 
-pub(super) fn a64_an_append_and_a_delete(scene: &Scene<'_>) {
+pub(super) fn an_append_and_a_delete(scene: &Scene<'_>) {
     for round in 0..ROUNDS {
         let session = format!("s{round}");
         scene.root(&session, turns(1));
@@ -229,7 +229,7 @@ pub(super) fn a64_an_append_and_a_delete(scene: &Scene<'_>) {
     }
 }
 
-pub(super) fn a55_readers_see_whole_batches(scene: &Scene<'_>) {
+pub(super) fn readers_see_whole_batches(scene: &Scene<'_>) {
     scene.root("a", vec![]);
     let done = AtomicBool::new(false);
     let (_, torn) = race(

@@ -48,7 +48,7 @@ fn expected(log: &[Stored], query: &Query) -> Vec<Stored> {
     }
 }
 
-pub(super) fn a09_a19_every_query_agrees_with_the_whole_log(scene: &Scene<'_>) {
+pub(super) fn every_query_agrees_with_the_whole_log(scene: &Scene<'_>) {
     three_generations(scene);
     for session in ["a", "b", "c"] {
         let log = scene.log(session);
@@ -92,7 +92,7 @@ pub(super) fn a_bare_page_leaves_out_only_data(scene: &Scene<'_>) {
     }
 }
 
-pub(super) fn a10_nothing_stands_at_a_place_that_is_not_there(scene: &Scene<'_>) {
+pub(super) fn nothing_stands_at_a_place_that_is_not_there(scene: &Scene<'_>) {
     scene.root("a", rich());
     let nobody = "nobody".parse().unwrap();
     for at in [At::Kept(0), At::Kept(13), At::Index(9), At::Turn(0), At::Turn(3), At::Id(nobody)] {
@@ -126,7 +126,7 @@ pub(super) fn an_id_that_recurs_is_found_each_time(scene: &Scene<'_>) {
     }
 }
 
-pub(super) fn a47_counts_are_those_of_the_history_so_far(scene: &Scene<'_>) {
+pub(super) fn counts_are_those_of_the_history_so_far(scene: &Scene<'_>) {
     three_generations(scene);
     for session in ["a", "b", "c"] {
         let log = scene.log(session);

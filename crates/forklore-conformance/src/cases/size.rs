@@ -4,7 +4,7 @@ use crate::events::{turns, user};
 use crate::scene::{Scene, forward, id};
 use forklore_store::port::{At, Filter};
 
-pub(super) fn a20_ten_one_turn_forks_add_ten_turns(scene: &Scene<'_>) {
+pub(super) fn ten_one_turn_forks_add_ten_turns(scene: &Scene<'_>) {
     let root = scene.root("a", turns(5000));
     assert_eq!((root.counts.turns, root.own_events), (5000, 10_000));
     for number in 1..=10 {

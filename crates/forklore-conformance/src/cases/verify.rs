@@ -35,6 +35,6 @@ pub(super) fn one_session_is_read_whole(scene: &Scene<'_>) {
     assert_eq!(scene.store().verify(Some(&id("a"))).unwrap(), sound(1, 15));
 }
 
-pub(super) fn a62_nobody_cannot_be_verified(scene: &Scene<'_>) {
+pub(super) fn nobody_cannot_be_verified(scene: &Scene<'_>) {
     refused(scene.store().verify(Some(&id("a"))), &Error::NotFound(id("a")));
 }

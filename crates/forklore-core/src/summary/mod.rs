@@ -243,7 +243,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a46_excerpts_end_between_graphemes() {
+    fn excerpts_end_between_graphemes() {
         let family = "👨‍👩‍👧‍👦".repeat(40);
         let cut = excerpt(&family);
         assert!(cut.len() <= FACT_BYTES && cut.len() > FACT_BYTES - "👨‍👩‍👧‍👦".len());
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a46_beginnings_end_between_graphemes() {
+    fn beginnings_end_between_graphemes() {
         assert_eq!(beginning("ab👨‍👩‍👧c", 5), "ab");
         assert_eq!((beginning("abc", 3), beginning("abc", 2)), ("abc", "ab"));
     }

@@ -7,9 +7,9 @@ use forklore_engine::{AppendRequest, NewEvent};
 use crate::world::{World, events, id, on_every_store, refusal};
 
 on_every_store!(
-    a55_a_second_writer_gets_a_conflict,
-    a62_an_unknown_session_never_becomes_a_new_one,
-    a65_a_repeated_append_is_harmless,
+    a_second_writer_gets_a_conflict,
+    an_unknown_session_never_becomes_a_new_one,
+    a_repeated_append_is_harmless,
     a_batch_is_written_whole_or_not_at_all,
     limits_name_the_event,
     what_only_the_engine_writes_is_refused,
@@ -20,7 +20,7 @@ fn expecting(head: i64, script: &str) -> AppendRequest {
     AppendRequest { expect: Some(head), ..events(script).into() }
 }
 
-fn a55_a_second_writer_gets_a_conflict(world: &World) {
+fn a_second_writer_gets_a_conflict(world: &World) {
     world.session("p", "u1");
     world.engine.append(&id("p"), &expecting(0, "a1")).unwrap();
     let error = world.engine.append(&id("p"), &expecting(0, "a2")).unwrap_err();
@@ -32,7 +32,7 @@ fn a55_a_second_writer_gets_a_conflict(world: &World) {
     assert_eq!(world.shape("p"), "u1 a1");
 }
 
-fn a62_an_unknown_session_never_becomes_a_new_one(world: &World) {
+fn an_unknown_session_never_becomes_a_new_one(world: &World) {
     assert_eq!(
         refusal(world.engine.append(&id("ghost"), &events("u1").into())).0,
         ErrorKind::NotFound
@@ -41,7 +41,7 @@ fn a62_an_unknown_session_never_becomes_a_new_one(world: &World) {
     assert_eq!(refusal(world.engine.show(&id("ghost"))).0, ErrorKind::NotFound);
 }
 
-fn a65_a_repeated_append_is_harmless(world: &World) {
+fn a_repeated_append_is_harmless(world: &World) {
     world.session("p", "u1");
     let mut batch = events("a1 u2");
     for (at, event) in batch.iter_mut().enumerate() {

@@ -11,10 +11,10 @@ use forklore_store::port::Problem;
 use crate::world::{World, cut, id, on_every_store};
 
 on_every_store!(
-    a17_an_attachment_is_readable_from_the_child,
+    an_attachment_is_readable_from_the_child,
     a_message_names_what_is_attached,
     the_same_bytes_are_kept_once,
-    a17_a_missing_one_reads_missing_and_fails_nothing,
+    a_missing_one_reads_missing_and_fails_nothing,
     what_is_no_attachment_is_refused,
     nothing_is_appended_when_the_bytes_cannot_be_read,
     a_gc_takes_what_no_event_names,
@@ -87,7 +87,7 @@ fn a_message_names_what_is_attached(world: &World) {
     assert_eq!(world.engine.verify(None).unwrap().problems, []);
 }
 
-fn a17_an_attachment_is_readable_from_the_child(world: &World) {
+fn an_attachment_is_readable_from_the_child(world: &World) {
     let parent = world.session("a", "");
     let attached = attach(world, "a", b"some bytes", "shot.png");
     world.fork("a", "end", "b");
@@ -124,7 +124,7 @@ fn problem(seq: u64, attachment: AttachmentId, kind: ErrorKind, message: String)
     Problem { session_id, seq: Some(seq), attachment, kind, message }
 }
 
-fn a17_a_missing_one_reads_missing_and_fails_nothing(world: &World) {
+fn a_missing_one_reads_missing_and_fails_nothing(world: &World) {
     let session = world.session("a", "");
     // In memory nothing gets lost: what was never there is missing too.
     let reference = format!("sha256:{}", "ab".repeat(32));

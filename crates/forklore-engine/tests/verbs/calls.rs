@@ -6,9 +6,9 @@ use forklore_engine::{Error, Fork, Forked};
 use crate::world::{World, cut, id, on_every_store, refusal};
 
 on_every_store!(
-    a21_none_one_and_many_open_calls,
-    a22_a_synthetic_result_names_its_tool_and_stands_next_to_its_call,
-    a23_error_remove_and_verbatim,
+    none_one_and_many_open_calls,
+    a_synthetic_result_names_its_tool_and_stands_next_to_its_call,
+    error_remove_and_verbatim,
     a_late_result_never_reaches_the_child,
     a_real_user_message_gives_open_calls_up,
 );
@@ -17,7 +17,7 @@ fn fork(world: &World, at: &str, child: &str, tool_calls: ToolCallPolicy) -> Res
     world.engine.fork(&Fork { tool_calls, id: Some(id(child)), ..Fork::of(id("p")).at(cut(at)) })
 }
 
-fn a21_none_one_and_many_open_calls(world: &World) {
+fn none_one_and_many_open_calls(world: &World) {
     world.session("p", "u1 c:x c:y c:z r:y a1");
     for (at, open) in [("seq:0", 0), ("seq:1", 1), ("seq:3", 3), ("seq:4", 2), ("seq:5", 2)] {
         let child = format!("c{}", &at[4..]);
@@ -30,7 +30,7 @@ fn a21_none_one_and_many_open_calls(world: &World) {
     assert_eq!(world.shape("c4"), "F u1 c:x c:y c:z r:y r:x r:z");
 }
 
-fn a22_a_synthetic_result_names_its_tool_and_stands_next_to_its_call(world: &World) {
+fn a_synthetic_result_names_its_tool_and_stands_next_to_its_call(world: &World) {
     world.session("p", "u1 c:x");
     fork(world, "end", "c", ToolCallPolicy::Complete).unwrap();
     world.write("c", "u2");
@@ -52,7 +52,7 @@ fn a22_a_synthetic_result_names_its_tool_and_stands_next_to_its_call(world: &Wor
     }
 }
 
-fn a23_error_remove_and_verbatim(world: &World) {
+fn error_remove_and_verbatim(world: &World) {
     world.session("p", "u1 a1 c:x w c:y r:x");
     let error = fork(world, "end", "e", ToolCallPolicy::Error).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Conflict);

@@ -6,20 +6,20 @@ use forklore_engine::Fork;
 use crate::world::{World, cut, id, on_every_store};
 
 on_every_store!(
-    a13_seq_0_is_session_fork,
-    a14_audit_is_not_inherited_context_is,
-    a15_evidence_is_inherited,
-    a16_the_models_view_sees_prefix_and_tail,
-    a18_the_parents_bytes_are_unchanged,
-    a19_share_and_copy_read_the_same,
-    a20_ten_forks_of_a_long_parent_add_ten_turns,
-    a36_every_event_names_parent_and_root,
-    a66_a_class_is_kept_with_the_event,
-    a67_a_compactions_range_survives_three_forks,
+    seq_0_is_session_fork,
+    audit_is_not_inherited_context_is,
+    evidence_is_inherited,
+    the_models_view_sees_prefix_and_tail,
+    the_parents_bytes_are_unchanged,
+    share_and_copy_read_the_same,
+    ten_forks_of_a_long_parent_add_ten_turns,
+    every_event_names_parent_and_root,
+    a_class_is_kept_with_the_event,
+    a_compactions_range_survives_three_forks,
     the_same_fork_in_two_stores_is_the_same_to_the_byte,
 );
 
-fn a13_seq_0_is_session_fork(world: &World) {
+fn seq_0_is_session_fork(world: &World) {
     world.session("p", "u1 a1 $ u2");
     world.fork("p", "turn:1", "c");
     world.write("c", "u3");
@@ -50,7 +50,7 @@ fn a13_seq_0_is_session_fork(world: &World) {
     );
 }
 
-fn a14_audit_is_not_inherited_context_is(world: &World) {
+fn audit_is_not_inherited_context_is(world: &World) {
     world.session("p", "u1 a1 $ ! k:0-2 x:context x:audit u2 a2 u3");
     world.fork("p", "turn:2", "c");
     assert_eq!(world.shape("c"), "F u1 a1 k x.note u2 a2");
@@ -58,13 +58,13 @@ fn a14_audit_is_not_inherited_context_is(world: &World) {
     assert_eq!(world.shape("d"), "F u1 a1 k x.note u2 a2");
 }
 
-fn a15_evidence_is_inherited(world: &World) {
+fn evidence_is_inherited(world: &World) {
     world.session("p", "u1 w x:evidence a1");
     world.fork("p", "", "c");
     assert_eq!(world.shape("c"), "F u1 w x.note a1");
 }
 
-fn a16_the_models_view_sees_prefix_and_tail(world: &World) {
+fn the_models_view_sees_prefix_and_tail(world: &World) {
     world.session("p", "s0 u1 a1 u2");
     world.fork("p", "turn:1", "c");
     world.write("c", "u9");
@@ -73,7 +73,7 @@ fn a16_the_models_view_sees_prefix_and_tail(world: &World) {
     assert_eq!(said, ["s0", "u1", "a1", "u9"]);
 }
 
-fn a18_the_parents_bytes_are_unchanged(world: &World) {
+fn the_parents_bytes_are_unchanged(world: &World) {
     world.session("p", "u1 c:x a1 $ u2 a2");
     let before = world.printed("p");
     for (at, child) in [("", "c1"), ("turn:1", "c2"), ("start", "c3"), ("message:1", "c4")] {
@@ -84,7 +84,7 @@ fn a18_the_parents_bytes_are_unchanged(world: &World) {
     assert_eq!(world.printed("p"), before);
 }
 
-fn a19_share_and_copy_read_the_same(world: &World) {
+fn share_and_copy_read_the_same(world: &World) {
     world.session("p", "s0 u1 w c:x $ r:x a1 k:0-3 u2 a2 u3");
     world.session("q", "s0 u1 w c:x $ r:x a1 k:0-3 u2 a2 u3");
     for at in ["start", "index:1", "seq:3", "turn:1", "end"] {
@@ -126,7 +126,7 @@ fn a19_share_and_copy_read_the_same(world: &World) {
     }
 }
 
-fn a20_ten_forks_of_a_long_parent_add_ten_turns(world: &World) {
+fn ten_forks_of_a_long_parent_add_ten_turns(world: &World) {
     world.session("p", "");
     for batch in 0..10 {
         let script: Vec<String> =
@@ -147,7 +147,7 @@ fn a20_ten_forks_of_a_long_parent_add_ten_turns(world: &World) {
     assert!(after.bytes - before.bytes < 10 * 1024);
 }
 
-fn a36_every_event_names_parent_and_root(world: &World) {
+fn every_event_names_parent_and_root(world: &World) {
     world.session("p", "u1 a1");
     world.fork("p", "", "c");
     world.fork("c", "", "d");
@@ -172,7 +172,7 @@ fn a36_every_event_names_parent_and_root(world: &World) {
     assert!(!keys(lines.lines().last().unwrap()).contains(&"origin".to_owned()));
 }
 
-fn a66_a_class_is_kept_with_the_event(world: &World) {
+fn a_class_is_kept_with_the_event(world: &World) {
     world.session("p", "u1 x:evidence x:audit x:conversation");
     let classes: Vec<_> = world.log("p").iter().map(|s| s.event.class.code()).collect();
     assert_eq!(classes, [0, 1, 4, 0]);
@@ -182,7 +182,7 @@ fn a66_a_class_is_kept_with_the_event(world: &World) {
     assert!(!shown.lines().nth(2).unwrap().contains("\"class\""));
 }
 
-fn a67_a_compactions_range_survives_three_forks(world: &World) {
+fn a_compactions_range_survives_three_forks(world: &World) {
     world.session("p", "u1 a1 $ u2 a2 k:0-3 u3 a3");
     let before = world.engine.inspect(&id("p")).unwrap();
     let said: Vec<String> =

@@ -5,18 +5,18 @@ use forklore_core::{Cut, ErrorKind};
 use crate::world::{World, cut, id, on_every_store, refusal};
 
 on_every_store!(
-    a01_message_keeps_up_to_and_including,
-    a02_the_parent_still_has_everything,
-    a03_beyond_the_end_is_an_error_with_the_range,
-    a04_turns_keep_whole_turns,
-    a05_a_turn_includes_its_tool_messages,
-    a06_the_default_is_the_last_inheritable_event,
-    a07_seq_is_inclusive,
-    a08_index_keeps_exactly_that_many,
-    a09_all_selectors_agree_on_one_cut,
-    a10_a_seq_beyond_the_log_is_not_recorded,
-    a11_an_empty_session,
-    a12_a_missing_parent,
+    message_keeps_up_to_and_including,
+    the_parent_still_has_everything,
+    beyond_the_end_is_an_error_with_the_range,
+    turns_keep_whole_turns,
+    a_turn_includes_its_tool_messages,
+    the_default_is_the_last_inheritable_event,
+    seq_is_inclusive,
+    index_keeps_exactly_that_many,
+    all_selectors_agree_on_one_cut,
+    a_seq_beyond_the_log_is_not_recorded,
+    an_empty_session,
+    a_missing_parent,
     coordinates_that_do_not_name_the_cut_are_null,
     an_event_is_named_by_its_id,
     every_printed_coordinate_leads_back,
@@ -28,21 +28,21 @@ fn range_of(world: &World, at: &str) -> String {
     error.details()["valid"].as_str().unwrap().to_owned()
 }
 
-fn a01_message_keeps_up_to_and_including(world: &World) {
+fn message_keeps_up_to_and_including(world: &World) {
     world.session("p", "u1 a1 u2");
     let forked = world.fork("p", "message:1", "c");
     assert_eq!((forked.event_count, forked.head_seq), (2, 2));
     assert_eq!(world.shape("c"), "F u1 a1");
 }
 
-fn a02_the_parent_still_has_everything(world: &World) {
+fn the_parent_still_has_everything(world: &World) {
     world.session("p", "u1 a1 u2 a2 u3");
     world.fork("p", "message:2", "c");
     assert_eq!(world.shape("c"), "F u1 a1 u2");
     assert_eq!(world.shape("p"), "u1 a1 u2 a2 u3");
 }
 
-fn a03_beyond_the_end_is_an_error_with_the_range(world: &World) {
+fn beyond_the_end_is_an_error_with_the_range(world: &World) {
     world.session("p", "u1 a1 u2");
     assert_eq!(range_of(world, "message:3"), "message is 0 to 2, or -3 to -1 from the end");
     assert_eq!(range_of(world, "message:-4"), "message is 0 to 2, or -3 to -1 from the end");
@@ -56,7 +56,7 @@ fn a03_beyond_the_end_is_an_error_with_the_range(world: &World) {
     assert_eq!(world.fork("p", "message:-1", "c").event_count, 3);
 }
 
-fn a04_turns_keep_whole_turns(world: &World) {
+fn turns_keep_whole_turns(world: &World) {
     world.session("p", "u1 a1 u2 a2 u3 a3");
     let kept: Vec<u64> = [("turn:1", "c1"), ("turn:2", "c2"), ("turn:3", "c3"), ("turn:-3", "c4")]
         .map(|(at, child)| world.fork("p", at, child).event_count)
@@ -67,13 +67,13 @@ fn a04_turns_keep_whole_turns(world: &World) {
     }
 }
 
-fn a05_a_turn_includes_its_tool_messages(world: &World) {
+fn a_turn_includes_its_tool_messages(world: &World) {
     world.session("p", "s0 u1 c:x r:x i1 a1 $ u2 a2");
     world.fork("p", "turn:1", "c");
     assert_eq!(world.shape("c"), "F s0 u1 c:x r:x i1 a1");
 }
 
-fn a06_the_default_is_the_last_inheritable_event(world: &World) {
+fn the_default_is_the_last_inheritable_event(world: &World) {
     world.session("p", "u1 a1");
     let before = world.fork("p", "", "c1");
     world.write("p", "$ $ !");
@@ -82,7 +82,7 @@ fn a06_the_default_is_the_last_inheritable_event(world: &World) {
     assert_eq!(after.cut.seq, Some(1));
 }
 
-fn a07_seq_is_inclusive(world: &World) {
+fn seq_is_inclusive(world: &World) {
     world.session("p", "u1 a1 $ u2");
     assert_eq!(world.fork("p", "seq:1", "c1").event_count, 2);
     // The cut stands behind what is inherited, wherever audit events stand.
@@ -90,7 +90,7 @@ fn a07_seq_is_inclusive(world: &World) {
     assert_eq!(world.fork("p", "seq:3", "c4").event_count, 3);
 }
 
-fn a08_index_keeps_exactly_that_many(world: &World) {
+fn index_keeps_exactly_that_many(world: &World) {
     world.session("p", "u1 w a1 w u2");
     for (at, kept) in [("index:1", "F u1"), ("index:2", "F u1 w a1"), ("index:3", "F u1 w a1 w u2")]
     {
@@ -99,7 +99,7 @@ fn a08_index_keeps_exactly_that_many(world: &World) {
     }
 }
 
-fn a09_all_selectors_agree_on_one_cut(world: &World) {
+fn all_selectors_agree_on_one_cut(world: &World) {
     world.session("p", "u1 a1 $ u2 a2 u3");
     let event = world.log("p")[4].event.id.to_string();
     let expected = Cut {
@@ -118,13 +118,13 @@ fn a09_all_selectors_agree_on_one_cut(world: &World) {
     }
 }
 
-fn a10_a_seq_beyond_the_log_is_not_recorded(world: &World) {
+fn a_seq_beyond_the_log_is_not_recorded(world: &World) {
     world.session("p", "u1 a1");
     assert_eq!(range_of(world, "seq:2"), "seq is 0 to 1, or -2 to -1 from the end");
     assert!(world.engine.show(&id("never")).is_err());
 }
 
-fn a11_an_empty_session(world: &World) {
+fn an_empty_session(world: &World) {
     world.session("p", "");
     let refused = (ErrorKind::InvalidArgs, "nothing_to_fork".to_owned());
     assert_eq!(refusal(world.try_fork("p", "", "c")), refused);
@@ -138,7 +138,7 @@ fn a11_an_empty_session(world: &World) {
     assert_eq!(refusal(world.try_fork("c", "seq:0", "e")), refused);
 }
 
-fn a12_a_missing_parent(world: &World) {
+fn a_missing_parent(world: &World) {
     assert_eq!(refusal(world.try_fork("nobody", "", "c")).0, ErrorKind::NotFound);
 }
 

@@ -6,15 +6,15 @@ use forklore_engine::{Delete, DeleteMode, Deleted, Error, Fork};
 use crate::world::{World, id, on_every_store, refusal};
 
 on_every_store!(
-    a52_delete_refuses_with_children,
-    a52_delete_with_detach_children_copies_nothing,
-    a52_detach_in_the_middle_then_delete_the_root,
+    delete_refuses_with_children,
+    delete_with_detach_children_copies_nothing,
+    detach_in_the_middle_then_delete_the_root,
     a_cascade_lists_leaves_first_and_takes_what_an_earlier_one_left,
     a_cascade_deletes_nothing_while_one_of_its_sessions_runs_a_turn,
-    a52_a_delegate_with_branch_children_survives,
-    a52_tombstones_free_labels_and_keep_ids,
-    a52_usage_of_deleted_sessions_still_counts,
-    a52_detach_changes_nothing_that_is_read,
+    a_delegate_with_branch_children_survives,
+    tombstones_free_labels_and_keep_ids,
+    usage_of_deleted_sessions_still_counts,
+    detach_changes_nothing_that_is_read,
     after_gc_everything_living_still_reads,
 );
 
@@ -30,7 +30,7 @@ fn family(world: &World) {
     world.write("c", "u4");
 }
 
-fn a52_delete_refuses_with_children(world: &World) {
+fn delete_refuses_with_children(world: &World) {
     family(world);
     let error = delete(world, "a", DeleteMode::Refuse).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::HasChildren);
@@ -43,7 +43,7 @@ fn a52_delete_refuses_with_children(world: &World) {
     assert_eq!(world.shape("a"), "u1 $ a1 w u2 a2");
 }
 
-fn a52_delete_with_detach_children_copies_nothing(world: &World) {
+fn delete_with_detach_children_copies_nothing(world: &World) {
     family(world);
     let (b, c) = (world.printed("b"), world.printed("c"));
     let before = world.engine.stats(None).unwrap();
@@ -60,7 +60,7 @@ fn a52_delete_with_detach_children_copies_nothing(world: &World) {
     assert_eq!(world.header("c").root_id, id("a"));
 }
 
-fn a52_detach_in_the_middle_then_delete_the_root(world: &World) {
+fn detach_in_the_middle_then_delete_the_root(world: &World) {
     family(world);
     let (b, c) = (world.printed("b"), world.printed("c"));
     assert_eq!(world.engine.detach(&id("b")).unwrap().copied_events, 3);
@@ -111,7 +111,7 @@ fn a_cascade_deletes_nothing_while_one_of_its_sessions_runs_a_turn(world: &World
     assert_eq!((gone.deleted.len(), gone.kept_segments), (4, 0));
 }
 
-fn a52_a_delegate_with_branch_children_survives(world: &World) {
+fn a_delegate_with_branch_children_survives(world: &World) {
     world.session("p", "u1 a1");
     for name in ["lonely", "forked"] {
         let kind = SessionKind::Delegate;
@@ -125,7 +125,7 @@ fn a52_a_delegate_with_branch_children_survives(world: &World) {
     assert_eq!(world.shape("child"), "F u7 a7");
 }
 
-fn a52_tombstones_free_labels_and_keep_ids(world: &World) {
+fn tombstones_free_labels_and_keep_ids(world: &World) {
     world.session("p", "u1");
     let named = |name: &str| Fork {
         label: Some("idea".parse().unwrap()),
@@ -142,7 +142,7 @@ fn a52_tombstones_free_labels_and_keep_ids(world: &World) {
     assert_eq!(refusal(delete(world, "c", DeleteMode::Refuse)).0, ErrorKind::NotFound);
 }
 
-fn a52_usage_of_deleted_sessions_still_counts(world: &World) {
+fn usage_of_deleted_sessions_still_counts(world: &World) {
     family(world);
     let before = world.engine.family_stats(&id("c")).unwrap().usage;
     assert_eq!(before.input, 20);
@@ -150,7 +150,7 @@ fn a52_usage_of_deleted_sessions_still_counts(world: &World) {
     assert_eq!(world.engine.family_stats(&id("c")).unwrap().usage, before);
 }
 
-fn a52_detach_changes_nothing_that_is_read(world: &World) {
+fn detach_changes_nothing_that_is_read(world: &World) {
     family(world);
     let read = |name: &str| {
         let mut header = world.header(name);

@@ -7,18 +7,18 @@ use forklore_engine::{Create, Fork};
 use crate::world::{World, id, on_every_store, refusal};
 
 on_every_store!(
-    a26_the_child_holds_parent_cut_and_time,
-    a27_the_root_is_inherited_over_three_levels,
-    a28_depth,
-    a29_a_fork_of_a_fork_loads_the_middle,
-    a30_thirty_two_links_work_and_the_next_is_refused,
-    a32_delegates_are_not_listed_as_forks,
-    a61_a_child_continues_and_keeps_its_ceiling,
+    the_child_holds_parent_cut_and_time,
+    the_root_is_inherited_over_three_levels,
+    depths_are_counted_from_the_root,
+    a_fork_of_a_fork_loads_the_middle,
+    thirty_two_links_work_and_the_next_is_refused,
+    delegates_are_not_listed_as_forks,
+    a_child_continues_and_keeps_its_ceiling,
     a_principal_is_inherited_and_an_override_recorded,
     labels_are_unique_in_a_family,
 );
 
-fn a26_the_child_holds_parent_cut_and_time(world: &World) {
+fn the_child_holds_parent_cut_and_time(world: &World) {
     world.session("p", "u1 a1 u2");
     world.pass(60);
     let forked = world.fork("p", "turn:1", "c");
@@ -29,7 +29,7 @@ fn a26_the_child_holds_parent_cut_and_time(world: &World) {
     assert_eq!(child.workspace, world.header("p").workspace);
 }
 
-fn a27_the_root_is_inherited_over_three_levels(world: &World) {
+fn the_root_is_inherited_over_three_levels(world: &World) {
     world.session("p", "u1");
     for (parent, child) in [("p", "c"), ("c", "d"), ("d", "e")] {
         assert_eq!(world.fork(parent, "", child).root_session_id, id("p"));
@@ -39,7 +39,7 @@ fn a27_the_root_is_inherited_over_three_levels(world: &World) {
     }
 }
 
-fn a28_depth(world: &World) {
+fn depths_are_counted_from_the_root(world: &World) {
     world.session("p", "u1");
     world.fork("p", "", "c");
     world.fork("c", "", "d");
@@ -50,7 +50,7 @@ fn a28_depth(world: &World) {
     assert_eq!((lineage.depth, above), (2, vec!["c".to_owned(), "p".to_owned()]));
 }
 
-fn a29_a_fork_of_a_fork_loads_the_middle(world: &World) {
+fn a_fork_of_a_fork_loads_the_middle(world: &World) {
     world.session("p", "u1 a1 u2 a2");
     world.fork("p", "turn:1", "c");
     world.write("c", "u3 $ a3 u4");
@@ -62,7 +62,7 @@ fn a29_a_fork_of_a_fork_loads_the_middle(world: &World) {
     assert_eq!(world.shape("e"), "F u1");
 }
 
-fn a30_thirty_two_links_work_and_the_next_is_refused(world: &World) {
+fn thirty_two_links_work_and_the_next_is_refused(world: &World) {
     let deep = world.engine.clone().with_max_fork_depth(Some(32));
     world.session("s0", "u1");
     for link in 1..=32 {
@@ -77,7 +77,7 @@ fn a30_thirty_two_links_work_and_the_next_is_refused(world: &World) {
     assert_eq!(world.engine.fork(&Fork::of(id("s32"))).unwrap().event_count, 1);
 }
 
-fn a32_delegates_are_not_listed_as_forks(world: &World) {
+fn delegates_are_not_listed_as_forks(world: &World) {
     world.session("p", "u1 a1");
     let parent = Some(id("p"));
     let create =
@@ -94,7 +94,7 @@ fn a32_delegates_are_not_listed_as_forks(world: &World) {
     assert_eq!(children.len(), 2);
 }
 
-fn a61_a_child_continues_and_keeps_its_ceiling(world: &World) {
+fn a_child_continues_and_keeps_its_ceiling(world: &World) {
     let names = |list: &[&str]| Some(list.iter().map(|name| (*name).to_owned()).collect());
     let root = Create {
         id: Some(id("p")),

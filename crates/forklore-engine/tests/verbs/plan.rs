@@ -6,14 +6,14 @@ use forklore_engine::{AppendRequest, Fork, Summarize};
 use crate::world::{World, cut, events, id, on_every_store, refusal};
 
 on_every_store!(
-    a39_a_dry_run_writes_nothing_and_is_complete,
-    a40_plan_and_result_agree,
-    a44_a_duplicate_id_is_refused_the_same_fork_is_answered,
-    a56_a_fork_while_a_turn_runs,
+    a_dry_run_writes_nothing_and_is_complete,
+    plan_and_result_agree,
+    a_duplicate_id_is_refused_the_same_fork_is_answered,
+    a_fork_while_a_turn_runs,
     others_wait_while_a_runtime_holds_the_session,
 );
 
-fn a39_a_dry_run_writes_nothing_and_is_complete(world: &World) {
+fn a_dry_run_writes_nothing_and_is_complete(world: &World) {
     world.session("p", "u1 c:x");
     let before = world.engine.stats(None).unwrap();
     let fork = Fork {
@@ -40,7 +40,7 @@ fn a39_a_dry_run_writes_nothing_and_is_complete(world: &World) {
     assert_eq!(refusal(world.engine.show(&id("c"))).0, ErrorKind::NotFound);
 }
 
-fn a40_plan_and_result_agree(world: &World) {
+fn plan_and_result_agree(world: &World) {
     world.session("p", "u1 a1 c:x u2 c:y");
     for (at, policy) in [
         ("end", ToolCallPolicy::Complete),
@@ -57,7 +57,7 @@ fn a40_plan_and_result_agree(world: &World) {
     }
 }
 
-fn a44_a_duplicate_id_is_refused_the_same_fork_is_answered(world: &World) {
+fn a_duplicate_id_is_refused_the_same_fork_is_answered(world: &World) {
     world.session("p", "u1 a1 u2");
     let first = world.fork("p", "turn:1", "c");
     world.write("c", "u9");
@@ -82,7 +82,7 @@ fn a44_a_duplicate_id_is_refused_the_same_fork_is_answered(world: &World) {
     assert_eq!(world.engine.branches(&id("p")).unwrap().branches.len(), 2);
 }
 
-fn a56_a_fork_while_a_turn_runs(world: &World) {
+fn a_fork_while_a_turn_runs(world: &World) {
     world.session("p", "u1 a1");
     world.engine.hold(&id("p"), "runtime").unwrap();
     let turn = AppendRequest { owner: Some("runtime".into()), ..events("u2 c:x").into() };

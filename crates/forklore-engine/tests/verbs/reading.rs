@@ -7,8 +7,8 @@ use forklore_store::port::At;
 use crate::world::{World, cut, id, on_every_store};
 
 on_every_store!(
-    a50_replay_changes_nothing_and_up_to_bounds_it,
-    a51_inspect_reports_balance_and_what_is_left_out,
+    replay_changes_nothing_and_up_to_bounds_it,
+    inspect_reports_balance_and_what_is_left_out,
     replay_shows_the_present_label_of_the_writer,
     diff_is_by_origin,
     diff_across_families,
@@ -33,7 +33,7 @@ fn said(world: &World, name: &str, up_to: Option<&str>) -> Vec<String> {
         .collect()
 }
 
-fn a50_replay_changes_nothing_and_up_to_bounds_it(world: &World) {
+fn replay_changes_nothing_and_up_to_bounds_it(world: &World) {
     world.session("p", "u1 a1 w k:0-2 u2 $ a2");
     world.fork("p", "", "c");
     let before = (world.printed("c"), world.header("c"), world.engine.stats(None).unwrap());
@@ -44,7 +44,7 @@ fn a50_replay_changes_nothing_and_up_to_bounds_it(world: &World) {
     assert_eq!((world.printed("c"), world.header("c"), world.engine.stats(None).unwrap()), before);
 }
 
-fn a51_inspect_reports_balance_and_what_is_left_out(world: &World) {
+fn inspect_reports_balance_and_what_is_left_out(world: &World) {
     world.session("p", "s0 u1 c:x c:y r:x w $ ! u2 r:y");
     let seen = world.engine.inspect(&id("p")).unwrap();
     let roles: Vec<Role> = seen.messages.iter().map(|message| message.role).collect();

@@ -7,7 +7,7 @@ use forklore_engine::{Create, Fork, Scope};
 use crate::world::{World, id, on_every_store, refusal};
 
 on_every_store!(
-    a43_hostile_references_are_refused_and_not_repeated,
+    hostile_references_are_refused_and_not_repeated,
     references_are_tried_in_order,
     what_is_in_other_folders_is_named,
     an_ambiguous_reference_lists_candidates,
@@ -18,7 +18,7 @@ fn scope(path: &str) -> Scope {
     Scope { workspace: Some(Workspace::new(path)) }
 }
 
-fn a43_hostile_references_are_refused_and_not_repeated(world: &World) {
+fn hostile_references_are_refused_and_not_repeated(world: &World) {
     world.session("p", "u1");
     for hostile in [
         "../p",

@@ -9,8 +9,8 @@ use forklore_store::port::Change;
 use crate::world::{World, id, on_every_store};
 
 on_every_store!(
-    a48_forks_and_delegates_are_found,
-    a49_deep_trees_need_no_recursion,
+    forks_and_delegates_are_found,
+    deep_trees_need_no_recursion,
     deleted_ancestors_stay_as_marks_dead_ends_go,
     trees_of_a_workspace,
     copies_stand_below_their_originals,
@@ -29,7 +29,7 @@ fn drawn(world: &World, session: Option<&str>) -> Vec<String> {
         .collect()
 }
 
-fn a48_forks_and_delegates_are_found(world: &World) {
+fn forks_and_delegates_are_found(world: &World) {
     world.session("p", "u1 a1 u2 a2");
     world.fork("p", "turn:2", "late");
     world.fork("p", "turn:1", "early");
@@ -43,7 +43,7 @@ fn a48_forks_and_delegates_are_found(world: &World) {
     assert_eq!(drawn(world, Some("deep")), expected);
 }
 
-fn a49_deep_trees_need_no_recursion(world: &World) {
+fn deep_trees_need_no_recursion(world: &World) {
     world.session("s0", "u1");
     for depth in 1..600 {
         world.fork(&format!("s{}", depth - 1), "", &format!("s{depth}"));

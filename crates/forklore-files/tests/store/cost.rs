@@ -90,7 +90,7 @@ impl File for NotedFile {
 }
 
 #[test]
-fn d3_an_append_is_one_write_and_one_sync() {
+fn an_append_is_one_write_and_one_sync() {
     let place = Place::new();
     let seen = Seen::default();
     let noted = Arc::new(Noted { seen: seen.clone(), root: place.root() });
@@ -109,7 +109,7 @@ fn d3_an_append_is_one_write_and_one_sync() {
 }
 
 #[test]
-fn d4_a_session_gets_its_name_last_and_durably() {
+fn a_session_gets_its_name_last_and_durably() {
     let place = Place::new();
     let seen = Seen::default();
     let noted = Arc::new(Noted { seen: seen.clone(), root: place.root() });

@@ -73,7 +73,7 @@ fn a_copied_workspace_is_no_second_session() {
 }
 
 #[test]
-fn a62_an_id_whose_file_is_lost_is_never_a_new_session() {
+fn an_id_whose_file_is_lost_is_never_a_new_session() {
     with_scene(|place, scene, _| {
         fs::remove_file(place.file("a")).unwrap();
         let again = scene.store().create(scene.draft("a", turns(1))).unwrap_err();

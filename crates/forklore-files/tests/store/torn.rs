@@ -21,7 +21,7 @@ fn forget_marks(place: &Place) {
 }
 
 #[test]
-fn d1_a_tail_torn_at_any_byte_is_cut_back_and_kept_aside() {
+fn a_tail_torn_at_any_byte_is_cut_back_and_kept_aside() {
     let place = Place::new();
     let store = place.open();
     let make = || handle(&store);
@@ -68,7 +68,7 @@ fn half_a_batch_never_happened() {
 }
 
 #[test]
-fn d6_what_was_acknowledged_is_never_taken_for_torn() {
+fn what_was_acknowledged_is_never_taken_for_torn() {
     let place = Place::new();
     let store = place.open();
     let make = || handle(&store);

@@ -31,7 +31,7 @@ fn fork(engine: &Engine, parent: &str, at: Selector, child: &str) -> forklore_en
 }
 
 #[test]
-fn a30_thirty_two_links_work_and_the_thirty_third_is_refused_until_one_is_detached() {
+fn thirty_two_links_work_and_the_thirty_third_is_refused_until_one_is_detached() {
     let folder = tempfile::tempdir().unwrap();
     let (_, engine) = open(folder.path());
     root(&engine, None).unwrap();

@@ -165,7 +165,7 @@ fn holding(folder: &std::path::Path, text: &str) -> Vec<std::path::PathBuf> {
 }
 
 #[test]
-fn a52_what_a_deleted_session_was_called_is_in_no_file_either() {
+fn what_a_deleted_session_was_called_is_in_no_file_either() {
     for scene in [Scene::sqlite(), Scene::files()] {
         let titled = "{\"type\":\"session_info\",\"id\":\"i\",\"parentId\":\"b\",\
              \"timestamp\":\"2026-01-01T00:00:02Z\",\"name\":\"the launch code\"}\n";

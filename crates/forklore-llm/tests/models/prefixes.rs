@@ -147,7 +147,7 @@ fn begins_alike(engine: &Engine, parent: &SessionId, child: &SessionId, model: &
 }
 
 #[test]
-fn a59_a_fork_begins_as_its_parent_wherever_it_is_cut() {
+fn a_fork_begins_as_its_parent_wherever_it_is_cut() {
     for provider in FORMS {
         let (engine, model) = (engine(), model(provider));
         let root = root(&engine, &model);
@@ -179,7 +179,7 @@ fn a_fork_that_is_only_thought_of_is_as_one_that_is_made() {
 }
 
 #[test]
-fn a59_so_does_a_fork_of_a_fork_of_a_fork() {
+fn so_does_a_fork_of_a_fork_of_a_fork() {
     for provider in FORMS {
         let (engine, model) = (engine(), model(provider));
         let mut parent = root(&engine, &model);
@@ -198,7 +198,7 @@ fn a59_so_does_a_fork_of_a_fork_of_a_fork() {
 }
 
 #[test]
-fn a68_so_does_a_fork_of_a_compacted_fork() {
+fn so_does_a_fork_of_a_compacted_fork() {
     for provider in FORMS {
         let (engine, model) = (engine(), model(provider));
         let root = root(&engine, &model);
@@ -273,7 +273,7 @@ fn what_was_sent_is_sent_again_when_a_request_is_full() {
 }
 
 #[test]
-fn a58_a_family_has_one_cache_key_and_no_private_text_in_it() {
+fn a_family_has_one_cache_key_and_no_private_text_in_it() {
     let (engine, model) = (engine(), model(Provider::OpenAi));
     let root_id = root(&engine, &model);
     let child = fork(&engine, &root_id, "turn:1");
