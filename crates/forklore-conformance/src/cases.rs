@@ -365,7 +365,7 @@ macro_rules! __forklore_cases {
                 2214 a_put_that_races_with_a_sweep_keeps_its_bytes
             }
             shared_attachments shared_attachments {
-                2301 everything_is_there_again
+                2301 every_attachment_is_there_again
                 2302 processes_that_put_the_same_bytes_keep_them_once
                 2303 a_put_that_is_killed_leaves_nothing_under_a_name
                 2304 what_another_process_holds_is_not_swept

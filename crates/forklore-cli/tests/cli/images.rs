@@ -67,7 +67,7 @@ fn a_file_that_the_model_does_not_get_is_told() {
     let note = "What is this?\n\n[attachment, not sent: shot.png (image/png)]";
     assert_eq!(model.asked(), [[("user".to_owned(), note.to_owned())]]);
     let gone = chat(&place, &["chat", "-p", "And this?", "--attach", "no such file"]);
-    assert_eq!((gone.code, &*gone.out), (1, ""));
+    assert_eq!((gone.code, &*gone.out), (2, ""));
     snapshot!(gone.err);
     assert_eq!(model.asked().len(), 1);
 }

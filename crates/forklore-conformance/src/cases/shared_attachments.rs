@@ -9,7 +9,7 @@ use forklore_store::attachments::Swept;
 const WRITERS: usize = 4;
 const LONG: usize = 1 << 20;
 
-pub(super) fn everything_is_there_again(scene: &mut Scene<'_>) {
+pub(super) fn every_attachment_is_there_again(scene: &mut Scene<'_>) {
     let given: Vec<_> = (0..5).map(|seed| bytes(seed, 1_000 * seed as usize)).collect();
     for bytes in &given {
         drop(put(scene, bytes));

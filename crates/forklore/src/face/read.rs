@@ -10,7 +10,7 @@ use forklore_engine::{
     NamedAttachment, Pace, Record, Result, Scope, Stats, TreeRequest, Trees, UsageReport,
     UsageScope,
 };
-use forklore_store::port::{At, Stored, Verification};
+use forklore_store::port::{At, Changes, Since, Stored, Verification};
 
 use super::{Forklore, Rows};
 
@@ -33,6 +33,16 @@ impl Forklore {
     pub async fn resolve(&self, reference: &str, scope: &Scope) -> Result<Header> {
         let (reference, scope) = (reference.to_owned(), scope.clone());
         self.step(move |engine| engine.resolve(&reference, &scope)).await
+    }
+
+    /// Which sessions were written to since, by whatever process; where there is nothing yet, it
+    /// waits for the next commit, at most so long (SPEC 18). The mark of the answer is where the
+    /// next call goes on.
+    ///
+    /// # Errors
+    /// `invalid_args` when the mark is of another store, `conflict` when it is ahead of the store.
+    pub async fn changes(&self, since: Since, limit: usize, wait: Duration) -> Result<Changes> {
+        self.step(move |engine| Ok(engine.store().changes(&since, limit, wait)?)).await
     }
 
     /// Lists sessions, the last updated first.

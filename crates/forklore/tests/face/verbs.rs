@@ -12,18 +12,26 @@ use futures_lite::future::block_on;
 use crate::{message, with_messages};
 
 /// What the engine has beside its verbs, or the face has in its own form.
-const NO_VERBS: [&str; 11] = [
+const NO_VERBS: [&str; 17] = [
     "new",
     "with_agent_formats",
     "with_containers",
     "with_clock",
     "with_max_fork_depth",
-    "dialects",
     "store",
     "now",
     "new_id",
     "message",
     "spent",
+    // The face asks the store itself: `changes`.
+    "follow",
+    // What the import asks of it.
+    "agent_formats",
+    "containers",
+    "has_deleted",
+    "hold_mentioned",
+    "open_calls",
+    "sources",
 ];
 
 /// The public methods of `kind` in the Rust files below `folder`.

@@ -80,6 +80,7 @@ fn is_short(call: &Call) -> bool {
 /// Whether an error says which limit was met, so that a person can do something about it.
 fn says_the_limit(message: &str) -> bool {
     let limits = [
+        "no file may exceed",
         "no storage space",
         "no space left",
         "disk is full",

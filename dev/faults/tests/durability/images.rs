@@ -26,7 +26,14 @@ fn cut_power_under(
     for round in 0..rounds {
         let work = PowerCut::of(subject, work(round));
         let cuts = work.cuts(promised, &mut Chance::new(seed, round));
-        let mine: Vec<_> = cuts.into_iter().skip(part).step_by(parts).collect();
+        // Losses take turns over the cuts: a part gets whole rounds of them, so that it meets each.
+        let round_of = |number: usize| number / subject.losses().len();
+        let mine: Vec<_> = cuts
+            .into_iter()
+            .enumerate()
+            .filter(|(number, _)| round_of(*number) % parts == part)
+            .map(|(_, cut)| cut)
+            .collect();
         let stream = round * parts as u64 + part as u64;
         for (loss, count) in work.run(&mine, &mut Chance::new(seed, 1_000 + stream)) {
             *tally.entry(loss).or_default() += count;

@@ -2,14 +2,21 @@
 
 use forklore::Engine;
 use forklore::engine::{LostKind, Recovery};
+use forklore::store::clock::StoreClock;
 use forklore::store::memory::MemoryStore;
 use forklore_faults::golden::{self, Answers};
 use forklore_faults::kind::Kind;
+use jiff::Timestamp;
 
 use crate::golden::{STORES, copy, stores};
 
+/// A clock that is past every time of the golden stores: a store records no later time than its own.
+fn later() -> StoreClock {
+    StoreClock::new(|| Timestamp::from_second(1_900_000_000).unwrap())
+}
+
 fn memory() -> Engine {
-    Engine::new(std::sync::Arc::new(MemoryStore::default()))
+    Engine::new(std::sync::Arc::new(MemoryStore::default().with_clock(later())))
         .with_agent_formats(forklore::formats::AGENT_FORMATS)
 }
 
@@ -53,7 +60,7 @@ fn targets() -> Vec<(Engine, String)> {
     for (kind, name) in STORES {
         // Kept for as long as the test's process lives.
         let dir = tempfile::tempdir().unwrap().keep();
-        targets.push((kind.open(&dir).unwrap().engine, name.to_owned()));
+        targets.push((kind.open_at(&dir, later()).unwrap().engine, name.to_owned()));
     }
     targets
 }
