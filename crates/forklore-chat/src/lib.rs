@@ -1,6 +1,6 @@
 //! The terminal of a conversation that forks.
 //!
-//! [`Foreground`] runs the verbs of a [host](forklore_host) for a program at a terminal: on a
+//! [`Foreground`] runs the verbs of a [host] for a program at a terminal: on a
 //! runtime of its own, interrupted by signals. [`Chat`] is a conversation in which a person types
 //! lines; the commands of the conversation begin with a slash. What a verb of the program prints,
 //! the program prints for a command too ([`Views`]).

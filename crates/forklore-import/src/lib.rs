@@ -1,8 +1,8 @@
 //! Reads the session files of agents into a store (SPEC 11).
 //!
-//! An import passes each file through one pipeline: [`candidate`] finds files and orders them,
-//! [`source_state`] compares a file with what the store knows of it, [`reading`] takes it apart
-//! into records, [`route`] decides where a record goes, and [`step`] writes some megabytes at a
+//! An import passes each file through one pipeline: `candidate` finds files and orders them,
+//! `source_state` compares a file with what the store knows of it, `reading` takes it apart
+//! into records, `route` decides where a record goes, and `step` writes some megabytes at a
 //! time. A file is read once, in constant memory. Each step is written whole or not at all,
 //! together with how far the file was read: an import that was stopped goes on there, and growth
 //! of the file is read like the rest of it.

@@ -1,6 +1,6 @@
 //! What a session tells of what it does (SPEC 13).
 //!
-//! An [event](event) is announced after what it tells of was stored; only streamed pieces of an
+//! An [event] is announced after what it tells of was stored; only streamed pieces of an
 //! answer and the progress of tools are [ephemeral](Notification::is_ephemeral). Each carries the
 //! ids of its session, of that session's parent and of the family, whether or not anyone listens.
 

@@ -35,7 +35,7 @@ impl Engine {
     ///
     /// # Errors
     /// `not_found`, `invalid_args` (the cut), `conflict` (open calls under
-    /// [`ToolCallPolicy::Error`], or too deep), `permission_denied`, `already_exists`.
+    /// [`forklore_core::ToolCallPolicy::Error`], or too deep), `permission_denied`, `already_exists`.
     pub fn fork(&self, request: &Fork) -> Result<Forked> {
         let asked = [Some(&request.parent), request.id.as_ref()].into_iter().flatten();
         let asked: Vec<_> = asked.cloned().collect();

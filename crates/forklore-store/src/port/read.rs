@@ -105,7 +105,7 @@ impl Headers {
     }
 }
 
-/// The place behind the last header of a page of [`Store::sessions`].
+/// The place behind the last header of a page of [`crate::Store::sessions`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cursor {
     /// When that session was updated.
