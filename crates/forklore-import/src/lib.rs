@@ -13,7 +13,7 @@
 //! use forklore_import::{ImportOptions, Importer};
 //! use forklore_store::memory::MemoryStore;
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let engine = Engine::over(std::sync::Arc::new(MemoryStore::default()));
+//! let engine = Engine::new(std::sync::Arc::new(MemoryStore::default()));
 //! let options = ImportOptions::in_workspace(Workspace::new("/work/demo"));
 //! let report = Importer::new(&engine).import(&[], &options, &mut |_| {})?;
 //! assert_eq!(report.files, 0);

@@ -19,7 +19,7 @@ impl Engine {
     /// ```
     /// # use std::sync::Arc;
     /// # use forklore_engine::{Create, Engine, Fork, NewEvent};
-    /// # use forklore_api::{Fork, Forked};
+    /// # use forklore_core::workspace::Workspace;
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let engine = Engine::new(Arc::new(forklore_store::memory::MemoryStore::default()));
     /// let main = engine.create(&Create::in_workspace(Workspace::new("/work/demo")))?;
