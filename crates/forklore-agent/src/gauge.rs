@@ -1,6 +1,6 @@
 //! How full a session's context is.
 
-use forklore_engine::Pressure;
+use forklore_engine::ContextUsage;
 use serde::Serialize;
 
 use crate::context::Context;
@@ -19,7 +19,7 @@ pub struct Gauge {
 }
 
 impl Gauge {
-    pub(crate) fn of(pressure: Pressure, window: Option<u64>) -> Self {
+    pub(crate) fn of(pressure: ContextUsage, window: Option<u64>) -> Self {
         Self { tokens: pressure.tokens, estimated: pressure.estimated, window }
     }
 

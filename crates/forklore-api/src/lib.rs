@@ -65,4 +65,4 @@ pub use session::{Create, ListRequest, Session, SessionAnswer, SessionPage, Stat
 pub use stats::{
     ModelUsage, SessionUsage, Stats, StatsAnswer, UsageByModel, UsageReport, UsageScope,
 };
-pub use tree::{BroughtMark, FlatNode, KnownNode, NestedNode, Tree, TreeNode, TreeRequest, Trees};
+pub use tree::{BroughtMark, FlatNode, NestedNode, NodeHeader, Tree, TreeNode, TreeRequest, Trees};

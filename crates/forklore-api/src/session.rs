@@ -74,7 +74,7 @@ impl Session {
     /// The session of this header, as it is at `now`.
     #[must_use]
     pub fn of(header: &Header, now: Timestamp) -> Self {
-        let running = header.held_against(None, now).is_some();
+        let running = header.leased_by_other(None, now).is_some();
         Self {
             id: header.id.clone(),
             root_id: header.root_id.clone(),

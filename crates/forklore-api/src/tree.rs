@@ -40,7 +40,7 @@ pub struct TreeNode {
     pub session_id: SessionId,
     /// Its header's fields; none of a missing one.
     #[serde(flatten)]
-    pub known: Option<KnownNode>,
+    pub known: Option<NodeHeader>,
     /// Whether a child names it but the store lacks it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub missing: bool,
@@ -64,7 +64,7 @@ pub struct TreeNode {
 /// The header of a session in a tree.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct KnownNode {
+pub struct NodeHeader {
     /// Its parent; not a part of the JSON.
     #[serde(skip)]
     pub parent: Option<SessionId>,

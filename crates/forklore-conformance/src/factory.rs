@@ -9,9 +9,9 @@ use forklore_store::port::Store;
 /// gone with their last handle; [`Directory`] is one for stores that live in a directory.
 pub trait Factory: Sync {
     /// A place with an empty store that nobody else uses.
-    fn fresh(&self) -> Box<dyn Place>;
+    fn fresh(&self) -> Box<dyn TestStore>;
 
-    /// Opens the store at a [`Place::address`] that another process has told. Only asked of
+    /// Opens the store at a [`TestStore::address`] that another process has told. Only asked of
     /// stores that offer `processes`.
     fn join(&self, address: &str) -> Handle {
         panic!("this factory makes no stores that processes share: {address}")
@@ -19,7 +19,7 @@ pub trait Factory: Sync {
 }
 
 /// Where one store lives. Dropping it removes the store.
-pub trait Place: Send + Sync {
+pub trait TestStore: Send + Sync {
     /// Opens the store. While another handle is open it is a second one on the same store; after
     /// the last is dropped, a `durable` store still has everything.
     fn open(&self) -> Handle;
@@ -50,13 +50,13 @@ impl Handle {
 }
 
 impl<F: Fn() -> Handle + Sync> Factory for F {
-    fn fresh(&self) -> Box<dyn Place> {
+    fn fresh(&self) -> Box<dyn TestStore> {
         Box::new(self())
     }
 }
 
 /// A store in memory is where its handles are.
-impl Place for Handle {
+impl TestStore for Handle {
     fn open(&self) -> Handle {
         self.clone()
     }
@@ -76,7 +76,7 @@ impl<F> Factory for Directory<F>
 where
     F: Fn(&Path) -> Handle + Clone + Send + Sync + 'static,
 {
-    fn fresh(&self) -> Box<dyn Place> {
+    fn fresh(&self) -> Box<dyn TestStore> {
         let dir = tempfile::tempdir().expect("a temporary directory");
         Box::new(InDirectory { dir, open: self.0.clone() })
     }
@@ -91,7 +91,7 @@ struct InDirectory<F> {
     open: F,
 }
 
-impl<F: Fn(&Path) -> Handle + Send + Sync> Place for InDirectory<F> {
+impl<F: Fn(&Path) -> Handle + Send + Sync> TestStore for InDirectory<F> {
     fn open(&self) -> Handle {
         (self.open)(self.dir.path())
     }

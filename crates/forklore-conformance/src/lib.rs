@@ -44,7 +44,7 @@ mod report;
 mod suite;
 
 pub use cases::{CASES, Capability, Case};
-pub use factory::{Directory, Factory, Handle, Place};
+pub use factory::{Directory, Factory, Handle, TestStore};
 pub use report::{Outcome, Report, run, run_one};
 pub use scene::Scene;
 

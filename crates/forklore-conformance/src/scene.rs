@@ -8,13 +8,13 @@ use forklore_core::{Counts, Cut, Event, Header, Label, SessionId, SessionKind};
 use jiff::{SignedDuration, Timestamp};
 
 use super::events::{Clock, Draft, session_fork, spent};
-use super::factory::{Factory, Handle, Place};
+use super::factory::{Factory, Handle, TestStore};
 use super::process::Role;
 use forklore_store::attachments::Attachments;
 use forklore_store::error::Result;
 use forklore_store::port::{
-    Append, Appended, At, Beginning, Change, Changed, Children, Direction, NewSession, Page, Query,
-    Removed, Store, Stored,
+    Append, Appended, At, Beginning, Change, Changed, Children, Direction, LogEntry, NewSession,
+    Page, Query, Removed, Store,
 };
 
 /// One store under test, and short words for what a case does with it.
@@ -28,7 +28,7 @@ pub struct Scene<'f> {
     pub clock: Clock,
     /// Which process this is, in cases that use several.
     pub(super) role: Role,
-    place: Option<Box<dyn Place>>,
+    place: Option<Box<dyn TestStore>>,
     handle: Option<Handle>,
 }
 
@@ -123,12 +123,12 @@ impl<'f> Scene<'f> {
     }
 
     /// Where the store lives.
-    pub fn place(&self) -> &dyn Place {
+    pub fn place(&self) -> &dyn TestStore {
         &**self.place.as_ref().expect("the process that made the store")
     }
 
     /// Gives away where the store lives; dropping it deletes the store under the open handle.
-    pub(super) fn take_place(&mut self) -> Box<dyn Place> {
+    pub(super) fn take_place(&mut self) -> Box<dyn TestStore> {
         self.place.take().expect("the process that made the store")
     }
 
@@ -193,7 +193,7 @@ impl<'f> Scene<'f> {
 
     /// The cut behind the inheritable event number `kept`; where there is none, a cut that says so.
     pub fn cut(&self, session: &str, kept: u64) -> Cut {
-        let nowhere = Cut { kept, ..Cut::default() };
+        let nowhere = Cut { inheritable: kept, ..Cut::default() };
         let Ok(page) = self.store().read(&id(session), &forward(At::Kept(kept), 1, true)) else {
             return nowhere;
         };
@@ -261,7 +261,7 @@ impl<'f> Scene<'f> {
 
     /// All pages of a query put together, each checked against its limit.
     #[track_caller]
-    pub fn pages(&self, session: &str, query: &Query) -> Vec<Stored> {
+    pub fn pages(&self, session: &str, query: &Query) -> Vec<LogEntry> {
         let mut query = query.clone();
         let mut all = Vec::new();
         loop {
@@ -285,7 +285,7 @@ impl<'f> Scene<'f> {
 
     /// The whole assembled history.
     #[track_caller]
-    pub fn log(&self, session: &str) -> Vec<Stored> {
+    pub fn log(&self, session: &str) -> Vec<LogEntry> {
         self.pages(session, &forward(At::Seq(0), 1000, false))
     }
 
@@ -371,7 +371,7 @@ pub fn text(event: &Event) -> String {
 
 /// The counts that a history of these events has behind its last.
 #[must_use]
-pub fn counts_of(log: &[Stored]) -> Counts {
+pub fn counts_of(log: &[LogEntry]) -> Counts {
     let mut open = forklore_core::OpenCalls::default();
     log.iter().filter(|stored| stored.event.class.is_inherited()).fold(
         Counts::default(),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use forklore_conformance::race::race;
 use forklore_core::{AttachmentId, ErrorKind};
-use forklore_store::attachments::{AttachmentFolder, Attachments, Held, Swept, check};
+use forklore_store::attachments::{AttachmentFolder, Attachments, Pin, Swept, check};
 use tempfile::TempDir;
 
 struct Place {
@@ -23,7 +23,7 @@ fn place() -> Place {
 }
 
 impl Place {
-    fn put(&self, mut bytes: &[u8]) -> Held {
+    fn put(&self, mut bytes: &[u8]) -> Pin {
         self.folder.put(&mut bytes, 1 << 20).unwrap()
     }
 
@@ -99,7 +99,7 @@ fn what_is_no_file_is_never_followed_or_removed() {
         let kinds = [
             place.folder.open(&id).map(|_| ()).unwrap_err().kind(),
             place.folder.find(&id).unwrap_err().kind(),
-            place.folder.hold(&id).unwrap_err().kind(),
+            place.folder.pin(&id).unwrap_err().kind(),
             place.folder.put(&mut &b"linked"[..], 10).unwrap_err().kind(),
         ];
         assert_eq!(kinds, [ErrorKind::Corrupt; 4]);
@@ -136,7 +136,7 @@ fn one_to_read_only_writes_nothing() {
     assert_eq!(bytes, b"there");
     let refused = [
         reading.put(&mut &b"more"[..], 10).unwrap_err().kind(),
-        reading.hold(&id).unwrap_err().kind(),
+        reading.pin(&id).unwrap_err().kind(),
         reading.sweep(&reading.list().unwrap()).unwrap_err().kind(),
     ];
     assert_eq!(refused, [ErrorKind::PermissionDenied; 3]);

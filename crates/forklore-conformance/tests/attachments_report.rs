@@ -8,7 +8,7 @@ use std::time::Duration;
 use forklore_conformance::{CASES, Handle, run};
 use forklore_core::{AttachmentId, Header, SessionId};
 use forklore_store::Result;
-use forklore_store::attachments::{Attachment, Attachments, Held, Swept};
+use forklore_store::attachments::{Attachment, Attachments, Pin, Swept};
 use forklore_store::memory::MemoryStore;
 use forklore_store::port::{
     Capabilities, Changes, Committed, Cursor, Filter, Headers, Page, Query, Since, Store,
@@ -54,10 +54,10 @@ struct Broken {
 }
 
 impl Broken {
-    fn flawed(&self, held: Held) -> Held {
+    fn flawed(&self, held: Pin) -> Pin {
         match self.flaw {
-            Flaw::ForgetsWhoHolds => Held::new(held.id, held.bytes, held.new, ()),
-            Flaw::SaysAllAreNew => Held::new(held.id, held.bytes, true, held),
+            Flaw::ForgetsWhoHolds => Pin::new(held.id, held.bytes, held.new, ()),
+            Flaw::SaysAllAreNew => Pin::new(held.id, held.bytes, true, held),
             _ => held,
         }
     }
@@ -69,7 +69,7 @@ impl Broken {
 }
 
 impl Attachments for Broken {
-    fn put(&self, bytes: &mut dyn Read, limit: u64) -> Result<Held> {
+    fn put(&self, bytes: &mut dyn Read, limit: u64) -> Result<Pin> {
         let limit = if self.flaw == Flaw::IgnoresLimits { u64::MAX } else { limit };
         let mut all = Vec::new();
         let read = bytes.take(limit.saturating_add(1)).read_to_end(&mut all);
@@ -82,8 +82,8 @@ impl Attachments for Broken {
         Ok(self.flawed(self.inner.put(&mut &all[..], limit)?))
     }
 
-    fn hold(&self, id: &AttachmentId) -> Result<Option<Held>> {
-        Ok(self.inner.hold(id)?.map(|held| self.flawed(held)))
+    fn pin(&self, id: &AttachmentId) -> Result<Option<Pin>> {
+        Ok(self.inner.pin(id)?.map(|held| self.flawed(held)))
     }
 
     fn open(&self, id: &AttachmentId) -> Result<Option<Box<dyn Read + Send>>> {

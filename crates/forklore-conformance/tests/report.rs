@@ -64,7 +64,10 @@ impl Broken {
         match (self.flaw, write) {
             (Flaw::TakesAnyCut, Write::Create(new)) => {
                 if let Some(from) = &mut new.from {
-                    from.cut.kept = from.cut.kept.min(self.inner.header(&from.parent)?.counts.kept);
+                    from.cut.inheritable = from
+                        .cut
+                        .inheritable
+                        .min(self.inner.header(&from.parent)?.counts.inheritable);
                 }
             }
             (Flaw::IgnoresExpectedHead, Write::Append { append, .. }) => append.expect = None,

@@ -56,13 +56,13 @@ pub trait AgentFormat: Send + Sync {
 
     /// What a stored record says a call of a model cost, where its [`Record::usage`] did not say
     /// it when it was read.
-    fn spent(&self, kind: &EventType, data: &Data) -> Option<CallUsage> {
+    fn call_usage(&self, kind: &EventType, data: &Data) -> Option<CallUsage> {
         let _ = (kind, data);
         None
     }
 
     /// The model that a stored record says is asked from then on, where calls do not name theirs.
-    fn asks(&self, kind: &EventType, data: &Data) -> Option<String> {
+    fn model_of_turn(&self, kind: &EventType, data: &Data) -> Option<String> {
         let _ = (kind, data);
         None
     }
@@ -129,13 +129,13 @@ pub trait AgentFormat: Send + Sync {
     }
 
     /// A document in which the agent tells of the session in the file at `path`, apart from it.
-    fn beside(&self, path: &Path) -> Option<PathBuf> {
+    fn metadata_file(&self, path: &Path) -> Option<PathBuf> {
         let _ = path;
         None
     }
 
     /// What such a document tells.
-    fn told(&self, document: &str) -> FileFacts {
+    fn read_metadata(&self, document: &str) -> FileFacts {
         let _ = document;
         FileFacts::default()
     }

@@ -13,7 +13,8 @@ use crate::event::Event;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Counts {
     /// Inheritable events: what a fork behind this event would take over.
-    pub kept: u64,
+    #[serde(rename = "kept")]
+    pub inheritable: u64,
     /// Conversation events: the index that the next one would get.
     pub index: u64,
     /// Turns begun.
@@ -30,7 +31,7 @@ impl Counts {
     pub fn after(self, event: &Event, open: &OpenCalls) -> Self {
         let kept = u64::from(event.class.is_inherited());
         Self {
-            kept: self.kept + kept,
+            inheritable: self.inheritable + kept,
             index: self.index + u64::from(event.class.is_conversation()),
             turns: self.turns + u64::from(event.effect.starts_turn),
             bytes: self.bytes + kept * event.data.get().len() as u64,
@@ -42,7 +43,7 @@ impl Counts {
     #[must_use]
     pub fn based_on(self, base: Self) -> Self {
         Self {
-            kept: base.kept + self.kept,
+            inheritable: base.inheritable + self.inheritable,
             index: base.index + self.index,
             turns: base.turns + self.turns,
             bytes: base.bytes + self.bytes,

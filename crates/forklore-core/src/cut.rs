@@ -79,9 +79,9 @@ pub struct Extent {
 
 /// A selector checked against an extent: what is left to look up.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum CutPoint {
     /// Behind this many inheritable events.
-    Kept(u64),
+    Inheritable(u64),
     /// Behind the last inheritable event at or before this log position.
     Seq(u64),
     /// Behind the conversation event of this index, from 0.
@@ -97,36 +97,36 @@ impl Selector {
     ///
     /// # Errors
     /// `OutOfRange` with the valid range; numbers are never clipped.
-    pub fn place(&self, extent: &Extent) -> Result<Place, CutError> {
+    pub fn resolve(&self, extent: &Extent) -> Result<CutPoint, CutError> {
         let out = |valid: String| CutError::OutOfRange { asked: self.clone(), valid };
-        let Counts { kept, index, turns, .. } = extent.counts;
+        let Counts { inheritable: kept, index, turns, .. } = extent.counts;
         match self {
-            Self::Start | Self::Index(0) => Ok(Place::Kept(0)),
-            Self::End => Ok(Place::Kept(kept)),
+            Self::Start | Self::Index(0) => Ok(CutPoint::Inheritable(0)),
+            Self::End => Ok(CutPoint::Inheritable(kept)),
             Self::Seq(n) => from_zero(*n, extent.head_seq.saturating_add(1).unsigned_abs())
-                .map(Place::Seq)
+                .map(CutPoint::Seq)
                 .ok_or_else(|| out(range("seq", 0, extent.head_seq))),
             Self::Message(n) => from_zero(*n, index)
-                .map(Place::Index)
+                .map(CutPoint::Index)
                 .ok_or_else(|| out(range("message", 0, signed(index) - 1))),
-            Self::Index(n) if *n <= index => Ok(Place::Index(n - 1)),
+            Self::Index(n) if *n <= index => Ok(CutPoint::Index(n - 1)),
             Self::Index(_) => Err(out(format!("index is 0 to {index}"))),
             Self::Turn(n) => {
                 let turn = if *n > 0 { Some(n.unsigned_abs() - 1) } else { None };
                 let turn = turn.or_else(|| from_zero(*n, turns).filter(|_| *n < 0));
                 match turn {
-                    Some(t) if t + 1 == turns => Ok(Place::Kept(kept)),
-                    Some(t) if t + 1 < turns => Ok(Place::BeforeTurn(t + 2)),
+                    Some(t) if t + 1 == turns => Ok(CutPoint::Inheritable(kept)),
+                    Some(t) if t + 1 < turns => Ok(CutPoint::BeforeTurn(t + 2)),
                     _ => Err(out(range("turn", 1, signed(turns)))),
                 }
             }
-            Self::Event(id) => Ok(Place::Event(id.clone())),
+            Self::Event(id) => Ok(CutPoint::Event(id.clone())),
         }
     }
 
     /// Whether keeping nothing is what was asked for (SPEC 5).
     #[must_use]
-    pub fn may_keep_nothing(&self) -> bool {
+    pub fn allows_empty(&self) -> bool {
         matches!(self, Self::Start | Self::Index(0))
     }
 }
@@ -164,7 +164,7 @@ pub struct Cut {
     pub event_id: Option<EventId>,
     /// How many inheritable events are kept: what identifies the place.
     #[serde(skip)]
-    pub kept: u64,
+    pub inheritable: u64,
 }
 
 impl Cut {
@@ -184,7 +184,7 @@ impl Cut {
             message: if is_conversation { counts.index.checked_sub(1) } else { None },
             turn: (next_is_turn && counts.turns > 0).then_some(counts.turns),
             event_id: Some(id),
-            kept: counts.kept,
+            inheritable: counts.inheritable,
         }
     }
 

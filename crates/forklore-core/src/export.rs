@@ -22,7 +22,7 @@ pub trait Export: Send + Sync {
     fn home(&self) -> Option<Home>;
 
     /// Returns where the file goes. `read` reads a small file of the agent's folder.
-    fn place(&self, file: &NewFile, read: &dyn Fn(&Path) -> Option<String>) -> Placement;
+    fn destination(&self, file: &NewFile, read: &dyn Fn(&Path) -> Option<String>) -> Placement;
 
     /// How many records stand in the file of the agent's own up to this one, where a new file can
     /// go on behind it without a copy of them.

@@ -36,7 +36,7 @@ pub struct Header {
     pub strategy: Option<Strategy>,
     /// What was asked for calls that the cut leaves open; none for a root.
     pub tool_calls: Option<ToolCallPolicy>,
-    /// The counts of what it inherited; `kept` is the number of inherited events.
+    /// The counts of what it inherited; `inheritable` is their number.
     pub inherited: Counts,
     /// The counts behind its last event, inherited ones included.
     pub counts: Counts,
@@ -82,7 +82,7 @@ impl Header {
     /// The last log position, -1 when empty.
     #[must_use]
     pub fn head_seq(&self) -> i64 {
-        i64::try_from(self.inherited.kept + self.own_events).unwrap_or(i64::MAX) - 1
+        i64::try_from(self.inherited.inheritable + self.own_events).unwrap_or(i64::MAX) - 1
     }
 
     /// Where its own events begin: a child's `session_fork` is position 0, its tail follows the
@@ -90,7 +90,7 @@ impl Header {
     #[must_use]
     pub fn seq_of_own(&self, position: u64) -> u64 {
         if self.parent_id.is_some() && position > 0 {
-            self.inherited.kept + position
+            self.inherited.inheritable + position
         } else {
             position
         }
@@ -105,7 +105,7 @@ impl Header {
 
     /// Whether a runtime other than `owner` holds it at `now`.
     #[must_use]
-    pub fn held_against(&self, owner: Option<&str>, now: Timestamp) -> Option<&Lease> {
+    pub fn leased_by_other(&self, owner: Option<&str>, now: Timestamp) -> Option<&Lease> {
         self.lease.as_ref().filter(|lease| lease.holds_at(now) && Some(&*lease.owner) != owner)
     }
 }

@@ -22,7 +22,7 @@ pub struct Span {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Unit {
     /// Inheritable events.
-    Kept,
+    Inheritable,
     /// Conversation events.
     Index,
     /// Turns.
@@ -34,7 +34,7 @@ impl Unit {
     #[must_use]
     pub fn of(self, counts: &Counts) -> u64 {
         match self {
-            Self::Kept => counts.kept,
+            Self::Inheritable => counts.inheritable,
             Self::Index => counts.index,
             Self::Turns => counts.turns,
         }
@@ -61,7 +61,7 @@ pub fn holding(spans: &[Span], unit: Unit, want: u64) -> Option<usize> {
 #[must_use]
 pub fn cut_back(spans: &[Span], kept: u64, to: u64) -> Vec<Span> {
     let mut spans: Vec<_> =
-        spans.iter().copied().take_while(|span| span.base.kept < kept).collect();
+        spans.iter().copied().take_while(|span| span.base.inheritable < kept).collect();
     if let Some(last) = spans.last_mut() {
         last.to = to;
     }
@@ -104,7 +104,7 @@ pub fn decode(bytes: &[u8]) -> Result<Vec<Span>, NotSpans> {
     while from.at < bytes.len() {
         let (segment, to) = (from.take()?, from.take()?);
         let base = Counts {
-            kept: before.kept.wrapping_add(from.take()?),
+            inheritable: before.inheritable.wrapping_add(from.take()?),
             index: before.index.wrapping_add(from.take()?),
             turns: before.turns.wrapping_add(from.take()?),
             bytes: before.bytes.wrapping_add(from.take()?),
@@ -117,7 +117,7 @@ pub fn decode(bytes: &[u8]) -> Result<Vec<Span>, NotSpans> {
 }
 
 fn fields(counts: &Counts) -> [u64; 4] {
-    [counts.kept, counts.index, counts.turns, counts.bytes]
+    [counts.inheritable, counts.index, counts.turns, counts.bytes]
 }
 
 fn put(out: &mut Vec<u8>, mut number: u64) {

@@ -208,13 +208,13 @@ pub fn message(kind: &EventType, data: &Data) -> Result<Option<Message>, serde_j
 #[must_use]
 pub fn is_partial(kind: &EventType, data: &Data) -> bool {
     #[derive(Deserialize)]
-    struct Told<'a> {
+    struct Failure<'a> {
         #[serde(borrow, default)]
         partial: Raw<'a>,
     }
     *kind == EventType::ASSISTANT_MESSAGE
         && data.get().contains("\"partial\"")
-        && data.readable().read::<Told<'_>>().is_ok_and(|told| is_true(told.partial))
+        && data.readable().read::<Failure<'_>>().is_ok_and(|told| is_true(told.partial))
 }
 
 fn spoken(

@@ -68,7 +68,7 @@ pub fn arrange(sessions: &[Header]) -> Vec<Placed> {
 }
 
 fn order(header: &Header) -> (u64, Timestamp, &SessionId) {
-    (header.cut.as_ref().map_or(0, |cut| cut.kept), header.created, &header.id)
+    (header.cut.as_ref().map_or(0, |cut| cut.inheritable), header.created, &header.id)
 }
 
 struct Walk<'a> {

@@ -58,7 +58,7 @@ proptest! {
     fn they_count_what_they_say(events in log()) {
         let counts = last(&events);
         let number = |of: &dyn Fn(&Event) -> bool| events.iter().filter(|event| of(event)).count() as u64;
-        prop_assert_eq!(counts.kept, number(&|event| event.class.is_inherited()));
+        prop_assert_eq!(counts.inheritable, number(&|event| event.class.is_inherited()));
         prop_assert_eq!(counts.index, number(&|event| event.class == Class::Conversation));
         prop_assert_eq!(counts.turns, number(&|event| event.effect.starts_turn));
         let kept = events.iter().filter(|event| event.class.is_inherited());
@@ -69,8 +69,8 @@ proptest! {
     fn they_never_fall(events in log()) {
         for pair in running(&events).windows(2) {
             let (a, b) = (pair[0], pair[1]);
-            prop_assert!(a.kept <= b.kept && a.index <= b.index && a.turns <= b.turns && a.bytes <= b.bytes);
-            prop_assert!(b.index <= b.kept && b.turns <= b.index);
+            prop_assert!(a.inheritable <= b.inheritable && a.index <= b.index && a.turns <= b.turns && a.bytes <= b.bytes);
+            prop_assert!(b.index <= b.inheritable && b.turns <= b.index);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Selectors: their spelling, and their numbers against a session's extent.
 #![allow(clippy::unwrap_used)]
 
-use forklore_core::cut::{Extent, Place};
+use forklore_core::cut::{CutPoint, Extent};
 use forklore_core::{Counts, Cut, CutError, EventId, Selector};
 use proptest::prelude::*;
 
@@ -23,11 +23,11 @@ fn extent() -> impl Strategy<Value = Extent> {
         let index = turns + other;
         let kept = index + evidence;
         let head_seq = i64::try_from(kept + audit).unwrap() - 1;
-        Extent { head_seq, counts: Counts { kept, index, turns, ..Counts::default() } }
+        Extent { head_seq, counts: Counts { inheritable: kept, index, turns, ..Counts::default() } }
     })
 }
 
-fn is_out_of_range(place: &Result<Place, CutError>) -> bool {
+fn is_out_of_range(place: &Result<CutPoint, CutError>) -> bool {
     matches!(place, Err(CutError::OutOfRange { .. }))
 }
 
@@ -56,10 +56,10 @@ proptest! {
             (Selector::Turn(n), -len(turns), len(turns)),
         ] {
             let valid = (from..=to).contains(&n) && !(n == 0 && matches!(selector, Selector::Turn(_)));
-            let place = selector.place(&extent);
+            let place = selector.resolve(&extent);
             prop_assert_eq!(is_out_of_range(&place), !valid, "{} in {:?}: {:?}", selector, extent, place);
         }
-        let exclusive = Selector::Index(n.unsigned_abs()).place(&extent);
+        let exclusive = Selector::Index(n.unsigned_abs()).resolve(&extent);
         prop_assert_eq!(is_out_of_range(&exclusive), n.unsigned_abs() > index);
     }
 
@@ -69,45 +69,45 @@ proptest! {
         let log = u64::try_from(extent.head_seq + 1).unwrap();
         let Counts { index, turns, .. } = extent.counts;
         if back <= log {
-            let same = Selector::Seq(signed(log - back)).place(&extent).unwrap();
-            prop_assert_eq!(Selector::Seq(-signed(back)).place(&extent).unwrap(), same);
+            let same = Selector::Seq(signed(log - back)).resolve(&extent).unwrap();
+            prop_assert_eq!(Selector::Seq(-signed(back)).resolve(&extent).unwrap(), same);
         }
         if back <= index {
-            let same = Selector::Message(signed(index - back)).place(&extent).unwrap();
-            prop_assert_eq!(Selector::Message(-signed(back)).place(&extent).unwrap(), same);
+            let same = Selector::Message(signed(index - back)).resolve(&extent).unwrap();
+            prop_assert_eq!(Selector::Message(-signed(back)).resolve(&extent).unwrap(), same);
         }
         if back <= turns {
-            let same = Selector::Turn(signed(turns - back) + 1).place(&extent).unwrap();
-            prop_assert_eq!(Selector::Turn(-signed(back)).place(&extent).unwrap(), same);
+            let same = Selector::Turn(signed(turns - back) + 1).resolve(&extent).unwrap();
+            prop_assert_eq!(Selector::Turn(-signed(back)).resolve(&extent).unwrap(), same);
         }
     }
 
     #[test]
     fn a_message_is_the_index_before_the_next(extent in extent(), n in 0..9u64) {
         if n < extent.counts.index {
-            let message = Selector::Message(i64::try_from(n).unwrap()).place(&extent);
-            prop_assert_eq!(message.unwrap(), Selector::Index(n + 1).place(&extent).unwrap());
+            let message = Selector::Message(i64::try_from(n).unwrap()).resolve(&extent);
+            prop_assert_eq!(message.unwrap(), Selector::Index(n + 1).resolve(&extent).unwrap());
         }
-        prop_assert_eq!(Selector::Index(0).place(&extent), Selector::Start.place(&extent));
+        prop_assert_eq!(Selector::Index(0).resolve(&extent), Selector::Start.resolve(&extent));
     }
 
     #[test]
     fn the_last_turn_reaches_to_the_end(extent in extent()) {
-        let end = Selector::End.place(&extent);
-        prop_assert_eq!(&end, &Ok(Place::Kept(extent.counts.kept)));
+        let end = Selector::End.resolve(&extent);
+        prop_assert_eq!(&end, &Ok(CutPoint::Inheritable(extent.counts.inheritable)));
         if extent.counts.turns > 0 {
-            prop_assert_eq!(Selector::Turn(-1).place(&extent), end);
+            prop_assert_eq!(Selector::Turn(-1).resolve(&extent), end);
         }
     }
 
     #[test]
-    fn a_cut_names_only_what_gives_it_again(kept in 1..50u64, index in 0..50u64, turns in 0..50u64, seq: u32, conversation: bool, turn: bool) {
-        let counts = Counts { kept, index, turns, ..Counts::default() };
+    fn a_cut_names_only_what_gives_it_again(inheritable in 1..50u64, index in 0..50u64, turns in 0..50u64, seq: u32, conversation: bool, turn: bool) {
+        let counts = Counts { inheritable, index, turns, ..Counts::default() };
         let id: EventId = "e".parse().unwrap();
         let cut = Cut::behind(counts, seq.into(), id.clone(), conversation, turn);
         let message = if conversation { index.checked_sub(1) } else { None };
         let turn = (turn && turns > 0).then_some(turns);
-        prop_assert_eq!(&cut, &Cut { seq: Some(seq.into()), index, message, turn, event_id: Some(id), kept });
+        prop_assert_eq!(&cut, &Cut { seq: Some(seq.into()), index, message, turn, event_id: Some(id), inheritable });
         prop_assert_eq!(cut.selector(), Selector::Seq(seq.into()));
         prop_assert_eq!(Cut::default().selector(), Selector::Start);
     }

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 fn counts() -> impl Strategy<Value = Counts> {
     any::<[u64; 5]>().prop_map(|[kept, index, turns, bytes, open]| Counts {
-        kept,
+        inheritable: kept,
         index,
         turns,
         bytes,
@@ -28,7 +28,7 @@ fn history() -> impl Strategy<Value = Vec<Span>> {
         let mut base = Counts::default();
         let spans = steps.into_iter().zip(1..).map(|((kept, index, turns), segment)| {
             let span = Span { segment, to: kept + 2, base };
-            base.kept += kept;
+            base.inheritable += kept;
             base.index += index.min(kept);
             base.turns += turns.min(kept);
             span
@@ -59,7 +59,7 @@ proptest! {
 
     #[test]
     fn the_span_that_holds_a_place_begins_before_it(spans in history(), want in 0..300u64) {
-        for unit in [Unit::Kept, Unit::Index, Unit::Turns] {
+        for unit in [Unit::Inheritable, Unit::Index, Unit::Turns] {
             let slow = spans.iter().rposition(|span| unit.of(&span.base) < want);
             prop_assert_eq!(holding(&spans, unit, want), slow);
         }
@@ -68,7 +68,7 @@ proptest! {
     #[test]
     fn a_list_is_cut_back_to_what_is_kept(spans in history(), kept in 0..300u64, to in 1..9u64) {
         let cut = cut_back(&spans, kept, to);
-        let n = holding(&spans, Unit::Kept, kept).map_or(0, |at| at + 1);
+        let n = holding(&spans, Unit::Inheritable, kept).map_or(0, |at| at + 1);
         let mut expected = spans[..n].to_vec();
         if let Some(last) = expected.last_mut() {
             last.to = to;

@@ -6,7 +6,7 @@ use std::io::Read;
 use forklore_api::{AppendRequest, Attach, Attached, NewEvent};
 use forklore_core::limits::ATTACHMENT_NAME_BYTES;
 use forklore_core::{AttachmentId, Data, EventType, SessionId, attachment};
-use forklore_store::attachments::{Attachments, Held};
+use forklore_store::attachments::{Attachments, Pin};
 use serde_json::json;
 
 use crate::{Engine, Error, Result};
@@ -49,7 +49,7 @@ impl Engine {
         check(request)?;
         // Before anything is read, which may take long.
         self.show(session)?;
-        let held = self.keep_attachment(bytes, request.limit)?;
+        let held = self.put_attachment(bytes, request.limit)?;
         let append = AppendRequest {
             events: vec![message(held.id, request)?],
             expect: request.expect,
@@ -74,7 +74,7 @@ impl Engine {
     ///
     /// # Errors
     /// `unsupported` when the store keeps no attachments, `invalid_args` for too many bytes.
-    pub fn keep_attachment(&self, bytes: &mut dyn Read, limit: u64) -> Result<Held> {
+    pub fn put_attachment(&self, bytes: &mut dyn Read, limit: u64) -> Result<Pin> {
         Ok(self.attachments_of_store()?.put(bytes, limit)?)
     }
 
@@ -87,12 +87,12 @@ impl Engine {
 
     /// Holds what payloads about to be written mention and the store has, so that no gc that has
     /// read their session already takes it.
-    pub fn hold_mentioned<'d>(&self, data: impl IntoIterator<Item = &'d Data>) -> Vec<Held> {
+    pub fn hold_mentioned<'d>(&self, data: impl IntoIterator<Item = &'d Data>) -> Vec<Pin> {
         let Some(kept) = &self.attachments else { return Vec::new() };
         let mentions = data.into_iter().flat_map(attachment::mentions);
         let named: BTreeSet<_> = mentions.map(|mention| mention.id).collect();
         // What is missing or damaged may be named all the same.
-        named.iter().filter_map(|id| kept.store().hold(id).ok().flatten()).collect()
+        named.iter().filter_map(|id| kept.store().pin(id).ok().flatten()).collect()
     }
 }
 

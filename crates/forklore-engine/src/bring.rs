@@ -88,9 +88,9 @@ impl Engine {
             head_seq: into.head_seq(),
         };
         let kept = if of.to_index == from.counts.index {
-            from.counts.kept
+            from.counts.inheritable
         } else {
-            self.cut(&from, &Selector::Index(of.to_index))?.kept
+            self.cut(&from, &Selector::Index(of.to_index))?.inheritable
         };
         let gathered = self.gather(of, kept)?;
         brought.answer =

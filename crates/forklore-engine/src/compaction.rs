@@ -72,7 +72,7 @@ impl Engine {
                 places.push(Place {
                     index: counts.index,
                     seq: stored.seq,
-                    kept: counts.kept,
+                    kept: counts.inheritable,
                     bytes: counts.bytes,
                     before_turn: false,
                 });

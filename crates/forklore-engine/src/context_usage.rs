@@ -3,7 +3,7 @@
 
 use forklore_core::inline::inline_bytes;
 use forklore_core::{EventType, Header, Message, SessionId, payload};
-use forklore_store::port::{At, Direction, Query, Stored};
+use forklore_store::port::{At, Direction, LogEntry, Query};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
@@ -17,14 +17,14 @@ const PAGE: usize = 64;
 
 /// How many tokens a session's next request takes at least.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Pressure {
+pub struct ContextUsage {
     /// The tokens.
     pub tokens: u64,
     /// How many of them are estimated from the length of texts.
     pub estimated: u64,
 }
 
-impl Pressure {
+impl ContextUsage {
     /// What is added by so many bytes of messages.
     #[must_use]
     pub fn and_bytes(self, bytes: u64) -> Self {
@@ -51,7 +51,7 @@ impl Engine {
     ///
     /// # Errors
     /// `not_found`, `corrupt`, `missing_ancestor`.
-    pub fn pressure(&self, session: &SessionId) -> Result<Pressure> {
+    pub fn context_usage(&self, session: &SessionId) -> Result<ContextUsage> {
         let header = self.show(session)?;
         let bytes = header.counts.bytes;
         let mut next = Some((header.clone(), u64::try_from(header.head_seq()).ok()));
@@ -59,14 +59,15 @@ impl Engine {
         while let Some((at, Some(seq))) = next.take() {
             match self.last_call(&at, seq, bytes)? {
                 Found::Call { tokens, bytes } => {
-                    return Ok(Pressure { tokens, estimated: 0 }.and_bytes(bytes));
+                    return Ok(ContextUsage { tokens, estimated: 0 }.and_bytes(bytes));
                 }
                 Found::Compaction => break,
                 Found::Nothing => {}
             }
             links += 1;
             // A delegate has nothing of its parent's context.
-            let parent = at.parent_id.filter(|_| at.inherited.kept > 0 && links <= header.depth);
+            let parent =
+                at.parent_id.filter(|_| at.inherited.inheritable > 0 && links <= header.depth);
             // A history stays readable when the header above it is gone.
             let parent = parent.and_then(|parent| self.store().header(&parent).ok());
             next = match (parent, at.cut.and_then(|cut| cut.seq)) {
@@ -82,7 +83,7 @@ impl Engine {
         for message in messages {
             bytes += message_bytes(&message?);
         }
-        Ok(Pressure::default().and_bytes(bytes))
+        Ok(ContextUsage::default().and_bytes(bytes))
     }
 
     /// The last event that stands behind a cut and is not inherited: what the last answer before
@@ -123,7 +124,7 @@ impl Engine {
     }
 }
 
-fn tokens_of(stored: &Stored) -> Option<u64> {
+fn tokens_of(stored: &LogEntry) -> Option<u64> {
     let event = &stored.event;
     if event.kind != EventType::PROVIDER_USAGE || event.dialect.is_some() {
         return None;

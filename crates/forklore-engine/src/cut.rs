@@ -1,8 +1,8 @@
 //! From a selector to a cut: one search, whatever the length of the history (SPEC 5).
 
-use forklore_core::cut::{Extent, Place};
+use forklore_core::cut::{CutPoint, Extent};
 use forklore_core::{Cut, CutError, Header, OpenCalls, Selector};
-use forklore_store::port::{At, Direction, Query, Stored};
+use forklore_store::port::{At, Direction, LogEntry, Query};
 
 use crate::{Engine, Error, Result};
 
@@ -27,7 +27,7 @@ impl Engine {
     /// The same, with what it leaves open.
     pub(crate) fn find_cut(&self, header: &Header, selector: &Selector) -> Result<Found> {
         let found = self.search(header, selector)?;
-        if found.cut.kept == 0 && !selector.may_keep_nothing() {
+        if found.cut.inheritable == 0 && !selector.allows_empty() {
             return Err(Error::nothing_to_fork(&header.id, selector));
         }
         Ok(found)
@@ -36,12 +36,12 @@ impl Engine {
     fn search(&self, header: &Header, selector: &Selector) -> Result<Found> {
         let in_session = Error::cut(&header.id);
         let extent = Extent { head_seq: header.head_seq(), counts: header.counts };
-        match selector.place(&extent).map_err(&in_session)? {
-            Place::Kept(kept) => self.behind_kept(header, kept),
-            Place::Index(index) => self.behind_first(header, At::Index(index)),
-            Place::Seq(seq) => self.behind_seq(header, seq),
-            Place::BeforeTurn(turn) => self.before_turn(header, turn),
-            Place::Event(id) => {
+        match selector.resolve(&extent).map_err(&in_session)? {
+            CutPoint::Inheritable(kept) => self.behind_kept(header, kept),
+            CutPoint::Index(index) => self.behind_first(header, At::Index(index)),
+            CutPoint::Seq(seq) => self.behind_seq(header, seq),
+            CutPoint::BeforeTurn(turn) => self.before_turn(header, turn),
+            CutPoint::Event(id) => {
                 let query = Query {
                     at: At::Id(id),
                     direction: Direction::Forward,
@@ -66,7 +66,7 @@ impl Engine {
         };
         match events.next().filter(|last| last.event.class.is_inherited()) {
             Some(last) => Ok(behind(last, true)),
-            None => self.behind_kept(header, first.counts.kept.saturating_sub(1)),
+            None => self.behind_kept(header, first.counts.inheritable.saturating_sub(1)),
         }
     }
 
@@ -76,7 +76,7 @@ impl Engine {
                 let next_is_turn = self.next_is_turn(header, &last)?;
                 Ok(behind(last, next_is_turn))
             }
-            Some(event) => self.behind_kept(header, event.counts.kept),
+            Some(event) => self.behind_kept(header, event.counts.inheritable),
             None => Ok(Found::default()),
         }
     }
@@ -103,15 +103,15 @@ impl Engine {
         Ok(behind(last, next_is_turn))
     }
 
-    fn next_is_turn(&self, header: &Header, last: &Stored) -> Result<bool> {
-        if last.counts.kept == header.counts.kept {
+    fn next_is_turn(&self, header: &Header, last: &LogEntry) -> Result<bool> {
+        if last.counts.inheritable == header.counts.inheritable {
             return Ok(true);
         }
-        let next = self.event_at(&header.id, At::Kept(last.counts.kept + 1))?;
+        let next = self.event_at(&header.id, At::Kept(last.counts.inheritable + 1))?;
         Ok(next.is_none_or(|next| next.event.effect.starts_turn))
     }
 
-    fn last_before(&self, header: &Header, seq: u64) -> Result<Option<Stored>> {
+    fn last_before(&self, header: &Header, seq: u64) -> Result<Option<LogEntry>> {
         let query =
             Query { at: At::Seq(seq), direction: Direction::Backward, limit: 1, bare: true };
         Ok(self.store().read(&header.id, &query)?.events.pop())
@@ -127,7 +127,7 @@ impl Engine {
     /// The last cut at or before `cut` that leaves no call open.
     pub(crate) fn cut_without_open_calls(&self, header: &Header, cut: &Cut) -> Result<Cut> {
         let closed = self.back_to_closed(header, cut, |_| {})?;
-        Ok(self.behind_kept(header, closed.map_or(0, |event| event.counts.kept))?.cut)
+        Ok(self.behind_kept(header, closed.map_or(0, |event| event.counts.inheritable))?.cut)
     }
 
     /// Walks back from `cut` over the events behind which calls are open, and returns the first
@@ -136,8 +136,8 @@ impl Engine {
         &self,
         header: &Header,
         cut: &Cut,
-        mut visit: impl FnMut(Stored),
-    ) -> Result<Option<Stored>> {
+        mut visit: impl FnMut(LogEntry),
+    ) -> Result<Option<LogEntry>> {
         let mut next = cut.seq;
         // Nearly always the first event ends the walk.
         let mut limit = 1;
@@ -158,7 +158,7 @@ impl Engine {
     }
 }
 
-fn behind(last: Stored, next_is_turn: bool) -> Found {
+fn behind(last: LogEntry, next_is_turn: bool) -> Found {
     let is_conversation = last.event.class.is_conversation();
     let cut = Cut::behind(last.counts, last.seq, last.event.id, is_conversation, next_is_turn);
     Found { cut, open: last.counts.open }
@@ -168,7 +168,7 @@ fn missing_from(header: &Header, missing: String) -> Error {
     forklore_store::Error::MissingAncestor { session: header.id.clone(), missing }.into()
 }
 
-fn many_or_none(found: &[Stored]) -> CutError {
+fn many_or_none(found: &[LogEntry]) -> CutError {
     if found.is_empty() {
         return CutError::NoSuchEvent;
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use forklore_core::{ErrorKind, SessionId};
 use forklore_store::Store;
-use forklore_store::port::{At, Direction, Page, Query, Stored};
+use forklore_store::port::{At, Direction, LogEntry, Page, Query};
 
 use crate::{Engine, Result};
 
@@ -22,7 +22,7 @@ pub struct Events {
     limit: usize,
     /// Whether damage lies ahead.
     near_damage: bool,
-    page: std::vec::IntoIter<Stored>,
+    page: std::vec::IntoIter<LogEntry>,
 }
 
 impl Engine {
@@ -64,7 +64,7 @@ impl Engine {
     }
 
     /// One event without its `data`, where there is one.
-    pub(crate) fn event_at(&self, session: &SessionId, at: At) -> Result<Option<Stored>> {
+    pub(crate) fn event_at(&self, session: &SessionId, at: At) -> Result<Option<LogEntry>> {
         let query = Query { at, direction: Direction::Forward, limit: 1, bare: true };
         Ok(self.store().read(session, &query)?.events.pop())
     }
@@ -110,7 +110,7 @@ fn is_damage(kind: ErrorKind) -> bool {
 }
 
 impl Iterator for Events {
-    type Item = Result<Stored>;
+    type Item = Result<LogEntry>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.page.len() == 0

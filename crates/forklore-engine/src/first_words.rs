@@ -17,7 +17,7 @@ impl Engine {
     pub fn first_words(&self, header: &Header) -> Result<Option<String>> {
         let own = header.seq_of_own(u64::from(header.parent_id.is_some()));
         match self.said_from(header, own)? {
-            None if header.inherited.kept > 0 => self.said_from(header, 0),
+            None if header.inherited.inheritable > 0 => self.said_from(header, 0),
             said => Ok(said),
         }
     }

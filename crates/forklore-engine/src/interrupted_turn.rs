@@ -1,7 +1,7 @@
 //! Whether the last turn of a session was broken off, by a killed process for instance.
 
 use forklore_core::{EventType, Header, OpenCall, SessionId};
-use forklore_store::port::{At, Direction, Query, Stored};
+use forklore_store::port::{At, Direction, LogEntry, Query};
 use serde::Deserialize;
 
 use crate::{Engine, Result};
@@ -12,7 +12,7 @@ impl Engine {
     ///
     /// # Errors
     /// `not_found`, `corrupt`, `missing_ancestor`.
-    pub fn broken_off(&self, session: &SessionId) -> Result<Option<Vec<OpenCall>>> {
+    pub fn interrupted_turn(&self, session: &SessionId) -> Result<Option<Vec<OpenCall>>> {
         let header = self.show(session)?;
         let Some(last) = self.last_said(&header, true)? else { return Ok(None) };
         if last.event.kind == EventType::ASSISTANT_MESSAGE && last.counts.open == 0 {
@@ -39,7 +39,7 @@ impl Engine {
         Ok(answer.is_some_and(|answer| answer.partial))
     }
 
-    fn last_said(&self, header: &Header, bare: bool) -> Result<Option<Stored>> {
+    fn last_said(&self, header: &Header, bare: bool) -> Result<Option<LogEntry>> {
         let Some(last) = header.counts.index.checked_sub(1) else { return Ok(None) };
         let query = Query { at: At::Index(last), direction: Direction::Forward, limit: 1, bare };
         Ok(self.store().read(&header.id, &query)?.events.pop())

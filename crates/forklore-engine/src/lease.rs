@@ -16,7 +16,7 @@ impl Engine {
     ///
     /// # Errors
     /// `busy` naming the owner while somebody else holds it.
-    pub fn hold(&self, session: &SessionId, owner: &str) -> Result<Header> {
+    pub fn take_lease(&self, session: &SessionId, owner: &str) -> Result<Header> {
         let lasts = SignedDuration::try_from(LEASE).unwrap_or(SignedDuration::MAX);
         let change = Change::Hold { owner: owner.to_owned(), lasts };
         Ok(self.store.change(session, &change)?.header)

@@ -52,12 +52,12 @@ use std::sync::Arc;
 use forklore_core::agent_format::{AgentFormat, AgentFormats};
 use forklore_core::session_container::SessionContainer;
 use forklore_core::{Header, SessionId};
-pub use forklore_store::attachments::Held;
+pub use forklore_store::attachments::Pin;
 use forklore_store::{Error as StoreError, Store};
 
 pub use clock::{Clock, SystemClock};
 pub use compaction::CompactionPlan;
-pub use context_usage::Pressure;
+pub use context_usage::ContextUsage;
 pub use error::{Error, Result};
 pub use events::Events;
 pub use export::Outgoing;
@@ -66,8 +66,8 @@ pub use fork::{ForkRecord, limitations, synthetic_result};
 pub use forklore_api::{
     Ancestor, AppendRequest, Attach, Attached, Branch, Branches, Bring, Brought, BroughtMark,
     Create, Delete, DeleteMode, Deleted, Detached, Difference, Elsewhere, ExportTo, Exported, Fork,
-    Forked, Inspection, KnownNode, LeftOut, Lineage, ListRequest, LogRange, LostKind, LostPiece,
-    ModelUsage, NamedAttachment, NewEvent, Record, RecordOrigin, Recovery, Relative, SessionUsage,
+    Forked, Inspection, LeftOut, Lineage, ListRequest, LogRange, LostKind, LostPiece, ModelUsage,
+    NamedAttachment, NewEvent, NodeHeader, Record, RecordOrigin, Recovery, Relative, SessionUsage,
     Stats, Summarize, TreeNode, TreeRequest, Trees, UsageReport, UsageScope,
 };
 pub use inspect::{Messages, ModelView};

@@ -20,7 +20,7 @@ impl Engine {
         let filter = Filter { parent: Some(session.clone()), deleted: true, ..Filter::default() };
         let Headers { sound: mut children, damaged } = self.store.sessions(&filter, None, 0)?;
         children.sort_by_key(|child| {
-            (child.cut.as_ref().map_or(0, |cut| cut.kept), child.created, child.id.clone())
+            (child.cut.as_ref().map_or(0, |cut| cut.inheritable), child.created, child.id.clone())
         });
         Ok(Lineage {
             session_id: header.id,

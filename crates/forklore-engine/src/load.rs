@@ -1,7 +1,7 @@
 //! `load`: a session to go on with (SPEC 7).
 
 use forklore_core::{Header, SessionId};
-use forklore_store::port::{At, Stored};
+use forklore_store::port::{At, LogEntry};
 
 use crate::{Engine, Result};
 
@@ -11,7 +11,7 @@ pub struct Loaded {
     /// Its header; `head_seq()` is what the next append should expect.
     pub header: Header,
     /// Its events, inherited ones included.
-    pub events: Vec<Stored>,
+    pub events: Vec<LogEntry>,
 }
 
 impl Engine {

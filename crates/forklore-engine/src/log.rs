@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use forklore_api::LogRange;
 use forklore_core::{Header, SessionId, envelope};
-use forklore_store::port::{At, Stored};
+use forklore_store::port::{At, LogEntry};
 
 use crate::{Engine, Error, Result};
 
@@ -33,7 +33,7 @@ impl Engine {
         &self,
         header: &Header,
         range: LogRange,
-    ) -> impl Iterator<Item = Result<Stored>> + Send + use<> {
+    ) -> impl Iterator<Item = Result<LogEntry>> + Send + use<> {
         // What a child inherits lies between its seq 0 and its tail.
         let tail = header.seq_of_own(1);
         let skips = range.own && header.parent_id.is_some();
@@ -47,7 +47,7 @@ impl Engine {
 }
 
 /// One envelope line.
-fn write_line(out: &mut impl Write, header: &Header, stored: &Stored) -> io::Result<()> {
+fn write_line(out: &mut impl Write, header: &Header, stored: &LogEntry) -> io::Result<()> {
     let origin = (stored.origin.session_id != header.id).then_some(&stored.origin);
     envelope::write_envelope(out, header, stored.seq, origin, &stored.event)?;
     out.write_all(b"\n")

@@ -6,7 +6,7 @@ use std::path::Path;
 use forklore_core::Header;
 use forklore_core::agent_format::Line;
 use forklore_core::header::Usage;
-use forklore_store::port::{At, Stored};
+use forklore_store::port::{At, LogEntry};
 
 use crate::{Engine, Result};
 
@@ -28,7 +28,7 @@ pub(crate) struct Repeated {
 
 impl Repeated {
     /// Whether an event of the copy stands in it.
-    pub(crate) fn holds(&self, stored: &Stored) -> bool {
+    pub(crate) fn holds(&self, stored: &LogEntry) -> bool {
         stored.counts.index <= self.index
     }
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use forklore_api::{Record, RecordOrigin};
 use forklore_core::{Header, Selector, SessionId};
-use forklore_store::port::{At, Stored};
+use forklore_store::port::{At, LogEntry};
 
 use crate::events::Events;
 use crate::view::Labels;
@@ -58,7 +58,7 @@ impl Replay {
         self.end.saturating_sub(self.next)
     }
 
-    fn record(&mut self, stored: Stored) -> Result<Record> {
+    fn record(&mut self, stored: LogEntry) -> Result<Record> {
         let mut message = self.engine.message(&stored.event);
         self.engine.mark_missing(&mut message);
         Ok(Record {

@@ -96,7 +96,7 @@ fn add(stats: &mut Stats, header: &Header) {
     }
     stats.sessions += 1;
     stats.own_events += header.own_events;
-    stats.inherited_events += header.inherited.kept;
+    stats.inherited_events += header.inherited.inheritable;
     stats.bytes += header.own_bytes;
     stats.saved_bytes += header.shared_bytes();
 }

@@ -84,7 +84,7 @@ impl Engine {
         let mut answer = None;
         for stored in self.events(&of.session_id, of.at()) {
             let stored = stored?;
-            if stored.counts.kept > kept {
+            if stored.counts.inheritable > kept {
                 break;
             }
             if !stored.event.class.is_inherited() {

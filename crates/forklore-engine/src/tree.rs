@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use forklore_api::{KnownNode, TreeNode, TreeRequest, Trees};
+use forklore_api::{NodeHeader, TreeNode, TreeRequest, Trees};
 use forklore_core::tree::{Placed, arrange};
 use forklore_core::{Header, SessionId};
 use forklore_store::port::{Filter, Headers, Problem};
@@ -146,7 +146,7 @@ fn node(family: &[Header], damaged: &[Problem], place: Placed) -> TreeNode {
     let header = place.at.and_then(|at| family.get(at));
     TreeNode {
         session_id: place.id,
-        known: header.map(|header| KnownNode {
+        known: header.map(|header| NodeHeader {
             parent: header.parent_id.clone(),
             label: header.label.clone(),
             title: header.title.clone(),

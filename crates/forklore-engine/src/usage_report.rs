@@ -13,7 +13,7 @@ use std::hash::{Hash, Hasher};
 use forklore_api::{ModelUsage, SessionUsage, UsageReport, UsageScope};
 use forklore_core::header::Usage;
 use forklore_core::{CallUsage, EventType, Header, SessionId};
-use forklore_store::port::{At, Filter, Problem, Stored};
+use forklore_store::port::{At, Filter, LogEntry, Problem};
 use serde::Deserialize;
 
 use crate::{Engine, Result};
@@ -60,7 +60,7 @@ impl Engine {
     fn enter(&self, session: &Header, at: usize, is_copy: bool, ledger: &mut Ledger) -> Result<()> {
         let (mut told, mut untold, mut model) = (Usage::default(), 0, Asked::Nobody);
         let copied = if is_copy { self.repeated(session)? } else { None };
-        let is_copied = |stored: &Stored| copied.is_some_and(|copied| copied.holds(stored));
+        let is_copied = |stored: &LogEntry| copied.is_some_and(|copied| copied.holds(stored));
         let tells = session.dialect.is_some() || session.usage != Usage::default();
         let first = session.seq_of_own(u64::from(session.parent_id.is_some()));
         let events = self.events(&session.id, At::Seq(first));
@@ -101,17 +101,17 @@ impl Engine {
     }
 
     /// The model that a record says is asked from then on.
-    fn asks(&self, stored: &Stored) -> Option<String> {
+    fn asks(&self, stored: &LogEntry) -> Option<String> {
         let dialect = self.agent_formats().named(stored.event.dialect.as_deref()?)?;
-        dialect.asks(&stored.event.kind, &stored.event.data)
+        dialect.model_of_turn(&stored.event.kind, &stored.event.data)
     }
 
     /// What one event tells that a call of a model cost.
     #[must_use]
-    pub fn spent(&self, stored: &Stored) -> Option<CallUsage> {
+    pub fn spent(&self, stored: &LogEntry) -> Option<CallUsage> {
         let event = &stored.event;
         match &event.dialect {
-            Some(name) => self.agent_formats().named(name)?.spent(&event.kind, &event.data),
+            Some(name) => self.agent_formats().named(name)?.call_usage(&event.kind, &event.data),
             None if event.kind == EventType::PROVIDER_USAGE => {
                 #[derive(Default, Deserialize)]
                 #[serde(default)]

@@ -2,7 +2,7 @@
 
 use forklore_core::{Header, SessionId};
 use forklore_store::port::Change;
-use forklore_store::rules::hold;
+use forklore_store::rules::take_lease;
 use forklore_store::{Error, Result};
 
 use crate::folder::Folder;
@@ -23,7 +23,7 @@ impl Folder {
             Change::Leaf(leaf) => header.leaf.clone_from(leaf),
             Change::CopyOf(copy_of) => header.copy_of.clone_from(copy_of),
             Change::Hold { owner, lasts } => {
-                header.lease = Some(hold(&old, owner, *lasts, self.clock.now())?);
+                header.lease = Some(take_lease(&old, owner, *lasts, self.clock.now())?);
             }
             Change::Release { owner } => {
                 if header.lease.take_if(|lease| lease.owner == *owner).is_none() {

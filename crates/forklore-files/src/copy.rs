@@ -41,7 +41,7 @@ impl Folder {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         self.check_sound()?;
         let session = self.living(from)?;
-        if kept > session.header.counts.kept {
+        if kept > session.header.counts.inheritable {
             return Err(Error::Invalid(format!("the cut lies behind the end of {from}")));
         }
         self.make_dir(&self.layout.workspaces().join(owner.segment.workspace()))?;
@@ -49,7 +49,7 @@ impl Folder {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let suffix = format!(".{:016x}{UNFINISHED}", RandomState::new().hash_one(number));
         let path = self.layout.segment(&owner.segment.prefix());
-        let staged = Staged { path: forklore_store::disk::beside(&path, &suffix) };
+        let staged = Staged { path: forklore_store::disk::with_suffix(&path, &suffix) };
         let written = self.write_copy(&History::of(self, &session), kept, owner, &staged);
         if written.is_err() {
             staged.abandon(self);
@@ -102,7 +102,7 @@ impl Folder {
             root_id: &header.root_id,
             segment: &session.segment,
         };
-        self.stage(id, header.inherited.kept, &owner).map(Some)
+        self.stage(id, header.inherited.inheritable, &owner).map(Some)
     }
 
     /// Makes the session refer to its copy, unless somebody else detached it meanwhile.
@@ -111,7 +111,7 @@ impl Folder {
         let mut copied_events = 0;
         if let Some(staged) = staged.filter(|_| !has_own(&session.header)) {
             staged.publish(self, &session.segment)?;
-            copied_events = session.header.inherited.kept;
+            copied_events = session.header.inherited.inheritable;
         }
         if !session.header.detached {
             session.header.detached = true;
@@ -122,7 +122,9 @@ impl Folder {
 }
 
 fn has_own(header: &Header) -> bool {
-    header.detached || header.inherited.kept == 0 || header.strategy == Some(Strategy::ReplayV1)
+    header.detached
+        || header.inherited.inheritable == 0
+        || header.strategy == Some(Strategy::ReplayV1)
 }
 
 impl Staged {

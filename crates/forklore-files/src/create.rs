@@ -50,7 +50,7 @@ impl Folder {
         let mut ancestry = Ancestry::default();
         if let (Some(parent), Some(from)) = (&parent, &new.from)
             && new.kind == SessionKind::Branch
-            && from.cut.kept > 0
+            && from.cut.inheritable > 0
         {
             (header, open, ancestry) = self.inherit(header, parent, from)?;
         }
@@ -100,16 +100,17 @@ impl Folder {
         parent: &Session,
         from: &Beginning,
     ) -> Result<(Header, OpenCalls, Ancestry)> {
-        let kept = from.cut.kept;
+        let kept = from.cut.inheritable;
         let history = History::of(self, parent);
         let counts = history.counts_at(kept)?;
-        let open = match (counts.open, history.seq_of(forklore_core::lineage::Unit::Kept, kept)?) {
-            (1.., Some(seq)) => history.open_calls(i64::try_from(seq).unwrap_or(i64::MAX))?,
-            _ => OpenCalls::default(),
-        };
+        let open =
+            match (counts.open, history.seq_of(forklore_core::lineage::Unit::Inheritable, kept)?) {
+                (1.., Some(seq)) => history.open_calls(i64::try_from(seq).unwrap_or(i64::MAX))?,
+                _ => OpenCalls::default(),
+            };
         let ancestry = match from.strategy {
             Strategy::ReplayV1 => Ancestry::default(),
-            Strategy::ShareV1 if kept > parent.header.inherited.kept => with_own(parent),
+            Strategy::ShareV1 if kept > parent.header.inherited.inheritable => with_own(parent),
             Strategy::ShareV1 => history.spans_before(kept)?,
         };
         Ok((Header { inherited: counts, counts, ..header }, open, ancestry))

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use forklore_core::SessionId;
-use forklore_store::disk::{beside, folder_of, os};
+use forklore_store::disk::{folder_of, os, with_suffix};
 use forklore_store::feed::{Bell, Watch, What};
 use forklore_store::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -112,7 +112,7 @@ impl Feed {
             generation: 0,
             boot: boot(),
         };
-        let new = beside(&self.path, &format!("-{random:016x}.new"));
+        let new = with_suffix(&self.path, &format!("-{random:016x}.new"));
         let made = put(&new, &first).and_then(|()| match std::fs::hard_link(&new, &self.path) {
             // Somebody was faster.
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
@@ -126,7 +126,7 @@ impl Feed {
     /// Begins the log anew, while nobody writes to it: readers of before look at every session.
     fn renew(&self, old: &First) -> Result<()> {
         let first = First { generation: old.generation + 1, boot: boot(), ..old.clone() };
-        let new = beside(&self.path, ".new");
+        let new = with_suffix(&self.path, ".new");
         let renewed = put(&new, &first).and_then(|()| std::fs::rename(&new, &self.path));
         let renewed = renewed.and_then(|()| std::fs::File::open(folder_of(&self.path))?.sync_all());
         renewed.map_err(os("writing", &self.path))

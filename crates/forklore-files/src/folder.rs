@@ -203,7 +203,7 @@ impl Folder {
 
     /// The same before it is durable.
     pub(crate) fn begun(&self, path: &Path, bytes: &[u8]) -> Result<(PathBuf, Box<dyn File>)> {
-        let new = forklore_store::disk::beside(path, UNFINISHED);
+        let new = forklore_store::disk::with_suffix(path, UNFINISHED);
         self.remove(&new)?;
         let file = self.fs.open(&new, Open::Create).map_err(os("making", &new))?;
         let written = self.write(&*file, &new, bytes, 0);

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use forklore_core::lineage::Unit;
 use forklore_core::{Counts, OpenCalls};
-use forklore_store::port::Stored;
+use forklore_store::port::LogEntry;
 use forklore_store::{Error, Result};
 
 use crate::folder::Folder;
@@ -65,7 +65,7 @@ impl<'s> History<'s> {
             return Err(self.missing("the list of its spans"));
         };
         let end = spans.get(at + 1).map_or(self.inherited(), |next| next.base);
-        Ok(Stretch { segment: span.segment.clone(), last: end.kept })
+        Ok(Stretch { segment: span.segment.clone(), last: end.inheritable })
     }
 
     fn open(&self, stretch: &Stretch) -> Result<Log> {
@@ -80,13 +80,13 @@ impl<'s> History<'s> {
         }
         let found = Want::Count(unit, want);
         if want <= unit.of(&self.inherited()) {
-            if unit == Unit::Kept {
+            if unit == Unit::Inheritable {
                 return Ok(Some(want));
             }
             let stretch = self.stretch(unit, want)?;
             let event = self.open(&stretch)?.get(found, true).map_err(|e| self.named(e, None))?;
             let event = event.ok_or_else(|| self.missing(stretch.segment.to_string()))?;
-            return Ok(Some(event.counts.kept));
+            return Ok(Some(event.counts.inheritable));
         }
         let event = self.session.log.get(found, true).map_err(|error| self.named(error, None))?;
         event.map(|event| Some(event.seq)).ok_or_else(|| self.gap(None))
@@ -94,12 +94,12 @@ impl<'s> History<'s> {
 
     /// The counts up to and including the inheritable event of this number.
     pub(crate) fn counts_at(&self, kept: u64) -> Result<Counts> {
-        let want = Want::Count(Unit::Kept, kept);
+        let want = Want::Count(Unit::Inheritable, kept);
         if kept == 0 {
             return Ok(Counts::default());
         }
-        let event = if kept <= self.inherited().kept {
-            let stretch = self.stretch(Unit::Kept, kept)?;
+        let event = if kept <= self.inherited().inheritable {
+            let stretch = self.stretch(Unit::Inheritable, kept)?;
             self.open(&stretch)?.get(want, true).map_err(|error| self.named(error, Some(kept)))?
         } else {
             self.session.log.get(want, true).map_err(|error| self.named(error, None))?
@@ -110,13 +110,13 @@ impl<'s> History<'s> {
 
     /// The spans of a child that keeps so many inheritable events, as many as are this session's.
     pub(crate) fn spans_before(&self, kept: u64) -> Result<Ancestry> {
-        let near = self.ancestry.spans.first().is_some_and(|first| first.base.kept < kept);
+        let near = self.ancestry.spans.first().is_some_and(|first| first.base.inheritable < kept);
         let (before, spans) = if near || self.ancestry.before.is_none() {
             (self.ancestry.before.clone(), self.ancestry.spans.clone())
         } else {
             self.folder.holder(&self.ancestry, kept)?
         };
-        let spans = spans.into_iter().take_while(|span| span.base.kept < kept).collect();
+        let spans = spans.into_iter().take_while(|span| span.base.inheritable < kept).collect();
         Ok(Ancestry { before, spans })
     }
 
@@ -141,7 +141,7 @@ impl<'s> History<'s> {
         &self,
         seq: u64,
         bare: bool,
-        mut show: impl FnMut(Stored) -> Result<Next>,
+        mut show: impl FnMut(LogEntry) -> Result<Next>,
     ) -> Result<()> {
         let mut seq = seq;
         let head = self.session.header.head_seq();
@@ -161,25 +161,25 @@ impl<'s> History<'s> {
 
     /// Whether the event of this number stands in an ancestor's part.
     fn is_inherited(&self, seq: u64) -> bool {
-        (1..=self.inherited().kept).contains(&seq)
+        (1..=self.inherited().inheritable).contains(&seq)
     }
 
     fn walk_inherited(
         &self,
         seq: u64,
         bare: bool,
-        show: &mut impl FnMut(Stored) -> Result<Next>,
+        show: &mut impl FnMut(LogEntry) -> Result<Next>,
     ) -> Result<Option<u64>> {
-        let stretch = self.stretch(Unit::Kept, seq)?;
+        let stretch = self.stretch(Unit::Inheritable, seq)?;
         let log = self.open(&stretch)?;
         let mut next = seq;
         let mut stopped = false;
-        if let Some(at) = log.search(Want::Count(Unit::Kept, seq))? {
+        if let Some(at) = log.search(Want::Count(Unit::Inheritable, seq))? {
             let shown = log.forward(at, bare, |_, event| {
                 if !event.event.class.is_inherited() {
                     return Ok(Next::Go);
                 }
-                if next > stretch.last || event.counts.kept != next {
+                if next > stretch.last || event.counts.inheritable != next {
                     return Ok(Next::Stop);
                 }
                 next += 1;
@@ -201,7 +201,7 @@ impl<'s> History<'s> {
         &self,
         seq: u64,
         bare: bool,
-        show: &mut impl FnMut(Stored) -> Result<Next>,
+        show: &mut impl FnMut(LogEntry) -> Result<Next>,
     ) -> Result<Option<u64>> {
         let log = &self.session.log;
         let at = log.search(Want::Seq(seq))?.ok_or_else(|| self.gap(Some(seq)))?;
@@ -211,7 +211,7 @@ impl<'s> History<'s> {
             if event.seq != next || event.origin.session_id != self.session.header.id {
                 return Err(self.gap(Some(next)));
             }
-            next = if next == 0 { self.inherited().kept + 1 } else { next + 1 };
+            next = if next == 0 { self.inherited().inheritable + 1 } else { next + 1 };
             stopped = show(own(event))? == Next::Stop;
             // What a child's first event is followed by stands elsewhere.
             let elsewhere = seq == 0 && self.is_inherited(1);
@@ -238,14 +238,14 @@ impl<'s> History<'s> {
         &self,
         seq: u64,
         bare: bool,
-        mut show: impl FnMut(Stored) -> Result<Next>,
+        mut show: impl FnMut(LogEntry) -> Result<Next>,
     ) -> Result<()> {
         let mut seq = Some(seq);
         while let Some(from) = seq {
             let (first, inherits) = match self.is_inherited(from) {
                 true => (self.stretch_first(from)?, true),
                 false if from == 0 => (0, false),
-                false => (self.inherited().kept + 1, false),
+                false => (self.inherited().inheritable + 1, false),
             };
             let first = if self.session.header.parent_id.is_none() { 0 } else { first };
             let mut next = Some(from);
@@ -254,7 +254,7 @@ impl<'s> History<'s> {
                 if inherits && !event.event.class.is_inherited() {
                     return Ok(Next::Go);
                 }
-                let number = if inherits { event.counts.kept } else { event.seq };
+                let number = if inherits { event.counts.inheritable } else { event.seq };
                 if next != Some(number) {
                     return Err(self.lost_before(next, inherits));
                 }
@@ -263,8 +263,8 @@ impl<'s> History<'s> {
                 Ok(if stopped || next.is_none() { Next::Stop } else { Next::Go })
             };
             let shown = if inherits {
-                let log = self.open(&self.stretch(Unit::Kept, from)?)?;
-                back(&log, Want::Count(Unit::Kept, from), bare, &mut one)
+                let log = self.open(&self.stretch(Unit::Inheritable, from)?)?;
+                back(&log, Want::Count(Unit::Inheritable, from), bare, &mut one)
             } else {
                 back(&self.session.log, Want::Seq(from), bare, &mut one)
             };
@@ -289,10 +289,11 @@ impl<'s> History<'s> {
 
     /// The first event of the part in which the inherited event `seq` stands.
     fn stretch_first(&self, seq: u64) -> Result<u64> {
-        let spans = self.spans(Unit::Kept, seq)?;
-        let at = spans.partition_point(|span| span.base.kept < seq).checked_sub(1);
+        let spans = self.spans(Unit::Inheritable, seq)?;
+        let at = spans.partition_point(|span| span.base.inheritable < seq).checked_sub(1);
         let span = at.and_then(|at| spans.get(at));
-        span.map(|span| span.base.kept + 1).ok_or_else(|| self.missing("the list of its spans"))
+        span.map(|span| span.base.inheritable + 1)
+            .ok_or_else(|| self.missing("the list of its spans"))
     }
 
     /// The calls without a result behind the event with this seq.
@@ -326,14 +327,14 @@ fn back(
     log.backward(end, bare, show)
 }
 
-fn own(line: EventLine) -> Stored {
+fn own(line: EventLine) -> LogEntry {
     let EventLine { seq, origin, counts, event } = line;
-    Stored { seq, origin, counts, event }
+    LogEntry { seq, origin, counts, event }
 }
 
-fn inherited(line: EventLine) -> Stored {
+fn inherited(line: EventLine) -> LogEntry {
     let EventLine { origin, counts, event, .. } = line;
-    Stored { seq: counts.kept, origin, counts, event }
+    LogEntry { seq: counts.inheritable, origin, counts, event }
 }
 
 impl Folder {
@@ -356,7 +357,8 @@ impl Folder {
         let mut seen = HashSet::new();
         while let Some(holder) = next.filter(|holder| seen.insert(holder.clone())) {
             let Ancestry { before, spans } = self.session_line(&holder)?.ancestry;
-            if before.is_none() || spans.first().is_some_and(|first| first.base.kept < kept) {
+            if before.is_none() || spans.first().is_some_and(|first| first.base.inheritable < kept)
+            {
                 return Ok((before, spans));
             }
             next = before;

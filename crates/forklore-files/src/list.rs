@@ -100,13 +100,13 @@ impl Survey {
         let living = self.sessions.iter().filter(|session| session.header.deleted.is_none());
         let mut lists: Vec<_> = living
             .map(|Outline { segment, header, line }| {
-                (line.ancestry_of(header, segment), header.inherited.kept)
+                (line.ancestry_of(header, segment), header.inherited.inheritable)
             })
             .collect();
         // Whether a damaged one reads by its own copy is not known.
         for Damaged { segment, line, .. } in &self.damaged {
             if let Some(line) = line {
-                let kept = line.session.inherited().kept;
+                let kept = line.session.inherited().inheritable;
                 let copy = Span { segment: segment.prefix(), base: Counts::default() };
                 lists.push((line.ancestry.clone(), kept));
                 lists.push((Ancestry { before: None, spans: vec![copy] }, kept));

@@ -55,7 +55,7 @@ impl Want {
             Self::Seq(seq) => event.seq == seq,
             Self::Count(unit, count) => {
                 let steps = match unit {
-                    Unit::Kept => event.event.class.is_inherited(),
+                    Unit::Inheritable => event.event.class.is_inherited(),
                     Unit::Index => event.event.class.is_conversation(),
                     Unit::Turns => event.event.effect.starts_turn,
                 };

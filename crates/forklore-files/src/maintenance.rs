@@ -168,7 +168,7 @@ fn keep_needed(
     let mut erased = 0;
     log.forward(log.start, false, |_, line| {
         let event = &line.event;
-        if !event.class.is_inherited() || line.counts.kept > need {
+        if !event.class.is_inherited() || line.counts.inheritable > need {
             erased += 1;
             return Ok(Next::Go);
         }

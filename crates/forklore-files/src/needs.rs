@@ -22,7 +22,7 @@ impl Needs {
     }
 
     fn note(&mut self, spans: &[Span], end: u64) {
-        let ends = spans.iter().skip(1).map(|span| span.base.kept).chain([end]);
+        let ends = spans.iter().skip(1).map(|span| span.base.inheritable).chain([end]);
         for (span, end) in spans.iter().zip(ends) {
             let last = self.last.entry(span.segment.clone()).or_default();
             *last = end.max(*last);
@@ -41,7 +41,7 @@ impl Folder {
             let mut next = before;
             while let Some(holder) = next.filter(|holder| seen.insert(holder.clone())) {
                 let line = self.session_line(&holder)?;
-                needs.note(&line.ancestry.spans, line.session.inherited().kept);
+                needs.note(&line.ancestry.spans, line.session.inherited().inheritable);
                 next = line.ancestry.before;
             }
         }

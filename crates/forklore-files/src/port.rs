@@ -11,7 +11,9 @@ use forklore_store::port::{
     Store, Transaction, Verification,
 };
 use forklore_store::rules::check_attachments;
-use forklore_store::sources::{FindSource, Place, Range, RecordKey, Source, SourceId};
+use forklore_store::sources::{
+    FindSource, RecordKey, RecordLocation, Source, SourceId, SourceSpan,
+};
 use jiff::Timestamp;
 
 use crate::store::FilesStore;
@@ -81,19 +83,19 @@ impl Store for FilesStore {
         Ok(self.index()?.find(by))
     }
 
-    fn place(&self, source: SourceId, record: RecordKey) -> Result<Option<Place>> {
+    fn locate_record(&self, source: SourceId, record: RecordKey) -> Result<Option<RecordLocation>> {
         self.reading()?;
         Ok(self.index()?.place(source.0, record))
     }
 
-    fn ranges(&self, source: SourceId, step: u64) -> Result<Option<Vec<Range>>> {
+    fn source_spans(&self, source: SourceId, step: u64) -> Result<Option<Vec<SourceSpan>>> {
         again(|| {
             let folder = self.reading()?;
             folder.ranges(&*self.index()?, source, step)
         })
     }
 
-    fn places(&self, source: SourceId) -> Result<Option<Vec<(RecordKey, Place)>>> {
+    fn places(&self, source: SourceId) -> Result<Option<Vec<(RecordKey, RecordLocation)>>> {
         self.reading()?;
         Ok(self.index()?.places(source.0))
     }

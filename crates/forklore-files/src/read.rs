@@ -3,7 +3,7 @@
 use forklore_core::SessionId;
 use forklore_core::lineage::Unit;
 use forklore_store::Result;
-use forklore_store::port::{At, Direction, Page, Query, Stored};
+use forklore_store::port::{At, Direction, LogEntry, Page, Query};
 
 use crate::folder::Folder;
 use crate::history::History;
@@ -26,7 +26,7 @@ impl Folder {
         };
         let mut page = Page::default();
         let mut bytes = 0;
-        let show = |stored: Stored| {
+        let show = |stored: LogEntry| {
             bytes += stored.event.data.get().len();
             page.events.push(stored);
             let full = page.events.len() >= query.limit.max(1) || bytes >= PAGE_BYTES;
@@ -54,7 +54,7 @@ fn start(history: &History<'_>, query: &Query, head: i64) -> Result<Option<u64>>
         At::Seq(seq) if *seq <= last => Ok(Some(*seq)),
         At::Seq(_) if query.direction == Direction::Backward => Ok(Some(last)),
         At::Seq(_) | At::Id(_) => Ok(None),
-        At::Kept(number) => history.seq_of(Unit::Kept, *number),
+        At::Kept(number) => history.seq_of(Unit::Inheritable, *number),
         At::Index(index) => history.seq_of(Unit::Index, index.saturating_add(1)),
         At::Turn(turn) => history.seq_of(Unit::Turns, *turn),
     }

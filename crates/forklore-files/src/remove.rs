@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use forklore_core::SessionId;
 use forklore_core::header::Tombstone;
 use forklore_store::port::{Children, Removal, Removed};
-use forklore_store::rules::{builds_on_parent, bury, refuse_children};
+use forklore_store::rules::{builds_on_parent, make_tombstone, refuse_children};
 use forklore_store::{Error, Result};
 use jiff::Timestamp;
 
@@ -31,7 +31,7 @@ impl Folder {
             }
             let mut session = self.writable(id)?;
             let before = session.header.clone();
-            bury(&mut session.header, now);
+            make_tombstone(&mut session.header, now);
             session.header.deleted = Some(Tombstone { deleted: now });
             self.commit(&mut session, String::new())?;
             self.free_label(&before)?;
@@ -59,7 +59,7 @@ impl Folder {
         now: Timestamp,
     ) -> Result<()> {
         let header = self.any(id)?.header;
-        if let Some(lease) = header.held_against(None, now) {
+        if let Some(lease) = header.leased_by_other(None, now) {
             return Err(Error::Held { session: id.clone(), owner: lease.owner.clone() });
         }
         let builds_on_it = |child: &&Outline| {

@@ -60,7 +60,7 @@ impl Session {
 impl SessionLine {
     /// The spans of what the session inherits whose first line this is.
     pub(crate) fn ancestry_of(&self, header: &Header, segment: &Segment) -> Ancestry {
-        if header.inherited.kept == 0 {
+        if header.inherited.inheritable == 0 {
             return Ancestry::default();
         }
         if header.detached || header.strategy == Some(forklore_core::Strategy::ReplayV1) {

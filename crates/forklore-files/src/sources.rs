@@ -10,7 +10,8 @@ use forklore_store::disk::os;
 use forklore_store::port::Write;
 use forklore_store::rules::note_source_write;
 use forklore_store::sources::{
-    FindSource, Range, SeenFile, Source, SourceId, SourceSession, SourceStep, Target, check_beside,
+    FindSource, SeenFile, Source, SourceId, SourceSession, SourceSpan, SourceStep, Target,
+    check_sidecar,
 };
 use forklore_store::{Error, Result};
 
@@ -68,7 +69,7 @@ impl<'s> Import<'s> {
         let number = index.target(step)?;
         if let Some(path) = &step.beside {
             let latest = index.numbers(&FindSource::Latest(path.clone())).first();
-            check_beside(latest.and_then(|number| index.source(*number)), |id| {
+            check_sidecar(latest.and_then(|number| index.source(*number)), |id| {
                 Ok::<_, Error>(folder.any(id)?.header.deleted.is_some())
             })?;
         }
@@ -143,7 +144,7 @@ impl Folder {
         index: &Index,
         source: SourceId,
         step: u64,
-    ) -> Result<Option<Vec<Range>>> {
+    ) -> Result<Option<Vec<SourceSpan>>> {
         let Some((at, len, forgotten)) = index.step(source.0, step) else {
             return Ok(None);
         };
@@ -156,7 +157,7 @@ impl Folder {
         let line: StepLine =
             serde_json::from_str(text).map_err(|error| damage(&path, at, &error))?;
         let ranges = line.ranges().map_err(|wrong| damage(&path, at, wrong))?;
-        let gone = |range: Range| match range.forgotten() {
+        let gone = |range: SourceSpan| match range.forgotten() {
             Some(left) if forgotten => left,
             _ => range,
         };

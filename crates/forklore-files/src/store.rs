@@ -71,7 +71,7 @@ impl FilesStore {
     /// See [`FilesStore::open`].
     pub fn open_on(fs: Arc<dyn Fs>, path: &Path, options: Options) -> Result<Self> {
         let layout = Layout::of(path);
-        let gate = Gate::beside(&layout.gate());
+        let gate = Gate::new(&layout.gate());
         let attachments =
             AttachmentFolder::on(fs.clone(), layout.attachments(), options.read_only).into();
         let folder = Folder::new(fs, layout);

@@ -194,11 +194,13 @@ impl Folder {
             root_id: parent.as_ref().map_or(&new.id, |parent| &parent.header.root_id),
             segment: &Segment::of_session(&new.workspace, &new.id),
         };
-        self.stage(&from.parent, from.cut.kept, &owner)
+        self.stage(&from.parent, from.cut.inheritable, &owner)
     }
 }
 
 /// Whether the session gets a copy of its prefix.
 fn copies(new: &NewSession, from: &Beginning) -> bool {
-    from.strategy == Strategy::ReplayV1 && new.kind == SessionKind::Branch && from.cut.kept > 0
+    from.strategy == Strategy::ReplayV1
+        && new.kind == SessionKind::Branch
+        && from.cut.inheritable > 0
 }

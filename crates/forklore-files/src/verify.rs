@@ -190,7 +190,7 @@ impl<'f> Check<'f> {
     /// The inheritable events of a segment that others need.
     fn needed(&mut self, session: &Session, segment: &Segment, need: u64) {
         let id = &session.header.id;
-        let first = if segment.is_prefix() { 0 } else { session.header.inherited.kept };
+        let first = if segment.is_prefix() { 0 } else { session.header.inherited.inheritable };
         if need <= first {
             return;
         }
@@ -203,7 +203,7 @@ impl<'f> Check<'f> {
                 if !line.event.class.is_inherited() {
                     return Ok(Next::Go);
                 }
-                if line.counts.kept != last + 1 {
+                if line.counts.inheritable != last + 1 {
                     return Err(log.damage(at, &format!("event {} is missing", last + 1)));
                 }
                 last += 1;
@@ -239,7 +239,7 @@ impl<'f> Check<'f> {
         let header = &session.header;
         let Ancestry { before, spans } = session.ancestry();
         let none = before.is_none() && spans.is_empty();
-        if none && header.inherited.kept > 0 {
+        if none && header.inherited.inheritable > 0 {
             let missing = "the list of its spans".into();
             let error = Error::MissingAncestor { session: header.id.clone(), missing };
             self.problem(None, &error);
@@ -248,8 +248,8 @@ impl<'f> Check<'f> {
         let history = History::of(self.folder, session);
         let ends = spans.iter().skip(1).map(|span| span.base).chain([header.inherited]);
         for (span, end) in spans.iter().zip(ends) {
-            match history.counts_at(end.kept) {
-                Ok(counts) if end.kept == 0 || counts == end => {}
+            match history.counts_at(end.inheritable) {
+                Ok(counts) if end.inheritable == 0 || counts == end => {}
                 Ok(_) => {
                     let message = format!("the span of {} does not end as promised", span.segment);
                     self.note(&header.id, ErrorKind::Corrupt, message);

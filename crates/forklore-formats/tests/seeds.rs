@@ -200,7 +200,7 @@ fn pixirs_events_do_to_turns_and_calls_what_they_say() {
     let usage = read("provider_usage", spent).usage;
     assert_eq!((usage.input, usage.output, usage.cached), (7, 2, 5));
     let told = data(&event("provider_usage", &spent.replacen('{', "{\"model\":\"m\",", 1)));
-    let told = dialect("pixir").spent(&EventType::PROVIDER_USAGE, &told).unwrap();
+    let told = dialect("pixir").call_usage(&EventType::PROVIDER_USAGE, &told).unwrap();
     assert_eq!(
         (told.call.as_deref(), told.model.as_deref()),
         (Some("0011223344556677"), Some("m"))

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use forklore_core::{CallStep, Data, EventType, Header, Message, Origin, Part, Role};
 use forklore_engine::Engine;
-use forklore_store::port::Stored;
+use forklore_store::port::LogEntry;
 use oxigraph::model::{NamedNode, Quad};
 
 use crate::about::About;
@@ -18,11 +18,11 @@ pub(crate) type OpenCalls = HashMap<String, NamedNode>;
 pub(crate) fn describe(
     engine: &Engine,
     writer: &Header,
-    stored: &Stored,
+    stored: &LogEntry,
     open: &mut OpenCalls,
     out: &mut Vec<Quad>,
 ) {
-    let Stored { origin, event, counts, .. } = stored;
+    let LogEntry { origin, event, counts, .. } = stored;
     let graph = iri::session(&origin.session_id);
     let mut about = About { out, graph: &graph, subject: iri::event(origin) };
     about.is(if event.class.is_conversation() { v::TURN } else { v::EVENT });
@@ -56,7 +56,7 @@ pub(crate) fn describe(
     }
 }
 
-fn spent(engine: &Engine, stored: &Stored, about: &mut About<'_>) {
+fn spent(engine: &Engine, stored: &LogEntry, about: &mut About<'_>) {
     let Some(spent) = engine.spent(stored) else { return };
     session::usage(spent.usage, about);
     if let Some(model) = &spent.model {
@@ -99,8 +99,8 @@ fn said(content: &Data) -> String {
 
 /// The calls that it asks for and answers. One step is told by its triples; of several the order
 /// matters, which triples do not tell.
-fn calls(stored: &Stored, open: &mut OpenCalls, about: &mut About<'_>) {
-    let Stored { origin, event, .. } = stored;
+fn calls(stored: &LogEntry, open: &mut OpenCalls, about: &mut About<'_>) {
+    let LogEntry { origin, event, .. } = stored;
     if event.effect.starts_turn {
         open.clear();
     }
@@ -133,7 +133,7 @@ fn calls(stored: &Stored, open: &mut OpenCalls, about: &mut About<'_>) {
 }
 
 /// The call of a model that wrote the message.
-fn model_call(stored: &Stored, about: &mut About<'_>) {
+fn model_call(stored: &LogEntry, about: &mut About<'_>) {
     let call = iri::model_call(&stored.origin);
     about.put(v::WAS_GENERATED_BY, call.clone());
     let About { out, graph, .. } = about;

@@ -9,7 +9,7 @@ use forklore_core::header::Usage;
 use forklore_core::workspace::Workspace;
 use forklore_core::{Header, SessionId, SessionKind};
 use forklore_engine::{Engine, Events, Result, UsageScope};
-use forklore_store::port::{At, Direction, Filter, Query, Stored};
+use forklore_store::port::{At, Direction, Filter, LogEntry, Query};
 use oxigraph::model::Quad;
 
 use crate::event::{self, OpenCalls};
@@ -140,7 +140,7 @@ impl<'a> Projection<'a> {
         if header.deleted.is_some() {
             return Ok(out);
         }
-        let inherits = header.kind == SessionKind::Branch && header.inherited.kept > 0;
+        let inherits = header.kind == SessionKind::Branch && header.inherited.inheritable > 0;
         let (events, open) = if inherits && !self.has_buried_ancestor(&header)? {
             self.fork(&header, &mut out)?
         } else {
@@ -158,14 +158,14 @@ impl<'a> Projection<'a> {
         }
         let mut open = OpenCalls::new();
         if header.inherited.open > 0 {
-            self.look_back(header, header.inherited.kept, &mut open)?;
+            self.look_back(header, header.inherited.inheritable, &mut open)?;
         }
-        Ok((self.engine.events(&header.id, At::Seq(header.inherited.kept + 1)), open))
+        Ok((self.engine.events(&header.id, At::Seq(header.inherited.inheritable + 1)), open))
     }
 
     /// The calls that the history up to `at` leaves open: back to where none was.
     fn look_back(&self, header: &Header, mut at: u64, open: &mut OpenCalls) -> Result<()> {
-        let mut found: Vec<Stored> = Vec::new();
+        let mut found: Vec<LogEntry> = Vec::new();
         'back: loop {
             let query = Query {
                 at: At::Seq(at),

@@ -47,7 +47,7 @@ fn place(header: &Header, about: &mut About<'_>) {
             about.put(v::WAS_DERIVED_FROM, iri::session(parent));
         }
     }
-    if let Some(Cut { seq, index, message, turn, event_id, kept }) = &header.cut {
+    if let Some(Cut { seq, index, message, turn, event_id, inheritable: kept }) = &header.cut {
         about.number(v::FORKED_AT_INDEX, *index);
         about.some(v::FORKED_AT_SEQ, *seq);
         about.some(v::FORKED_AT_MESSAGE, *message);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use forklore_agent::Prompt;
 use forklore_agent::media::{Capabilities, media_type};
 use forklore_core::limits::{ATTACHMENT_BYTES, ATTACHMENT_NAME_BYTES};
-use forklore_engine::{Engine, Held};
+use forklore_engine::{Engine, Pin};
 
 use crate::{Error, Result};
 
@@ -18,7 +18,7 @@ const HEAD: u64 = 1 << 20;
 /// A file that is stored and goes along with the next prompt.
 #[derive(Clone, Debug)]
 pub struct PendingAttachment {
-    pin: Arc<Held>,
+    pin: Arc<Pin>,
     /// Its name, without its folder.
     pub name: String,
     /// Its media type, by its bytes.
@@ -59,7 +59,7 @@ impl PendingAttachment {
         file.by_ref().take(HEAD).read_to_end(&mut head).map_err(failed)?;
         let by_name = mime_guess::from_path(path).first_raw();
         let media_type = media_type(&head, by_name);
-        let pin = engine.keep_attachment(&mut head.chain(file), ATTACHMENT_BYTES)?;
+        let pin = engine.put_attachment(&mut head.chain(file), ATTACHMENT_BYTES)?;
         Ok(Self { pin: Arc::new(pin), name, media_type })
     }
 

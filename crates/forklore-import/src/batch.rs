@@ -6,7 +6,7 @@ use forklore_core::header::Usage;
 use forklore_core::{Event, SessionId};
 use forklore_engine::sources::Spread;
 use forklore_store::port::{Append, NewSession, Write};
-use forklore_store::sources::{LineEnd, Place, Range, RecordKey};
+use forklore_store::sources::{LineEnd, RecordKey, RecordLocation, SourceSpan};
 use jiff::Timestamp;
 
 use crate::earlier_revision::Spot;
@@ -18,12 +18,12 @@ const RECORDS: usize = 4_000;
 #[derive(Default)]
 pub(crate) struct Batch {
     pub(crate) writes: Vec<Write>,
-    pub(crate) ranges: Vec<Range>,
-    pub(crate) places: Vec<(RecordKey, Place)>,
+    pub(crate) ranges: Vec<SourceSpan>,
+    pub(crate) places: Vec<(RecordKey, RecordLocation)>,
     pub(crate) names: Vec<RecordKey>,
     /// The append of each session, as a number in `writes`.
     appends: HashMap<u32, usize>,
-    recent: HashMap<RecordKey, Place>,
+    recent: HashMap<RecordKey, RecordLocation>,
     bytes: usize,
 }
 
@@ -39,7 +39,7 @@ impl Batch {
     }
 
     /// The place of a record that is not written yet.
-    pub(crate) fn place(&self, key: RecordKey) -> Option<Place> {
+    pub(crate) fn place(&self, key: RecordKey) -> Option<RecordLocation> {
         self.recent.get(&key).copied()
     }
 
@@ -70,7 +70,7 @@ impl Batch {
         self.writes.push(Write::Append { session: id.clone(), append });
     }
 
-    pub(crate) fn found(&mut self, key: RecordKey, place: Place) {
+    pub(crate) fn found(&mut self, key: RecordKey, place: RecordLocation) {
         self.recent.insert(key, place);
         self.places.push((key, place));
     }
@@ -83,9 +83,9 @@ impl Batch {
         }
     }
 
-    pub(crate) fn event(&mut self, place: Place, line_end: LineEnd) {
-        let Place { session: at, position, .. } = place;
-        if let Some(Range::Events { session, from, count, end }) = self.ranges.last_mut()
+    pub(crate) fn event(&mut self, place: RecordLocation, line_end: LineEnd) {
+        let RecordLocation { session: at, position, .. } = place;
+        if let Some(SourceSpan::Events { session, from, count, end }) = self.ranges.last_mut()
             && *session == at
             && *end == line_end
             && *from + *count == position
@@ -93,13 +93,18 @@ impl Batch {
             *count += 1;
             return;
         }
-        self.ranges.push(Range::Events { session: at, from: position, count: 1, end: line_end });
+        self.ranges.push(SourceSpan::Events {
+            session: at,
+            from: position,
+            count: 1,
+            end: line_end,
+        });
     }
 
     /// Adds a line that repeats an event which a session of the file inherits.
-    pub(crate) fn repeated(&mut self, line: Range) {
-        if let Range::Inherited { session: at, seq: next, end: line_end, .. } = line
-            && let Some(Range::Inherited { session, seq, count, end }) = self.ranges.last_mut()
+    pub(crate) fn repeated(&mut self, line: SourceSpan) {
+        if let SourceSpan::Inherited { session: at, seq: next, end: line_end, .. } = line
+            && let Some(SourceSpan::Inherited { session, seq, count, end }) = self.ranges.last_mut()
             && (*session, *end, *seq + *count) == (at, line_end, next)
         {
             *count += 1;
@@ -110,7 +115,7 @@ impl Batch {
 
     /// Adds a line that an event of an earlier revision is.
     pub(crate) fn shared(&mut self, spot: &Spot, line_end: LineEnd) {
-        if let Some(Range::Shared { session, seq, count, end }) = self.ranges.last_mut()
+        if let Some(SourceSpan::Shared { session, seq, count, end }) = self.ranges.last_mut()
             && *session == spot.session
             && (*end, *seq + *count) == (line_end, spot.seq)
         {
@@ -118,14 +123,14 @@ impl Batch {
             return;
         }
         let Spot { session, seq } = spot.clone();
-        self.ranges.push(Range::Shared { session, seq, count: 1, end: line_end });
+        self.ranges.push(SourceSpan::Shared { session, seq, count: 1, end: line_end });
     }
 
     /// Adds such an event whose payload is spread over lines in the file.
     pub(crate) fn shared_spread(&mut self, spot: &Spot, spread: &Spread<'_>) {
         let (margin, indent, end) = (spread.margin.to_vec(), spread.indent.to_vec(), spread.end);
         let Spot { session, seq } = spot.clone();
-        self.ranges.push(Range::SharedSpread { session, seq, margin, indent, end });
+        self.ranges.push(SourceSpan::SharedSpread { session, seq, margin, indent, end });
     }
 
     /// Keeps the bytes of a line and what follows it.
@@ -134,24 +139,24 @@ impl Batch {
         self.retain(end.bytes());
     }
 
-    pub(crate) fn raw(&mut self, place: Place, bytes: &[u8]) {
-        let Place { session, position, .. } = place;
-        self.ranges.push(Range::Raw { session, position, bytes: bytes.to_vec() });
+    pub(crate) fn raw(&mut self, place: RecordLocation, bytes: &[u8]) {
+        let RecordLocation { session, position, .. } = place;
+        self.ranges.push(SourceSpan::Raw { session, position, bytes: bytes.to_vec() });
     }
 
     /// Adds an event whose bytes are its payload spread over lines.
-    pub(crate) fn spread(&mut self, place: Place, spread: &Spread<'_>) {
-        let Place { session, position, .. } = place;
+    pub(crate) fn spread(&mut self, place: RecordLocation, spread: &Spread<'_>) {
+        let RecordLocation { session, position, .. } = place;
         let (margin, indent, end) = (spread.margin.to_vec(), spread.indent.to_vec(), spread.end);
-        self.ranges.push(Range::Spread { session, position, margin, indent, end });
+        self.ranges.push(SourceSpan::Spread { session, position, margin, indent, end });
     }
 
     pub(crate) fn retain(&mut self, bytes: &[u8]) {
         self.bytes += bytes.len();
         match self.ranges.last_mut() {
             _ if bytes.is_empty() => {}
-            Some(Range::Kept(kept)) => kept.extend_from_slice(bytes),
-            _ => self.ranges.push(Range::Kept(bytes.to_vec())),
+            Some(SourceSpan::Other(kept)) => kept.extend_from_slice(bytes),
+            _ => self.ranges.push(SourceSpan::Other(bytes.to_vec())),
         }
     }
 
@@ -159,8 +164,8 @@ impl Batch {
         // The bytes are dropped, but blocks that they fill may be held by what stands beside them.
         self.bytes += len;
         match self.ranges.last_mut() {
-            Some(Range::Gone(gone)) => *gone += len as u64,
-            _ => self.ranges.push(Range::Gone(len as u64)),
+            Some(SourceSpan::Gone(gone)) => *gone += len as u64,
+            _ => self.ranges.push(SourceSpan::Gone(len as u64)),
         }
     }
 }

@@ -6,7 +6,7 @@ use forklore_core::workspace::Workspace;
 use forklore_core::{Cut, Header, Label, SessionId, SessionKind};
 use forklore_engine::{Error, Result};
 use forklore_store::port::NewSession;
-use forklore_store::sources::{Place, RecordKey};
+use forklore_store::sources::{RecordKey, RecordLocation};
 use jiff::Timestamp;
 
 use crate::child::Child;
@@ -44,7 +44,7 @@ pub(crate) enum Follows {
 }
 
 impl Follows {
-    pub(crate) fn of(place: Place) -> Self {
+    pub(crate) fn of(place: RecordLocation) -> Self {
         if place.inherited { Self::Inherited(place.position) } else { Self::Own(place.position) }
     }
 

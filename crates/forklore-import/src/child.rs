@@ -25,7 +25,7 @@ pub(crate) struct Child {
 impl Child {
     /// Inherited events.
     fn inherited(&self) -> u64 {
-        if self.kind == SessionKind::Branch { self.cut.kept } else { 0 }
+        if self.kind == SessionKind::Branch { self.cut.inheritable } else { 0 }
     }
 
     /// The payload of the event that its log begins with.

@@ -4,7 +4,7 @@
 use forklore_core::agent_format::Base;
 use forklore_core::{Cut, Header, Selector};
 use forklore_engine::{Error, Result};
-use forklore_store::sources::{Place, Source};
+use forklore_store::sources::{RecordLocation, Source};
 
 use crate::begin::Follows;
 use crate::lookup::Lookup;
@@ -88,10 +88,10 @@ impl Lookup<'_> {
     }
 
     /// Where the last record stands whose number is below `end`.
-    fn last_before(&self, source: &Source, end: u64) -> Result<Option<Place>> {
+    fn last_before(&self, source: &Source, end: u64) -> Result<Option<RecordLocation>> {
         for number in (end.saturating_sub(GAP)..end).rev() {
             let key = record_key(number.to_string().as_bytes());
-            if let Some(place) = self.sources.place(source.id, key)? {
+            if let Some(place) = self.sources.locate_record(source.id, key)? {
                 return Ok(Some(place));
             }
         }
@@ -100,7 +100,7 @@ impl Lookup<'_> {
 
     /// Where the session itself begins.
     fn cut_before_own(&self, header: &Header) -> Result<Cut> {
-        match i64::try_from(header.inherited.kept) {
+        match i64::try_from(header.inherited.inheritable) {
             Ok(last @ 1..) => self.engine.cut(header, &Selector::Seq(last)),
             _ => Ok(Cut::default()),
         }

@@ -11,8 +11,10 @@ use forklore_core::agent_format::Record;
 use forklore_core::{Cut, Data, Event, Header, Selector, SessionId, SessionKind};
 use forklore_engine::Events;
 use forklore_engine::Result;
-use forklore_store::port::{At, Stored};
-use forklore_store::sources::{FindSource, LineEnd, Place, Range, RecordKey, Source, SourceId};
+use forklore_store::port::{At, LogEntry};
+use forklore_store::sources::{
+    FindSource, LineEnd, RecordKey, RecordLocation, Source, SourceId, SourceSpan,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::file_session::FileSession;
@@ -55,9 +57,9 @@ pub(crate) struct OriginalEvents {
     session: SessionId,
     events: Events,
     /// The next inheritable event.
-    next: Option<Stored>,
+    next: Option<LogEntry>,
     /// The events before it that nobody inherits.
-    passed: VecDeque<Stored>,
+    passed: VecDeque<LogEntry>,
 }
 
 impl Reading<'_> {
@@ -123,7 +125,7 @@ impl Reading<'_> {
         self.state.last_ts = record.ts.or(self.state.last_ts);
         let Some(copying) = &mut self.state.copying else { return };
         copying.leaf |= record.leaf;
-        let place = Place { session: 0, position: copying.kept, inherited: true };
+        let place = RecordLocation { session: 0, position: copying.kept, inherited: true };
         let named = record.key.as_ref().or(record.native_id.as_ref());
         if let Some(key) = named.map(|name| record_key(name.as_bytes())) {
             self.tip = Some((key, place));
@@ -142,8 +144,8 @@ impl Reading<'_> {
         self.batch.names.extend(name);
         for source in self.originals(name)? {
             let place = match key_of(record) {
-                Some(key) => self.sources.place(source.id, key)?,
-                None => Some(Place::own(0, 0)),
+                Some(key) => self.sources.locate_record(source.id, key)?,
+                None => Some(RecordLocation::own(0, 0)),
             };
             let Some(place) = place else { continue };
             let Some(Header { id: session, .. }) = self.lookup().session_at(&source, place)? else {
@@ -230,9 +232,9 @@ impl Reading<'_> {
         if let Some(copying) = &mut self.state.copying {
             copying.session.clone_from(&original.session);
             copying.seq = next.seq;
-            copying.kept = next.counts.kept;
+            copying.kept = next.counts.inheritable;
         }
-        self.batch.repeated(exchange.range(next.counts.kept, end));
+        self.batch.repeated(exchange.range(next.counts.inheritable, end));
         original.advance()?;
         Ok(Some(()))
     }
@@ -245,7 +247,7 @@ impl Reading<'_> {
 
     fn is_in(&self, original: &OriginalEvents, key: RecordKey) -> Result<bool> {
         for source in &original.sources {
-            if self.sources.place(source.id, key)?.is_some() {
+            if self.sources.locate_record(source.id, key)?.is_some() {
                 return Ok(true);
             }
         }
@@ -256,10 +258,10 @@ impl Reading<'_> {
     fn branch(&self, original: &OriginalEvents, key: RecordKey) -> Result<Option<OriginalEvents>> {
         let kept = self.state.copying.as_ref().map_or(0, |copying| copying.kept);
         for source in &original.sources {
-            let Some(place) = self.sources.place(source.id, key)? else { continue };
+            let Some(place) = self.sources.locate_record(source.id, key)? else { continue };
             let Some(header) = self.lookup().session_at(source, place)? else { continue };
             let begins_here = header.parent_id.as_ref() == Some(&original.session)
-                && header.inherited.kept == kept
+                && header.inherited.inheritable == kept
                 && header.kind == SessionKind::Branch;
             if begins_here && !place.inherited {
                 let sources = original.sources.clone();
@@ -318,7 +320,7 @@ impl OriginalEvents {
 
     /// Whether the record may be the next event, by its type and, where it has one, its id.
     fn is_next(&self, record: &Record) -> bool {
-        self.next.as_ref().is_some_and(|Stored { event, .. }| {
+        self.next.as_ref().is_some_and(|LogEntry { event, .. }| {
             let native = record.native_id.as_deref();
             event.kind == record.kind && native.is_none_or(|native| event.id.as_str() == native)
         })
@@ -326,7 +328,7 @@ impl OriginalEvents {
 
     /// Whether a nameless record that nobody inherits stands before the next event, too.
     fn passed(&mut self, record: &Record, text: &ByteString, most: usize) -> bool {
-        let same = |stored: &Stored| {
+        let same = |stored: &LogEntry| {
             stored.event.kind == record.kind
                 && Exchange::of(stored.event.data.get(), text, most).is_some()
         };
@@ -337,7 +339,7 @@ impl OriginalEvents {
 
 impl FileSession {
     /// Whether nothing stands behind the place.
-    pub(crate) fn ends_at(&self, place: Place) -> bool {
+    pub(crate) fn ends_at(&self, place: RecordLocation) -> bool {
         match place.inherited {
             false => self.tip() == Some(place.position),
             // Follows what it inherits stands the event that says so, at the position 0.
@@ -375,11 +377,11 @@ impl<'t> Exchange<'t> {
         self.removed == 0 && self.inserted.is_empty()
     }
 
-    fn range(&self, seq: u64, end: LineEnd) -> Range {
+    fn range(&self, seq: u64, end: LineEnd) -> SourceSpan {
         if self.is_empty() {
-            return Range::Inherited { session: 0, seq, count: 1, end };
+            return SourceSpan::Inherited { session: 0, seq, count: 1, end };
         }
-        Range::Patched {
+        SourceSpan::Patched {
             session: 0,
             seq,
             at: self.at as u64,

@@ -4,7 +4,7 @@
 use forklore_core::header::CopyOf;
 use forklore_core::{Event, Header, SessionId};
 use forklore_engine::Result;
-use forklore_store::port::{At, Change, Stored, Write};
+use forklore_store::port::{At, Change, LogEntry, Write};
 use forklore_store::sources::{FindSource, RecordKey, Source};
 
 use crate::copied_prefix::{DIFFERENCE, Exchange, NAMELESS};
@@ -76,7 +76,9 @@ impl Reading<'_> {
         let conversation = |session| {
             let events = self.engine.events(session, At::Index(0));
             events.filter(|stored| {
-                stored.as_ref().map_or(true, |stored: &Stored| stored.event.class.is_conversation())
+                stored
+                    .as_ref()
+                    .map_or(true, |stored: &LogEntry| stored.event.class.is_conversation())
             })
         };
         let mut index = 0;

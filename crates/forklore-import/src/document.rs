@@ -8,7 +8,7 @@ use forklore_core::agent_format::{Line, Several};
 use forklore_core::limits::IMPORTED_DOCUMENT_BYTES;
 use forklore_engine::sources::{Spread, string_len};
 use forklore_engine::{Error, Result};
-use forklore_store::sources::{LineEnd, Place};
+use forklore_store::sources::{LineEnd, RecordLocation};
 
 use crate::earlier_revision::Spot;
 use crate::objects::blank_len;
@@ -20,7 +20,7 @@ use crate::revision::Comparison;
 /// What became of a record.
 enum Written {
     /// An event of the file's own sessions.
-    Own(Place),
+    Own(RecordLocation),
     /// An event that an earlier revision has.
     Shared(Spot),
     /// None: its session was deleted.

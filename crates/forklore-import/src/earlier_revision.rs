@@ -7,7 +7,7 @@ use forklore_core::agent_format::Record;
 use forklore_core::{Header, SessionId};
 use forklore_engine::{Engine, Events, Result};
 use forklore_store::port::At;
-use forklore_store::sources::{FindSource, Range, RecordKey, Source, SourceId, Sources};
+use forklore_store::sources::{FindSource, RecordKey, Source, SourceId, SourceSpan, Sources};
 use serde::{Deserialize, Serialize};
 
 use crate::resume_state::ResumeState;
@@ -26,7 +26,7 @@ pub(crate) struct EarlierRevision {
     sources: Vec<Source>,
     /// The step of it that is read next, and what is left of the one before.
     step: u64,
-    ranges: VecDeque<Range>,
+    ranges: VecDeque<SourceSpan>,
     /// Records that stand one after the other in a session.
     run: Option<(Spot, u64)>,
     /// The header that was asked for last, by its number in the source.
@@ -85,20 +85,22 @@ impl EarlierRevision {
             }
             let Some(range) = self.next_range(sources)? else { return Ok(None) };
             self.run = match range {
-                Range::Kept(_) => continue,
-                Range::Events { session, from, count, .. } => {
+                SourceSpan::Other(_) => continue,
+                SourceSpan::Events { session, from, count, .. } => {
                     self.own(engine, session, from, count)?
                 }
-                Range::Spread { session, position, .. } => {
+                SourceSpan::Spread { session, position, .. } => {
                     self.own(engine, session, position, 1)?
                 }
-                Range::Inherited { session, seq, count, .. } => {
+                SourceSpan::Inherited { session, seq, count, .. } => {
                     let id = self.header(engine, session)?.map(|header| header.id.clone());
                     id.map(|session| (Spot { session, seq }, count))
                 }
-                Range::Shared { session, seq, count, .. } => Some((Spot { session, seq }, count)),
-                Range::SharedSpread { session, seq, .. } => Some((Spot { session, seq }, 1)),
-                Range::Raw { .. } | Range::Patched { .. } | Range::Gone(_) => None,
+                SourceSpan::Shared { session, seq, count, .. } => {
+                    Some((Spot { session, seq }, count))
+                }
+                SourceSpan::SharedSpread { session, seq, .. } => Some((Spot { session, seq }, 1)),
+                SourceSpan::Raw { .. } | SourceSpan::Patched { .. } | SourceSpan::Gone(_) => None,
             };
             if self.run.is_none() {
                 return Ok(None);
@@ -106,10 +108,10 @@ impl EarlierRevision {
         }
     }
 
-    fn next_range(&mut self, sources: &dyn Sources) -> Result<Option<Range>> {
+    fn next_range(&mut self, sources: &dyn Sources) -> Result<Option<SourceSpan>> {
         while self.ranges.is_empty() {
             let Some(source) = self.sources.first() else { return Ok(None) };
-            let Some(ranges) = sources.ranges(source.id, self.step)? else { return Ok(None) };
+            let Some(ranges) = sources.source_spans(source.id, self.step)? else { return Ok(None) };
             self.step += 1;
             self.ranges.extend(ranges);
         }
@@ -147,7 +149,7 @@ impl EarlierRevision {
         key: RecordKey,
     ) -> Result<Option<Spot>> {
         for source in &self.sources {
-            let Some(place) = sources.place(source.id, key)? else { return Ok(None) };
+            let Some(place) = sources.locate_record(source.id, key)? else { return Ok(None) };
             if place == SHARED {
                 continue;
             }

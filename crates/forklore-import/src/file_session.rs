@@ -41,7 +41,7 @@ impl FileSession {
         Self {
             id: header.id.clone(),
             events,
-            inherited: header.inherited.kept,
+            inherited: header.inherited.inheritable,
             forked: header.parent_id.is_some(),
             following,
             appended: 0,

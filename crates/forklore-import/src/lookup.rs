@@ -4,7 +4,7 @@ use forklore_core::agent_format::{AgentFormat, session_id};
 use forklore_core::{Cut, CutError, Header, Selector};
 use forklore_engine::{Engine, Error, Result};
 use forklore_store::Error as StoreError;
-use forklore_store::sources::{FindSource, Place, Source, Sources};
+use forklore_store::sources::{FindSource, RecordLocation, Source, Sources};
 
 use crate::begin::Follows;
 
@@ -40,7 +40,11 @@ impl Lookup<'_> {
     }
 
     /// The header of the session in which a record of the source stands, unless it was deleted.
-    pub(crate) fn session_at(&self, source: &Source, place: Place) -> Result<Option<Header>> {
+    pub(crate) fn session_at(
+        &self,
+        source: &Source,
+        place: RecordLocation,
+    ) -> Result<Option<Header>> {
         let session = usize::try_from(place.session).ok().and_then(|at| source.sessions.get(at));
         let Some(session) = session else { return Ok(None) };
         let header = self.engine.store().header(&session.id)?;

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use bytestring::ByteString;
 use forklore_core::agent_format::{FileFacts, Line, LineReader};
 use forklore_engine::{Engine, Error, Result};
-use forklore_store::sources::{LineEnd, Place, RecordKey, SourceId, Sources, Target};
+use forklore_store::sources::{LineEnd, RecordKey, RecordLocation, SourceId, Sources, Target};
 
 use crate::batch::Batch;
 use crate::copied_prefix::OriginalEvents;
@@ -42,7 +42,7 @@ pub(crate) struct Reading<'a> {
     pub(crate) writer: Option<Writer>,
     pub(crate) conflicts: &'a mut NameConflicts,
     /// The id of the record read last, and its place: what nearly every next record continues.
-    pub(crate) tip: Option<(RecordKey, Place)>,
+    pub(crate) tip: Option<(RecordKey, RecordLocation)>,
     /// What the records read so far repeat.
     pub(crate) original: Option<OriginalEvents>,
     /// The earlier revision of the file, while records may repeat it.

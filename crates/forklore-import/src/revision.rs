@@ -9,7 +9,7 @@ use bytestring::ByteString;
 use forklore_core::agent_format::{Parent, Record};
 use forklore_core::{Cut, Header, SessionKind};
 use forklore_engine::Result;
-use forklore_store::sources::{Place, RecordKey};
+use forklore_store::sources::{RecordKey, RecordLocation};
 use serde::{Deserialize, Serialize};
 
 use crate::begin::{Begin, BranchParent, Follows};
@@ -20,8 +20,8 @@ use crate::reading::Reading;
 use crate::route::Route;
 
 /// The place of a record that stands in an earlier revision: it is looked up there.
-pub(crate) const SHARED: Place =
-    Place { session: Place::LAST_SESSION, position: 0, inherited: true };
+pub(crate) const SHARED: RecordLocation =
+    RecordLocation { session: RecordLocation::LAST_SESSION, position: 0, inherited: true };
 
 /// How far a file repeats its earlier revision; kept with its source.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -5,7 +5,7 @@ use forklore_core::agent_format::{Parent, Record};
 use forklore_core::call::{CallStep, Effect};
 use forklore_core::{Data, Event, EventId, SessionKind};
 use forklore_engine::Result;
-use forklore_store::sources::{Place, RecordKey};
+use forklore_store::sources::{RecordKey, RecordLocation};
 
 use crate::begin::{Begin, BranchParent, Follows};
 use crate::file_session::{FileSession, Following};
@@ -20,12 +20,16 @@ pub(crate) enum Route {
     /// Into a new session.
     Fork(Begin),
     /// Nowhere: it continues a deleted session, of which it is remembered as this place.
-    Nowhere(Place),
+    Nowhere(RecordLocation),
 }
 
 impl Reading<'_> {
     /// Takes a record in and says where it stands; none when it is passed over.
-    pub(crate) fn record(&mut self, record: Record, text: ByteString) -> Result<Option<Place>> {
+    pub(crate) fn record(
+        &mut self,
+        record: Record,
+        text: ByteString,
+    ) -> Result<Option<RecordLocation>> {
         let named = record.key.as_ref().or(record.native_id.as_ref());
         let key = named.map(|name| record_key(name.as_bytes()));
         let shared = self.shared_parent(&record)?;
@@ -61,7 +65,7 @@ impl Reading<'_> {
         Ok(Some(place))
     }
 
-    fn remember(&mut self, key: Option<RecordKey>, place: Place) {
+    fn remember(&mut self, key: Option<RecordKey>, place: RecordLocation) {
         self.tip = key.map(|key| (key, place));
         if let Some(key) = key {
             self.batch.found(key, place);
@@ -140,7 +144,7 @@ impl Reading<'_> {
                     kind: SessionKind::Branch,
                 })
             }
-            Following::Deleted => Route::Nowhere(Place::own(session, behind.unwrap_or(0))),
+            Following::Deleted => Route::Nowhere(RecordLocation::own(session, behind.unwrap_or(0))),
         }
     }
 
@@ -149,13 +153,13 @@ impl Reading<'_> {
     }
 
     /// Whether the record is nothing but a result that some session waits for.
-    fn joins(&self, record: &Record, parent: Option<Place>) -> bool {
+    fn joins(&self, record: &Record, parent: Option<RecordLocation>) -> bool {
         record.only_results && self.holder(record, parent).is_some()
     }
 
     /// The session that waits for one of the record's results: that of the parent, or else the
     /// one that made the call last.
-    fn holder(&self, record: &Record, parent: Option<Place>) -> Option<u32> {
+    fn holder(&self, record: &Record, parent: Option<RecordLocation>) -> Option<u32> {
         let results = || {
             record.effect.calls.iter().filter_map(|step| match step {
                 CallStep::Close(id) => Some(id.as_str()),
@@ -168,7 +172,7 @@ impl Reading<'_> {
     }
 
     /// Where the latest record of this id stands.
-    pub(crate) fn place(&mut self, key: RecordKey) -> Result<Option<Place>> {
+    pub(crate) fn place(&mut self, key: RecordKey) -> Result<Option<RecordLocation>> {
         if let Some((tip, place)) = self.tip
             && tip == key
         {
@@ -179,19 +183,19 @@ impl Reading<'_> {
         }
         self.settle()?;
         match self.source {
-            Some(source) => Ok(self.sources.place(source, key)?),
+            Some(source) => Ok(self.sources.locate_record(source, key)?),
             None => Ok(None),
         }
     }
 
-    fn append(&mut self, session: u32, record: Record, text: ByteString) -> Place {
+    fn append(&mut self, session: u32, record: Record, text: ByteString) -> RecordLocation {
         let ts = record.ts.or(self.state.last_ts).unwrap_or(self.file.time);
         self.state.last_ts = Some(ts);
         self.follow_calls(session, &record.effect);
         let offset = self.position.of_record();
         let Some(grown) = usize::try_from(session).ok().and_then(|at| self.sessions.get_mut(at))
         else {
-            return Place::own(session, 0);
+            return RecordLocation::own(session, 0);
         };
         let native = record.native_id.and_then(|id| id.parse::<EventId>().ok());
         let event = Event {
@@ -203,7 +207,7 @@ impl Reading<'_> {
             effect: record.effect,
             data: Data::from_checked(text),
         };
-        let place = Place::own(session, grown.events);
+        let place = RecordLocation::own(session, grown.events);
         self.batch.append(session, &grown.id, grown.head(), event, record.usage);
         grown.updated = grown.updated.max(ts);
         self.batch.not_before(session, grown.updated);

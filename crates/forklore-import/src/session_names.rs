@@ -29,8 +29,8 @@ impl SessionNames {
 
 /// What the agent tells of the session of the file in a document beside it.
 pub(crate) fn document_facts(dialect: &dyn AgentFormat, path: &Path) -> FileFacts {
-    let text = dialect.beside(path).and_then(|document| text_of(&document));
-    text.map(|text| dialect.told(&text)).unwrap_or_default()
+    let text = dialect.metadata_file(path).and_then(|document| text_of(&document));
+    text.map(|text| dialect.read_metadata(&text)).unwrap_or_default()
 }
 
 fn read(dialect: &dyn AgentFormat, list: &Path) -> HashMap<String, String> {

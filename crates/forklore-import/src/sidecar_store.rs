@@ -9,7 +9,8 @@ use forklore_engine::sources::path_text;
 use forklore_engine::{Engine, Error, Result};
 use forklore_store::Error as StoreError;
 use forklore_store::sources::{
-    FindSource, Progress, Range, RecordKey, SeenFile, Source, SourceId, SourceStep, Sources, Target,
+    FindSource, Progress, RecordKey, SeenFile, Source, SourceId, SourceSpan, SourceStep, Sources,
+    Target,
 };
 use sha2::{Digest, Sha256};
 
@@ -188,8 +189,8 @@ impl<'a> SidecarStore<'a> {
 
 /// Whether bytes of a file beside went with a session: then all of them did.
 pub(crate) fn is_erased(sources: &dyn Sources, source: &Source) -> Result<bool> {
-    let first = sources.ranges(source.id, 0)?.unwrap_or_default();
-    Ok(first.iter().any(|range| matches!(range, Range::Gone(_))))
+    let first = sources.source_spans(source.id, 0)?.unwrap_or_default();
+    Ok(first.iter().any(|range| matches!(range, SourceSpan::Gone(_))))
 }
 
 /// Where the writing begins, if there is something to write.
@@ -267,7 +268,7 @@ impl Writing<'_> {
             target: self.target.clone(),
             native_id: name.unwrap_or_default(),
             seen,
-            ranges: if bytes.is_empty() { Vec::new() } else { vec![Range::Kept(bytes)] },
+            ranges: if bytes.is_empty() { Vec::new() } else { vec![SourceSpan::Other(bytes)] },
             places: Vec::new(),
             names: Vec::new(),
             beside: Some(path_text(&self.sidecar.of)),

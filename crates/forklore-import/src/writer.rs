@@ -4,7 +4,7 @@ use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 use std::thread::Scope;
 
 use forklore_store::Error as StoreError;
-use forklore_store::attachments::Held;
+use forklore_store::attachments::Pin;
 use forklore_store::port::{Committed, Transaction};
 use forklore_store::sources::Sources;
 
@@ -15,7 +15,7 @@ type Written = Result<Committed, StoreError>;
 
 /// Writes steps in order, at most one behind the reader.
 pub(crate) struct Writer {
-    steps: SyncSender<(Transaction, Vec<Held>)>,
+    steps: SyncSender<(Transaction, Vec<Pin>)>,
     written: Receiver<Written>,
     waiting: bool,
 }
@@ -26,7 +26,7 @@ impl Writer {
         scope: &'scope Scope<'scope, '_>,
         sources: &'scope dyn Sources,
     ) -> Self {
-        let (steps, to_write) = sync_channel::<(Transaction, Vec<Held>)>(0);
+        let (steps, to_write) = sync_channel::<(Transaction, Vec<Pin>)>(0);
         let (done, written) = channel();
         scope.spawn(move || {
             for (step, pins) in to_write {
@@ -43,7 +43,7 @@ impl Writer {
 
     /// Hands over a step, and the attachments that are held for it, once the one before it is
     /// written.
-    pub(crate) fn write(&mut self, step: Transaction, pins: Vec<Held>) -> Result<(), StoreError> {
+    pub(crate) fn write(&mut self, step: Transaction, pins: Vec<Pin>) -> Result<(), StoreError> {
         self.settle()?;
         self.steps.send((step, pins)).map_err(|_| stopped())?;
         self.waiting = true;

@@ -47,7 +47,7 @@ pub fn contained(root: &Path, candidate: &Path) -> Result<PathBuf, PathError> {
 /// # Errors
 /// [`PathError::Outside`] if the path is absolute, has a part like `..`, or leads out through a
 /// link; [`PathError::Unresolved`] if a folder cannot be made.
-pub fn place_for(root: &Path, relative: &Path) -> Result<PathBuf, PathError> {
+pub fn file_below(root: &Path, relative: &Path) -> Result<PathBuf, PathError> {
     let outside = || PathError::Outside { path: root.join(relative), root: root.to_path_buf() };
     let plain = |part| matches!(part, Component::Normal(_));
     let (true, Some(name)) = (relative.components().all(plain), relative.file_name()) else {

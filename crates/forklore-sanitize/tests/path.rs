@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::Path;
 
-use forklore_sanitize::path::{PathError, contained, place_for};
+use forklore_sanitize::path::{PathError, contained, file_below};
 
 /// A folder with a file, a look-alike neighbour, and somewhere outside.
 fn tree() -> tempfile::TempDir {
@@ -79,17 +79,17 @@ fn folders_are_made_inside_only() {
     let dir = tree();
     let root = dir.path().join("new");
     let real = dir.path().canonicalize().unwrap().join("new");
-    assert_eq!(place_for(&root, "a/b/c.txt".as_ref()).unwrap(), real.join("a/b/c.txt"));
-    assert_eq!(place_for(&root, "a/d.txt".as_ref()).unwrap(), real.join("a/d.txt"));
+    assert_eq!(file_below(&root, "a/b/c.txt".as_ref()).unwrap(), real.join("a/b/c.txt"));
+    assert_eq!(file_below(&root, "a/d.txt".as_ref()).unwrap(), real.join("a/d.txt"));
     assert!(real.join("a/b").is_dir() && !real.join("a/b/c.txt").exists());
     for hostile in ["", "..", "../x", "a/../../x", "/etc/x", "a/.."] {
-        let refused = place_for(&root, hostile.as_ref());
+        let refused = file_below(&root, hostile.as_ref());
         assert!(matches!(refused, Err(PathError::Outside { .. })), "{hostile}: {refused:?}");
     }
     fs::write(root.join("file"), "x").unwrap();
-    let refused = place_for(&root, "file/x".as_ref()).map(|place| fs::write(place, "y"));
+    let refused = file_below(&root, "file/x".as_ref()).map(|place| fs::write(place, "y"));
     assert!(!matches!(refused, Ok(Ok(()))), "a file is no folder");
-    assert!(place_for(&dir.path().join("no/such"), "x".as_ref()).is_err());
+    assert!(file_below(&dir.path().join("no/such"), "x".as_ref()).is_err());
 }
 
 #[cfg(unix)]
@@ -98,7 +98,7 @@ fn a_link_is_no_way_out_for_what_is_made() {
     let dir = tree();
     let root = dir.path().join("data");
     std::os::unix::fs::symlink(dir.path().join("data-old"), root.join("link")).unwrap();
-    let refused = place_for(&root, "link/deeper/x".as_ref());
+    let refused = file_below(&root, "link/deeper/x".as_ref());
     assert!(matches!(refused, Err(PathError::Outside { .. })), "{refused:?}");
     assert!(!dir.path().join("data-old/deeper").exists());
 }

@@ -54,7 +54,7 @@ impl Page {
     /// The page to look at next for where the count reaches `want`, which is before this one.
     pub(crate) fn towards(&self, unit: Unit, want: u64) -> Option<i64> {
         let [kept, index, turns] = self.jump.start;
-        let start = Counts { kept, index, turns, ..Counts::default() };
+        let start = Counts { inheritable: kept, index, turns, ..Counts::default() };
         match self.jump.page {
             Some(page) if unit.of(&start) >= want => Some(page),
             _ => self.before.page,
@@ -81,7 +81,7 @@ pub(crate) fn load(conn: &Connection, sid: Segment) -> Result<Ancestry> {
 /// The ancestry of a session, which must be there where it inherits something.
 pub(crate) fn of(conn: &Connection, session: &Session) -> Result<Ancestry> {
     let header = &session.header;
-    if header.inherited.kept == 0 {
+    if header.inherited.inheritable == 0 {
         return Ok(Ancestry::default());
     }
     let found = load(conn, session.sid).map_err(|fault| fault.of(&header.id, None))?;
@@ -192,7 +192,7 @@ fn beyond(conn: &Connection, prev: i64) -> Result<(u64, Jump)> {
             return Ok((depth, jump));
         }
     }
-    let Counts { kept, index, turns, .. } = last.start();
+    let Counts { inheritable: kept, index, turns, .. } = last.start();
     let jump = Jump { page: Some(prev), depth: last.depth, start: [kept, index, turns] };
     Ok((depth, jump))
 }
@@ -237,7 +237,7 @@ mod tests {
         let span = Span { segment: 1, to: 1, base: Counts::default() };
         let circle = |first: i64| {
             store.write("testing", |tx| {
-                let end = Counts { kept: 1, ..Counts::default() };
+                let end = Counts { inheritable: 1, ..Counts::default() };
                 let last = add_page(tx, Some(first), &[span], end)?;
                 let bytes = lineage::encode(&[span, Span { segment: 0, to: 0, base: end }]);
                 let sum = i64::from(page_sum(first, Some(last), None, &[0; 5], &bytes));

@@ -30,7 +30,7 @@ pub(crate) fn append(tx: &WriteTx<'_>, id: &SessionId, append: &Append) -> Resul
     let head = header.head_seq();
     if let Some(seqs) = repeated_seqs(header, append)? {
         // A root's first event has the position 0, a child's first after what it inherits 1.
-        let inherited = if header.parent_id.is_none() { 0 } else { header.inherited.kept };
+        let inherited = if header.parent_id.is_none() { 0 } else { header.inherited.inheritable };
         let position = seqs.start() - inherited;
         let there = segment::ids(tx, session.sid, position, append.events.len())?;
         if let Some(earlier) = repetition(header, append, &seqs, there.iter()) {
@@ -134,10 +134,10 @@ impl Tail {
 
     /// The counts of the segment alone.
     fn within(&self) -> Counts {
-        let Counts { kept, index, turns, bytes, open } = self.counts;
+        let Counts { inheritable: kept, index, turns, bytes, open } = self.counts;
         let base = &self.inherited;
         Counts {
-            kept: kept - base.kept,
+            inheritable: kept - base.inheritable,
             index: index - base.index,
             turns: turns - base.turns,
             bytes: bytes - base.bytes,

@@ -4,7 +4,7 @@ use forklore_core::{Header, Lease, SessionId};
 use forklore_store::Error;
 use forklore_store::feed::What;
 use forklore_store::port::Change;
-use forklore_store::rules::hold;
+use forklore_store::rules::take_lease;
 
 use crate::create::check_label;
 use crate::fault::Result;
@@ -49,7 +49,7 @@ pub(crate) fn change(tx: &WriteTx<'_>, id: &SessionId, change: &Change) -> Resul
             feed::update(tx, &mut session, What::Changed, sql, &[&id, &index])?;
         }
         Change::Hold { owner, lasts } => {
-            let lease = hold(&session.header, owner, *lasts, tx.now)?;
+            let lease = take_lease(&session.header, owner, *lasts, tx.now)?;
             set_lease(tx, session, Some(lease))?;
         }
         Change::Release { owner } => {

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::Path;
 
 use crate::sync::File as Synced;
-use forklore_store::disk::{self, Gate, Turn, beside, os};
+use forklore_store::disk::{self, Gate, Turn, os, with_suffix};
 use forklore_store::{Error, Result};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
@@ -90,7 +90,7 @@ pub(crate) fn has_wal(conn: &Connection, path: &Path) -> Result<bool> {
 /// Makes a store beside its place and moves it there when it is whole, so that no one ever finds
 /// half of one.
 fn make(path: &Path, vfs: Option<&str>) -> Result<()> {
-    let new = beside(path, "-new");
+    let new = with_suffix(path, "-new");
     let doing = "making the store";
     if let Err(error) = std::fs::remove_file(&new)
         && error.kind() != std::io::ErrorKind::NotFound
@@ -163,7 +163,7 @@ pub(crate) fn open(path: &Path, access: Access, options: Options) -> Result<Conn
 
 /// A name under which SQLite reads the file without the files beside it, which it could not make.
 fn frozen(path: &Path) -> Result<String> {
-    let wal = beside(path, "-wal");
+    let wal = with_suffix(path, "-wal");
     if std::fs::metadata(&wal).is_ok_and(|wal| wal.len() > 0) {
         let (path, wal) = (path.display(), wal.display());
         return Err(Error::Denied(format!(

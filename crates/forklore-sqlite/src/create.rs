@@ -63,7 +63,7 @@ pub(crate) fn create(
         header,
     };
     tail.end(tx, &mut session)?;
-    if session.header.inherited.kept > 0 {
+    if session.header.inherited.inheritable > 0 {
         ancestry::save(tx, sid, &inheritance.ancestry)?;
     }
     session::insert(tx, &mut session)?;
@@ -114,7 +114,7 @@ fn inherit(
     from: &Beginning,
     staged: Option<&Staged>,
 ) -> Result<Inheritance> {
-    let kept = if new.kind == SessionKind::Branch { from.cut.kept } else { 0 };
+    let kept = if new.kind == SessionKind::Branch { from.cut.inheritable } else { 0 };
     if kept == 0 {
         return Ok(Inheritance::default());
     }
@@ -130,7 +130,7 @@ fn inherit(
         (None, _) if from.strategy == Strategy::ReplayV1 => {
             Staged::begin(tx, &from.parent, kept)?.publish(tx, parent.root, kept)?
         }
-        (None, _) if kept == parent.header.inherited.kept => history.ancestry,
+        (None, _) if kept == parent.header.inherited.inheritable => history.ancestry,
         (None, Some(spans)) => spans,
         (None, None) => with_own(tx, &history, segment::position(last.row.k) + 1)?,
     };

@@ -14,14 +14,17 @@ use crate::write::WriteTx;
 
 /// Whether all that the session inherits is its own copy already.
 pub(crate) fn has_own(header: &Header) -> bool {
-    header.detached || header.inherited.kept == 0 || header.strategy == Some(Strategy::ReplayV1)
+    header.detached
+        || header.inherited.inheritable == 0
+        || header.strategy == Some(Strategy::ReplayV1)
 }
 
 /// Copies what the session inherits, unless it has its own copy. `staged` holds the beginning of
 /// the copy, where somebody began.
 pub(crate) fn detach(tx: &WriteTx<'_>, id: &SessionId, staged: Option<&Staged>) -> Result<Changed> {
     let session = session::living(tx, id)?;
-    let copied_events = if has_own(&session.header) { 0 } else { session.header.inherited.kept };
+    let copied_events =
+        if has_own(&session.header) { 0 } else { session.header.inherited.inheritable };
     if copied_events > 0 {
         let ancestry = match staged {
             Some(staged) => staged.publish(tx, session.root, copied_events)?,

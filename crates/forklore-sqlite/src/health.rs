@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use forklore_store::disk::{beside, folder_of};
+use forklore_store::disk::{folder_of, with_suffix};
 use forklore_store::health::{Far, Health, Status, size};
 use forklore_store::port::Filter;
 use forklore_store::{Error, Result, Store};
@@ -82,7 +82,7 @@ enum Wal {
 }
 
 fn look_at_wal(health: &mut Health, path: &Path) -> Wal {
-    let bytes = std::fs::metadata(beside(path, "-wal")).map_or(0, |wal| wal.len());
+    let bytes = std::fs::metadata(with_suffix(path, "-wal")).map_or(0, |wal| wal.len());
     if bytes == 0 {
         health.ok("wal", "empty: every change is in the file");
         return Wal::Empty;
@@ -97,7 +97,7 @@ fn look_at_wal(health: &mut Health, path: &Path) -> Wal {
     } else {
         health.ok("wal", message + "; they are safe there");
     }
-    if beside(path, "-shm").exists() { Wal::Indexed } else { Wal::Bare }
+    if with_suffix(path, "-shm").exists() { Wal::Indexed } else { Wal::Bare }
 }
 
 /// Opens the store for reading and says what it is and how much it holds.

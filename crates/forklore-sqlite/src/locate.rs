@@ -79,23 +79,23 @@ impl<'s> History<'s> {
         let found = self.inherited(conn, unit, want)?;
         let row = segment::at(conn, found.stretch.range.segment, found.position)?;
         let row = row.ok_or_else(|| self.missing(&found.stretch, want))?;
-        Ok(Some(found.stretch.base.kept + row.counts.kept))
+        Ok(Some(found.stretch.base.inheritable + row.counts.inheritable))
     }
 
     /// The last event that a child keeping `kept` events takes over, found by one search.
     pub(crate) fn last_kept(&self, conn: &Connection, kept: u64) -> Result<LastKept> {
         let header = &self.session.header;
-        let (stretch, position, spans) = if kept > header.inherited.kept {
+        let (stretch, position, spans) = if kept > header.inherited.inheritable {
             let own = self.own();
-            (own, self.find(conn, &own, Unit::Kept, kept)?, None)
+            (own, self.find(conn, &own, Unit::Inheritable, kept)?, None)
         } else {
-            let found = self.inherited(conn, Unit::Kept, kept)?;
+            let found = self.inherited(conn, Unit::Inheritable, kept)?;
             (found.stretch, found.position, Some(found.spans))
         };
         let row = segment::at(conn, stretch.range.segment, position)
             .map_err(|fault| fault.of(&header.id, None))?;
         // What counts wrongly leads a search astray.
-        let row = row.filter(|row| row.counts.based_on(stretch.base).kept == kept);
+        let row = row.filter(|row| row.counts.based_on(stretch.base).inheritable == kept);
         let row = row.ok_or_else(|| self.missing(&stretch, kept))?;
         let seq = match spans {
             Some(_) => kept,
@@ -108,7 +108,7 @@ impl<'s> History<'s> {
     pub(crate) fn stretch(&self, conn: &Connection, seq: u64) -> Result<Stretch> {
         let header = &self.session.header;
         let child = header.parent_id.is_some();
-        if seq > header.inherited.kept || !child {
+        if seq > header.inherited.inheritable || !child {
             return Ok(self.own());
         }
         if seq == 0 {
@@ -116,17 +116,18 @@ impl<'s> History<'s> {
             let nothing = Counts::default();
             return Ok(Stretch { range, base: nothing, end: nothing, seqs: (0, 0) });
         }
-        self.list_with(conn, Unit::Kept, seq).map(|(list, at, end)| self.span(&list.spans, at, end))
+        self.list_with(conn, Unit::Inheritable, seq)
+            .map(|(list, at, end)| self.span(&list.spans, at, end))
     }
 
     /// The position of the event with this seq in its stretch.
     pub(crate) fn position(&self, conn: &Connection, stretch: &Stretch, seq: u64) -> Result<u64> {
         let header = &self.session.header;
         if stretch.range.inherited {
-            return self.find(conn, stretch, Unit::Kept, seq);
+            return self.find(conn, stretch, Unit::Inheritable, seq);
         }
         let child = header.parent_id.is_some() && seq > 0;
-        Ok(if child { seq.saturating_sub(header.inherited.kept) } else { seq })
+        Ok(if child { seq.saturating_sub(header.inherited.inheritable) } else { seq })
     }
 
     /// The inherited event at which the count reaches `want`, which it does.
@@ -134,7 +135,7 @@ impl<'s> History<'s> {
         let (list, at, end) = self.list_with(conn, unit, want)?;
         let stretch = self.span(&list.spans, at, end);
         let position = self.find(conn, &stretch, unit, want)?;
-        let kept = list.spans.get(at + 1).map_or(end.kept, |next| next.base.kept);
+        let kept = list.spans.get(at + 1).map_or(end.inheritable, |next| next.base.inheritable);
         let spans = Ancestry { page: list.page, spans: cut_back(&list.spans, kept, position + 1) };
         Ok(Inherited { spans, stretch, position })
     }
@@ -197,7 +198,7 @@ impl<'s> History<'s> {
             range: Range { segment, from: 0, to, inherited: true },
             base,
             end,
-            seqs: (base.kept + 1, end.kept),
+            seqs: (base.inheritable + 1, end.inheritable),
         }
     }
 

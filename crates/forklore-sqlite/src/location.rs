@@ -93,7 +93,7 @@ fn check_content(path: &Path, found: &Metadata) -> Result<()> {
 /// Whether there is a WAL with something in it. The power may have been cut while it was written
 /// back: the file's beginning is then of no account, since SQLite reads it from there.
 fn has_wal(path: &Path) -> Result<bool> {
-    let wal = disk::beside(path, "-wal");
+    let wal = disk::with_suffix(path, "-wal");
     let mut start = [0; 4];
     match std::fs::File::open(&wal).and_then(|mut wal| wal.read_exact(&mut start)) {
         // The last bit tells the byte order of its checksums.

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use forklore_store::disk::{beside, os};
+use forklore_store::disk::{os, with_suffix};
 use forklore_store::port::Collected;
 use forklore_store::{Error, Result};
 use rusqlite::Connection;
@@ -91,7 +91,7 @@ fn empty_wal(conn: &Connection) -> Result<(), Fault> {
 pub(crate) fn store_bytes(path: &Path) -> Result<u64> {
     let mut bytes = std::fs::metadata(path).map_err(os("measuring", path))?.len();
     for suffix in ["-wal", "-shm"] {
-        bytes += std::fs::metadata(beside(path, suffix)).map_or(0, |file| file.len());
+        bytes += std::fs::metadata(with_suffix(path, suffix)).map_or(0, |file| file.len());
     }
     Ok(bytes)
 }

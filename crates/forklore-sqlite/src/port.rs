@@ -11,7 +11,9 @@ use forklore_store::port::{
     Since, Store, Transaction, Verification,
 };
 use forklore_store::rules::check_attachments;
-use forklore_store::sources::{FindSource, Place, Range, RecordKey, Source, SourceId};
+use forklore_store::sources::{
+    FindSource, RecordKey, RecordLocation, Source, SourceId, SourceSpan,
+};
 use jiff::Timestamp;
 
 use crate::store::SqliteStore;
@@ -103,15 +105,15 @@ impl Store for SqliteStore {
         self.read_with("reading", |conn| sources::find(conn, by))
     }
 
-    fn place(&self, source: SourceId, record: RecordKey) -> Result<Option<Place>> {
+    fn locate_record(&self, source: SourceId, record: RecordKey) -> Result<Option<RecordLocation>> {
         self.read_with("reading", |conn| sources::place(conn, source, record))
     }
 
-    fn ranges(&self, source: SourceId, step: u64) -> Result<Option<Vec<Range>>> {
+    fn source_spans(&self, source: SourceId, step: u64) -> Result<Option<Vec<SourceSpan>>> {
         self.read_with("reading", |conn| sources::ranges_of(conn, source, step))
     }
 
-    fn places(&self, source: SourceId) -> Result<Option<Vec<(RecordKey, Place)>>> {
+    fn places(&self, source: SourceId) -> Result<Option<Vec<(RecordKey, RecordLocation)>>> {
         self.read_with("reading", |conn| sources::places(conn, source).map(Some))
     }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use forklore_core::lineage::Unit;
 use forklore_core::{OpenCalls, SessionId};
 use forklore_store::Error;
-use forklore_store::port::{At, Direction, Page, Query, Stored};
+use forklore_store::port::{At, Direction, LogEntry, Page, Query};
 use rusqlite::Connection;
 
 use crate::fault::{Fault, Result};
@@ -84,7 +84,7 @@ pub(crate) fn inheritable(
 ) -> Result<Vec<Row>> {
     let history = History::of(conn, Cow::Owned(session::living(conn, id)?))?;
     let mut rows = Vec::new();
-    let Some(mut seq) = history.seq_of(conn, Unit::Kept, from + 1)? else {
+    let Some(mut seq) = history.seq_of(conn, Unit::Inheritable, from + 1)? else {
         return Ok(rows);
     };
     while (rows.len() as u64) < to - from {
@@ -94,7 +94,7 @@ pub(crate) fn inheritable(
         let mut writers = Writers::default();
         segment::visit(conn, range, Direction::Forward, Wanted::ALL, |row| {
             let counts = row.counts.based_on(stretch.base);
-            if counts.kept > to {
+            if counts.inheritable > to {
                 return Ok(Next::Stop);
             }
             let origin = Some(writers.numbered(conn, &row)?);
@@ -119,7 +119,7 @@ struct Reader<'a> {
     history: &'a History<'a>,
     query: &'a Query,
     until_closed: bool,
-    events: Vec<Stored>,
+    events: Vec<LogEntry>,
     bytes: usize,
     writers: Writers<'a>,
 }
@@ -144,7 +144,7 @@ impl<'a> Reader<'a> {
         let (unit, want) = match self.query.at {
             At::Seq(seq) if seq <= head => return Ok(Some(seq)),
             At::Seq(_) => return Ok((self.query.direction == Direction::Backward).then_some(head)),
-            At::Kept(kept) => (Unit::Kept, kept),
+            At::Kept(kept) => (Unit::Inheritable, kept),
             At::Index(index) => (Unit::Index, index.saturating_add(1)),
             At::Turn(turn) => (Unit::Turns, turn),
             At::Id(_) => return Ok(None),
@@ -154,9 +154,9 @@ impl<'a> Reader<'a> {
 
     /// Checks that the first event is the one asked for: what counts wrongly leads a search astray.
     fn check_first(&self) -> Result<()> {
-        let Some(Stored { seq, counts, .. }) = self.events.first() else { return Ok(()) };
+        let Some(LogEntry { seq, counts, .. }) = self.events.first() else { return Ok(()) };
         let found = match self.query.at {
-            At::Kept(kept) => counts.kept == kept,
+            At::Kept(kept) => counts.inheritable == kept,
             At::Index(index) => counts.index == index.saturating_add(1),
             At::Turn(turn) => counts.turns == turn,
             At::Seq(_) | At::Id(_) => true,
@@ -234,16 +234,16 @@ impl<'a> Reader<'a> {
 
     fn seq(&self, stretch: &Stretch, row: &Row) -> u64 {
         if stretch.range.inherited {
-            stretch.base.kept + row.counts.kept
+            stretch.base.inheritable + row.counts.inheritable
         } else {
             self.history.session.header.seq_of_own(segment::position(row.k))
         }
     }
 
-    fn stored(&mut self, stretch: &Stretch, seq: u64, row: Row) -> Result<Stored> {
+    fn stored(&mut self, stretch: &Stretch, seq: u64, row: Row) -> Result<LogEntry> {
         let origin = self.writers.origin(self.conn, &row)?;
         let counts = row.counts.based_on(stretch.base);
-        Ok(Stored { seq, origin, counts, event: row.event })
+        Ok(LogEntry { seq, origin, counts, event: row.event })
     }
 
     fn named(mut self, id: &forklore_core::EventId) -> Result<Page> {

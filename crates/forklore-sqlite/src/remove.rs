@@ -6,7 +6,7 @@ use forklore_core::{SessionId, Strategy};
 use forklore_store::Error;
 use forklore_store::feed::What;
 use forklore_store::port::{Children, Removed};
-use forklore_store::rules::{bury, refuse_children};
+use forklore_store::rules::{make_tombstone, refuse_children};
 use jiff::Timestamp;
 use rusqlite::Connection;
 
@@ -33,7 +33,7 @@ pub(crate) fn remove(
     let mut sessions = Vec::with_capacity(ids.len());
     for id in ids {
         let session = session::any(tx, id)?;
-        if let Some(lease) = session.header.held_against(None, tx.now) {
+        if let Some(lease) = session.header.leased_by_other(None, tx.now) {
             return Err(Error::Held { session: id.clone(), owner: lease.owner.clone() }.into());
         }
         if children == Children::Refuse && session.header.deleted.is_none() {
@@ -90,7 +90,7 @@ fn segments(conn: &Connection, session: &Session) -> Result<Vec<Segment>> {
 
 /// Leaves the tombstone; the segment is trimmed with the family.
 fn entomb(tx: &WriteTx<'_>, session: &mut Session, now: Timestamp) -> Result<()> {
-    bury(&mut session.header, now);
+    make_tombstone(&mut session.header, now);
     session.kept_to = Some(session.header.own_events);
     session.note_sum = None;
     let own_events = signed(session.header.own_events);

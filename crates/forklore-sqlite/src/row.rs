@@ -165,7 +165,7 @@ fn dialect_number(tx: &WriteTx<'_>, name: &str) -> Result<i64> {
 }
 
 pub(crate) fn stored_counts(counts: &Counts) -> [i64; 5] {
-    let Counts { kept, index, turns, bytes, open } = *counts;
+    let Counts { inheritable: kept, index, turns, bytes, open } = *counts;
     [kept, index, turns, bytes, open].map(signed)
 }
 
@@ -173,7 +173,7 @@ pub(crate) fn stored_counts(counts: &Counts) -> [i64; 5] {
 pub(crate) fn counts(row: &rusqlite::Row<'_>, first: usize) -> Result<Counts> {
     let count = |at| unsigned(row.get(first + at)?);
     Ok(Counts {
-        kept: count(0)?,
+        inheritable: count(0)?,
         index: count(1)?,
         turns: count(2)?,
         bytes: count(3)?,

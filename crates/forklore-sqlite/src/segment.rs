@@ -187,7 +187,7 @@ pub(crate) fn probe(
         return Ok(sealed);
     }
     let mut statement = conn.prepare_cached(match unit {
-        Unit::Kept => {
+        Unit::Inheritable => {
             "SELECT k, kept, class < 3 FROM event WHERE k >= ? AND k < ? ORDER BY k LIMIT 1"
         }
         Unit::Index => {

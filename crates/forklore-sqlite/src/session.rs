@@ -375,7 +375,7 @@ fn cut(cells: &mut Cells<'_, '_>) -> Result<Option<Cut>> {
     let (message, turn) = (cells.some_count()?, cells.some_count()?);
     let (event_id, kept) = (cells.parsed()?, cells.some_count()?);
     let place = index.zip(kept);
-    Ok(place.map(|(index, kept)| Cut { seq, index, message, turn, event_id, kept }))
+    Ok(place.map(|(index, kept)| Cut { seq, index, message, turn, event_id, inheritable: kept }))
 }
 
 fn permissions(cells: &mut Cells<'_, '_>) -> Result<Option<BTreeSet<String>>> {

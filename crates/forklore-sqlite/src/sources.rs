@@ -7,7 +7,8 @@ mod write;
 pub(crate) use self::write::Import;
 
 use forklore_store::sources::{
-    FindSource, Place, Range, RecordKey, Source, SourceId, beside_name, decode, encode,
+    FindSource, RecordKey, RecordLocation, Source, SourceId, SourceSpan, decode, encode,
+    sidecar_key,
 };
 use rusqlite::{Connection, OptionalExtension, ToSql};
 
@@ -22,7 +23,7 @@ pub(crate) fn place(
     conn: &Connection,
     source: SourceId,
     record: RecordKey,
-) -> fault::Result<Option<Place>> {
+) -> fault::Result<Option<RecordLocation>> {
     place::find(conn, signed(source.0), record)
 }
 
@@ -30,7 +31,7 @@ pub(crate) fn place(
 pub(crate) fn places(
     conn: &Connection,
     source: SourceId,
-) -> fault::Result<Vec<(RecordKey, Place)>> {
+) -> fault::Result<Vec<(RecordKey, RecordLocation)>> {
     place::all(conn, signed(source.0))
 }
 
@@ -39,7 +40,7 @@ pub(crate) fn ranges_of(
     conn: &Connection,
     source: SourceId,
     step: u64,
-) -> fault::Result<Option<Vec<Range>>> {
+) -> fault::Result<Option<Vec<SourceSpan>>> {
     ranges(conn, step_key(signed(source.0), signed(step)))
 }
 
@@ -53,7 +54,7 @@ pub(crate) fn find(conn: &Connection, by: &FindSource) -> fault::Result<Vec<Sour
             ("SELECT source FROM source_path WHERE path = ? ORDER BY source DESC LIMIT 1", path)
         }
         FindSource::Beside(path) => {
-            return find(conn, &FindSource::Name(beside_name(path)));
+            return find(conn, &FindSource::Name(sidecar_key(path)));
         }
         FindSource::FirstLine(key) => {
             ("SELECT id FROM source WHERE first_line = ? ORDER BY id DESC", &key.cast_signed())
@@ -82,7 +83,7 @@ fn range_sum(k: i64, bytes: &[u8]) -> i64 {
     i64::from(Fields::default().number(Some(k)).bytes(Some(bytes)).sum())
 }
 
-fn ranges(conn: &Connection, k: i64) -> fault::Result<Option<Vec<Range>>> {
+fn ranges(conn: &Connection, k: i64) -> fault::Result<Option<Vec<SourceSpan>>> {
     let sql = "SELECT crc, ranges FROM source_range WHERE k = ?";
     let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
     let found: Option<(i64, Vec<u8>)> = conn.prepare_cached(sql)?.query_row([k], row).optional()?;

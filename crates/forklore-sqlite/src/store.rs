@@ -23,7 +23,7 @@ use forklore_store::Result;
 use forklore_store::attachments::AttachmentFolder;
 use forklore_store::clock::StoreClock;
 use forklore_store::disk::fs::Fs;
-use forklore_store::disk::{Gate, Turn, beside, os};
+use forklore_store::disk::{Gate, Turn, os, with_suffix};
 use forklore_store::feed::{Bell, Watch};
 use rusqlite::{Connection, TransactionBehavior};
 
@@ -96,7 +96,7 @@ impl SqliteStore {
     /// The same for one that shares what it knows of failed syncs.
     fn open_for(path: &Path, options: Options, failed: Arc<FailedSync>) -> Result<Self> {
         let path = &crate::location::resolve(path)?;
-        let gate = Gate::beside(path);
+        let gate = Gate::new(path);
         if options.read_only {
             if !crate::location::check(path)? {
                 let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
@@ -122,7 +122,7 @@ impl SqliteStore {
     pub(crate) fn as_it_is(path: &Path, held: Held, reader: Connection, access: Access) -> Self {
         let options = Options { read_only: true, ..Options::default() };
         let readers = Readers::new(reader, access);
-        Self::over(path, options, Gate::beside(path), readers, Arc::default(), held)
+        Self::over(path, options, Gate::new(path), readers, Arc::default(), held)
     }
 
     fn over(
@@ -134,7 +134,8 @@ impl SqliteStore {
         held: Held,
     ) -> Self {
         let (pages, numbers, bell) = (Arc::default(), Arc::default(), Arc::<Bell>::default());
-        let attachments = AttachmentFolder::at(beside(path, "-attachments"), options.read_only);
+        let attachments =
+            AttachmentFolder::at(with_suffix(path, "-attachments"), options.read_only);
         let attachments = Arc::new(attachments);
         let path = path.to_owned();
         Self {

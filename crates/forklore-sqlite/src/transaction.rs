@@ -117,12 +117,12 @@ fn copied(store: &SqliteStore, write: &Write) -> Option<(SessionId, u64)> {
             let is_sound = |new: &NewSession| {
                 store.read_with("reading", |conn| create::check(conn, new)).is_ok()
             };
-            is_sound(new).then(|| (from.parent.clone(), from.cut.kept))
+            is_sound(new).then(|| (from.parent.clone(), from.cut.inheritable))
         }
         Write::Change { session, change: Change::Detach } => {
             let read = store.read_with("reading", |conn| session::living(conn, session));
             let header = read.ok()?.header;
-            (!detach::has_own(&header)).then(|| (session.clone(), header.inherited.kept))
+            (!detach::has_own(&header)).then(|| (session.clone(), header.inherited.inheritable))
         }
         _ => None,
     }

@@ -43,7 +43,7 @@ pub(crate) fn session(store: &SqliteStore, id: &SessionId) -> Result<Verificatio
     check.lineage(&session);
     check.head(&session);
     for stretch in check.stretches(&session) {
-        check.range(stretch.range, Some(&session.header), stretch.base.kept);
+        check.range(stretch.range, Some(&session.header), stretch.base.inheritable);
     }
     Ok(check.found)
 }
@@ -164,13 +164,17 @@ impl<'s> Check<'s> {
         };
         if deleted {
             let to = session.kept_to.unwrap_or_default();
-            self.range(Range { to, ..own }, Some(&session.header), session.header.inherited.kept);
+            self.range(
+                Range { to, ..own },
+                Some(&session.header),
+                session.header.inherited.inheritable,
+            );
             self.nothing_behind(session.sid, to, Some(&session.header.id));
             return;
         }
         self.found.sessions += 1;
         self.lineage(session);
-        self.range(own, Some(&session.header), session.header.inherited.kept);
+        self.range(own, Some(&session.header), session.header.inherited.inheritable);
         self.head(session);
         self.ancestry(session);
     }
@@ -216,7 +220,8 @@ impl<'s> Check<'s> {
             let row = last.map(|last| segment::at(conn, session.sid, last)).transpose()?.flatten();
             let counts = row.map(|row| row.counts.based_on(header.inherited));
             // A fork's own first event does not say which calls its prefix left open.
-            let known = |counts: Counts| (counts.kept, counts.index, counts.turns, counts.bytes);
+            let known =
+                |counts: Counts| (counts.inheritable, counts.index, counts.turns, counts.bytes);
             match counts {
                 Some(counts) if known(counts) != known(header.counts) => {
                     Err(Fault::damaged(place(), "its counts are not those of its last event"))
@@ -313,7 +318,7 @@ impl<'s> Check<'s> {
                     if !follows(behind, &row, living) {
                         gaps.push(position);
                     }
-                    behind = Some((position + 1, row.counts.kept));
+                    behind = Some((position + 1, row.counts.inheritable));
                     next = position + 1;
                     self.found.events += 1;
                     Ok(Next::Row)
@@ -337,7 +342,7 @@ impl<'s> Check<'s> {
     /// The first position of a range at or behind `from`.
     fn first(&self, range: Range, from: u64) -> Option<u64> {
         let probe = self.store.read_with("reading", |conn| {
-            segment::probe(conn, range.segment, from, range.to, Unit::Kept)
+            segment::probe(conn, range.segment, from, range.to, Unit::Inheritable)
         });
         probe.ok().flatten().map(|run| run.from.max(from))
     }
@@ -360,7 +365,7 @@ fn follows(behind: Option<(u64, u64)>, row: &Row, living: bool) -> bool {
         return true;
     };
     let one = u64::from(row.event.class.is_inherited());
-    row.counts.kept == kept + one && (!living || segment::position(row.k) == position)
+    row.counts.inheritable == kept + one && (!living || segment::position(row.k) == position)
 }
 
 /// Checks that each span ends with the counts at which the next one begins, the last with `end`.
@@ -369,7 +374,9 @@ fn keep_promises(conn: &Connection, spans: &[Span], end: Counts) -> Result<(), F
     for (span, end) in spans.iter().zip(ends) {
         let last = segment::at(conn, signed(span.segment), span.to.saturating_sub(1))?;
         let counts = last.map(|row| row.counts.based_on(span.base));
-        if counts.is_none_or(|counts| counts.kept != end.kept || counts.index != end.index) {
+        if counts
+            .is_none_or(|counts| counts.inheritable != end.inheritable || counts.index != end.index)
+        {
             let (segment, to) = (span.segment, span.to);
             let message = "it does not end where the next one begins";
             return Err(Fault::damaged(format!("span of segment {segment} to {to}"), message));

@@ -30,13 +30,13 @@ pub trait Attachments: Send + Sync {
     /// # Errors
     /// `Invalid` when there are more than `limit` bytes, `Io` also for what `bytes` failed with;
     /// nothing is then kept. `Denied`, `Poisoned`.
-    fn put(&self, bytes: &mut dyn Read, limit: u64) -> Result<Held>;
+    fn put(&self, bytes: &mut dyn Read, limit: u64) -> Result<Pin>;
 
     /// Holds an attachment that is there, for an event about to name it; none where it is not.
     ///
     /// # Errors
     /// `Corrupt` when something else stands in its place, `Denied`, `Io`.
-    fn hold(&self, id: &AttachmentId) -> Result<Option<Held>>;
+    fn pin(&self, id: &AttachmentId) -> Result<Option<Pin>>;
 
     /// The bytes of an attachment as they are; [`Checked`] tells whether they are sound.
     ///
@@ -66,7 +66,7 @@ pub trait Attachments: Send + Sync {
 
 /// An attachment that no sweep removes before this is dropped.
 #[must_use]
-pub struct Held {
+pub struct Pin {
     /// Its name.
     pub id: AttachmentId,
     /// How many bytes it has.
@@ -76,14 +76,14 @@ pub struct Held {
     _until: Box<dyn Any + Send + Sync>,
 }
 
-impl Held {
+impl Pin {
     /// An attachment that is held until `until` is dropped.
     pub fn new(id: AttachmentId, bytes: u64, new: bool, until: impl Any + Send + Sync) -> Self {
         Self { id, bytes, new, _until: Box::new(until) }
     }
 }
 
-impl fmt::Debug for Held {
+impl fmt::Debug for Pin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { id, bytes, new, .. } = self;
         f.debug_struct("Held")

@@ -8,7 +8,7 @@ mod owner;
 
 use std::path::Path;
 
-pub use gate::{Gate, Passed, Turn, beside};
+pub use gate::{Gate, Passed, Turn, with_suffix};
 pub use network::{file_system, network};
 pub use owner::{check_folder, folder_of, make_folder, refuse_others};
 

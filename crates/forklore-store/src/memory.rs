@@ -29,7 +29,7 @@ use crate::port::{
     Store, Transaction, Verification,
 };
 use crate::rules::check_attachments;
-use crate::sources::{FindSource, Place, Range, RecordKey, Source, SourceId};
+use crate::sources::{FindSource, RecordKey, RecordLocation, Source, SourceId, SourceSpan};
 
 /// Keeps sessions for as long as it lives.
 #[derive(Debug)]
@@ -135,15 +135,15 @@ impl Store for MemoryStore {
         Ok(self.state().sources_by(by))
     }
 
-    fn place(&self, source: SourceId, record: RecordKey) -> Result<Option<Place>> {
+    fn locate_record(&self, source: SourceId, record: RecordKey) -> Result<Option<RecordLocation>> {
         Ok(self.state().source(source).and_then(|held| held.place(record)))
     }
 
-    fn ranges(&self, source: SourceId, step: u64) -> Result<Option<Vec<Range>>> {
+    fn source_spans(&self, source: SourceId, step: u64) -> Result<Option<Vec<SourceSpan>>> {
         Ok(self.state().source(source).and_then(|held| held.ranges(step)))
     }
 
-    fn places(&self, source: SourceId) -> Result<Option<Vec<(RecordKey, Place)>>> {
+    fn places(&self, source: SourceId) -> Result<Option<Vec<(RecordKey, RecordLocation)>>> {
         Ok(self.state().source(source).map(HeldSource::places))
     }
 

@@ -19,14 +19,16 @@ use jiff::Timestamp;
 
 pub use feed::{Changes, Mark, SessionChange, Since};
 pub use forklore_core::report::{Collected, Packed, Problem, Verification};
-pub use read::{At, Cursor, Direction, Filter, Headers, Page, Query, Stored};
+pub use read::{At, Cursor, Direction, Filter, Headers, LogEntry, Page, Query};
 pub use transaction::{Committed, Removal, Transaction, Write, Written};
 pub use write::{Append, Appended, Beginning, Change, Changed, Children, NewSession, Removed};
 
 use crate::attachments::Attachments;
 use crate::clock::StoreClock;
 use crate::error::{Error, Result};
-use crate::sources::{FindSource, Place, Range, RecordKey, Source, SourceId, SourceStep};
+use crate::sources::{
+    FindSource, RecordKey, RecordLocation, Source, SourceId, SourceSpan, SourceStep,
+};
 
 /// What a store can do beyond the base of the contract.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -138,7 +140,7 @@ pub trait Store: Send + Sync {
     ///
     /// # Errors
     /// `Corrupt`, `Io`, `Unsupported` without the capability `sources`.
-    fn place(&self, source: SourceId, record: RecordKey) -> Result<Option<Place>> {
+    fn locate_record(&self, source: SourceId, record: RecordKey) -> Result<Option<RecordLocation>> {
         let _ = (source, record);
         Err(no_sources())
     }
@@ -147,7 +149,7 @@ pub trait Store: Send + Sync {
     ///
     /// # Errors
     /// `Corrupt`, `Io`, `Unsupported` without the capability `sources`.
-    fn ranges(&self, source: SourceId, step: u64) -> Result<Option<Vec<Range>>> {
+    fn source_spans(&self, source: SourceId, step: u64) -> Result<Option<Vec<SourceSpan>>> {
         let _ = (source, step);
         Err(no_sources())
     }
@@ -157,7 +159,7 @@ pub trait Store: Send + Sync {
     ///
     /// # Errors
     /// `Corrupt`, `Io`.
-    fn places(&self, source: SourceId) -> Result<Option<Vec<(RecordKey, Place)>>> {
+    fn places(&self, source: SourceId) -> Result<Option<Vec<(RecordKey, RecordLocation)>>> {
         let _ = source;
         Ok(None)
     }

@@ -100,7 +100,7 @@ impl Cursor {
 /// `Held` or `LeaseLost` (SPEC 9).
 pub fn check_writer(header: &Header, owner: Option<&str>, now: Timestamp) -> Result<()> {
     let session = header.id.clone();
-    match (header.held_against(None, now), owner) {
+    match (header.leased_by_other(None, now), owner) {
         (Some(lease), None) => Err(Error::Held { session, owner: lease.owner.clone() }),
         (lease, Some(owner)) if lease.is_none_or(|lease| lease.owner != owner) => {
             Err(Error::LeaseLost { session, owner: owner.into() })
@@ -113,11 +113,16 @@ pub fn check_writer(header: &Header, owner: Option<&str>, now: Timestamp) -> Res
 ///
 /// # Errors
 /// `Held` while it is another's (SPEC 9).
-pub fn hold(header: &Header, owner: &str, lasts: SignedDuration, now: Timestamp) -> Result<Lease> {
-    if let Some(lease) = header.held_against(Some(owner), now) {
+pub fn take_lease(
+    header: &Header,
+    owner: &str,
+    lasts: SignedDuration,
+    now: Timestamp,
+) -> Result<Lease> {
+    if let Some(lease) = header.leased_by_other(Some(owner), now) {
         return Err(Error::Held { session: header.id.clone(), owner: lease.owner.clone() });
     }
-    let renewed = header.held_against(None, now).map(|lease| lease.began_at);
+    let renewed = header.leased_by_other(None, now).map(|lease| lease.began_at);
     let began_at = renewed.unwrap_or_else(|| header.head_seq());
     let expires = now.saturating_add(lasts.min(LONGEST_LEASE)).unwrap_or(now);
     Ok(Lease { owner: owner.into(), expires, began_at })
@@ -127,7 +132,7 @@ pub fn hold(header: &Header, owner: &str, lasts: SignedDuration, now: Timestamp)
 ///
 /// # Errors
 /// `LeaseLost` where it is not the owner's (SPEC 9).
-pub fn release(header: &Header, owner: &str) -> Result<Option<Lease>> {
+pub fn release_lease(header: &Header, owner: &str) -> Result<Option<Lease>> {
     if header.lease.as_ref().is_some_and(|lease| lease.owner == owner) {
         return Ok(None);
     }
@@ -172,7 +177,7 @@ pub fn note_source_write(sessions: &mut Vec<SourceSession>, write: &Write) -> Op
 
 /// Turns the header into a tombstone: its place in the tree and its cost stay, what was written
 /// about it goes (SPEC 10).
-pub fn bury(header: &mut Header, now: Timestamp) {
+pub fn make_tombstone(header: &mut Header, now: Timestamp) {
     header.deleted = Some(Tombstone { deleted: now });
     header.title = None;
     header.metadata = None;

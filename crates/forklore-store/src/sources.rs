@@ -4,13 +4,13 @@
 //! payloads and kept bytes, and where the record of a native id stands. One transaction with a
 //! [`SourceStep`] writes sessions, events and all of this together, or nothing.
 
-mod beside;
 mod ranges;
+mod sidecar;
 
 use forklore_core::SessionId;
 
-pub use beside::{beside_name, check_beside};
-pub use ranges::{LineEnd, Range, RangeError, decode, encode};
+pub use ranges::{LineEnd, RangeError, SourceSpan, decode, encode};
+pub use sidecar::{check_sidecar, sidecar_key};
 
 pub use crate::port::Store as Sources;
 
@@ -55,7 +55,7 @@ pub struct Source {
     pub names: Vec<RecordKey>,
     /// Where it was seen, the first place first.
     pub paths: Vec<SeenFile>,
-    /// Its sessions, in the order they were begun; a [`Place`] counts them.
+    /// Its sessions, in the order they were begun; a [`RecordLocation`] counts them.
     pub sessions: Vec<SourceSession>,
     /// How far it was read.
     pub read: Progress,
@@ -96,8 +96,8 @@ pub struct Progress {
 /// Where a record stands: a session of its source, and the position among that session's own
 /// events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Place {
-    /// The session's number in [`Source::sessions`], at most [`Place::LAST_SESSION`].
+pub struct RecordLocation {
+    /// The session's number in [`Source::sessions`], at most [`RecordLocation::LAST_SESSION`].
     pub session: u32,
     /// The position, from 0.
     pub position: u64,
@@ -106,7 +106,7 @@ pub struct Place {
     pub inherited: bool,
 }
 
-impl Place {
+impl RecordLocation {
     /// The highest number that a session of a source has.
     pub const LAST_SESSION: u32 = u32::MAX >> 1;
 
@@ -128,9 +128,9 @@ pub struct SourceStep {
     /// The path that was read.
     pub seen: SeenFile,
     /// What the bytes behind the offset are, in order.
-    pub ranges: Vec<Range>,
+    pub ranges: Vec<SourceSpan>,
     /// Where the records in them stand. Of two with one key the later counts.
-    pub places: Vec<(RecordKey, Place)>,
+    pub places: Vec<(RecordKey, RecordLocation)>,
     /// What other files may know the source by, besides what was said before.
     pub names: Vec<RecordKey>,
     /// The path of the session file that the source lies beside, where it holds no session of its

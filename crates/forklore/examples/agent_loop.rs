@@ -60,7 +60,7 @@ pub(crate) async fn run(url: &str, folder: &Path, out: &mut impl Write) -> Resul
 
 /// One turn: the person speaks, the model answers, tools are called until it has no more to ask.
 async fn turn(store: &Forklore, session: &SessionId, said: &str, folder: &Path) -> Result<Answer> {
-    let head = store.hold(session, Turn::OWNER).await?.head_seq();
+    let head = store.take_lease(session, Turn::OWNER).await?.head_seq();
     let mut turn = Turn { store, session, head };
     let ended = turn.run(said, folder).await;
     // However the turn ended, the next one need not wait for the lease to run out.
@@ -83,7 +83,7 @@ impl Turn<'_> {
         self.append(NewEvent::user(said)?).await?;
         loop {
             // A lease holds for ten seconds: a model may think longer than that.
-            self.store.hold(self.session, Self::OWNER).await?;
+            self.store.take_lease(self.session, Self::OWNER).await?;
             let given = self.store.inspect(self.session).await?.messages;
             let answer = model(&given);
             self.append(answer.event()?).await?;

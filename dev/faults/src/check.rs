@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 use forklore_conformance::scene::{forward, id, text};
 use forklore_core::Header;
-use forklore_store::port::{At, Filter, Headers, Stored};
+use forklore_store::port::{At, Filter, Headers, LogEntry};
 
 use crate::caller::content;
 use crate::history::{Call, Entry};
@@ -27,7 +27,7 @@ use crate::kind::Opened;
 pub struct Check<'a> {
     entries: &'a [Entry],
     headers: BTreeMap<String, Header>,
-    logs: BTreeMap<String, Vec<Stored>>,
+    logs: BTreeMap<String, Vec<LogEntry>>,
     problems: RefCell<Vec<String>>,
     limited: bool,
 }
@@ -114,8 +114,8 @@ impl<'a> Check<'a> {
 ///
 /// # Errors
 /// Those of the store.
-pub fn log(opened: &Opened, session: &str) -> forklore_store::Result<Vec<Stored>> {
-    let mut log: Vec<Stored> = Vec::new();
+pub fn log(opened: &Opened, session: &str) -> forklore_store::Result<Vec<LogEntry>> {
+    let mut log: Vec<LogEntry> = Vec::new();
     loop {
         let from = At::Seq(log.len() as u64);
         let page = opened.store().read(&id(session), &forward(from, 500, false))?;
@@ -127,6 +127,6 @@ pub fn log(opened: &Opened, session: &str) -> forklore_store::Result<Vec<Stored>
 }
 
 /// Whether an event says what its id promises.
-fn is_whole(stored: &Stored) -> bool {
+fn is_whole(stored: &LogEntry) -> bool {
     text(&stored.event) == content(stored.event.id.as_str())
 }

@@ -13,7 +13,9 @@ use forklore_store::port::{
     Capabilities, Changes, Committed, Cursor, Filter, Headers, Page, Query, Since, Transaction,
     Verification,
 };
-use forklore_store::sources::{FindSource, Place, Range, RecordKey, Source, SourceId};
+use forklore_store::sources::{
+    FindSource, RecordKey, RecordLocation, Source, SourceId, SourceSpan,
+};
 use forklore_store::{Result, Store};
 
 use crate::kind::Opened;
@@ -61,12 +63,12 @@ impl Store for Waiting {
         self.0.sources(by)
     }
 
-    fn place(&self, source: SourceId, record: RecordKey) -> Result<Option<Place>> {
-        self.0.place(source, record)
+    fn locate_record(&self, source: SourceId, record: RecordKey) -> Result<Option<RecordLocation>> {
+        self.0.locate_record(source, record)
     }
 
-    fn ranges(&self, source: SourceId, step: u64) -> Result<Option<Vec<Range>>> {
-        self.0.ranges(source, step)
+    fn source_spans(&self, source: SourceId, step: u64) -> Result<Option<Vec<SourceSpan>>> {
+        self.0.source_spans(source, step)
     }
 }
 

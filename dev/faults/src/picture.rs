@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use forklore_conformance::scene::forward;
 use forklore_core::{AttachmentId, Header, SessionId};
 use forklore_store::attachments::check;
-use forklore_store::port::{At, Filter, Query, Stored};
-use forklore_store::sources::{FindSource, Range, Source, SourceId};
+use forklore_store::port::{At, Filter, LogEntry, Query};
+use forklore_store::sources::{FindSource, Source, SourceId, SourceSpan};
 use forklore_store::{Error, Result, Store};
 
 use crate::subject::kept_by;
@@ -15,10 +15,10 @@ use crate::subject::kept_by;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Picture {
     /// Every session there is or was, and the history of those that are.
-    pub sessions: BTreeMap<SessionId, (Header, Option<Vec<Stored>>)>,
+    pub sessions: BTreeMap<SessionId, (Header, Option<Vec<LogEntry>>)>,
     /// The file that was imported, and what its bytes are; sources have no numbers here, because
     /// each store gives its own.
-    pub sources: Vec<(Source, Vec<Range>)>,
+    pub sources: Vec<(Source, Vec<SourceSpan>)>,
     /// Every attachment that is there, with its length; none where its bytes are not its own.
     pub attachments: BTreeMap<AttachmentId, Option<u64>>,
 }
@@ -48,7 +48,7 @@ impl Picture {
         for source in store.sources(&FindSource::Path(path.into()))? {
             let mut ranges = Vec::new();
             let mut step = 0;
-            while let Some(more) = store.ranges(source.id, step)? {
+            while let Some(more) = store.source_spans(source.id, step)? {
                 ranges.extend(more);
                 step += 1;
             }
@@ -96,7 +96,7 @@ impl Picture {
     }
 }
 
-fn brief(session: Option<&(Header, Option<Vec<Stored>>)>) -> String {
+fn brief(session: Option<&(Header, Option<Vec<LogEntry>>)>) -> String {
     match session {
         None => "nothing".into(),
         Some((header, None)) => format!("a tombstone {header:?}"),
@@ -108,8 +108,8 @@ fn brief(session: Option<&(Header, Option<Vec<Stored>>)>) -> String {
 ///
 /// # Errors
 /// Those of the store.
-pub fn log<S: Store + ?Sized>(store: &S, id: &SessionId) -> Result<Vec<Stored>> {
-    let mut all: Vec<Stored> = Vec::new();
+pub fn log<S: Store + ?Sized>(store: &S, id: &SessionId) -> Result<Vec<LogEntry>> {
+    let mut all: Vec<LogEntry> = Vec::new();
     loop {
         let from = all.last().map_or(0, |last| last.seq + 1);
         let page = store.read(id, &Query { ..forward(At::Seq(from), 1000, false) })?;

@@ -109,7 +109,7 @@ impl<'a> Busy<'a> {
             0 => TRUNK.to_owned(),
             _ => self.child().unwrap_or_else(|| TRUNK.to_owned()),
         };
-        let most = self.header(&parent).counts.kept.max(1);
+        let most = self.header(&parent).counts.inheritable.max(1);
         let copy = self.chance.below(4) == 0;
         // Most keep little, so that reading all of them stays cheap; some copy everything, which
         // takes several transactions.

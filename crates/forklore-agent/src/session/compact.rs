@@ -15,7 +15,7 @@ impl AgentSession {
     /// `not_found`, `corrupt`.
     pub async fn gauge(&self) -> Result<Gauge> {
         let id = self.id();
-        let pressure = self.context().kernel.run(move |engine| engine.pressure(&id)).await?;
+        let pressure = self.context().kernel.run(move |engine| engine.context_usage(&id)).await?;
         Ok(Gauge::of(pressure, self.equipment().model.context_window()))
     }
 

@@ -199,7 +199,7 @@ impl Inner {
     async fn broken_off(&self, header: &Header) -> Result<Vec<NewEvent>> {
         let id = header.id.clone();
         let looked = self.context.kernel.run(move |engine| {
-            let open = engine.broken_off(&id)?;
+            let open = engine.interrupted_turn(&id)?;
             let cut_short = open.is_none() && engine.is_cut_short(&id)?;
             Ok((open, cut_short))
         });

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use forklore_core::{EventType, Part};
-use forklore_engine::{Held, NewEvent};
+use forklore_engine::{NewEvent, Pin};
 use serde_json::{Value, json};
 
 use crate::Result;
@@ -15,7 +15,7 @@ pub struct Prompt {
     pub(crate) text: String,
     pub(crate) parts: Vec<Part>,
     /// Pinned until the prompt is stored.
-    pinned: Vec<Arc<Held>>,
+    pinned: Vec<Arc<Pin>>,
 }
 
 impl Prompt {
@@ -23,7 +23,7 @@ impl Prompt {
     /// [`keep_attachment`](forklore_engine::Engine::keep_attachment), of this media type and, where
     /// it has one, of this name.
     #[must_use]
-    pub fn attach(mut self, attachment: Arc<Held>, media_type: &str, name: Option<&str>) -> Self {
+    pub fn attach(mut self, attachment: Arc<Pin>, media_type: &str, name: Option<&str>) -> Self {
         self.parts.push(Part::Attachment {
             r#ref: attachment.id.to_string(),
             media_type: media_type.to_owned(),

@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use forklore_core::limits::{ATTACHMENT_BYTES, ATTACHMENT_NAME_BYTES};
 use forklore_core::{Data, Inline, inline};
-use forklore_engine::{Engine, Held};
+use forklore_engine::{Engine, Pin};
 use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ const INLINE: usize = 96 << 10;
 pub(super) struct Attachments {
     whole: Option<Value>,
     /// `gc` does not remove these.
-    pinned: Vec<Held>,
+    pinned: Vec<Pin>,
 }
 
 impl Attachments {
@@ -52,7 +52,7 @@ pub(super) async fn attach(
             return Ok((ToolOutcome { content, ..all }, attachments));
         }
         let (bytes, media_type) = whole(&content);
-        if let Ok(attachment) = engine.keep_attachment(&mut bytes.as_slice(), ATTACHMENT_BYTES) {
+        if let Ok(attachment) = engine.put_attachment(&mut bytes.as_slice(), ATTACHMENT_BYTES) {
             let part =
                 json!({"type": "attachment", "ref": attachment.id, "media_type": media_type});
             attachments.whole = Some(part);
@@ -101,7 +101,7 @@ fn named(
     let Ok(bytes) = BASE64_STANDARD.decode(&*base64) else {
         return left_out(": it is damaged");
     };
-    let Ok(attachment) = engine.keep_attachment(&mut bytes.as_slice(), ATTACHMENT_BYTES) else {
+    let Ok(attachment) = engine.put_attachment(&mut bytes.as_slice(), ATTACHMENT_BYTES) else {
         return if part.get().len() <= INLINE { Some(part.to_owned()) } else { left_out("") };
     };
     let is_plain = media_type.len() <= ATTACHMENT_NAME_BYTES

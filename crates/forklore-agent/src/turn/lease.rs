@@ -101,7 +101,7 @@ async fn hold(kernel: &KernelHandle, session: &SessionId, owner: &str) -> Result
 /// Takes the lease, also from an owner whose process is gone. It releases that lease in the owner's
 /// name, which succeeds for only one of those who try, and for none once another has the lease.
 fn take_over(engine: &Engine, session: &SessionId, owner: &str) -> Result<Header> {
-    let refused = match engine.hold(session, owner) {
+    let refused = match engine.take_lease(session, owner) {
         Err(error) if error.holder().is_some() => error,
         header => return Ok(header?),
     };
@@ -109,7 +109,7 @@ fn take_over(engine: &Engine, session: &SessionId, owner: &str) -> Result<Header
     if let Some(holder) = gone {
         // Somebody was faster where this fails; then the next line says who.
         let _ = engine.release(session, holder);
-        return Ok(engine.hold(session, owner)?);
+        return Ok(engine.take_lease(session, owner)?);
     }
     let lease = engine.show(session)?.lease;
     let left = lease.map(|lease| lease.expires.duration_since(engine.now()));

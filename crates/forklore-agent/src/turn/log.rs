@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use forklore_core::{ErrorKind, Header, Selector, SessionId, ToolCallPolicy};
-use forklore_engine::{AppendRequest, Fork, NewEvent, Pressure};
+use forklore_engine::{AppendRequest, ContextUsage, Fork, NewEvent};
 use serde_json::json;
 
 use super::lease::Lease;
@@ -122,7 +122,7 @@ impl<'a> Log<'a> {
         if !self.view.is_current(&self.session, self.head, model) {
             let (session, name) = (self.session.clone(), model.name().model.clone());
             let view = self.context.kernel.run(move |engine| {
-                Ok((engine.model_view(&session, Some(&name))?, engine.pressure(&session)?))
+                Ok((engine.model_view(&session, Some(&name))?, engine.context_usage(&session)?))
             });
             let (view, pressure) = view.await?;
             self.view.set(view, pressure, model);
@@ -135,12 +135,12 @@ impl<'a> Log<'a> {
     }
 
     /// How full the context is.
-    pub(crate) async fn pressure(&self) -> Result<Pressure> {
+    pub(crate) async fn pressure(&self) -> Result<ContextUsage> {
         if let Some(pressure) = self.view.pressure() {
             return Ok(pressure);
         }
         let session = self.session.clone();
-        self.context.kernel.run(move |engine| engine.pressure(&session)).await
+        self.context.kernel.run(move |engine| engine.context_usage(&session)).await
     }
 
     /// Ends the turn: the lease goes back.

@@ -2,7 +2,7 @@
 //! without reading the history again for each call of the model.
 
 use forklore_core::{Content, EventType, Message, Part, Role, SessionId, payload};
-use forklore_engine::{Engine, ModelView, NewEvent, Pressure};
+use forklore_engine::{ContextUsage, Engine, ModelView, NewEvent};
 
 use crate::cache_key::cache_key;
 use crate::config::SessionConfig;
@@ -27,7 +27,7 @@ struct Messages {
     messages: Vec<Message>,
     shared: usize,
     forks: Vec<usize>,
-    pressure: Pressure,
+    pressure: ContextUsage,
 }
 
 /// The attachments that the messages name, as the model takes them.
@@ -81,7 +81,7 @@ impl View {
         })
     }
 
-    pub(crate) fn set(&mut self, view: ModelView, pressure: Pressure, model: &dyn Model) {
+    pub(crate) fn set(&mut self, view: ModelView, pressure: ContextUsage, model: &dyn Model) {
         let ModelView { header, messages, shared, forks, .. } = view;
         let (head, model) = (header.head_seq(), model.name().model.clone());
         let session = header.id;
@@ -128,7 +128,7 @@ impl View {
                 let usage = payload::usage(&event.data);
                 let tokens = usage.tokens();
                 if tokens > 0 {
-                    current.pressure = Pressure { tokens, estimated: 0 };
+                    current.pressure = ContextUsage { tokens, estimated: 0 };
                 }
             }
             if class.is_conversation()
@@ -150,7 +150,7 @@ impl View {
     }
 
     /// How full the context is, where current.
-    pub(crate) fn pressure(&self) -> Option<Pressure> {
+    pub(crate) fn pressure(&self) -> Option<ContextUsage> {
         self.current.as_ref().map(|current| current.pressure)
     }
 

@@ -92,7 +92,7 @@ async fn a_prompt_has_files_with_it() {
     let model = Scripted::new(vec![says("a cat"), says("a dog")]);
     let session = world.kernel.create(new_session(), seeing(&model));
     let engine = world.kernel.engine();
-    let held = Arc::new(engine.keep_attachment(&mut png(2, 0).as_slice(), 1_000).unwrap());
+    let held = Arc::new(engine.put_attachment(&mut png(2, 0).as_slice(), 1_000).unwrap());
     let reference = held.id.to_string();
     let prompt = Prompt::from("What is this?")
         .attach(held, "image/png", Some("cat.png"))

@@ -167,10 +167,10 @@ async fn an_interruption_at_any_point_leaves_a_log_to_go_on_with() {
         assert!(engine.show(&session.id()).unwrap().lease.is_none(), "at {at}");
         // Whatever the first answer came to, the model of the next turn has its own script.
         session.set_model(Scripted::new(vec![says("on it goes"), says("and on")]));
-        let broken_off = engine.broken_off(&session.id()).unwrap().is_some();
+        let broken_off = engine.interrupted_turn(&session.id()).unwrap().is_some();
         assert!(broken_off || engine.is_cut_short(&session.id()).unwrap(), "at {at}");
         assert_eq!(session.resume().await.unwrap().text, "on it goes", "at {at}");
-        assert_eq!(engine.broken_off(&session.id()).unwrap(), None, "at {at}");
+        assert_eq!(engine.interrupted_turn(&session.id()).unwrap(), None, "at {at}");
         assert_eq!(session.execute("go on").await.unwrap().text, "and on", "at {at}");
         assert!(engine.inspect(&session.id()).unwrap().balanced, "at {at}");
     }

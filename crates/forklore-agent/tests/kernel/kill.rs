@@ -139,7 +139,7 @@ async fn goes_on(store: &Path, at: usize) {
     let before = world.events(&id());
     let model = Scripted::new(vec![says("on it goes"), says("and on")]);
     let session = world.kernel.open(&id(), equipment(&model)).await.unwrap();
-    let broken_off = engine.broken_off(&id()).unwrap().is_some();
+    let broken_off = engine.interrupted_turn(&id()).unwrap().is_some();
     let turn = if broken_off { session.resume().await } else { session.execute("more").await };
     let turn = turn.unwrap();
     assert_eq!(

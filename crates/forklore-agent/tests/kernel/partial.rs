@@ -70,7 +70,7 @@ async fn a_part_is_gone_on_with() {
     assert!(session.execute("count").await.is_err());
     let engine = world.kernel.engine();
     // By itself the turn is over: the model has the last word.
-    assert_eq!(engine.broken_off(&session.id()).unwrap(), None);
+    assert_eq!(engine.interrupted_turn(&session.id()).unwrap(), None);
     assert!(engine.is_cut_short(&session.id()).unwrap());
     assert_eq!(session.resume().await.unwrap().text, "three");
     assert!(!engine.is_cut_short(&session.id()).unwrap());

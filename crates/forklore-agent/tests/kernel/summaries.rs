@@ -134,7 +134,7 @@ async fn an_interrupted_summary_makes_no_fork(world: World) {
 async fn a_summary_of_a_session_that_another_runtime_holds_needs_no_lease(world: World) {
     let session = world.root(&Scripted::new(vec![]));
     session.execute("hi").await.unwrap();
-    world.kernel.engine().hold(&session.id(), "another").unwrap();
+    world.kernel.engine().take_lease(&session.id(), "another").unwrap();
     let (branched, _) = session.fork_with_summary(child()).await.unwrap();
     assert!(branched.forked.recorded);
     let lease = world.kernel.engine().show(&session.id()).unwrap().lease.unwrap();

@@ -56,7 +56,7 @@ fn files_wait_until_what_is_said_with_them_is_in_the_log() {
     world.talk(World::start(), &["Hello"]);
     let engine = world.engine().clone();
     let id = engine.list(&forklore_engine::ListRequest::default()).unwrap().sessions.remove(0).id;
-    engine.hold(&id, "another program").unwrap();
+    engine.take_lease(&id, "another program").unwrap();
     let start = forklore_host::Start { session: Some(id), ..World::start() };
     let attach = format!("/attach {}", path.display());
     let shown = world.talk(start, &[&attach, "What is this?", "n", "/attach"]);

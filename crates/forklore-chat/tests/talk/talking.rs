@@ -84,7 +84,7 @@ fn who_is_second_is_told_and_goes_on_in_a_fork() {
     let mut world = World::new();
     world.talk(World::start(), &["hello"]);
     let root = only_root(&world);
-    world.engine().hold(&root.id, "another terminal").unwrap();
+    world.engine().take_lease(&root.id, "another terminal").unwrap();
     let start = forklore_host::Start { session: Some(root.id.clone()), ..World::start() };
     let shown = world.talk(start.clone(), &["me too", "y"]);
     insta::assert_snapshot!(shown);

@@ -294,7 +294,7 @@ fn around(forked: &Forked, parent: &Header, engine: &Engine) -> Result<Vec<Twig>
         siblings.push(engine.show(&forked.child_session_id)?);
     }
     siblings.sort_by_key(|sibling| {
-        (sibling.cut.as_ref().map_or(0, |cut| cut.kept), sibling.created, sibling.id.clone())
+        (sibling.cut.as_ref().map_or(0, |cut| cut.inheritable), sibling.created, sibling.id.clone())
     });
     let depth = twigs.len();
     twigs.extend(siblings.iter().map(|sibling| Twig::of_header(sibling, depth)));

@@ -3,7 +3,7 @@
 use forklore::Engine;
 use forklore::core::Header;
 use forklore::engine::LogRange;
-use forklore::store::port::Stored;
+use forklore::store::port::LogEntry;
 
 use crate::app::App;
 use crate::failure::Result;
@@ -106,7 +106,7 @@ fn show(rows: Vec<Vec<Cell>>, printed: &mut bool, output: &mut Output) -> Result
     output.page(|page| table.show(page))
 }
 
-fn row(header: &Header, stored: &Stored) -> Vec<Cell> {
+fn row(header: &Header, stored: &LogEntry) -> Vec<Cell> {
     let event = &stored.event;
     let inherited = stored.origin.session_id != header.id;
     let from = match (inherited, &header.parent_id) {

@@ -68,7 +68,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let outgoing = app.engine()?.export_to(&header.id, &request)?;
     let folder = folder(args, &outgoing)?;
     let outgoing = if args.share { shared(outgoing, &folder)? } else { outgoing };
-    let placement = outgoing.agent().place(outgoing.file(), &|path| small_file(&folder, path));
+    let placement =
+        outgoing.agent().destination(outgoing.file(), &|path| small_file(&folder, path));
     let path = below(&folder, &placement.path)?;
     if !fits(&folder, &placement.path) {
         return Err(too_long(&args.agent, &outgoing.file().cwd));

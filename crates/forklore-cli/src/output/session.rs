@@ -35,7 +35,7 @@ pub(crate) fn facts(page: &mut Page, header: &Header) {
     page.fact("workspace", &header.workspace);
     page.fact("created", when(header.created));
     page.fact("updated", when(header.updated));
-    if let Some(lease) = header.held_against(None, now) {
+    if let Some(lease) = header.leased_by_other(None, now) {
         page.fact("running", format!("held by {}", lease.owner));
     }
     page.fact("acts for", header.principal.as_deref().unwrap_or_default());
@@ -56,7 +56,7 @@ pub(crate) fn facts(page: &mut Page, header: &Header) {
 }
 
 fn history(header: &Header) -> String {
-    let inherited = match header.inherited.kept {
+    let inherited = match header.inherited.inheritable {
         0 => String::new(),
         kept => format!(", {} inherited", count(kept, "event")),
     };

@@ -36,7 +36,7 @@ fn a_cascade_over_a_running_session_is_busy_and_deletes_nothing() {
         for running in ["root", "aa"] {
             let engine = forklore::blocking::open(&url).unwrap();
             let session = running.parse().unwrap();
-            engine.hold(&session, "a turn").unwrap();
+            engine.take_lease(&session, "a turn").unwrap();
             for words in [
                 &["delete", "root", "--cascade", "--dry-run"][..],
                 &["delete", "root", "--cascade"],

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use crate::race::race;
 use crate::scene::Scene;
-use forklore_store::attachments::{Attachment, Held, Swept};
+use forklore_store::attachments::{Attachment, Pin, Swept};
 use forklore_store::error::Error;
 
 const NO_LIMIT: u64 = u64::MAX;
@@ -26,7 +26,7 @@ pub(super) fn named(bytes: &[u8]) -> AttachmentId {
     AttachmentId::of(Sha256::digest(bytes).into())
 }
 
-pub(super) fn put(scene: &Scene<'_>, mut bytes: &[u8]) -> Held {
+pub(super) fn put(scene: &Scene<'_>, mut bytes: &[u8]) -> Pin {
     scene.attachments().put(&mut bytes, NO_LIMIT).unwrap()
 }
 
@@ -130,7 +130,7 @@ pub(super) fn what_was_never_put_is_not_there(scene: &Scene<'_>) {
     let id = named(b"nothing");
     assert_eq!(read(scene, &id), None);
     assert_eq!(scene.attachments().find(&id).unwrap(), None);
-    assert!(scene.attachments().hold(&id).unwrap().is_none());
+    assert!(scene.attachments().pin(&id).unwrap().is_none());
 }
 
 pub(super) fn a_list_tells_all_of_them_in_order(scene: &Scene<'_>) {
@@ -161,7 +161,7 @@ pub(super) fn a_sweep_removes_what_was_listed_and_nothing_else(scene: &Scene<'_>
 
 pub(super) fn a_sweep_spares_what_is_held(scene: &Scene<'_>) {
     let first = put(scene, b"held");
-    let second = scene.attachments().hold(&first.id).unwrap().unwrap();
+    let second = scene.attachments().pin(&first.id).unwrap().unwrap();
     assert_eq!((second.id, second.bytes, second.new), (first.id, 4, false));
     let id = first.id;
     for held in [first, second] {
@@ -190,7 +190,7 @@ pub(super) fn a_sweep_spares_what_was_held_since(scene: &Scene<'_>) {
     let id = put(scene, b"once more").id;
     for _ in 0..20 {
         let before = list(scene);
-        drop(scene.attachments().hold(&id).unwrap().unwrap());
+        drop(scene.attachments().pin(&id).unwrap().unwrap());
         assert_eq!(sweep(scene, &before), Swept::default());
     }
     assert_eq!(read(scene, &id).unwrap(), b"once more");

@@ -48,7 +48,7 @@ pub(super) fn a_compaction_is_inherited_as_it_was_written(scene: &Scene<'_>) {
 pub(super) fn evidence_is_inherited(scene: &Scene<'_>) {
     scene.root("a", vec![user("q"), permission("c1"), workflow("deploy")]);
     let header = scene.fork("a", "b", 3, vec![]);
-    assert_eq!((header.inherited.kept, header.inherited.index), (3, 1));
+    assert_eq!((header.inherited.inheritable, header.inherited.index), (3, 1));
     assert_eq!(scene.texts("b"), ["session_fork", "q", "permission_decision", "workflow_event"]);
 }
 
@@ -58,7 +58,7 @@ pub(super) fn the_class_given_when_stored_stays(scene: &Scene<'_>) {
         .map(|class| Draft::new("x.mine", format!(r#"{{"as":{}}}"#, class.code())).class(class));
     scene.root("a", drafts.to_vec());
     let header = scene.fork("a", "b", 3, vec![]);
-    assert_eq!((header.inherited.kept, header.inherited.index), (3, 1));
+    assert_eq!((header.inherited.inheritable, header.inherited.index), (3, 1));
     let stored = |session: &str| {
         scene.log(session).iter().map(|stored| stored.event.class).collect::<Vec<_>>()
     };
@@ -97,7 +97,7 @@ pub(super) fn share_and_copy_read_the_same(scene: &Scene<'_>) {
         assert_eq!(scene.log(&child), other.log(&child));
         let far = scene.header(&child).counts;
         let places =
-            [At::Seq(7), At::Kept(far.kept), At::Index(far.index / 2), At::Turn(far.turns)];
+            [At::Seq(7), At::Kept(far.inheritable), At::Index(far.index / 2), At::Turn(far.turns)];
         for at in places {
             for query in [forward(at.clone(), 4, true), backward(at, 4, false)] {
                 assert_eq!(scene.pages(&child, &query), other.pages(&child, &query), "{query:?}");

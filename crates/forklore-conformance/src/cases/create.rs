@@ -45,7 +45,7 @@ pub(super) fn the_header_holds_what_was_said(scene: &Scene<'_>) {
     };
     let header = scene.store().create(new.clone()).unwrap();
     assert_eq!(header.usage, Usage { input: 3, output: 4, ..Usage::default() });
-    assert_eq!((header.own_events, header.counts.kept), (2, 1));
+    assert_eq!((header.own_events, header.counts.inheritable), (2, 1));
     let bytes: usize = new.events.iter().map(|event| event.data.get().len()).sum();
     assert_eq!(header.own_bytes, bytes as u64);
     let created = new.created;
@@ -142,7 +142,7 @@ pub(super) fn the_cut_is_kept_as_given(scene: &Scene<'_>) {
     let said = (header.cut, header.strategy, header.tool_calls);
     assert_eq!(said, (Some(cut), Some(strategy), Some(tool_calls)));
     assert_eq!(
-        scene.header("b").cut.map(|cut| (cut.kept, cut.seq, cut.message)),
+        scene.header("b").cut.map(|cut| (cut.inheritable, cut.seq, cut.message)),
         Some((3, Some(2), Some(2)))
     );
 }

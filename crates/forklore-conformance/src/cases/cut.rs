@@ -5,13 +5,13 @@ use forklore_core::header::Strategy;
 use crate::events::{asks, assistant, result, rich, turns, usage, user};
 use crate::scene::{Scene, forward, id, refused};
 use forklore_store::error::Error;
-use forklore_store::port::{At, Stored};
+use forklore_store::port::{At, LogEntry};
 
 /// The inheritable events before a cut, with their origins.
-fn prefix(log: &[Stored], kept: u64) -> Vec<Stored> {
+fn prefix(log: &[LogEntry], kept: u64) -> Vec<LogEntry> {
     let inherited = log.iter().filter(|stored| stored.event.class.is_inherited());
     let renumbered = (1..).zip(inherited.take(usize::try_from(kept).unwrap()));
-    renumbered.map(|(seq, stored)| Stored { seq, ..stored.clone() }).collect()
+    renumbered.map(|(seq, stored)| LogEntry { seq, ..stored.clone() }).collect()
 }
 
 pub(super) fn a_fork_keeps_what_stands_before_the_cut(scene: &Scene<'_>) {
@@ -49,7 +49,7 @@ pub(super) fn a_cut_at_the_start_keeps_nothing(scene: &Scene<'_>) {
     scene.root("full", turns(2));
     for (parent, child) in [("a", "b"), ("full", "c")] {
         let header = scene.fork(parent, child, 0, vec![user("afresh")]);
-        assert_eq!((header.inherited.kept, header.head_seq()), (0, 1));
+        assert_eq!((header.inherited.inheritable, header.head_seq()), (0, 1));
         assert_eq!(scene.texts(child), ["session_fork", "afresh"]);
     }
 }
@@ -71,7 +71,7 @@ pub(super) fn every_cut_keeps_its_prefix(scene: &Scene<'_>) {
 pub(super) fn every_cut_inside_an_ancestors_part_keeps_its_prefix(scene: &Scene<'_>) {
     super::read::three_generations(scene);
     let log = scene.log("c");
-    let kept = scene.header("c").counts.kept;
+    let kept = scene.header("c").counts.inheritable;
     for kept in 0..=kept {
         let child = format!("d{kept}");
         scene.fork("c", &child, kept, vec![user("on")]);

@@ -121,7 +121,7 @@ pub(super) fn a_tombstone_keeps_the_place_and_the_cost(scene: &Scene<'_>) {
             header.kind,
             header.label.clone(),
             header.cut.clone(),
-            header.inherited.kept,
+            header.inherited.inheritable,
             header.usage,
             header.depth,
         )

@@ -10,7 +10,7 @@ use forklore_store::port::{Append, At, Change, Filter, Store};
 
 fn everything(
     scene: &Scene<'_>,
-) -> Vec<(forklore_core::Header, Vec<forklore_store::port::Stored>)> {
+) -> Vec<(forklore_core::Header, Vec<forklore_store::port::LogEntry>)> {
     let all = Filter { deleted: true, ..Filter::default() };
     let headers = scene.store().sessions(&all, None, 0).unwrap().all().unwrap();
     let with_log = headers.into_iter().map(|header| {

@@ -52,10 +52,10 @@ pub(super) fn a_delegate_inherits_nothing(scene: &Scene<'_>) {
     scene.root("a", turns(2));
     let header = scene.delegate("a", "d", 3, vec![user("your task")]);
     assert_eq!(
-        (header.kind, header.inherited.kept, header.head_seq()),
+        (header.kind, header.inherited.inheritable, header.head_seq()),
         (SessionKind::Delegate, 0, 1)
     );
-    assert_eq!(header.cut.map(|cut| cut.kept), Some(3));
+    assert_eq!(header.cut.map(|cut| cut.inheritable), Some(3));
     assert_eq!(scene.texts("d"), ["session_fork", "your task"]);
     scene.fork("d", "e", 1, vec![user("another way")]);
     assert_eq!(scene.texts("e"), ["session_fork", "your task", "another way"]);

@@ -87,7 +87,7 @@ pub(super) fn of_two_creates_of_one_id_one_wins(scene: &Scene<'_>) {
         let (won, told) =
             one_winner(race(|| scene.store().create(one), || scene.store().create(two)));
         assert!(matches!(told, Error::IdTaken(_)), "{told:?}");
-        let text = if won.inherited.kept == 2 { "one" } else { "two" };
+        let text = if won.inherited.inheritable == 2 { "one" } else { "two" };
         assert_eq!(scene.texts(won.id.as_str()).pop().unwrap(), text);
     }
 }

@@ -4,7 +4,7 @@ use forklore_core::Data;
 
 use crate::events::{assistant, rich, user};
 use crate::scene::{Scene, backward, counts_of, forward, id};
-use forklore_store::port::{At, Direction, Page, Query, Stored};
+use forklore_store::port::{At, Direction, LogEntry, Page, Query};
 
 /// A fork of a fork with something of every class in each of the three.
 pub(super) fn three_generations(scene: &Scene<'_>) {
@@ -13,10 +13,10 @@ pub(super) fn three_generations(scene: &Scene<'_>) {
     scene.fork("b", "c", 17, rich());
 }
 
-fn each_place(log: &[Stored]) -> Vec<At> {
+fn each_place(log: &[LogEntry]) -> Vec<At> {
     let counts = counts_of(log);
     let mut places: Vec<_> = (0..=log.len() as u64 + 1).map(At::Seq).collect();
-    places.extend((0..=counts.kept + 1).map(At::Kept));
+    places.extend((0..=counts.inheritable + 1).map(At::Kept));
     places.extend((0..=counts.index + 1).map(At::Index));
     places.extend((0..=counts.turns + 1).map(At::Turn));
     places.extend(log.iter().map(|stored| At::Id(stored.event.id.clone())));
@@ -24,9 +24,9 @@ fn each_place(log: &[Stored]) -> Vec<At> {
 }
 
 /// What a query must give, worked out from the whole log.
-fn expected(log: &[Stored], query: &Query) -> Vec<Stored> {
-    let at = |found: &dyn Fn(&Stored) -> bool| log.iter().position(found);
-    let class = |stored: &Stored| stored.event.class;
+fn expected(log: &[LogEntry], query: &Query) -> Vec<LogEntry> {
+    let at = |found: &dyn Fn(&LogEntry) -> bool| log.iter().position(found);
+    let class = |stored: &LogEntry| stored.event.class;
     let start = match &query.at {
         At::Id(id) => {
             return log.iter().filter(|stored| stored.event.id == *id).cloned().collect();
@@ -35,7 +35,9 @@ fn expected(log: &[Stored], query: &Query) -> Vec<Stored> {
             Some((*seq).min(log.len() as u64 - 1) as usize)
         }
         At::Seq(seq) => at(&|stored| stored.seq == *seq),
-        At::Kept(n) => at(&|stored| class(stored).is_inherited() && stored.counts.kept == *n),
+        At::Kept(n) => {
+            at(&|stored| class(stored).is_inherited() && stored.counts.inheritable == *n)
+        }
         At::Index(n) => {
             at(&|stored| class(stored).is_conversation() && stored.counts.index == n + 1)
         }

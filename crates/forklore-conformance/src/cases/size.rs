@@ -47,7 +47,7 @@ pub(super) fn three_hundred_siblings(scene: &Scene<'_>) {
         scene.fork("a", &format!("b{number}"), number % 21, vec![]);
     }
     for number in 0..300_u64 {
-        assert_eq!(scene.header(&format!("b{number}")).inherited.kept, number % 21);
+        assert_eq!(scene.header(&format!("b{number}")).inherited.inheritable, number % 21);
     }
     let children = Filter { parent: Some(id("a")), ..Filter::default() };
     assert_eq!(scene.store().sessions(&children, None, 0).unwrap().all().unwrap().len(), 300);

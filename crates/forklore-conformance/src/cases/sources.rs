@@ -15,8 +15,8 @@ use forklore_store::port::{
     Append, At, Change, Children, Direction, NewSession, Query, Since, Store, Write,
 };
 use forklore_store::sources::{
-    FindSource, LineEnd, Place, Progress, Range, SeenFile, Source, SourceId, SourceSession,
-    SourceStep, Target,
+    FindSource, LineEnd, Progress, RecordLocation, SeenFile, Source, SourceId, SourceSession,
+    SourceSpan, SourceStep, Target,
 };
 
 fn event(name: &str) -> Event {
@@ -96,7 +96,7 @@ fn step(target: Target, path: &str, offset: u64, writes: Vec<Write>) -> Step {
         target,
         native_id: "native".into(),
         seen: SeenFile { path: path.into(), size: offset, modified: -5 },
-        ranges: vec![Range::Kept(b"kept".to_vec())],
+        ranges: vec![SourceSpan::Other(b"kept".to_vec())],
         places: Vec::new(),
         names: Vec::new(),
         beside: None,
@@ -119,7 +119,7 @@ fn ids(store: &dyn Store, session: &str) -> Vec<String> {
 pub(super) fn a_step_writes_everything(scene: &Scene<'_>) {
     let store = scene.store();
     let mut first = step(new(), "/f", 10, vec![create("s"), append("s", -1, &["a", "b"])]);
-    let events = Range::Events { session: 0, from: 0, count: 2, end: LineEnd::Lf };
+    let events = SourceSpan::Events { session: 0, from: 0, count: 2, end: LineEnd::Lf };
     first.ranges.push(events.clone());
     let source = import(store, first).unwrap();
     let mut second = step(
@@ -133,7 +133,7 @@ pub(super) fn a_step_writes_everything(scene: &Scene<'_>) {
             change("s", Change::Title(Some("named".into()))),
         ],
     );
-    second.ranges = vec![Range::Gone(3)];
+    second.ranges = vec![SourceSpan::Gone(3)];
     assert_eq!(import(store, second).unwrap(), source);
     assert_eq!(ids(store, "s"), ["a", "b", "c"]);
     let header = store.header(&id("s")).unwrap();
@@ -150,15 +150,15 @@ pub(super) fn a_step_writes_everything(scene: &Scene<'_>) {
     found_and_read_back(store, source, &found, events);
 }
 
-fn found_and_read_back(store: &dyn Store, source: SourceId, found: &[Source], events: Range) {
+fn found_and_read_back(store: &dyn Store, source: SourceId, found: &[Source], events: SourceSpan) {
     for by in [FindSource::Path("/f".into()), FindSource::FirstLine(7)] {
         assert_eq!(store.sources(&by).unwrap(), *found);
     }
     assert_eq!(store.sources(&FindSource::Path("/other".into())).unwrap(), []);
-    let kept = Range::Kept(b"kept".to_vec());
-    assert_eq!(store.ranges(source, 0).unwrap(), Some(vec![kept, events]));
-    assert_eq!(store.ranges(source, 1).unwrap(), Some(vec![Range::Gone(3)]));
-    assert_eq!(store.ranges(source, 2).unwrap(), None);
+    let kept = SourceSpan::Other(b"kept".to_vec());
+    assert_eq!(store.source_spans(source, 0).unwrap(), Some(vec![kept, events]));
+    assert_eq!(store.source_spans(source, 1).unwrap(), Some(vec![SourceSpan::Gone(3)]));
+    assert_eq!(store.source_spans(source, 2).unwrap(), None);
 }
 
 pub(super) fn a_refused_step_leaves_nothing(scene: &Scene<'_>) {
@@ -176,14 +176,14 @@ pub(super) fn a_refused_step_leaves_nothing(scene: &Scene<'_>) {
             append("s", 7, &["b"]),
         ],
     );
-    bad.places = vec![(1, Place::own(0, 0))];
+    bad.places = vec![(1, RecordLocation::own(0, 0))];
     let refused = import(store, bad).unwrap_err();
     assert!(matches!(refused, Error::Conflict { head: 0, expected: 7, .. }), "{refused:?}");
     assert_eq!(store.sources(&FindSource::Path("/f".into())).unwrap(), before);
     assert_eq!(ids(store, "s"), [""; 0]);
     assert_eq!(store.header(&id("s")).unwrap().title, None);
     assert!(matches!(store.header(&id("t")), Err(Error::NotFound(_))));
-    assert_eq!(store.place(source, 1).unwrap(), None);
+    assert_eq!(store.locate_record(source, 1).unwrap(), None);
     let taken = step(Target::Known { id: source, offset: 10 }, "/f", 20, vec![create("S")]);
     assert!(matches!(import(store, taken), Err(Error::IdTaken(_))));
 }
@@ -232,19 +232,19 @@ pub(super) fn a_stale_step_is_refused(scene: &Scene<'_>) {
 
 pub(super) fn the_later_record_counts(scene: &Scene<'_>) {
     let store = scene.store();
-    let place = |position| Place::own(3, position);
+    let place = |position| RecordLocation::own(3, position);
     let mut first = step(new(), "/f", 10, vec![create("s")]);
     first.places = vec![(u64::MAX, place(0)), (0, place(1)), (u64::MAX, place(2))];
     let source = import(store, first).unwrap();
-    assert_eq!(store.place(source, u64::MAX).unwrap(), Some(place(2)));
-    assert_eq!(store.place(source, 0).unwrap(), Some(place(1)));
-    assert_eq!(store.place(source, 1).unwrap(), None);
+    assert_eq!(store.locate_record(source, u64::MAX).unwrap(), Some(place(2)));
+    assert_eq!(store.locate_record(source, 0).unwrap(), Some(place(1)));
+    assert_eq!(store.locate_record(source, 1).unwrap(), None);
     let mut second = step(Target::Known { id: source, offset: 10 }, "/f", 20, Vec::new());
     second.places = vec![(0, place(9))];
     import(store, second).unwrap();
-    assert_eq!(store.place(source, 0).unwrap(), Some(place(9)));
-    assert_eq!(store.place(source, u64::MAX).unwrap(), Some(place(2)));
-    assert_eq!(store.place(SourceId(source.0 + 1), 0).unwrap(), None);
+    assert_eq!(store.locate_record(source, 0).unwrap(), Some(place(9)));
+    assert_eq!(store.locate_record(source, u64::MAX).unwrap(), Some(place(2)));
+    assert_eq!(store.locate_record(SourceId(source.0 + 1), 0).unwrap(), None);
 }
 
 pub(super) fn records_of_many_steps_are_found(scene: &Scene<'_>) {
@@ -257,16 +257,16 @@ pub(super) fn records_of_many_steps_are_found(scene: &Scene<'_>) {
     let mut n = 0;
     for (at, len) in [(1, 1_u64), (2, 700), (3, 3_000), (4, 900), (5, 300), (6, 2_000)] {
         let mut next = step(Target::Known { id: source, offset: at }, "/f", at + 1, Vec::new());
-        let places = (n..n + len).map(|n| (key(n), Place::own(1, n)));
+        let places = (n..n + len).map(|n| (key(n), RecordLocation::own(1, n)));
         next.places = places.collect();
         n += len;
         source = import(store, next).unwrap();
     }
     for at in 0..n {
-        let place = Place::own(1, at);
-        assert_eq!(store.place(source, key(at)).unwrap(), Some(place), "{at}");
+        let place = RecordLocation::own(1, at);
+        assert_eq!(store.locate_record(source, key(at)).unwrap(), Some(place), "{at}");
     }
-    assert_eq!(store.place(source, key(n + 1)).unwrap(), None);
+    assert_eq!(store.locate_record(source, key(n + 1)).unwrap(), None);
 }
 
 pub(super) fn a_source_is_found_by_its_names(scene: &Scene<'_>) {
@@ -296,10 +296,10 @@ pub(super) fn a_copy_is_linked(scene: &Scene<'_>) {
     let copy_of = CopyOf { session_id: id("t"), index: 3 };
     let link = change("s", Change::CopyOf(Some(copy_of.clone())));
     let mut second = step(new(), "/g", 10, vec![create("t"), link]);
-    let place = Place { session: 0, position: 7, inherited: true };
+    let place = RecordLocation { session: 0, position: 7, inherited: true };
     second.places = vec![(1, place)];
-    let inherited = Range::Inherited { session: 0, seq: 1, count: 2, end: LineEnd::Lf };
-    let patched = Range::Patched {
+    let inherited = SourceSpan::Inherited { session: 0, seq: 1, count: 2, end: LineEnd::Lf };
+    let patched = SourceSpan::Patched {
         session: 0,
         seq: 3,
         at: 2,
@@ -310,18 +310,18 @@ pub(super) fn a_copy_is_linked(scene: &Scene<'_>) {
     second.ranges = vec![inherited.clone(), patched.clone()];
     let source = import(store, second).unwrap();
     assert_eq!(store.header(&id("s")).unwrap().copy_of, Some(copy_of));
-    assert_eq!(store.place(source, 1).unwrap(), Some(place));
-    assert_eq!(store.ranges(source, 0).unwrap(), Some(vec![inherited.clone(), patched]));
+    assert_eq!(store.locate_record(source, 1).unwrap(), Some(place));
+    assert_eq!(store.source_spans(source, 0).unwrap(), Some(vec![inherited.clone(), patched]));
     store.remove(&[id("t")], Children::Refuse, Timestamp::UNIX_EPOCH).unwrap();
-    assert_eq!(store.ranges(source, 0).unwrap(), Some(vec![inherited, Range::Gone(2)]));
+    assert_eq!(store.source_spans(source, 0).unwrap(), Some(vec![inherited, SourceSpan::Gone(2)]));
 }
 
 pub(super) fn a_delete_takes_kept_bytes(scene: &Scene<'_>) {
     let store = scene.store();
     let mut first = step(new(), "/f", 10, vec![create("s"), create("t")]);
-    let raw = Range::Raw { session: 0, position: 0, bytes: b"raw".to_vec() };
-    let events = Range::Events { session: 0, from: 0, count: 2, end: LineEnd::Lf };
-    let spread = Range::Spread {
+    let raw = SourceSpan::Raw { session: 0, position: 0, bytes: b"raw".to_vec() };
+    let events = SourceSpan::Events { session: 0, from: 0, count: 2, end: LineEnd::Lf };
+    let spread = SourceSpan::Spread {
         session: 1,
         position: 0,
         margin: b"  ".to_vec(),
@@ -331,8 +331,8 @@ pub(super) fn a_delete_takes_kept_bytes(scene: &Scene<'_>) {
     first.ranges.extend([raw, spread.clone(), events.clone()]);
     let source = import(store, first).unwrap();
     store.remove(&[id("t")], Children::Refuse, Timestamp::UNIX_EPOCH).unwrap();
-    let left = vec![Range::Gone(4), Range::Gone(3), spread, events];
-    assert_eq!(store.ranges(source, 0).unwrap(), Some(left));
+    let left = vec![SourceSpan::Gone(4), SourceSpan::Gone(3), spread, events];
+    assert_eq!(store.source_spans(source, 0).unwrap(), Some(left));
 }
 
 fn beside(path: &str, of: &str) -> Step {
@@ -382,10 +382,10 @@ pub(super) fn a_delete_takes_files_beside(scene: &Scene<'_>) {
     let there = import(store, beside("/h.d/a", "/h")).unwrap();
     store.remove(&[id("t")], Children::Refuse, Timestamp::UNIX_EPOCH).unwrap();
     for source in [gone, there] {
-        assert_eq!(store.ranges(source, 0).unwrap(), Some(vec![Range::Gone(4)]));
+        assert_eq!(store.source_spans(source, 0).unwrap(), Some(vec![SourceSpan::Gone(4)]));
     }
-    let kept = Some(vec![Range::Kept(b"kept".to_vec())]);
-    assert_eq!(store.ranges(stays, 0).unwrap(), kept);
+    let kept = Some(vec![SourceSpan::Other(b"kept".to_vec())]);
+    assert_eq!(store.source_spans(stays, 0).unwrap(), kept);
 }
 
 pub(super) fn nothing_is_kept_beside_what_is_deleted(scene: &Scene<'_>) {

@@ -5,7 +5,7 @@ use forklore_core::{Header, SessionId};
 use super::call::timeless;
 use super::model::{Model, Told};
 use crate::scene::{Scene, forward};
-use forklore_store::port::{At, Filter, Headers, Stored};
+use forklore_store::port::{At, Filter, Headers, LogEntry};
 
 /// How much of what the store shows is compared: headers always all.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub(super) fn compare(scene: &Scene<'_>, model: &Model, logs: Logs<'_>) -> Resul
     Ok(())
 }
 
-fn log(scene: &Scene<'_>, told: &Told) -> Result<Vec<Stored>, String> {
+fn log(scene: &Scene<'_>, told: &Told) -> Result<Vec<LogEntry>, String> {
     let mut all = Vec::new();
     loop {
         let query = forward(At::Seq(all.len() as u64), 1000, false);
@@ -66,7 +66,7 @@ fn place(header: Header) -> impl PartialEq + std::fmt::Debug {
     let Header {
         id, root_id, parent_id, kind, label, cut, usage, depth, deleted, inherited, ..
     } = header;
-    ((id, root_id, parent_id, kind, label), (cut, usage, depth, deleted, inherited.kept))
+    ((id, root_id, parent_id, kind, label), (cut, usage, depth, deleted, inherited.inheritable))
 }
 
 pub(super) fn same<T: PartialEq + std::fmt::Debug>(

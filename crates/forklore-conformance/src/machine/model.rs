@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use super::call::{Answer, Call, answer};
 use forklore_store::error::{Error, Result};
 use forklore_store::port::{
-    Append, Appended, Change, Changed, Children, NewSession, Removed, Stored,
+    Append, Appended, Change, Changed, Children, LogEntry, NewSession, Removed,
 };
 
 /// When the leases end that outlast the history.
@@ -105,9 +105,9 @@ impl Told {
         }
     }
 
-    pub(super) fn log(&self) -> Vec<Stored> {
+    pub(super) fn log(&self) -> Vec<LogEntry> {
         let counts = running(self.lines());
-        let stored = |(seq, (line, counts)): (u64, (&Line, Counts))| Stored {
+        let stored = |(seq, (line, counts)): (u64, (&Line, Counts))| LogEntry {
             seq,
             origin: line.origin.clone(),
             counts,
@@ -175,13 +175,14 @@ impl Model {
         let mut prefix = Vec::new();
         if let Some(from) = &new.from {
             let parent = &self.sessions[self.living(&from.parent)?];
-            if from.cut.kept > parent.kept() {
+            if from.cut.inheritable > parent.kept() {
                 return Err(Error::Invalid("the cut lies behind the end".into()));
             }
             said.root_id = parent.said.root_id.clone();
             said.depth = parent.said.depth + 1;
             if new.kind == SessionKind::Branch {
-                prefix = parent.inheritable().take(from.cut.kept as usize).cloned().collect();
+                prefix =
+                    parent.inheritable().take(from.cut.inheritable as usize).cloned().collect();
             }
             if from.strategy == Strategy::ReplayV1 {
                 prefix.iter_mut().for_each(|line| line.kept_by = new.id.clone());

@@ -109,7 +109,7 @@ impl Engine {
         own_only: bool,
         mut give: impl FnMut(u64, Mention),
     ) -> Result<()> {
-        let from = if own_only { header.inherited.kept + 1 } else { 0 };
+        let from = if own_only { header.inherited.inheritable + 1 } else { 0 };
         for stored in self.events(&header.id, At::Seq(from)) {
             let stored = stored?;
             mentions(&stored.event.data).into_iter().for_each(|it| give(stored.seq, it));
@@ -120,7 +120,7 @@ impl Engine {
 
 /// Whether what a session inherits was read in its parent.
 fn own_only(header: &Header, read: &HashSet<SessionId>) -> bool {
-    header.inherited.kept > 0
+    header.inherited.inheritable > 0
         && header.parent_id.as_ref().is_some_and(|parent| read.contains(parent))
 }
 

@@ -6,8 +6,8 @@ use std::io::Write;
 use forklore_api::{ExportTo, Exported};
 use forklore_core::export::{Export, FileWriter, NewFile, Original, Shared, TimedMessage};
 use forklore_core::{Cut, Data, Event, EventType, Header, OpenCalls, SessionId, SessionKind};
-use forklore_store::port::{At, Direction, Query, Stored};
-use forklore_store::sources::{FindSource, Range, Source, SourceId};
+use forklore_store::port::{At, Direction, LogEntry, Query};
+use forklore_store::sources::{FindSource, Source, SourceId, SourceSpan};
 
 use super::exchange::Exchanges;
 use super::{Losses, listed};
@@ -82,7 +82,7 @@ impl Engine {
         header: &Header,
         end: Option<u64>,
         dialect: &str,
-    ) -> Result<Option<Stored>> {
+    ) -> Result<Option<LogEntry>> {
         let mut next = end;
         while let Some(seq) = next.take() {
             let at = At::Seq(seq);
@@ -223,9 +223,9 @@ impl Outgoing {
             return Ok(());
         };
         let mut step = 0;
-        while let Some(ranges) = sources.ranges(source, step)? {
+        while let Some(ranges) = sources.source_spans(source, step)? {
             for range in &ranges {
-                let Range::Kept(bytes) = range else { continue };
+                let SourceSpan::Other(bytes) = range else { continue };
                 for line in bytes.split(|byte| *byte == b'\n') {
                     if let Ok(line) = std::str::from_utf8(line)
                         && line.starts_with('{')

@@ -140,7 +140,7 @@ fn same_child(
         "the parent"
     } else if existing.kind != plan.kind {
         "the kind"
-    } else if existing.cut.as_ref().map(|cut| cut.kept) != Some(plan.cut.kept) {
+    } else if existing.cut.as_ref().map(|cut| cut.inheritable) != Some(plan.cut.inheritable) {
         "the cut"
     } else if existing.tool_calls != Some(plan.tool_calls) {
         "the tool-call policy"

@@ -62,7 +62,7 @@ impl Plan {
     }
 
     fn place(&mut self, engine: &Engine, parent: &Header, at: Option<&Selector>) -> Result<()> {
-        let running = parent.held_against(None, engine.now()).map(|lease| lease.began_at);
+        let running = parent.leased_by_other(None, engine.now()).map(|lease| lease.began_at);
         let selector = match (at, running) {
             (Some(asked), _) => asked.clone(),
             (None, None) => Selector::End,
@@ -106,7 +106,7 @@ impl Plan {
             }
             ToolCallPolicy::Remove | ToolCallPolicy::Verbatim => {
                 let moved = engine.cut_without_open_calls(parent, &self.cut)?;
-                if moved.kept == 0 {
+                if moved.inheritable == 0 {
                     let asked = at.cloned().unwrap_or(Selector::End);
                     return Err(Error::nothing_to_fork(&parent.id, &asked));
                 }
@@ -120,7 +120,7 @@ impl Plan {
 
     /// How many events the child inherits.
     pub(super) fn inherited(&self) -> u64 {
-        if self.kind == SessionKind::Delegate { 0 } else { self.cut.kept }
+        if self.kind == SessionKind::Delegate { 0 } else { self.cut.inheritable }
     }
 
     /// The last log position of the child when it is new.

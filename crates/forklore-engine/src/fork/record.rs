@@ -110,7 +110,7 @@ impl Plan {
         if let Some(by) = &self.summarize {
             let seq = self.inherited() + events.len() as u64;
             let of = Of { session_id: parent.id.clone(), from_index: 0, to_index: self.cut.index };
-            let data = to_data(&engine.gather(of, self.cut.kept)?.written(by))?;
+            let data = to_data(&engine.gather(of, self.cut.inheritable)?.written(by))?;
             events.push(own_event(
                 EventId::derived(&self.child, seq),
                 EventType::BRANCH_SUMMARY,

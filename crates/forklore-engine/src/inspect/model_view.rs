@@ -36,7 +36,7 @@ impl Engine {
         let forks = self.forks(&header)?.into_iter().map(|kept| messages.shared_up_to(kept));
         let mut forks: Vec<usize> = forks.filter(|shared| *shared > 0).collect();
         forks.dedup();
-        let inherited = header.parent_id.as_ref().map(|_| header.inherited.kept);
+        let inherited = header.parent_id.as_ref().map(|_| header.inherited.inheritable);
         let shared = inherited.map_or(0, |last| messages.shared_up_to(last));
         let messages = messages.collect::<Result<_>>()?;
         Ok(ModelView { header, messages, shared, forks, open_results })
@@ -49,7 +49,7 @@ impl Engine {
     /// `corrupt`, `missing_ancestor`.
     pub fn fork_view(&self, parent: &Header, cut: &Cut, model: Option<&str>) -> Result<ModelView> {
         let mut forks = self.forks(parent)?;
-        forks.retain(|kept| *kept < cut.kept);
+        forks.retain(|kept| *kept < cut.inheritable);
         let Some(seq) = cut.seq else {
             let (messages, forks) = (Vec::new(), Vec::new());
             let header = parent.clone();
@@ -86,14 +86,14 @@ impl Engine {
         if !inherits(header.kind) {
             return Ok(Vec::new());
         }
-        let mut smallest = header.inherited.kept;
+        let mut smallest = header.inherited.inheritable;
         let mut forks = vec![smallest];
         for ancestor in self.ancestors(header)? {
             let Some(cut) = ancestor.cut.filter(|_| ancestor.kind.is_some_and(inherits)) else {
                 break;
             };
-            if cut.kept <= smallest {
-                smallest = cut.kept;
+            if cut.inheritable <= smallest {
+                smallest = cut.inheritable;
                 forks.push(smallest);
             }
         }

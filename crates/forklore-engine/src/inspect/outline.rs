@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use forklore_core::agent_format::{Covers, Edit};
 use forklore_core::{Class, Content, Event, EventId, EventType, Message, Part, Role, SessionId};
-use forklore_store::port::{At, Direction, Query, Stored};
+use forklore_store::port::{At, Direction, LogEntry, Query};
 use serde::Deserialize;
 
 use super::messages;
@@ -92,7 +92,7 @@ impl Outline {
         &mut self,
         engine: &Engine,
         session: &SessionId,
-        stored: &Stored,
+        stored: &LogEntry,
     ) -> Result<()> {
         let event = &stored.event;
         self.note_model(event);
@@ -129,7 +129,7 @@ impl Outline {
         &mut self,
         engine: &Engine,
         session: &SessionId,
-        stored: &Stored,
+        stored: &LogEntry,
         edit: Edit,
     ) -> Result<()> {
         let target = self.seq_of(engine, session, &edit.target, stored.seq)?;
@@ -158,7 +158,7 @@ impl Outline {
         &self,
         engine: &Engine,
         session: &SessionId,
-        stored: &Stored,
+        stored: &LogEntry,
     ) -> Result<Option<Covered>> {
         let event = &stored.event;
         let Some(name) = &event.dialect else {
@@ -178,11 +178,11 @@ impl Outline {
             }
             Some(Covers::BeforePlace(place)) => {
                 // Where it was read to, records stand as in their file.
-                let is_kept = |stored: &Stored| stored.origin.seq >= place;
+                let is_kept = |stored: &LogEntry| stored.origin.seq >= place;
                 Some(Covered::First(self.kept_from(engine, session, &is_kept)?))
             }
             Some(Covers::Through(last)) => {
-                let is_kept = |stored: &Stored| {
+                let is_kept = |stored: &LogEntry| {
                     let data = &stored.event.data;
                     let number = dialect.and_then(|dialect| dialect.number(data));
                     number.is_none_or(|number| number > last)
@@ -197,7 +197,7 @@ impl Outline {
         &self,
         engine: &Engine,
         session: &SessionId,
-        is_kept: &dyn Fn(&Stored) -> bool,
+        is_kept: &dyn Fn(&LogEntry) -> bool,
     ) -> Result<usize> {
         let mut from = self.items.len();
         let told = self.items.iter().enumerate().rev().filter(|(_, item)| !item.instead);

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use forklore_core::{Content, Data, Message, Part, Role, SessionId};
 use forklore_store::Error as StoreError;
-use forklore_store::port::{At, Direction, Query, Stored};
+use forklore_store::port::{At, Direction, LogEntry, Query};
 
 use jiff::Timestamp;
 
@@ -117,7 +117,7 @@ impl Messages {
     }
 
     /// The messages of the event of this seq, which was there before.
-    fn said(&mut self, found: Option<Stored>, seq: u64) -> Result<Vec<Message>> {
+    fn said(&mut self, found: Option<LogEntry>, seq: u64) -> Result<Vec<Message>> {
         let found = found.filter(|stored| stored.seq == seq).ok_or_else(|| self.missing(seq))?;
         self.ts = found.event.ts;
         Ok(messages::of_event(&self.engine, &found.event))

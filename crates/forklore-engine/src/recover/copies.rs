@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use forklore_core::SessionId;
-use forklore_store::port::Stored;
+use forklore_store::port::LogEntry;
 
 use super::read::{Slot, slots};
 use crate::{Engine, Result};
@@ -49,7 +49,7 @@ impl Copies {
     ///
     /// # Errors
     /// Failures of the store that are no damage.
-    pub(super) fn get(&self, from: &Engine, seq: u64) -> Result<Option<Stored>> {
+    pub(super) fn get(&self, from: &Engine, seq: u64) -> Result<Option<LogEntry>> {
         let Some((heir, at)) = self.place(seq) else { return Ok(None) };
         let mut found = None;
         slots(from.store(), heir, at, at + 1, &mut |_, slot| {
@@ -66,7 +66,7 @@ impl Copies {
     pub(super) fn read(
         &self,
         from: &Engine,
-        show: &mut dyn FnMut(u64, Stored) -> Result<()>,
+        show: &mut dyn FnMut(u64, LogEntry) -> Result<()>,
     ) -> Result<()> {
         for (first, run) in &self.runs {
             slots(from.store(), &run.heir, run.at, run.at + run.len, &mut |at, slot| {
@@ -77,7 +77,7 @@ impl Copies {
     }
 }
 
-fn whole(slot: Slot) -> Option<Stored> {
+fn whole(slot: Slot) -> Option<LogEntry> {
     match slot {
         Slot::Whole(stored) => Some(stored),
         Slot::Bare(..) | Slot::Lost(_) => None,

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use forklore_api::{LostKind, Recovery};
 use forklore_core::{Counts, Cut, Header, Label, SessionId, SessionKind, Strategy, ToolCallPolicy};
 use forklore_store::Error as StoreError;
-use forklore_store::port::{Filter, Stored};
+use forklore_store::port::{Filter, LogEntry};
 
 use super::copies::Copies;
 use super::read::{Slot, is_damage, slots};
@@ -105,9 +105,9 @@ impl Family {
     pub(super) fn begun_at(&self, id: &SessionId) -> Counts {
         let children = self.children.get(id).into_iter().flatten();
         let cuts = children.filter_map(|child| self.headers.get(child)?.cut.as_ref());
-        let last = cuts.max_by_key(|cut| cut.kept);
+        let last = cuts.max_by_key(|cut| cut.inheritable);
         last.map_or(Counts::default(), |cut| Counts {
-            kept: cut.kept,
+            inheritable: cut.inheritable,
             index: cut.index,
             ..Counts::default()
         })
@@ -147,7 +147,7 @@ impl Family {
         while let Some((id, reach)) = open.pop() {
             for child in self.children.get(id).into_iter().flatten() {
                 let Some(header) = self.headers.get(child) else { continue };
-                let reach = reach.min(header.inherited.kept);
+                let reach = reach.min(header.inherited.inheritable);
                 if reach == 0 || !seen.insert(child) {
                     continue;
                 }
@@ -193,7 +193,7 @@ fn guess(
     }
     // It began where the first event of its own stands in what the child inherits, and its parent
     // is whoever wrote the event before.
-    let mut before: Option<Stored> = None;
+    let mut before: Option<LogEntry> = None;
     let mut reached = false;
     if let Some((witness, reach)) = witness {
         slots(from.store(), witness, 1, reach + 1, &mut |_, slot| {
@@ -218,13 +218,13 @@ fn guess(
     Ok(header)
 }
 
-fn cut_at(counts: Counts, last: Option<&Stored>) -> Cut {
+fn cut_at(counts: Counts, last: Option<&LogEntry>) -> Cut {
     Cut {
         seq: last.map(|stored| stored.origin.seq),
         index: counts.index,
         message: None,
         turn: None,
         event_id: last.map(|stored| stored.event.id.clone()),
-        kept: counts.kept,
+        inheritable: counts.inheritable,
     }
 }

@@ -21,7 +21,7 @@ impl Missing {
     /// What lies between two counts.
     pub(super) fn between(before: Counts, behind: Counts) -> Self {
         Self {
-            kept: behind.kept.saturating_sub(before.kept),
+            kept: behind.inheritable.saturating_sub(before.inheritable),
             index: behind.index.saturating_sub(before.index),
             turns: behind.turns.saturating_sub(before.turns),
         }
@@ -53,7 +53,7 @@ impl Missing {
 /// The counts before an event, but for bytes and open calls.
 pub(super) fn before(counts: Counts, event: &Event) -> Counts {
     Counts {
-        kept: counts.kept.saturating_sub(u64::from(event.class.is_inherited())),
+        inheritable: counts.inheritable.saturating_sub(u64::from(event.class.is_inherited())),
         index: counts.index.saturating_sub(u64::from(event.class.is_conversation())),
         turns: counts.turns.saturating_sub(u64::from(event.effect.starts_turn)),
         ..counts

@@ -1,7 +1,7 @@
 //! Reading past damage: whatever one event needs is asked for alone.
 
 use forklore_core::{ErrorKind, Header, SessionId};
-use forklore_store::port::{At, Direction, Query, Stored};
+use forklore_store::port::{At, Direction, LogEntry, Query};
 use forklore_store::{Error as StoreError, Store};
 
 use crate::Result;
@@ -12,9 +12,9 @@ const PAGE: u64 = 512;
 /// What is found at a log position.
 pub(super) enum Slot {
     /// The event.
-    Whole(Stored),
+    Whole(LogEntry),
     /// The event without its `data`, and why.
-    Bare(Stored, String),
+    Bare(LogEntry, String),
     /// Nothing, and why.
     Lost(String),
 }
@@ -83,7 +83,7 @@ fn page(
     seq: u64,
     limit: u64,
     bare: bool,
-) -> Result<Vec<Stored>, StoreError> {
+) -> Result<Vec<LogEntry>, StoreError> {
     let limit = usize::try_from(limit).unwrap_or(1);
     let query = Query { at: At::Seq(seq), direction: Direction::Forward, limit, bare };
     let mut events = store.read(id, &query)?.events;
@@ -96,6 +96,6 @@ fn page(
 /// last.
 pub(super) fn own_seqs(header: &Header) -> (u64, u64) {
     let end = u64::try_from(header.head_seq() + 1).unwrap_or_default();
-    let first = if header.parent_id.is_some() { header.inherited.kept + 1 } else { 0 };
+    let first = if header.parent_id.is_some() { header.inherited.inheritable + 1 } else { 0 };
     (first.min(end), end)
 }

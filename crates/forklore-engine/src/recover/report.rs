@@ -33,7 +33,7 @@ impl Losing for Recovery {
     fn compare(&mut self, was: &Header, is: &Header) {
         let numbers = |header: &Header| {
             let counts = header.counts;
-            (counts.kept, counts.index, counts.turns, header.own_events)
+            (counts.inheritable, counts.index, counts.turns, header.own_events)
         };
         if numbers(was) != numbers(is) {
             let reason = format!(

@@ -7,8 +7,8 @@ use forklore_api::{LostKind, Recovery};
 use forklore_core::{ErrorKind, SessionId};
 use forklore_store::port::{Append, NewSession, Write};
 use forklore_store::sources::{
-    FindSource, Place, Range, RecordKey, SeenFile, Source, SourceId, SourceStep, Sources, Target,
-    beside_name,
+    FindSource, RecordKey, RecordLocation, SeenFile, Source, SourceId, SourceSpan, SourceStep,
+    Sources, Target, sidecar_key,
 };
 
 use super::family::Family;
@@ -26,8 +26,8 @@ pub(super) struct FileSources {
 
 struct File {
     source: Source,
-    ranges: Vec<Vec<Range>>,
-    places: Vec<(RecordKey, Place)>,
+    ranges: Vec<Vec<SourceSpan>>,
+    places: Vec<(RecordKey, RecordLocation)>,
     /// Its number in the new store, once its first session is made.
     made: Option<SourceId>,
     /// The session file that it lies beside.
@@ -190,7 +190,7 @@ impl File {
     /// The first damage.
     fn of(from: &Engine, sources: &dyn Sources, family: &Family, source: Source) -> Result<Self> {
         let mut ranges = Vec::new();
-        while let Some(step) = sources.ranges(source.id, ranges.len() as u64)? {
+        while let Some(step) = sources.source_spans(source.id, ranges.len() as u64)? {
             ranges.push(step);
         }
         let Some(places) = sources.places(source.id)? else {
@@ -218,13 +218,13 @@ impl File {
         }
         from.restore_source(source.clone(), &mut io::sink())?;
         let beside = own.paths.iter().map(|seen| seen.path.clone());
-        let beside = beside.into_iter().find(|path| source.names.contains(&beside_name(path)));
+        let beside = beside.into_iter().find(|path| source.names.contains(&sidecar_key(path)));
         let (made, written, id) = (None, HashMap::new(), source.id);
         let mut file =
             Self { source, ranges: Vec::new(), places: Vec::new(), made, beside, written };
         file.step(into, Vec::new(), Vec::new(), Vec::new(), None)?;
         let mut step = 0;
-        while let Some(ranges) = sources.ranges(id, step)? {
+        while let Some(ranges) = sources.source_spans(id, step)? {
             file.step(into, Vec::new(), ranges, Vec::new(), None)?;
             step += 1;
         }
@@ -235,8 +235,8 @@ impl File {
         &mut self,
         into: &Engine,
         writes: Vec<Write>,
-        ranges: Vec<Range>,
-        places: Vec<(RecordKey, Place)>,
+        ranges: Vec<SourceSpan>,
+        places: Vec<(RecordKey, RecordLocation)>,
         seen: Option<SeenFile>,
     ) -> Result<()> {
         let Source { dialect, native_id, revision, first_line, names, paths, read, .. } =

@@ -3,7 +3,7 @@
 use forklore_api::{LostKind, Recovery};
 use forklore_core::header::Usage;
 use forklore_core::{Class, Counts, Event, Header, SessionId};
-use forklore_store::port::{Append, Stored};
+use forklore_store::port::{Append, LogEntry};
 use jiff::Timestamp;
 
 use super::gap::{Missing, before, marker, without_data};
@@ -47,7 +47,7 @@ impl<'t, W: FnMut(&SessionId, Append) -> Result<()>> Tail<'t, W> {
                 return Ok(());
             }
         };
-        let Stored { counts, event, .. } = stored;
+        let LogEntry { counts, event, .. } = stored;
         self.close(Some(before(counts, &event)), true)?;
         (self.counts, self.ts) = (counts, event.ts);
         match lost {
@@ -82,13 +82,13 @@ impl<'t, W: FnMut(&SessionId, Append) -> Result<()>> Tail<'t, W> {
     /// Ends a session of which nothing is known behind `next`, but that it went on to here.
     pub(super) fn fill(mut self, next: u64, to: Counts) -> Result<()> {
         let behind = Counts {
-            kept: self.counts.kept.max(to.kept),
+            inheritable: self.counts.inheritable.max(to.inheritable),
             index: self.counts.index.max(to.index),
             ..self.counts
         };
         // What stood there in a deleted session is gone because it was deleted.
         let lost = self.header.deleted.is_none();
-        for number in 0..behind.kept - self.counts.kept {
+        for number in 0..behind.inheritable - self.counts.inheritable {
             self.gap.push((next + number, "no descendant has it".into()));
         }
         self.close(Some(behind), lost)?;

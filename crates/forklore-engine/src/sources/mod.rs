@@ -6,7 +6,7 @@ mod session_files;
 mod sidecar_check;
 mod spread;
 
-use forklore_store::sources::{Range, Source, Sources};
+use forklore_store::sources::{Source, SourceSpan, Sources};
 
 pub use path_text::{path_of, path_text};
 pub use restore::Restored;
@@ -46,6 +46,6 @@ impl Engine {
 /// # Errors
 /// Those of [`Sources::ranges`].
 pub fn is_erased(sources: &dyn Sources, source: &Source) -> Result<bool> {
-    let first = sources.ranges(source.id, 0)?.unwrap_or_default();
-    Ok(first.iter().any(|range| matches!(range, Range::Gone(_))))
+    let first = sources.source_spans(source.id, 0)?.unwrap_or_default();
+    Ok(first.iter().any(|range| matches!(range, SourceSpan::Gone(_))))
 }

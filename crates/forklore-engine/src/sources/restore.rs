@@ -5,8 +5,8 @@ use std::io::Write;
 
 use forklore_core::{Header, SessionId};
 use forklore_store::Error as StoreError;
-use forklore_store::port::{At, Direction, Query, Stored};
-use forklore_store::sources::{FindSource, LineEnd, Range, Source};
+use forklore_store::port::{At, Direction, LogEntry, Query};
+use forklore_store::sources::{FindSource, LineEnd, Source, SourceSpan};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -51,7 +51,7 @@ impl Engine {
         let mut restoring =
             Restoring { engine: self, headers, out, hash, bytes: 0, read_ahead, living };
         let mut step = 0;
-        while let Some(ranges) = self.sources()?.ranges(source.id, step)? {
+        while let Some(ranges) = self.sources()?.source_spans(source.id, step)? {
             ranges.iter().try_for_each(|range| restoring.range(range))?;
             step += 1;
         }
@@ -81,30 +81,30 @@ struct Restoring<'a> {
     /// The session of an earlier revision that was last found not to be deleted.
     living: Option<SessionId>,
     /// Events of a session that were read and are not written yet.
-    read_ahead: Option<(SessionId, VecDeque<Stored>)>,
+    read_ahead: Option<(SessionId, VecDeque<LogEntry>)>,
 }
 
 impl Restoring<'_> {
-    fn range(&mut self, range: &Range) -> Result<()> {
+    fn range(&mut self, range: &SourceSpan) -> Result<()> {
         match range {
-            Range::Kept(bytes) | Range::Raw { bytes, .. } => self.write(bytes),
-            Range::Events { session, from, count, end } => {
+            SourceSpan::Other(bytes) | SourceSpan::Raw { bytes, .. } => self.write(bytes),
+            SourceSpan::Events { session, from, count, end } => {
                 let header = self.header(*session)?;
                 let (id, first) = (header.id.clone(), header.seq_of_own(*from));
                 self.events(&id, first, *count, *end)
             }
-            Range::Spread { session, position, margin, indent, end } => {
+            SourceSpan::Spread { session, position, margin, indent, end } => {
                 let header = self.header(*session)?;
                 let (id, seq) = (header.id.clone(), header.seq_of_own(*position));
                 let event = self.spread_event(&id, seq)?.event;
                 let spread = Spread { margin, indent, end: *end };
                 self.write(&spread.apply(event.data.get().as_bytes()))
             }
-            Range::Inherited { session, seq, count, end } => {
+            SourceSpan::Inherited { session, seq, count, end } => {
                 let id = self.header(*session)?.id.clone();
                 self.events(&id, *seq, *count, *end)
             }
-            Range::Patched { session, seq, at, removed, inserted, end } => {
+            SourceSpan::Patched { session, seq, at, removed, inserted, end } => {
                 let id = self.header(*session)?.id.clone();
                 let event = self.page(&id, *seq, 1)?.pop();
                 let event = event.ok_or_else(|| damaged(Some(&id), "no event"))?.event;
@@ -113,17 +113,17 @@ impl Restoring<'_> {
                 parts.iter().try_for_each(|part| self.write(part))?;
                 self.write(end.bytes())
             }
-            Range::Shared { session, seq, count, end } => {
+            SourceSpan::Shared { session, seq, count, end } => {
                 self.must_live(session)?;
                 self.events(session, *seq, *count, *end)
             }
-            Range::SharedSpread { session, seq, margin, indent, end } => {
+            SourceSpan::SharedSpread { session, seq, margin, indent, end } => {
                 self.must_live(session)?;
                 let event = self.spread_event(session, *seq)?.event;
                 let spread = Spread { margin, indent, end: *end };
                 self.write(&spread.apply(event.data.get().as_bytes()))
             }
-            Range::Gone(_) => Err(Error::SourceGone { sessions: Vec::new() }),
+            SourceSpan::Gone(_) => Err(Error::SourceGone { sessions: Vec::new() }),
         }
     }
 
@@ -157,7 +157,7 @@ impl Restoring<'_> {
     }
 
     /// The event at `seq`, and what is read ahead of those behind it, which are mostly next.
-    fn spread_event(&mut self, id: &SessionId, seq: u64) -> Result<Stored> {
+    fn spread_event(&mut self, id: &SessionId, seq: u64) -> Result<LogEntry> {
         let next = self.read_ahead.take().filter(|(of, _)| of == id);
         let mut read_ahead = next.map(|(_, read_ahead)| read_ahead).unwrap_or_default();
         if read_ahead.front().is_none_or(|next| next.seq != seq) {
@@ -169,7 +169,7 @@ impl Restoring<'_> {
     }
 
     /// Some of the events from `seq` on, at least one.
-    fn page(&self, id: &SessionId, seq: u64, most: u64) -> Result<Vec<Stored>> {
+    fn page(&self, id: &SessionId, seq: u64, most: u64) -> Result<Vec<LogEntry>> {
         let limit = usize::try_from(most.min(PAGE_EVENTS)).unwrap_or(1);
         let query = Query { at: At::Seq(seq), direction: Direction::Forward, limit, bare: false };
         let events = self.engine.store().read(id, &query)?.events;

@@ -52,7 +52,7 @@ impl Engine {
     /// Who wrote the last event that a session inherits, and where it stands there. None where
     /// nothing is inherited, or the writer was deleted.
     fn writer_before(&self, header: &Header) -> Result<Option<(Header, u64)>> {
-        let kept = header.inherited.kept;
+        let kept = header.inherited.inheritable;
         let query =
             Query { at: At::Seq(kept), direction: Direction::Forward, limit: 1, bare: true };
         let last = match kept {

@@ -252,7 +252,7 @@ fn a_gc_keeps_what_only_a_prefix_names(world: &World) {
 
 fn a_gc_keeps_what_is_about_to_be_named(world: &World) {
     world.session("a", "");
-    let held = world.engine.keep_attachment(&mut &b"soon"[..], 100).unwrap();
+    let held = world.engine.put_attachment(&mut &b"soon"[..], 100).unwrap();
     assert_eq!(world.engine.gc().unwrap().attachments, 0);
     assert_eq!(read(world, &held.id).unwrap(), b"soon");
     let soon = held.id;
@@ -263,7 +263,7 @@ fn a_gc_keeps_what_is_about_to_be_named(world: &World) {
 
 fn a_gc_keeps_what_any_text_mentions(world: &World) {
     let session = world.session("a", "");
-    let kept = world.engine.keep_attachment(&mut &b"bytes"[..], 100).unwrap().id;
+    let kept = world.engine.put_attachment(&mut &b"bytes"[..], 100).unwrap().id;
     let data = Data::parse(&format!(r#"{{"files":["{kept}"]}}"#)).unwrap();
     let event = NewEvent::new("x.files".parse().unwrap(), data);
     world.engine.append(&session, &event.into()).unwrap();

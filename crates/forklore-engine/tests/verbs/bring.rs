@@ -131,14 +131,14 @@ fn a_branch_with_nothing_new_is_refused(world: &World) {
 
 fn a_running_session_is_busy_but_for_its_owner(world: &World) {
     family(world);
-    world.engine.hold(&id("b"), "somebody").unwrap();
+    world.engine.take_lease(&id("b"), "somebody").unwrap();
     let before = world.printed("b");
     assert_eq!(refusal(world.engine.bring(&bring("a", "b"))).0, ErrorKind::Busy);
     assert_eq!(world.printed("b"), before);
     let owned = Bring { owner: Some("somebody".into()), ..bring("a", "b") };
     assert!(world.engine.bring(&owned).unwrap().recorded);
     // Who is brought may be running: it is only read.
-    world.engine.hold(&id("a"), "somebody").unwrap();
+    world.engine.take_lease(&id("a"), "somebody").unwrap();
     assert!(world.engine.bring(&bring("a", "m")).unwrap().recorded);
 }
 

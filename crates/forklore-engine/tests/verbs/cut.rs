@@ -108,7 +108,7 @@ fn all_selectors_agree_on_one_cut(world: &World) {
         message: Some(3),
         turn: Some(2),
         event_id: Some(event.parse().unwrap()),
-        kept: 4,
+        inheritable: 4,
     };
     let header = world.header("p");
     for at in

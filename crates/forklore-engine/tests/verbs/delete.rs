@@ -94,7 +94,7 @@ fn a_cascade_deletes_nothing_while_one_of_its_sessions_runs_a_turn(world: &World
     world.fork("a", "", "d");
     let all = || ["a", "b", "c", "d"].map(|name| (world.header(name), world.printed(name)));
     for running in ["a", "b", "c", "d"] {
-        world.engine.hold(&id(running), "run1").unwrap();
+        world.engine.take_lease(&id(running), "run1").unwrap();
         let before = all();
         for dry_run in [true, false] {
             let delete = Delete { session: id("a"), mode: DeleteMode::Cascade, dry_run };
@@ -137,7 +137,7 @@ fn tombstones_free_labels_and_keep_ids(world: &World) {
     assert_eq!(refusal(world.engine.fork(&named("c"))).0, ErrorKind::AlreadyExists);
     world.engine.fork(&named("d")).unwrap();
     let tombstone = world.engine.store().header(&id("c")).unwrap();
-    assert_eq!((tombstone.parent_id, tombstone.inherited.kept), (Some(id("p")), 1));
+    assert_eq!((tombstone.parent_id, tombstone.inherited.inheritable), (Some(id("p")), 1));
     assert!(tombstone.deleted.is_some());
     assert_eq!(refusal(delete(world, "c", DeleteMode::Refuse)).0, ErrorKind::NotFound);
 }

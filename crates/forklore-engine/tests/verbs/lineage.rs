@@ -83,7 +83,7 @@ fn delegates_are_not_listed_as_forks(world: &World) {
     let create =
         Create { id: Some(id("d")), parent, ..Create::in_workspace(Workspace::new("/demo")) };
     let delegate = world.engine.create(&create).unwrap();
-    assert_eq!((delegate.kind, delegate.inherited.kept), (SessionKind::Delegate, 0));
+    assert_eq!((delegate.kind, delegate.inherited.inheritable), (SessionKind::Delegate, 0));
     assert_eq!(delegate.cut.unwrap().seq, Some(1));
     assert_eq!(world.shape("d"), "F");
     world.fork("p", "", "c");

@@ -84,7 +84,7 @@ fn a_duplicate_id_is_refused_the_same_fork_is_answered(world: &World) {
 
 fn a_fork_while_a_turn_runs(world: &World) {
     world.session("p", "u1 a1");
-    world.engine.hold(&id("p"), "runtime").unwrap();
+    world.engine.take_lease(&id("p"), "runtime").unwrap();
     let turn = AppendRequest { owner: Some("runtime".into()), ..events("u2 c:x").into() };
     world.engine.append(&id("p"), &turn).unwrap();
     let forked = world.fork("p", "", "c");
@@ -98,10 +98,10 @@ fn a_fork_while_a_turn_runs(world: &World) {
 
 fn others_wait_while_a_runtime_holds_the_session(world: &World) {
     world.session("p", "u1");
-    world.engine.hold(&id("p"), "one").unwrap();
+    world.engine.take_lease(&id("p"), "one").unwrap();
     let error = world.engine.append(&id("p"), &events("u2").into()).unwrap_err();
     assert_eq!((error.kind(), error.details()["owner"].as_str()), (ErrorKind::Busy, Some("one")));
-    assert_eq!(refusal(world.engine.hold(&id("p"), "two")).0, ErrorKind::Busy);
+    assert_eq!(refusal(world.engine.take_lease(&id("p"), "two")).0, ErrorKind::Busy);
     let delete =
         forklore_engine::Delete { session: id("p"), mode: Default::default(), dry_run: false };
     assert_eq!(refusal(world.engine.delete(&delete)).0, ErrorKind::Busy);

@@ -12,7 +12,7 @@ use forklore_sqlite::{Options, SqliteStore};
 use forklore_store::Store;
 use forklore_store::clock::StoreClock;
 use forklore_store::memory::MemoryStore;
-use forklore_store::port::Stored;
+use forklore_store::port::LogEntry;
 use jiff::Timestamp;
 use serde_json::json;
 
@@ -143,7 +143,7 @@ impl World {
         self.engine.show(&id(name)).unwrap()
     }
 
-    pub(crate) fn log(&self, name: &str) -> Vec<Stored> {
+    pub(crate) fn log(&self, name: &str) -> Vec<LogEntry> {
         self.engine.load(&id(name)).unwrap().events
     }
 

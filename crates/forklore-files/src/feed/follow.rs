@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use forklore_core::SessionId;
-use forklore_store::disk::{beside, folder_of};
+use forklore_store::disk::{folder_of, with_suffix};
 use forklore_store::feed::{At, Position, commit_page, list_page, wait_for};
 use forklore_store::port::{Changes, Filter, SessionChange, Since};
 use forklore_store::{Error, Result};
@@ -126,7 +126,7 @@ impl FilesStore {
     fn is_being_written(&self, session: &SessionId) -> bool {
         let layout = &self.folder().layout;
         let claim = layout.claim(Name::of_session(session).as_str());
-        is_locked(&beside(&layout.gate(), "-lock")) || is_locked(&claim)
+        is_locked(&with_suffix(&layout.gate(), "-lock")) || is_locked(&claim)
     }
 
     fn behind(

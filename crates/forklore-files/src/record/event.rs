@@ -85,7 +85,7 @@ pub(crate) fn write_event<'a>(
         class: *class,
         origin,
         dialect: dialect.as_deref(),
-        at: [counts.kept, counts.index, counts.turns, counts.bytes, counts.open],
+        at: [counts.inheritable, counts.index, counts.turns, counts.bytes, counts.open],
         turn: effect.starts_turn,
         calls: &effect.calls,
     };
@@ -134,7 +134,7 @@ impl EventLine {
         Ok(Self {
             seq: parsed.seq,
             origin: parsed.origin.unwrap_or_else(own),
-            counts: Counts { kept, index, turns, bytes, open },
+            counts: Counts { inheritable: kept, index, turns, bytes, open },
             event: Event {
                 id: parsed.id,
                 ts: parsed.ts,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use forklore_core::header::{CopyOf, Strategy, ToolCallPolicy};
 use forklore_core::workspace::Workspace;
 use forklore_core::{Counts, Cut, Data, Header, SessionId, SessionKind, Tombstone};
-use forklore_store::rules::bury;
+use forklore_store::rules::make_tombstone;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -120,7 +120,7 @@ impl Facts {
             created: header.created,
             depth: header.depth,
             workspace: header.workspace,
-            cut_kept: header.cut.as_ref().map(|cut| cut.kept),
+            cut_kept: header.cut.as_ref().map(|cut| cut.inheritable),
             cut: header.cut,
             strategy: header.strategy,
             tool_calls: header.tool_calls,
@@ -154,7 +154,7 @@ impl Facts {
 
     /// The header of the session in this state.
     pub(crate) fn header(self, state: State) -> Header {
-        let cut = self.cut.map(|cut| Cut { kept: self.cut_kept.unwrap_or_default(), ..cut });
+        let cut = self.cut.map(|cut| Cut { inheritable: self.cut_kept.unwrap_or_default(), ..cut });
         let mut header = Header {
             id: self.id,
             root_id: self.root_id,
@@ -187,7 +187,7 @@ impl Facts {
             deleted: None,
         };
         if let Some(deleted) = state.deleted {
-            bury(&mut header, deleted);
+            make_tombstone(&mut header, deleted);
             header.deleted = Some(Tombstone { deleted });
         }
         header
@@ -200,12 +200,12 @@ mod short {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     pub(super) fn serialize<S: Serializer>(counts: &Counts, to: S) -> Result<S::Ok, S::Error> {
-        let Counts { kept, index, turns, bytes, open } = *counts;
+        let Counts { inheritable: kept, index, turns, bytes, open } = *counts;
         [kept, index, turns, bytes, open].serialize(to)
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Counts, D::Error> {
         let [kept, index, turns, bytes, open] = <[u64; 5]>::deserialize(from)?;
-        Ok(Counts { kept, index, turns, bytes, open })
+        Ok(Counts { inheritable: kept, index, turns, bytes, open })
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use forklore_store::Result;
 use forklore_store::disk::os;
 use forklore_store::sources::{
-    FindSource, Place, Progress, RecordKey, Source, SourceId, SourceSession, beside_name,
+    FindSource, Progress, RecordKey, RecordLocation, Source, SourceId, SourceSession, sidecar_key,
 };
 
 use super::record::{First, Forgotten, StepLine};
@@ -35,7 +35,7 @@ struct Held {
     steps: Vec<(u64, u64)>,
     /// Of how many of them the kept bytes are forgotten.
     forgotten: usize,
-    places: HashMap<RecordKey, Place>,
+    places: HashMap<RecordKey, RecordLocation>,
 }
 
 impl Index {
@@ -167,7 +167,7 @@ impl Index {
                 let all = self.paths.get(path).map_or(&[][..], Vec::as_slice);
                 return all.last().map_or(&[], std::slice::from_ref);
             }
-            FindSource::Beside(path) => self.names.get(&beside_name(path)),
+            FindSource::Beside(path) => self.names.get(&sidecar_key(path)),
             FindSource::FirstLine(key) => self.first_lines.get(key),
             FindSource::Name(name) => self.names.get(name),
             FindSource::Session(id) => self.sessions.get(&id.fold()),
@@ -176,12 +176,12 @@ impl Index {
     }
 
     /// Where the latest record of a native id stands.
-    pub(crate) fn place(&self, number: u64, record: RecordKey) -> Option<Place> {
+    pub(crate) fn place(&self, number: u64, record: RecordKey) -> Option<RecordLocation> {
         self.held(number)?.places.get(&record).copied()
     }
 
     /// Where all records of a source stand.
-    pub(crate) fn places(&self, number: u64) -> Option<Vec<(RecordKey, Place)>> {
+    pub(crate) fn places(&self, number: u64) -> Option<Vec<(RecordKey, RecordLocation)>> {
         let places = &self.held(number)?.places;
         Some(places.iter().map(|(key, place)| (*key, *place)).collect())
     }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use forklore_core::SessionId;
 use forklore_store::sources::{
-    LineEnd, Place, Progress, Range, RecordKey, SeenFile, SourceSession, SourceStep, Target,
-    beside_name,
+    LineEnd, Progress, RecordKey, RecordLocation, SeenFile, SourceSession, SourceSpan, SourceStep,
+    Target, sidecar_key,
 };
 use serde::{Deserialize, Serialize};
 
@@ -136,7 +136,7 @@ impl StepLine {
             }),
             Target::Known { .. } => None,
         };
-        let beside = step.beside.as_deref().map(beside_name);
+        let beside = step.beside.as_deref().map(sidecar_key);
         let session = |(at, known): (&usize, &SourceSession)| (*at, known.id.clone(), known.events);
         let places = |inherited| {
             let those = step.places.iter().filter(move |(_, place)| place.inherited == inherited);
@@ -175,7 +175,7 @@ impl StepLine {
 
     /// Where records stand. A key that is in both lists counts as the session's own: copies stand
     /// at the beginning of a file.
-    pub(super) fn places(&self) -> impl Iterator<Item = (RecordKey, Place)> {
+    pub(super) fn places(&self) -> impl Iterator<Item = (RecordKey, RecordLocation)> {
         placed(&self.inherited, true).chain(placed(&self.places, false))
     }
 
@@ -183,7 +183,7 @@ impl StepLine {
         !self.ranges.is_empty()
     }
 
-    pub(super) fn ranges(&self) -> Result<Vec<Range>, &'static str> {
+    pub(super) fn ranges(&self) -> Result<Vec<SourceSpan>, &'static str> {
         self.ranges.iter().map(|range| range.range().ok_or("a range of it is none")).collect()
     }
 
@@ -205,49 +205,49 @@ impl StepLine {
 fn placed(
     list: &[(RecordKey, u32, u64)],
     inherited: bool,
-) -> impl Iterator<Item = (RecordKey, Place)> {
-    let place = move |session, position| Place { session, position, inherited };
+) -> impl Iterator<Item = (RecordKey, RecordLocation)> {
+    let place = move |session, position| RecordLocation { session, position, inherited };
     list.iter().map(move |(key, session, position)| (*key, place(*session, *position)))
 }
 
 impl RangeRecord {
-    fn of(range: &Range) -> Self {
+    fn of(range: &SourceSpan) -> Self {
         match range {
-            Range::Events { session, from, count, end } => {
+            SourceSpan::Events { session, from, count, end } => {
                 let end = End::of(*end);
                 Self::Events { session: *session, from: *from, count: *count, end }
             }
-            Range::Kept(bytes) => match std::str::from_utf8(bytes) {
+            SourceSpan::Other(bytes) => match std::str::from_utf8(bytes) {
                 Ok(text) => Self::Kept(text.to_owned()),
                 Err(_) => Self::KeptHex(hex(bytes)),
             },
-            Range::Raw { session, position, bytes } => {
+            SourceSpan::Raw { session, position, bytes } => {
                 Self::Raw { session: *session, position: *position, hex: hex(bytes) }
             }
-            Range::Spread { session, position, margin, indent, end } => Self::Spread {
+            SourceSpan::Spread { session, position, margin, indent, end } => Self::Spread {
                 session: *session,
                 position: *position,
                 margin: String::from_utf8_lossy(margin).into_owned(),
                 indent: String::from_utf8_lossy(indent).into_owned(),
                 end: End::of(*end),
             },
-            Range::Shared { session, seq, count, end } => {
+            SourceSpan::Shared { session, seq, count, end } => {
                 let (session, end) = (session.clone(), End::of(*end));
                 Self::Shared { session, seq: *seq, count: *count, end }
             }
-            Range::SharedSpread { session, seq, margin, indent, end } => Self::SharedSpread {
+            SourceSpan::SharedSpread { session, seq, margin, indent, end } => Self::SharedSpread {
                 session: session.clone(),
                 seq: *seq,
                 margin: String::from_utf8_lossy(margin).into_owned(),
                 indent: String::from_utf8_lossy(indent).into_owned(),
                 end: End::of(*end),
             },
-            Range::Gone(bytes) => Self::Gone(*bytes),
-            Range::Inherited { session, seq, count, end } => {
+            SourceSpan::Gone(bytes) => Self::Gone(*bytes),
+            SourceSpan::Inherited { session, seq, count, end } => {
                 let end = End::of(*end);
                 Self::Inherited { session: *session, seq: *seq, count: *count, end }
             }
-            Range::Patched { session, seq, at, removed, inserted, end } => Self::Patched {
+            SourceSpan::Patched { session, seq, at, removed, inserted, end } => Self::Patched {
                 session: *session,
                 seq: *seq,
                 at: *at,
@@ -258,18 +258,18 @@ impl RangeRecord {
         }
     }
 
-    fn range(&self) -> Option<Range> {
+    fn range(&self) -> Option<SourceSpan> {
         Some(match self {
             Self::Events { session, from, count, end } => {
                 let end = end.line_end();
-                Range::Events { session: *session, from: *from, count: *count, end }
+                SourceSpan::Events { session: *session, from: *from, count: *count, end }
             }
-            Self::Kept(text) => Range::Kept(text.clone().into_bytes()),
-            Self::KeptHex(hex) => Range::Kept(unhex(hex)?),
+            Self::Kept(text) => SourceSpan::Other(text.clone().into_bytes()),
+            Self::KeptHex(hex) => SourceSpan::Other(unhex(hex)?),
             Self::Raw { session, position, hex } => {
-                Range::Raw { session: *session, position: *position, bytes: unhex(hex)? }
+                SourceSpan::Raw { session: *session, position: *position, bytes: unhex(hex)? }
             }
-            Self::Spread { session, position, margin, indent, end } => Range::Spread {
+            Self::Spread { session, position, margin, indent, end } => SourceSpan::Spread {
                 session: *session,
                 position: *position,
                 margin: margin.clone().into_bytes(),
@@ -278,21 +278,21 @@ impl RangeRecord {
             },
             Self::Shared { session, seq, count, end } => {
                 let (session, end) = (session.clone(), end.line_end());
-                Range::Shared { session, seq: *seq, count: *count, end }
+                SourceSpan::Shared { session, seq: *seq, count: *count, end }
             }
-            Self::SharedSpread { session, seq, margin, indent, end } => Range::SharedSpread {
+            Self::SharedSpread { session, seq, margin, indent, end } => SourceSpan::SharedSpread {
                 session: session.clone(),
                 seq: *seq,
                 margin: margin.clone().into_bytes(),
                 indent: indent.clone().into_bytes(),
                 end: end.line_end(),
             },
-            Self::Gone(bytes) => Range::Gone(*bytes),
+            Self::Gone(bytes) => SourceSpan::Gone(*bytes),
             Self::Inherited { session, seq, count, end } => {
                 let end = end.line_end();
-                Range::Inherited { session: *session, seq: *seq, count: *count, end }
+                SourceSpan::Inherited { session: *session, seq: *seq, count: *count, end }
             }
-            Self::Patched { session, seq, at, removed, hex, end } => Range::Patched {
+            Self::Patched { session, seq, at, removed, hex, end } => SourceSpan::Patched {
                 session: *session,
                 seq: *seq,
                 at: *at,

@@ -158,7 +158,7 @@ fn a_fork_is_as_small_in_a_deep_family_as_in_a_young_one() {
         scene.fork("s99", child, at, vec![]);
         assert!(size(child) < 4_000, "{child}: {} bytes", size(child));
         let (log, parent) = (scene.log(child), scene.log("s99"));
-        let ids = |log: &[forklore_store::port::Stored]| {
+        let ids = |log: &[forklore_store::port::LogEntry]| {
             log.iter().map(|stored| stored.event.id.clone()).collect::<Vec<_>>()
         };
         let at = usize::try_from(at).unwrap();

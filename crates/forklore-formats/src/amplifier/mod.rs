@@ -47,7 +47,7 @@ impl AgentFormat for Amplifier {
         view::message(kind, data)
     }
 
-    fn beside(&self, path: &Path) -> Option<PathBuf> {
+    fn metadata_file(&self, path: &Path) -> Option<PathBuf> {
         paths::is_transcript(path).then(|| path.with_file_name("metadata.json"))
     }
 
@@ -59,7 +59,7 @@ impl AgentFormat for Amplifier {
         paths::is_transcript(path).then(|| path.parent().map(Path::to_owned)).flatten()
     }
 
-    fn told(&self, document: &str) -> FileFacts {
+    fn read_metadata(&self, document: &str) -> FileFacts {
         paths::told(document)
     }
 }

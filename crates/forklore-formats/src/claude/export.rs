@@ -32,7 +32,7 @@ impl Export for super::Claude {
         Some(Home { variable: "CLAUDE_CONFIG_DIR", holds: false, folder: ".claude" })
     }
 
-    fn place(&self, file: &NewFile, _read: &dyn Fn(&Path) -> Option<String>) -> Placement {
+    fn destination(&self, file: &NewFile, _read: &dyn Fn(&Path) -> Option<String>) -> Placement {
         let folder = PathBuf::from("projects").join(folder_of(&file.cwd));
         Placement { path: folder.join(format!("{}.jsonl", file.id)), beside: Vec::new() }
     }

@@ -46,7 +46,7 @@ impl AgentFormat for Claude {
         view::message(kind, data)
     }
 
-    fn spent(&self, kind: &EventType, data: &Data) -> Option<CallUsage> {
+    fn call_usage(&self, kind: &EventType, data: &Data) -> Option<CallUsage> {
         if *kind == EventType::ASSISTANT_MESSAGE { usage::call_usage(data) } else { None }
     }
 

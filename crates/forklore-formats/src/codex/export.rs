@@ -28,7 +28,7 @@ impl Export for super::Codex {
         Some(Home { variable: "CODEX_HOME", holds: false, folder: ".codex" })
     }
 
-    fn place(&self, file: &NewFile, _read: &dyn Fn(&Path) -> Option<String>) -> Placement {
+    fn destination(&self, file: &NewFile, _read: &dyn Fn(&Path) -> Option<String>) -> Placement {
         let time = format!("{:.0}", file.now).replace(':', "-");
         let time = time.trim_end_matches('Z');
         let (day, _) = time.split_once('T').unwrap_or((time, ""));

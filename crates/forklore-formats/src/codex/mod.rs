@@ -52,7 +52,7 @@ impl AgentFormat for Codex {
         view::message(kind, data)
     }
 
-    fn asks(&self, kind: &EventType, data: &Data) -> Option<String> {
+    fn model_of_turn(&self, kind: &EventType, data: &Data) -> Option<String> {
         view::model(kind, data)
     }
 

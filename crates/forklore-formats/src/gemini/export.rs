@@ -30,7 +30,7 @@ impl Export for super::Gemini {
 
     /// The name has the minute of now: a session that a later start finds to be older than
     /// another of its id would be taken away.
-    fn place(&self, file: &NewFile, read: &dyn Fn(&Path) -> Option<String>) -> Placement {
+    fn destination(&self, file: &NewFile, read: &dyn Fn(&Path) -> Option<String>) -> Placement {
         let folder = PathBuf::from("tmp").join(project(&file.cwd, read));
         let minute = format!("{:.0}", file.now).replace(':', "-");
         let minute = minute.get(..16).unwrap_or(&minute);

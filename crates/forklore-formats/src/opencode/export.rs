@@ -31,7 +31,7 @@ impl Export for super::Opencode {
         None
     }
 
-    fn place(&self, file: &NewFile, _read: &dyn Fn(&Path) -> Option<String>) -> Placement {
+    fn destination(&self, file: &NewFile, _read: &dyn Fn(&Path) -> Option<String>) -> Placement {
         let path = PathBuf::from(format!("{}.json", session_id(file)));
         Placement { path, beside: Vec::new() }
     }

@@ -23,7 +23,7 @@ impl Export for super::Pi {
         Some(Home { variable: "PI_CODING_AGENT_DIR", holds: false, folder: ".pi/agent" })
     }
 
-    fn place(&self, file: &NewFile, _read: &dyn Fn(&Path) -> Option<String>) -> Placement {
+    fn destination(&self, file: &NewFile, _read: &dyn Fn(&Path) -> Option<String>) -> Placement {
         let time = format!("{:.3}", file.now).replace([':', '.'], "-");
         let path = PathBuf::from("sessions")
             .join(folder_of(&file.cwd))

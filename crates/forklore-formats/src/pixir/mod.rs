@@ -42,7 +42,7 @@ impl AgentFormat for Pixir {
         view::message(kind, data)
     }
 
-    fn spent(&self, kind: &EventType, data: &Data) -> Option<CallUsage> {
+    fn call_usage(&self, kind: &EventType, data: &Data) -> Option<CallUsage> {
         (*kind == EventType::PROVIDER_USAGE).then(|| usage::call_usage(data)).flatten()
     }
 

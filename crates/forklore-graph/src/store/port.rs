@@ -9,7 +9,9 @@ use forklore_store::port::{
     Capabilities, Changes, Children, Collected, Committed, Cursor, Filter, Headers, NewSession,
     Packed, Page, Query, Since, Store, Transaction, Verification, Write,
 };
-use forklore_store::sources::{FindSource, Place, Range, RecordKey, Source, SourceId};
+use forklore_store::sources::{
+    FindSource, RecordKey, RecordLocation, Source, SourceId, SourceSpan,
+};
 use forklore_store::{Error, Result};
 use jiff::Timestamp;
 
@@ -87,15 +89,15 @@ impl Store for GraphStore {
         self.journal.sources(by)
     }
 
-    fn place(&self, source: SourceId, record: RecordKey) -> Result<Option<Place>> {
-        self.journal.place(source, record)
+    fn locate_record(&self, source: SourceId, record: RecordKey) -> Result<Option<RecordLocation>> {
+        self.journal.locate_record(source, record)
     }
 
-    fn ranges(&self, source: SourceId, step: u64) -> Result<Option<Vec<Range>>> {
-        self.journal.ranges(source, step)
+    fn source_spans(&self, source: SourceId, step: u64) -> Result<Option<Vec<SourceSpan>>> {
+        self.journal.source_spans(source, step)
     }
 
-    fn places(&self, source: SourceId) -> Result<Option<Vec<(RecordKey, Place)>>> {
+    fn places(&self, source: SourceId) -> Result<Option<Vec<(RecordKey, RecordLocation)>>> {
         self.journal.places(source)
     }
 

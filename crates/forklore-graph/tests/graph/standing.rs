@@ -9,7 +9,7 @@ use forklore_engine::{Create, Delete, DeleteMode, Engine, Fork, NewEvent};
 use forklore_graph::{Graph, GraphStore, Scope};
 use forklore_store::Store;
 use forklore_store::memory::MemoryStore;
-use forklore_store::port::{At, Direction, Filter, Query, Stored};
+use forklore_store::port::{At, Direction, Filter, LogEntry, Query};
 use serde_json::json;
 
 use crate::family::{self, assistant, id, over, quads, say, user};
@@ -124,7 +124,7 @@ fn a_fork_of_five_thousand_turns_adds_its_own_triples_only() {
     assert_eq!(added[0], added[1]);
 }
 
-fn everything(store: &dyn Store) -> Vec<(Header, Vec<Stored>)> {
+fn everything(store: &dyn Store) -> Vec<(Header, Vec<LogEntry>)> {
     let all = Filter { deleted: true, ..Filter::default() };
     let headers = store.sessions(&all, None, 0).unwrap().all().unwrap();
     let query = Query { at: At::Seq(0), direction: Direction::Forward, limit: 10_000, bare: false };
@@ -141,7 +141,7 @@ fn everything(store: &dyn Store) -> Vec<(Header, Vec<Stored>)> {
     all
 }
 
-fn assert_same(have: &[(Header, Vec<Stored>)], want: &[(Header, Vec<Stored>)]) {
+fn assert_same(have: &[(Header, Vec<LogEntry>)], want: &[(Header, Vec<LogEntry>)]) {
     assert_eq!(have.len(), want.len());
     for ((header, log), (wanted, wanted_log)) in have.iter().zip(want) {
         assert_eq!(header, wanted);

@@ -44,7 +44,7 @@ impl Conversation {
         }
         let id = header.id.clone();
         let look = move |engine: &Engine| {
-            Ok(if engine.broken_off(&id)?.is_some() {
+            Ok(if engine.interrupted_turn(&id)?.is_some() {
                 Some(Condition::TurnInterrupted)
             } else {
                 engine.is_cut_short(&id)?.then_some(Condition::AnswerCutShort)

@@ -127,7 +127,7 @@ async fn files_go_along_with_one_prompt() {
     assert!(conversation.attach(dir.path()).await.is_err());
     // A prompt that is not stored leaves the files for the next one.
     let header = conversation.header().await.unwrap();
-    world.host.engine().hold(&header.id, "another program").unwrap();
+    world.host.engine().take_lease(&header.id, "another program").unwrap();
     conversation.attach(&path).await.unwrap();
     let refused = conversation.say("again", &never()).await.unwrap_err();
     assert!(refused.is_in_use(), "{refused}");

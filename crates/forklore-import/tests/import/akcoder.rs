@@ -30,7 +30,7 @@ fn forks_share_what_they_copied() {
         let shape = |session: &str| {
             let header = scene.engine.show(&id(session)).unwrap();
             let parent = header.parent_id.map(|parent| parent.to_string());
-            (parent, header.inherited.kept, header.own_events, header.counts.turns)
+            (parent, header.inherited.inheritable, header.own_events, header.counts.turns)
         };
         assert_eq!(shape(ROOT), (None, 0, 7, 2));
         // Their first events, and what they say themselves.

@@ -49,13 +49,13 @@ fn a_folder_of_sessions_is_one_tree() {
         assert_eq!((root.own_events, root.counts.turns, root.counts.open), (9, 2, 0));
         let agent = scene.engine.show(&id(AGENT)).unwrap();
         assert_eq!((agent.kind, agent.parent_id), (SessionKind::Delegate, Some(id(ROOT))));
-        assert_eq!((agent.inherited.kept, agent.title), (0, None));
+        assert_eq!((agent.inherited.inheritable, agent.title), (0, None));
         // It was called behind the call of the tool that calls agents.
         assert_eq!(agent.cut.and_then(|cut| cut.seq), Some(5));
         let fork = scene.engine.show(&id(FORK)).unwrap();
         assert_eq!((fork.kind, fork.parent_id), (SessionKind::Branch, Some(id(ROOT))));
         // Its first event and two of its own.
-        assert_eq!((fork.inherited.kept, fork.own_events, fork.counts.turns), (4, 3, 2));
+        assert_eq!((fork.inherited.inheritable, fork.own_events, fork.counts.turns), (4, 3, 2));
         for session in [ROOT, AGENT, FORK] {
             assert_eq!(scene.restore(&id(session)), transcript(session), "{session}");
         }

@@ -64,7 +64,7 @@ fn a_copy_is_a_fork_that_shares_what_was_copied() {
         let fork = header(scene, COPY);
         assert_eq!(fork.parent_id, Some(id(ORIGINAL)));
         // Its first event and two of its own.
-        assert_eq!((fork.inherited.kept, fork.own_events), (2, 3));
+        assert_eq!((fork.inherited.inheritable, fork.own_events), (2, 3));
         assert_eq!(ids(scene, COPY), ["a", "b", "x", "y"]);
         assert_eq!(ids(scene, ORIGINAL), ["a", "b", "c", "d"]);
         assert_eq!(scene.restore(&id(COPY)), copy.as_bytes());
@@ -96,7 +96,7 @@ fn what_grows_behind_a_copy_is_the_copys_own() {
             let copy = chain(COPY, texts);
             scene.import(&put(scene, COPY, &copy));
             assert_eq!(ids(scene, COPY), texts);
-            assert_eq!(header(scene, COPY).inherited.kept, 2);
+            assert_eq!(header(scene, COPY).inherited.inheritable, 2);
             assert_eq!(scene.restore(&id(COPY)), copy.as_bytes());
         }
     });
@@ -115,7 +115,7 @@ fn a_copy_of_an_abandoned_branch_shares_the_branch() {
         let fork = header(scene, COPY);
         let branch = scene.engine.show(&fork.parent_id.unwrap()).unwrap();
         assert_eq!(branch.parent_id, Some(id(ORIGINAL)));
-        assert_eq!((fork.inherited.kept, fork.own_events), (4, 2));
+        assert_eq!((fork.inherited.inheritable, fork.own_events), (4, 2));
         assert_eq!(ids(scene, COPY), ["a", "b", "e", "f", "x"]);
         assert_eq!(scene.restore(&id(COPY)), copy.as_bytes());
     });
@@ -249,7 +249,7 @@ fn what_a_copy_that_came_first_repeats_is_common_and_counts_once() {
             )
         };
         assert_eq!(told(&early), told(&late));
-        let index = header(&late, COPY).inherited.kept;
+        let index = header(&late, COPY).inherited.inheritable;
         assert_eq!(linked.parent_id, None);
         let CopyOf { session_id, index: common } = linked.copy_of.unwrap();
         assert_eq!((session_id, common <= index, common > 3), (id(ORIGINAL), true, true));

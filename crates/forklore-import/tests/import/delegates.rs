@@ -17,7 +17,7 @@ fn a_sub_agent_of_claude_is_a_delegate_of_its_session() {
     let caller = agent.parent_id.clone().unwrap();
     assert_eq!(caller.as_str(), "9cb2dfeb-c188-4250-bac1-2b1856ffaa9b");
     // Its first event and the two records of its file.
-    let shape = (agent.kind, agent.inherited.kept, agent.own_events);
+    let shape = (agent.kind, agent.inherited.inheritable, agent.own_events);
     assert_eq!(shape, (SessionKind::Delegate, 0, 3));
     let file = folder
         .join("-home-dev-work-space-a-proj-41/9cb2dfeb-c188-4250-bac1-2b1856ffaa9b/subagents")

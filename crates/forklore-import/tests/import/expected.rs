@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use forklore_core::{Message, Role, SessionKind};
-use forklore_store::port::Stored;
+use forklore_store::port::LogEntry;
 use serde_json::Value;
 
 use crate::files::{outside, testdata};
@@ -81,7 +81,7 @@ fn expectations(dialect: &str, inside: &str, names: &[&str]) -> Vec<(PathBuf, Va
     all
 }
 
-fn field(stored: &Stored, name: &str) -> Option<Value> {
+fn field(stored: &LogEntry, name: &str) -> Option<Value> {
     let data: Value = serde_json::from_str(stored.event.data.get()).ok()?;
     data.get(name).cloned()
 }
@@ -110,18 +110,18 @@ fn compare(path: &std::path::Path, theirs: &Value, ours: &Answer) -> Vec<String>
 
 const CHAIN: [&str; 5] = ["user", "assistant", "progress", "system", "attachment"];
 
-fn is_any(stored: &Stored, kinds: &[&str]) -> bool {
+fn is_any(stored: &LogEntry, kinds: &[&str]) -> bool {
     field(stored, "type").is_some_and(|kind| kinds.iter().any(|known| kind == *known))
 }
 
 fn claude(path: &std::path::Path) -> Answer {
     let scene = Scene::new();
     let report = scene.import_as(path, "claude");
-    let all: Vec<Stored> = scene
+    let all: Vec<LogEntry> = scene
         .sessions()
         .iter()
         .flat_map(|session| {
-            let own = |stored: &Stored| Scene::is_own(stored, &session.id);
+            let own = |stored: &LogEntry| Scene::is_own(stored, &session.id);
             scene.events(&session.id).into_iter().filter(own).collect::<Vec<_>>()
         })
         .collect();
@@ -131,7 +131,8 @@ fn claude(path: &std::path::Path) -> Answer {
     let meant = report.sources.first().and_then(|file| file.meant());
     let log = meant.map(|(leaf, _)| scene.events(leaf)).unwrap_or_default();
     let spoken: Vec<_> = log.iter().filter(|s| is_any(s, &["user", "assistant"])).collect();
-    let id = |stored: Option<&&Stored>| stored.map_or(Value::Null, |s| s.event.id.as_str().into());
+    let id =
+        |stored: Option<&&LogEntry>| stored.map_or(Value::Null, |s| s.event.id.as_str().into());
     answer.0.insert("leaf", id(spoken.last()));
     answer.0.insert("chain", log.iter().filter(|s| is_any(s, &CHAIN)).count().into());
     answer
@@ -156,7 +157,7 @@ fn pi(path: &std::path::Path) -> Answer {
         match cut.seq {
             None => roots += 1,
             Some(_) => {
-                let before = &events[usize::try_from(cut.kept).unwrap()];
+                let before = &events[usize::try_from(cut.inheritable).unwrap()];
                 points.insert(before.origin.clone());
             }
         }

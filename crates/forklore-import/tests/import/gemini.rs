@@ -3,7 +3,7 @@
 use forklore_core::workspace::Workspace;
 use forklore_core::{Role, SessionKind};
 use forklore_import::ImportReport;
-use forklore_store::port::Stored;
+use forklore_store::port::LogEntry;
 use proptest::prelude::*;
 
 use crate::files::testdata;
@@ -260,11 +260,11 @@ proptest! {
             in_steps.import(&in_steps.file("f.jsonl", written.as_bytes()));
         }
         prop_assert_eq!(at_once.everything(), in_steps.everything());
-        let spoken = |stored: &Stored| {
+        let spoken = |stored: &LogEntry| {
             matches!(stored.event.kind.as_str(), "user_message" | "assistant_message")
         };
         let own = report.sessions.iter().flat_map(|session| {
-            let own = |stored: &Stored| Scene::is_own(stored, &session.session_id);
+            let own = |stored: &LogEntry| Scene::is_own(stored, &session.session_id);
             at_once.events(&session.session_id).into_iter().filter(own).collect::<Vec<_>>()
         });
         prop_assert_eq!(own.filter(spoken).count(), said);

@@ -36,7 +36,7 @@ fn a_fork_shares_what_it_replayed() {
         let fork = scene.engine.show(&id(FORK)).unwrap();
         assert_eq!((fork.kind, fork.parent_id.clone()), (SessionKind::Branch, Some(id(ROOT))));
         // Eight events of its parent; its first event, a summary and two messages are its own.
-        assert_eq!((fork.inherited.kept, fork.own_events, fork.counts.turns), (8, 4, 3));
+        assert_eq!((fork.inherited.inheritable, fork.own_events, fork.counts.turns), (8, 4, 3));
         assert_eq!(fork.usage.input, 0, "what the parent spent is the parent's");
         assert_eq!(fork.workspace.as_str(), "/home/dev/shop");
         for session in [ROOT, FORK] {
@@ -51,7 +51,7 @@ fn a_replay_that_says_something_else_is_no_copy() {
     scene.import(&file(ROOT));
     let other = String::from_utf8(content(FORK)).unwrap().replace("\"allow\"", "\"deny\"");
     scene.import(&scene.file(&format!("{FORK}.ndjson"), other.as_bytes()));
-    assert_eq!(scene.engine.show(&id(FORK)).unwrap().inherited.kept, 4);
+    assert_eq!(scene.engine.show(&id(FORK)).unwrap().inherited.inheritable, 4);
     assert_eq!(scene.restore(&id(FORK)), other.as_bytes());
 }
 

@@ -12,9 +12,9 @@ use forklore_import::{ImportOptions, ImportReport, Importer};
 use forklore_sqlite::{Options, SqliteStore};
 use forklore_store::Store;
 use forklore_store::memory::MemoryStore;
-use forklore_store::port::{At, Filter, Stored};
+use forklore_store::port::{At, Filter, LogEntry};
 use forklore_store::sources::{
-    FindSource, LineEnd, Progress, Range, SeenFile, Source, SourceStep, Target,
+    FindSource, LineEnd, Progress, SeenFile, Source, SourceSpan, SourceStep, Target,
 };
 
 /// An engine over a store of its own, and a folder of its own.
@@ -161,17 +161,17 @@ impl Scene {
         found
     }
 
-    pub(crate) fn events(&self, session: &SessionId) -> Vec<Stored> {
+    pub(crate) fn events(&self, session: &SessionId) -> Vec<LogEntry> {
         self.engine.events(session, At::Seq(0)).map(Result::unwrap).collect()
     }
 
     /// Whether the event stands where it was first written.
-    pub(crate) fn is_own(stored: &Stored, session: &SessionId) -> bool {
+    pub(crate) fn is_own(stored: &LogEntry, session: &SessionId) -> bool {
         stored.origin.session_id == *session
     }
 
     /// Everything that an import made, to be compared whole.
-    pub(crate) fn everything(&self) -> Vec<(Header, Vec<Stored>)> {
+    pub(crate) fn everything(&self) -> Vec<(Header, Vec<LogEntry>)> {
         let plain = |mut header: Header| {
             // Where the file lay is all that may differ.
             header.source = None;
@@ -190,20 +190,20 @@ impl Scene {
         let source = self.source(session).id;
         let mut all: Vec<Stretch> = Vec::new();
         let mut step = 0;
-        while let Some(ranges) = self.store.ranges(source, step).unwrap() {
+        while let Some(ranges) = self.store.source_spans(source, step).unwrap() {
             for range in ranges {
                 match range {
-                    Range::Events { session, from, count, end } => {
+                    SourceSpan::Events { session, from, count, end } => {
                         for position in from..from + count {
                             all.push(Stretch::Event(session, position));
                             keep(&mut all, end.bytes());
                         }
                     }
-                    Range::Kept(bytes) => keep(&mut all, &bytes),
-                    Range::Raw { session, position, bytes } => {
+                    SourceSpan::Other(bytes) => keep(&mut all, &bytes),
+                    SourceSpan::Raw { session, position, bytes } => {
                         all.push(Stretch::Raw(session, position, bytes));
                     }
-                    Range::Spread { session, position, margin, indent, end } => {
+                    SourceSpan::Spread { session, position, margin, indent, end } => {
                         all.push(Stretch::Event(session, position));
                         keep(&mut all, &[margin, indent, end.bytes().to_vec()].concat());
                     }

@@ -28,7 +28,7 @@ pub(crate) fn png(width: u32, more: usize) -> Vec<u8> {
 
 /// Keeps bytes, and gives the part that names them.
 pub(crate) fn attach(engine: &Engine, mut bytes: &[u8], media_type: &str) -> Value {
-    let held = engine.keep_attachment(&mut bytes, 1 << 30).unwrap();
+    let held = engine.put_attachment(&mut bytes, 1 << 30).unwrap();
     let name = media_type.replace('/', ".");
     json!({"type": "attachment", "ref": held.id, "media_type": media_type, "name": name})
 }

@@ -92,7 +92,7 @@ impl Outline {
         let up_to = u64::MAX >> (POSITIONS - 1).saturating_sub(place);
         let ones = |bits: u64| u64::from((bits & up_to).count_ones());
         Counts {
-            kept: self.start.kept + ones(self.bits.inherited),
+            inheritable: self.start.inheritable + ones(self.bits.inherited),
             index: self.start.index + ones(self.bits.indexed),
             turns: self.start.turns + ones(self.bits.started),
             bytes,
@@ -103,7 +103,7 @@ impl Outline {
     /// The bits of the events that a unit counts.
     pub(crate) fn counted(&self, unit: Unit) -> u64 {
         match unit {
-            Unit::Kept => self.bits.inherited,
+            Unit::Inheritable => self.bits.inherited,
             Unit::Index => self.bits.indexed,
             Unit::Turns => self.bits.started,
         }
@@ -127,7 +127,7 @@ fn before(row: &Row) -> Option<Counts> {
     let Row { counts, event, .. } = row;
     let kept = u64::from(event.class.is_inherited());
     Some(Counts {
-        kept: counts.kept.checked_sub(kept)?,
+        inheritable: counts.inheritable.checked_sub(kept)?,
         index: counts.index.checked_sub(u64::from(event.class.is_conversation()))?,
         turns: counts.turns.checked_sub(u64::from(event.effect.starts_turn))?,
         bytes: counts.bytes.checked_sub(kept * event.data.get().len() as u64)?,

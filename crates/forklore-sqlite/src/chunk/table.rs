@@ -73,7 +73,7 @@ fn outline(row: &SqlRow<'_>) -> Result<Outline> {
         k,
         positions,
         start: Counts {
-            kept: count(2)?,
+            inheritable: count(2)?,
             index: count(3)?,
             turns: count(4)?,
             bytes: count(5)?,
@@ -127,7 +127,7 @@ fn numbers(outline: &Outline) -> [i64; 10] {
     let Outline { k, positions, start, bits } = outline;
     let Bits { there, inherited, indexed, started } = bits;
     let [kept, index, turns, bytes] =
-        [start.kept, start.index, start.turns, start.bytes].map(signed);
+        [start.inheritable, start.index, start.turns, start.bytes].map(signed);
     let [there, inherited, indexed, started] =
         [there, inherited, indexed, started].map(|bits| bits.cast_signed());
     [*k, signed(*positions), kept, index, turns, bytes, there, inherited, indexed, started]

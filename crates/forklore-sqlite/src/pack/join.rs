@@ -76,7 +76,7 @@ fn one(store: &SqliteStore, page: i64, sid: Segment, budget: &mut Budget<'_>) ->
         }
         for span in staged.publish(tx, found.root, found.kept)?.spans {
             for (page, end) in &found.pages {
-                ancestry::replace_page(tx, *page, Span { to: end.kept, ..span }, *end)?;
+                ancestry::replace_page(tx, *page, Span { to: end.inheritable, ..span }, *end)?;
             }
         }
         Ok(true)
@@ -110,7 +110,7 @@ fn chain(conn: &Connection, page: i64, sid: Segment) -> Result<Option<Chain>> {
     let mut next = Some(page);
     while let Some(id) = next {
         let page = ancestry::page(conn, id)?;
-        chain.kept = chain.kept.max(page.end.kept);
+        chain.kept = chain.kept.max(page.end.inheritable);
         chain.pages.push((id, page.end));
         spans += page.before.spans.len() as u64;
         next = page.before.page;

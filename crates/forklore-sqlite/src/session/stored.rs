@@ -223,7 +223,7 @@ fn state<'s>(
         some(cut.and_then(|cut| cut.message).map(signed)),
         some(cut.and_then(|cut| cut.turn).map(signed)),
         some_text(cut.and_then(|cut| cut.event_id.as_ref()).map(EventId::as_str)),
-        some(cut.map(|cut| signed(cut.kept))),
+        some(cut.map(|cut| signed(cut.inheritable))),
         count(usage.input), count(usage.output), count(usage.cached), ValueRef::Real(usage.cost),
         text(header.workspace.as_str()), some_text(header.principal.as_deref()),
         some_text(permissions.map(Data::get)), some_text(header.dialect.as_deref()),

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use forklore_store::sources::{Place, RecordKey};
+use forklore_store::sources::{RecordKey, RecordLocation};
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::crc::Fields;
@@ -19,7 +19,11 @@ const CHUNK: usize = 256;
 /// Runs of fewer entries are joined with the next.
 const SMALL: i64 = 1_024;
 
-pub(super) fn add(tx: &WriteTx<'_>, source: i64, places: &[(RecordKey, Place)]) -> Result<()> {
+pub(super) fn add(
+    tx: &WriteTx<'_>,
+    source: i64,
+    places: &[(RecordKey, RecordLocation)],
+) -> Result<()> {
     if places.is_empty() {
         return Ok(());
     }
@@ -50,7 +54,11 @@ pub(super) fn add(tx: &WriteTx<'_>, source: i64, places: &[(RecordKey, Place)]) 
     Ok(())
 }
 
-pub(super) fn find(conn: &Connection, source: i64, key: RecordKey) -> Result<Option<Place>> {
+pub(super) fn find(
+    conn: &Connection,
+    source: i64,
+    key: RecordKey,
+) -> Result<Option<RecordLocation>> {
     for (run, len) in runs(conn, source, -1)? {
         if let Some(place) = find_in_run(conn, run, chunks(len), key)? {
             return Ok(Some(place));
@@ -60,7 +68,7 @@ pub(super) fn find(conn: &Connection, source: i64, key: RecordKey) -> Result<Opt
 }
 
 /// All places of a source; of two with one key the later counts.
-pub(super) fn all(conn: &Connection, source: i64) -> Result<Vec<(RecordKey, Place)>> {
+pub(super) fn all(conn: &Connection, source: i64) -> Result<Vec<(RecordKey, RecordLocation)>> {
     let mut found = BTreeMap::new();
     let mut runs = runs(conn, source, -1)?;
     runs.reverse();
@@ -112,7 +120,12 @@ fn chunk_sum(k: i64, bytes: &[u8]) -> i64 {
     i64::from(Fields::default().number(Some(k)).bytes(Some(bytes)).sum())
 }
 
-fn find_in_run(conn: &Connection, run: i64, chunks: i64, key: RecordKey) -> Result<Option<Place>> {
+fn find_in_run(
+    conn: &Connection,
+    run: i64,
+    chunks: i64,
+    key: RecordKey,
+) -> Result<Option<RecordLocation>> {
     let guess = (u128::from(key) * chunks.unsigned_abs() as u128) >> 64;
     let (mut low, mut high) = (0, chunks - 1);
     let mut chunk = i64::try_from(guess).unwrap_or(0);
@@ -144,7 +157,7 @@ fn chunk_key(run: i64, chunk: i64) -> i64 {
     (run << 16) | chunk
 }
 
-fn read(conn: &Connection, run: i64, chunk: i64) -> Result<Vec<(RecordKey, Place)>> {
+fn read(conn: &Connection, run: i64, chunk: i64) -> Result<Vec<(RecordKey, RecordLocation)>> {
     let k = chunk_key(run, chunk);
     let place = || format!("source_place row {k}");
     let sql = "SELECT entries, crc FROM source_place WHERE k = ?";
@@ -165,19 +178,19 @@ fn read(conn: &Connection, run: i64, chunk: i64) -> Result<Vec<(RecordKey, Place
 const INHERITED: u32 = 1 << 31;
 
 /// Big-endian: key, session, position. No segment holds more than 2^32 events.
-fn to_bytes((key, place): (RecordKey, Place)) -> [u8; ENTRY] {
+fn to_bytes((key, place): (RecordKey, RecordLocation)) -> [u8; ENTRY] {
     let position = u128::from(place.position & u64::from(u32::MAX));
     let inherited = if place.inherited { INHERITED } else { 0 };
-    let session = place.session & Place::LAST_SESSION | inherited;
+    let session = place.session & RecordLocation::LAST_SESSION | inherited;
     let joined = u128::from(key) << 64 | u128::from(session) << 32 | position;
     joined.to_be_bytes()
 }
 
-fn from_bytes(bytes: &[u8; ENTRY]) -> (RecordKey, Place) {
+fn from_bytes(bytes: &[u8; ENTRY]) -> (RecordKey, RecordLocation) {
     let joined = u128::from_be_bytes(*bytes);
     let session = (joined >> 32) as u32;
-    let place = Place {
-        session: session & Place::LAST_SESSION,
+    let place = RecordLocation {
+        session: session & RecordLocation::LAST_SESSION,
         position: u64::from(joined as u32),
         inherited: session & INHERITED != 0,
     };

@@ -3,7 +3,7 @@
 use forklore_store::Error;
 use forklore_store::port::Write;
 use forklore_store::sources::{
-    FindSource, SourceId, SourceStep, Target, beside_name, check_beside, encode,
+    FindSource, SourceId, SourceStep, Target, check_sidecar, encode, sidecar_key,
 };
 use rusqlite::Connection;
 
@@ -26,7 +26,7 @@ impl<'t> Import<'t> {
     pub(crate) fn begin(tx: &WriteTx<'_>, step: &'t SourceStep) -> Result<Self> {
         if let Some(path) = &step.beside {
             let latest = super::find(tx, &FindSource::Latest(path.clone()))?;
-            check_beside(latest.first(), |id| {
+            check_sidecar(latest.first(), |id| {
                 Ok::<_, Fault>(session::any(tx, id)?.header.deleted.is_some())
             })?;
         }
@@ -58,7 +58,7 @@ impl<'t> Import<'t> {
         record(tx, source, step)?;
         place::add(tx, source, &step.places)?;
         row::add_names(tx, source, &step.names)?;
-        row::add_names(tx, source, step.beside.as_deref().map(beside_name).as_slice())?;
+        row::add_names(tx, source, step.beside.as_deref().map(sidecar_key).as_slice())?;
         Ok(SourceId(source.unsigned_abs()))
     }
 }

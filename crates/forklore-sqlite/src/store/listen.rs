@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use forklore_store::Result;
-use forklore_store::disk::{beside, folder_of};
+use forklore_store::disk::{folder_of, with_suffix};
 use forklore_store::feed::Bell;
 
 use super::SqliteStore;
@@ -17,7 +17,7 @@ impl SqliteStore {
 
     /// Has the bell rung by the commits of other processes, too: each writes to the WAL.
     pub(crate) fn listen(&self) {
-        let names = [self.path.clone(), beside(&self.path, "-wal")];
+        let names = [self.path.clone(), with_suffix(&self.path, "-wal")];
         let names = names.iter().filter_map(|path| path.file_name());
         let names: Vec<_> = names.map(OsString::from).collect();
         self.watch.begin(folder_of(&self.path), &names);

@@ -6,7 +6,7 @@ use forklore_conformance::Scene;
 use forklore_conformance::events::{asks, result, turns, usage, user};
 use forklore_core::{Origin, Strategy};
 use forklore_sqlite::{Checkpoints, Options, SqliteStore};
-use forklore_store::port::{At, Children, Direction, Query, Stored};
+use forklore_store::port::{At, Children, Direction, LogEntry, Query};
 use jiff::SignedDuration;
 
 use crate::place::{Place, handle};
@@ -16,7 +16,7 @@ const DEPTH: usize = 1_000;
 /// The plain list of what a history passes on, and the whole log at its end.
 struct Plain {
     inheritable: Vec<Origin>,
-    log: Vec<Stored>,
+    log: Vec<LogEntry>,
 }
 
 /// A chain of forks, each at its parent's end, each with some events of its own.
@@ -45,12 +45,12 @@ fn chain(scene: &Scene<'_>) -> Plain {
 }
 
 impl Plain {
-    fn extend(&mut self, events: Vec<Stored>) {
+    fn extend(&mut self, events: Vec<LogEntry>) {
         let inheritable = events.into_iter().filter(|one| one.event.class.is_inherited());
         self.inheritable.extend(inheritable.map(|one| one.origin));
     }
 
-    fn assert_before(&self, tail: &[Stored], log: &[Stored]) {
+    fn assert_before(&self, tail: &[LogEntry], log: &[LogEntry]) {
         let kept = self.inheritable.len();
         assert!(log[1..=kept].iter().map(|one| &one.origin).eq(&self.inheritable));
         assert_eq!(&log[kept + 1..], tail);
@@ -152,7 +152,7 @@ fn a_fork_writes_less_than_a_kilobyte_at_any_depth() {
     let mut most = 0;
     for n in 1..200 {
         let parent = format!("s{}", n - 1);
-        let kept = scene.header(&parent).counts.kept;
+        let kept = scene.header(&parent).counts.inheritable;
         let new = scene.child_draft(&parent, &format!("s{n}"), kept, Strategy::ShareV1, vec![]);
         let before = store.bound_bytes();
         scene.store().create(new).unwrap();

@@ -10,7 +10,7 @@ use forklore_conformance::events::{turns, user};
 use forklore_core::{ErrorKind, SessionId, Strategy};
 use forklore_sqlite::{Checkpoints, Options, SqliteStore};
 use forklore_store::Error;
-use forklore_store::port::{At, Children, Direction, Filter, Query, Store, Stored};
+use forklore_store::port::{At, Children, Direction, Filter, LogEntry, Query, Store};
 use rusqlite::params;
 
 use crate::place::{Place, handle};
@@ -179,7 +179,7 @@ fn first_version(place: &Place) {
     assert_eq!(version, 1);
 }
 
-fn everything(store: &SqliteStore) -> Vec<Vec<Stored>> {
+fn everything(store: &SqliteStore) -> Vec<Vec<LogEntry>> {
     let sessions = store.sessions(&Filter::default(), None, 0).unwrap().all().unwrap();
     let log = |id| store.read(id, &query(0, usize::MAX)).unwrap().events;
     sessions.iter().map(|header| log(&header.id)).collect()

@@ -16,7 +16,7 @@ use std::sync::{Arc, OnceLock};
 use forklore_core::AttachmentId;
 
 use self::file::version;
-use super::{Attachment, Attachments, Held, Swept};
+use super::{Attachment, Attachments, Pin, Swept};
 use crate::disk::fs::{Disk, FromStart, Fs};
 use crate::disk::{folder_of, os};
 use crate::error::{Error, Result};
@@ -98,17 +98,17 @@ impl AttachmentFolder {
 }
 
 impl Attachments for AttachmentFolder {
-    fn put(&self, bytes: &mut dyn Read, limit: u64) -> Result<Held> {
+    fn put(&self, bytes: &mut dyn Read, limit: u64) -> Result<Pin> {
         self.put_file(bytes, limit)
     }
 
-    fn hold(&self, id: &AttachmentId) -> Result<Option<Held>> {
+    fn pin(&self, id: &AttachmentId) -> Result<Option<Pin>> {
         self.check_writable()?;
         let Some(file) = self.lock_shared(id)? else { return Ok(None) };
         let (folder, path) = self.place(id);
         self.sync_way_to(&folder)?;
         let bytes = file.metadata().map_err(os("looking at", &path))?.len();
-        Ok(Some(Held::new(*id, bytes, false, file)))
+        Ok(Some(Pin::new(*id, bytes, false, file)))
     }
 
     fn open(&self, id: &AttachmentId) -> Result<Option<Box<dyn Read + Send>>> {

@@ -68,8 +68,8 @@ struct Open {
 impl Gate {
     /// A gate of two files of its own beside `path`, made where they are not there.
     #[must_use]
-    pub fn beside(path: &Path) -> Self {
-        Self::over(beside(path, "-queue"), beside(path, "-lock"), true)
+    pub fn new(path: &Path) -> Self {
+        Self::over(with_suffix(path, "-queue"), with_suffix(path, "-lock"), true)
     }
 
     /// A gate of two files that are there for another purpose.
@@ -224,7 +224,7 @@ impl Drop for Passed {
 
 /// The file beside a store whose name ends with `suffix`.
 #[must_use]
-pub fn beside(path: &Path, suffix: &str) -> PathBuf {
+pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()

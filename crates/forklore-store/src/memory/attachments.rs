@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use forklore_core::AttachmentId;
 use sha2::{Digest, Sha256};
 
-use crate::attachments::{Attachment, Attachments, Held, Swept};
+use crate::attachments::{Attachment, Attachments, Pin, Swept};
 use crate::error::{Error, Result};
 
 /// Keeps attachments for as long as it lives.
@@ -38,14 +38,14 @@ impl MemoryAttachments {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn held(&self, id: AttachmentId, kept: &mut Kept, new: bool) -> Held {
+    fn held(&self, id: AttachmentId, kept: &mut Kept, new: bool) -> Pin {
         kept.version = u128::from(self.versions.fetch_add(1, Ordering::Relaxed));
-        Held::new(id, kept.bytes.len() as u64, new, kept.holders.clone())
+        Pin::new(id, kept.bytes.len() as u64, new, kept.holders.clone())
     }
 }
 
 impl Attachments for MemoryAttachments {
-    fn put(&self, bytes: &mut dyn Read, limit: u64) -> Result<Held> {
+    fn put(&self, bytes: &mut dyn Read, limit: u64) -> Result<Pin> {
         let mut all = Vec::new();
         let read = bytes.take(limit.saturating_add(1)).read_to_end(&mut all);
         let read = read.map_err(|error| Error::io("reading what to attach", error))?;
@@ -59,7 +59,7 @@ impl Attachments for MemoryAttachments {
         Ok(self.held(id, kept.entry(id).or_insert_with(made), new))
     }
 
-    fn hold(&self, id: &AttachmentId) -> Result<Option<Held>> {
+    fn pin(&self, id: &AttachmentId) -> Result<Option<Pin>> {
         Ok(self.kept().get_mut(id).map(|kept| self.held(*id, kept, false)))
     }
 

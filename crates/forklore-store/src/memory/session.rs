@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use forklore_core::{Counts, Data, Event, EventId, Header, OpenCalls, Origin, SessionId};
 
-use crate::port::{At, Direction, Query, Stored};
+use crate::port::{At, Direction, LogEntry, Query};
 
 #[derive(Clone, Debug)]
 pub(super) struct Session {
@@ -62,7 +62,7 @@ impl Session {
     pub(super) fn prefix(&self, kept: u64, holder: Option<&SessionId>) -> (Vec<Entry>, OpenCalls) {
         let mut open = OpenCalls::default();
         let inherited = self.log.iter().filter(|entry| entry.event.class.is_inherited());
-        let entries = inherited.take_while(|entry| entry.counts.kept <= kept).map(|entry| {
+        let entries = inherited.take_while(|entry| entry.counts.inheritable <= kept).map(|entry| {
             open.step(&entry.event.effect);
             Entry { holder: holder.unwrap_or(&entry.holder).clone(), ..entry.clone() }
         });
@@ -78,7 +78,7 @@ impl Session {
         let start = match &query.at {
             At::Seq(seq) => usize::try_from(*seq).unwrap_or(len),
             At::Kept(0) | At::Turn(0) => return Vec::new(),
-            At::Kept(n) => first(&|counts| counts.kept >= *n),
+            At::Kept(n) => first(&|counts| counts.inheritable >= *n),
             At::Index(n) => first(&|counts| counts.index > *n),
             At::Turn(n) => first(&|counts| counts.turns >= *n),
             At::Id(id) => {
@@ -96,13 +96,18 @@ impl Session {
         }
     }
 
-    pub(super) fn stored(&self, seq: usize, bare: bool) -> Option<Stored> {
+    pub(super) fn stored(&self, seq: usize, bare: bool) -> Option<LogEntry> {
         let entry = self.log.get(seq)?;
         let mut event = Event::clone(&entry.event);
         if bare {
             event.data = Data::null();
         }
-        Some(Stored { seq: seq as u64, origin: entry.origin.clone(), counts: entry.counts, event })
+        Some(LogEntry {
+            seq: seq as u64,
+            origin: entry.origin.clone(),
+            counts: entry.counts,
+            event,
+        })
     }
 
     /// The ids of the events at these seqs.

@@ -7,28 +7,28 @@ use forklore_core::SessionId;
 use super::state::State;
 use crate::error::{Error, Result};
 use crate::sources::{
-    FindSource, Place, Progress, Range, RecordKey, Source, SourceId, SourceSession, SourceStep,
-    Target, beside_name, check_beside,
+    FindSource, Progress, RecordKey, RecordLocation, Source, SourceId, SourceSession, SourceSpan,
+    SourceStep, Target, check_sidecar, sidecar_key,
 };
 
 /// A source with everything known of it.
 #[derive(Clone, Debug)]
 pub(super) struct HeldSource {
     source: Source,
-    ranges: Vec<Vec<Range>>,
-    places: HashMap<RecordKey, Place>,
+    ranges: Vec<Vec<SourceSpan>>,
+    places: HashMap<RecordKey, RecordLocation>,
 }
 
 impl HeldSource {
-    pub(super) fn place(&self, record: RecordKey) -> Option<Place> {
+    pub(super) fn place(&self, record: RecordKey) -> Option<RecordLocation> {
         self.places.get(&record).copied()
     }
 
-    pub(super) fn ranges(&self, step: u64) -> Option<Vec<Range>> {
+    pub(super) fn ranges(&self, step: u64) -> Option<Vec<SourceSpan>> {
         self.ranges.get(usize::try_from(step).ok()?).cloned()
     }
 
-    pub(super) fn places(&self) -> Vec<(RecordKey, Place)> {
+    pub(super) fn places(&self) -> Vec<(RecordKey, RecordLocation)> {
         self.places.iter().map(|(key, place)| (*key, *place)).collect()
     }
 }
@@ -39,7 +39,7 @@ fn fits(source: &Source, by: &FindSource) -> bool {
             source.paths.iter().any(|seen| seen.path == *path)
         }
         FindSource::FirstLine(key) => source.first_line == *key,
-        FindSource::Beside(path) => source.names.contains(&beside_name(path)),
+        FindSource::Beside(path) => source.names.contains(&sidecar_key(path)),
         FindSource::Name(name) => source.names.contains(name),
         FindSource::Session(id) => source.sessions.iter().any(|session| session.id == *id),
     }
@@ -88,7 +88,7 @@ impl State {
         let Some(path) = &step.beside else { return Ok(()) };
         let by = FindSource::Latest(path.clone());
         let latest = self.sources.iter().rev().map(|held| &held.source).find(|it| fits(it, &by));
-        check_beside(latest, |id| Ok(self.any(id)?.header.deleted.is_some()))
+        check_sidecar(latest, |id| Ok(self.any(id)?.header.deleted.is_some()))
     }
 
     /// Drops the kept bytes of every file that one of the sessions was read from, and of those
@@ -97,7 +97,7 @@ impl State {
         let is_gone = |source: &Source| source.sessions.iter().any(|it| deleted.contains(&it.id));
         let gone = self.sources.iter().map(|held| &held.source).filter(|it| is_gone(it));
         let beside: HashSet<_> =
-            gone.flat_map(|it| it.paths.iter().map(|seen| beside_name(&seen.path))).collect();
+            gone.flat_map(|it| it.paths.iter().map(|seen| sidecar_key(&seen.path))).collect();
         for held in &mut self.sources {
             let lies_beside = held.source.names.iter().any(|name| beside.contains(name));
             if !is_gone(&held.source) && !lies_beside {
@@ -142,7 +142,7 @@ impl State {
         }
         held.places.extend(step.places);
         held.source.names.extend(step.names);
-        held.source.names.extend(step.beside.as_deref().map(beside_name));
+        held.source.names.extend(step.beside.as_deref().map(sidecar_key));
         held.source.names.sort_unstable();
         held.source.names.dedup();
     }

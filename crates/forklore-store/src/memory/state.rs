@@ -113,7 +113,7 @@ impl State {
         };
         let parent = self.get(&from.parent)?;
         check_cut(from, &parent.header)?;
-        let kept = if new.kind == SessionKind::Branch { from.cut.kept } else { 0 };
+        let kept = if new.kind == SessionKind::Branch { from.cut.inheritable } else { 0 };
         let holder = (from.strategy == Strategy::ReplayV1).then_some(&new.id);
         let (log, open) = parent.prefix(kept, holder);
         let inherited = log.last().map(|entry| entry.counts).unwrap_or_default();
@@ -129,7 +129,7 @@ impl State {
     ) -> Result<()> {
         for id in ids {
             let header = &self.any(id)?.header;
-            if let Some(lease) = header.held_against(None, now) {
+            if let Some(lease) = header.leased_by_other(None, now) {
                 return Err(Error::Held { session: id.clone(), owner: lease.owner.clone() });
             }
             let stay = self.living().map(|session| &session.header).filter(|child| {

@@ -11,7 +11,7 @@ use super::state::State;
 use crate::error::Result;
 use crate::feed::What;
 use crate::port::{Change, Changed, Committed, Removal, Removed, Transaction, Write, Written};
-use crate::rules::{bury, hold, note_source_write, release};
+use crate::rules::{make_tombstone, note_source_write, release_lease, take_lease};
 
 /// How to take back one write of a transaction.
 enum Undo {
@@ -93,9 +93,9 @@ impl State {
             Change::Leaf(leaf) => header.leaf.clone_from(leaf),
             Change::CopyOf(copy_of) => header.copy_of.clone_from(copy_of),
             Change::Hold { owner, lasts } => {
-                header.lease = Some(hold(header, owner, *lasts, now)?);
+                header.lease = Some(take_lease(header, owner, *lasts, now)?);
             }
-            Change::Release { owner } => header.lease = release(header, owner)?,
+            Change::Release { owner } => header.lease = release_lease(header, owner)?,
             Change::Detach => {
                 header.detached = true;
                 for entry in log.iter_mut().filter(|entry| entry.holder != *id) {
@@ -112,7 +112,7 @@ impl State {
         let mut removed = Removed::default();
         for id in &removal.sessions {
             let Ok(session) = self.get_mut(id) else { continue };
-            bury(&mut session.header, removal.now.min(now));
+            make_tombstone(&mut session.header, removal.now.min(now));
             session.log = Vec::new();
             removed.deleted.push(id.clone());
         }

@@ -47,14 +47,14 @@ pub enum Direction {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Page {
     /// The events, in the order of reading; empty when there is nothing at the place asked for.
-    pub events: Vec<Stored>,
+    pub events: Vec<LogEntry>,
     /// Whether more follow in that direction.
     pub more: bool,
 }
 
 /// An event where a reader of one session finds it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Stored {
+pub struct LogEntry {
     /// Its number in the session read.
     pub seq: u64,
     /// Where it was first written.

@@ -19,7 +19,7 @@ pub fn repeated_seqs(header: &Header, append: &Append) -> Result<Option<RangeInc
         return Err(Error::Invalid("an append needs an event".into()));
     }
     let expected = append.expect.and_then(|expect| u64::try_from(expect.checked_add(1)?).ok());
-    let is_own = |from: &u64| header.parent_id.is_none() || *from > header.inherited.kept;
+    let is_own = |from: &u64| header.parent_id.is_none() || *from > header.inherited.inheritable;
     let Some(from) = expected.filter(is_own) else { return Ok(None) };
     let to = from.saturating_add(append.events.len() as u64 - 1);
     let is_there = i64::try_from(to).is_ok_and(|to| to <= header.head_seq());

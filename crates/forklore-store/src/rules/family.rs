@@ -30,7 +30,7 @@ pub fn check_kind(new: &NewSession) -> Result<Option<&Beginning>> {
 /// # Errors
 /// `Invalid` where it does not.
 pub fn check_cut(from: &Beginning, parent: &Header) -> Result<()> {
-    if from.cut.kept <= parent.counts.kept {
+    if from.cut.inheritable <= parent.counts.inheritable {
         return Ok(());
     }
     Err(Error::Invalid(format!("the cut lies behind the end of {}", from.parent)))

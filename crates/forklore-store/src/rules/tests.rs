@@ -85,7 +85,7 @@ proptest! {
         let held = Header { lease: Some(lease), ..header(9) };
         let holds = ends > 0 && SignedDuration::from_secs(ends) <= LONGEST_LEASE;
         let lasts = SignedDuration::from_secs(lasts);
-        match hold(&held, "me", lasts, now) {
+        match take_lease(&held, "me", lasts, now) {
             Ok(taken) => {
                 prop_assert!(mine || !holds);
                 prop_assert_eq!(taken.began_at, if holds { 3 } else { held.head_seq() });

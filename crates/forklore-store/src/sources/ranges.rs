@@ -6,7 +6,7 @@ use forklore_core::SessionId;
 
 /// A stretch of a source's bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Range {
+pub enum SourceSpan {
     /// Payloads of events that stand one behind the other in one session, each with the same
     /// line end behind it.
     Events {
@@ -20,7 +20,7 @@ pub enum Range {
         end: LineEnd,
     },
     /// Bytes that are no event: side records, damage, separators.
-    Kept(Vec<u8>),
+    Other(Vec<u8>),
     /// An event whose bytes were no UTF-8, so that its payload is not what stood in the file.
     Raw {
         /// The session's number in its source.
@@ -100,15 +100,15 @@ pub enum Range {
     Gone(u64),
 }
 
-impl Range {
+impl SourceSpan {
     /// What is left of it once the bytes that are kept of the file are forgotten; none where it
     /// keeps none.
     #[must_use]
     pub fn forgotten(&self) -> Option<Self> {
         match self {
-            Self::Kept(bytes) | Self::Raw { bytes, .. } | Self::Patched { inserted: bytes, .. } => {
-                Some(Self::Gone(bytes.len() as u64))
-            }
+            Self::Other(bytes)
+            | Self::Raw { bytes, .. }
+            | Self::Patched { inserted: bytes, .. } => Some(Self::Gone(bytes.len() as u64)),
             Self::Events { .. }
             | Self::Spread { .. }
             | Self::Inherited { .. }
@@ -161,44 +161,44 @@ const SHARED_SPREAD: u64 = 10;
 
 /// The ranges as bytes.
 #[must_use]
-pub fn encode(ranges: &[Range]) -> Vec<u8> {
+pub fn encode(ranges: &[SourceSpan]) -> Vec<u8> {
     let mut out = Vec::new();
     for range in ranges {
         match range {
-            Range::Events { session, from, count, end } => {
+            SourceSpan::Events { session, from, count, end } => {
                 // The tags of events are those of their line ends.
                 put(&mut out, &[end_tag(*end), u64::from(*session), *from, *count]);
             }
-            Range::Kept(bytes) => {
+            SourceSpan::Other(bytes) => {
                 put(&mut out, &[KEPT, bytes.len() as u64]);
                 out.extend_from_slice(bytes);
             }
-            Range::Raw { session, position, bytes } => {
+            SourceSpan::Raw { session, position, bytes } => {
                 put(&mut out, &[RAW, u64::from(*session), *position, bytes.len() as u64]);
                 out.extend_from_slice(bytes);
             }
-            Range::Spread { session, position, margin, indent, end } => {
+            SourceSpan::Spread { session, position, margin, indent, end } => {
                 put(&mut out, &[SPREAD, end_tag(*end), u64::from(*session), *position]);
                 for bytes in [margin, indent] {
                     put(&mut out, &[bytes.len() as u64]);
                     out.extend_from_slice(bytes);
                 }
             }
-            Range::Shared { session, seq, count, end } => {
+            SourceSpan::Shared { session, seq, count, end } => {
                 put(&mut out, &[SHARED, end_tag(*end), *seq, *count]);
                 put_bytes(&mut out, session.as_str().as_bytes());
             }
-            Range::SharedSpread { session, seq, margin, indent, end } => {
+            SourceSpan::SharedSpread { session, seq, margin, indent, end } => {
                 put(&mut out, &[SHARED_SPREAD, end_tag(*end), *seq]);
                 for bytes in [session.as_str().as_bytes(), margin, indent] {
                     put_bytes(&mut out, bytes);
                 }
             }
-            Range::Gone(len) => put(&mut out, &[GONE, *len]),
-            Range::Inherited { session, seq, count, end } => {
+            SourceSpan::Gone(len) => put(&mut out, &[GONE, *len]),
+            SourceSpan::Inherited { session, seq, count, end } => {
                 put(&mut out, &[INHERITED, end_tag(*end), u64::from(*session), *seq, *count]);
             }
-            Range::Patched { session, seq, at, removed, inserted, end } => {
+            SourceSpan::Patched { session, seq, at, removed, inserted, end } => {
                 let session = u64::from(*session);
                 let len = inserted.len() as u64;
                 put(&mut out, &[PATCHED, end_tag(*end), session, *seq, *at, *removed, len]);
@@ -246,7 +246,7 @@ fn put(out: &mut Vec<u8>, numbers: &[u64]) {
 ///
 /// # Errors
 /// When the bytes are something else.
-pub fn decode(bytes: &[u8]) -> Result<Vec<Range>, RangeError> {
+pub fn decode(bytes: &[u8]) -> Result<Vec<SourceSpan>, RangeError> {
     let mut input = Input { bytes, at: 0 };
     let mut ranges = Vec::new();
     while input.at < bytes.len() {
@@ -261,42 +261,42 @@ struct Input<'a> {
 }
 
 impl Input<'_> {
-    fn range(&mut self) -> Result<Range, RangeError> {
+    fn range(&mut self) -> Result<SourceSpan, RangeError> {
         match self.number()? {
-            KEPT => Ok(Range::Kept(self.taken()?)),
+            KEPT => Ok(SourceSpan::Other(self.taken()?)),
             RAW => {
                 let (session, position) = (self.session()?, self.number()?);
-                Ok(Range::Raw { session, position, bytes: self.taken()? })
+                Ok(SourceSpan::Raw { session, position, bytes: self.taken()? })
             }
             SPREAD => {
                 let (end, session, position) = (self.end()?, self.session()?, self.number()?);
                 let (margin, indent) = (self.taken()?, self.taken()?);
-                Ok(Range::Spread { session, position, margin, indent, end })
+                Ok(SourceSpan::Spread { session, position, margin, indent, end })
             }
-            GONE => Ok(Range::Gone(self.number()?)),
+            GONE => Ok(SourceSpan::Gone(self.number()?)),
             INHERITED => {
                 let end = self.end()?;
                 let (session, seq, count) = (self.session()?, self.number()?, self.number()?);
-                Ok(Range::Inherited { session, seq, count, end })
+                Ok(SourceSpan::Inherited { session, seq, count, end })
             }
             PATCHED => {
                 let (end, session, seq) = (self.end()?, self.session()?, self.number()?);
                 let (at, removed) = (self.number()?, self.number()?);
-                Ok(Range::Patched { session, seq, at, removed, inserted: self.taken()?, end })
+                Ok(SourceSpan::Patched { session, seq, at, removed, inserted: self.taken()?, end })
             }
             SHARED => {
                 let (end, seq, count) = (self.end()?, self.number()?, self.number()?);
-                Ok(Range::Shared { session: self.session_id()?, seq, count, end })
+                Ok(SourceSpan::Shared { session: self.session_id()?, seq, count, end })
             }
             SHARED_SPREAD => {
                 let (end, seq, session) = (self.end()?, self.number()?, self.session_id()?);
                 let (margin, indent) = (self.taken()?, self.taken()?);
-                Ok(Range::SharedSpread { session, seq, margin, indent, end })
+                Ok(SourceSpan::SharedSpread { session, seq, margin, indent, end })
             }
             tag => {
                 let end = tagged_end(tag).ok_or(RangeError(self.at))?;
                 let (session, from, count) = (self.session()?, self.number()?, self.number()?);
-                Ok(Range::Events { session, from, count, end })
+                Ok(SourceSpan::Events { session, from, count, end })
             }
         }
     }
@@ -345,21 +345,21 @@ mod tests {
     #[test]
     fn ranges_come_back_and_damage_is_seen() {
         let ranges = vec![
-            Range::Kept(b"\xef\xbb\xbf".to_vec()),
-            Range::Events { session: 0, from: 0, count: 1_000_000, end: LineEnd::Lf },
-            Range::Events { session: 300, from: 7, count: 1, end: LineEnd::CrLf },
-            Range::Events { session: u32::MAX, from: u64::MAX, count: 2, end: LineEnd::None },
-            Range::Raw { session: 1, position: 128, bytes: vec![0xff; 200] },
-            Range::Spread {
+            SourceSpan::Other(b"\xef\xbb\xbf".to_vec()),
+            SourceSpan::Events { session: 0, from: 0, count: 1_000_000, end: LineEnd::Lf },
+            SourceSpan::Events { session: 300, from: 7, count: 1, end: LineEnd::CrLf },
+            SourceSpan::Events { session: u32::MAX, from: u64::MAX, count: 2, end: LineEnd::None },
+            SourceSpan::Raw { session: 1, position: 128, bytes: vec![0xff; 200] },
+            SourceSpan::Spread {
                 session: 1,
                 position: 129,
                 margin: b"    ".to_vec(),
                 indent: b"\t".to_vec(),
                 end: LineEnd::CrLf,
             },
-            Range::Gone(u64::MAX),
-            Range::Inherited { session: 2, seq: 1, count: 5_000, end: LineEnd::Lf },
-            Range::Patched {
+            SourceSpan::Gone(u64::MAX),
+            SourceSpan::Inherited { session: 2, seq: 1, count: 5_000, end: LineEnd::Lf },
+            SourceSpan::Patched {
                 session: 0,
                 seq: 9,
                 at: 40,
@@ -367,15 +367,20 @@ mod tests {
                 inserted: b"another".to_vec(),
                 end: LineEnd::CrLf,
             },
-            Range::Shared { session: "s1".parse().unwrap(), seq: 300, count: 2, end: LineEnd::Lf },
-            Range::SharedSpread {
+            SourceSpan::Shared {
+                session: "s1".parse().unwrap(),
+                seq: 300,
+                count: 2,
+                end: LineEnd::Lf,
+            },
+            SourceSpan::SharedSpread {
                 session: "s2".parse().unwrap(),
                 seq: 3,
                 margin: Vec::new(),
                 indent: b"  ".to_vec(),
                 end: LineEnd::Lf,
             },
-            Range::Kept(Vec::new()),
+            SourceSpan::Other(Vec::new()),
         ];
         let bytes = encode(&ranges);
         assert_eq!(decode(&bytes).unwrap(), ranges);

@@ -10,7 +10,7 @@ use forklore_engine::{
     NamedAttachment, Pace, Record, Result, Scope, Stats, TreeRequest, Trees, UsageReport,
     UsageScope,
 };
-use forklore_store::port::{At, Changes, Since, Stored, Verification};
+use forklore_store::port::{At, Changes, LogEntry, Since, Verification};
 
 use super::{Forklore, Rows};
 
@@ -67,7 +67,7 @@ impl Forklore {
     ///
     /// # Errors
     /// Of each row: `not_found`, `corrupt`, `missing_ancestor`.
-    pub fn events(&self, session: &SessionId, at: At) -> Rows<Stored> {
+    pub fn events(&self, session: &SessionId, at: At) -> Rows<LogEntry> {
         Rows::of(self.pool.clone(), self.engine.events(session, at))
     }
 
@@ -75,7 +75,7 @@ impl Forklore {
     ///
     /// # Errors
     /// Of each row: `corrupt`, `missing_ancestor`.
-    pub fn log_events(&self, header: &Header, range: LogRange) -> Rows<Stored> {
+    pub fn log_events(&self, header: &Header, range: LogRange) -> Rows<LogEntry> {
         Rows::of(self.pool.clone(), self.engine.log_events(header, range))
     }
 

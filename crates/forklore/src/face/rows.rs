@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 
 use forklore_core::{Content, Message, Part};
 use forklore_engine::{Record, Result};
-use forklore_store::port::Stored;
+use forklore_store::port::LogEntry;
 use futures_lite::{Stream, StreamExt};
 
 use super::pool::Pool;
@@ -128,7 +128,7 @@ pub trait Weigh {
     fn bytes(&self) -> usize;
 }
 
-impl Weigh for Stored {
+impl Weigh for LogEntry {
     fn bytes(&self) -> usize {
         self.event.data.get().len()
     }

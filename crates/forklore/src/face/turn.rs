@@ -2,7 +2,7 @@
 
 use forklore_core::call::OpenCall;
 use forklore_core::{Cut, Header, SessionId};
-use forklore_engine::{CompactionPlan, ModelView, Pressure, Result};
+use forklore_engine::{CompactionPlan, ContextUsage, ModelView, Result};
 
 use super::Forklore;
 
@@ -35,9 +35,9 @@ impl Forklore {
     ///
     /// # Errors
     /// `not_found`, `corrupt`, `missing_ancestor`.
-    pub async fn pressure(&self, session: &SessionId) -> Result<Pressure> {
+    pub async fn context_usage(&self, session: &SessionId) -> Result<ContextUsage> {
         let session = session.clone();
-        self.step(move |engine| engine.pressure(&session)).await
+        self.step(move |engine| engine.context_usage(&session)).await
     }
 
     /// What a compaction of a session would cover now; none when there is nothing to cover.
@@ -53,9 +53,9 @@ impl Forklore {
     ///
     /// # Errors
     /// `not_found`, `corrupt`, `missing_ancestor`.
-    pub async fn broken_off(&self, session: &SessionId) -> Result<Option<Vec<OpenCall>>> {
+    pub async fn interrupted_turn(&self, session: &SessionId) -> Result<Option<Vec<OpenCall>>> {
         let session = session.clone();
-        self.step(move |engine| engine.broken_off(&session)).await
+        self.step(move |engine| engine.interrupted_turn(&session)).await
     }
 
     /// Whether the last thing said is a part of an answer: its turn is over, and what is missing

@@ -8,7 +8,7 @@ use forklore_engine::{
     AppendRequest, Attach, Attached, Bring, Brought, Create, Delete, Deleted, Detached, Fork,
     Forked, Result,
 };
-use forklore_store::attachments::Held;
+use forklore_store::attachments::Pin;
 use forklore_store::port::{Appended, Collected, Packed};
 
 use super::Forklore;
@@ -58,12 +58,12 @@ impl Forklore {
     ///
     /// # Errors
     /// `unsupported` when the store keeps no attachments, `invalid_args` for too many bytes.
-    pub async fn keep_attachment<R: Read + Send + 'static>(
+    pub async fn put_attachment<R: Read + Send + 'static>(
         &self,
         mut bytes: R,
         limit: u64,
-    ) -> Result<Held> {
-        self.step(move |engine| engine.keep_attachment(&mut bytes, limit)).await
+    ) -> Result<Pin> {
+        self.step(move |engine| engine.put_attachment(&mut bytes, limit)).await
     }
 
     /// Makes a child of a session, or only plans it (SPEC 6).
@@ -99,9 +99,9 @@ impl Forklore {
     ///
     /// # Errors
     /// `busy` naming the owner while somebody else holds it.
-    pub async fn hold(&self, session: &SessionId, owner: &str) -> Result<Header> {
+    pub async fn take_lease(&self, session: &SessionId, owner: &str) -> Result<Header> {
         let (session, owner) = (session.clone(), owner.to_owned());
-        self.step(move |engine| engine.hold(&session, &owner)).await
+        self.step(move |engine| engine.take_lease(&session, &owner)).await
     }
 
     /// Gives the lease back at the end of a turn (SPEC 9).

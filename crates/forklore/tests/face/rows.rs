@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use forklore::engine::{LogRange, Pace, Result};
-use forklore::store::port::{At, Stored};
+use forklore::store::port::{At, LogEntry};
 use futures_lite::StreamExt;
 use futures_lite::future::{block_on, poll_once};
 
@@ -20,7 +20,7 @@ fn they_are_what_the_engine_gives() {
         let (store, session) = with_messages(MANY).await;
         let engine = store.engine();
 
-        let events: Vec<Stored> = store.events(&session, At::Seq(7)).all().await.unwrap();
+        let events: Vec<LogEntry> = store.events(&session, At::Seq(7)).all().await.unwrap();
         let same: Result<Vec<_>> = engine.events(&session, At::Seq(7)).collect();
         assert_eq!(events, same.unwrap());
         assert_eq!(events.len(), MANY - 7);

@@ -71,7 +71,7 @@ fn every_verb_of_the_engine_is_there() {
 fn writing_verbs_do_what_they_say() {
     block_on(async {
         let (store, main) = with_messages(2).await;
-        let held = store.hold(&main, "me").await.unwrap();
+        let held = store.take_lease(&main, "me").await.unwrap();
         assert_eq!(held.lease.unwrap().owner, "me");
         let refused = store.append(&main, message("c")).await.unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::Busy);
@@ -105,7 +105,7 @@ fn attachments_are_kept_listed_and_read() {
         assert_eq!((named[0].id, named[0].bytes), (attached.id, Some(5)));
         let (read, bytes) = store.read_attachment(&attached.id, Vec::new()).await.unwrap();
         assert_eq!((read, bytes), (5, b"bytes".to_vec()));
-        let held = store.keep_attachment(&b"more"[..], 4).await.unwrap();
+        let held = store.put_attachment(&b"more"[..], 4).await.unwrap();
         assert_eq!(store.gc().await.unwrap().attachments, 0);
         drop(held);
         assert_eq!(store.gc().await.unwrap().attachments, 1);
@@ -162,10 +162,13 @@ fn reading_verbs_answer_as_the_engine_does() {
         let at = store.cut(&header, &cut).await.unwrap();
         let would = store.fork_view(&header, &at, None).await.unwrap();
         assert_eq!(would, engine.fork_view(&header, &at, None).unwrap());
-        assert_eq!(store.pressure(&child).await.unwrap(), engine.pressure(&child).unwrap());
+        assert_eq!(
+            store.context_usage(&child).await.unwrap(),
+            engine.context_usage(&child).unwrap()
+        );
         let plan = store.plan_compaction(&child).await.unwrap();
         assert_eq!(plan, engine.plan_compaction(&child).unwrap());
-        assert_eq!(store.broken_off(&child).await.unwrap(), Some(vec![]));
+        assert_eq!(store.interrupted_turn(&child).await.unwrap(), Some(vec![]));
         assert!(!store.is_cut_short(&child).await.unwrap());
         let family = store.family_stats(&child).await.unwrap();
         assert_eq!(family, engine.family_stats(&child).unwrap());

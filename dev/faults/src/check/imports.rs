@@ -8,13 +8,13 @@ use forklore::import::{ImportOptions, Importer};
 use forklore_core::Header;
 use forklore_core::workspace::Workspace;
 use forklore_store::memory::MemoryStore;
-use forklore_store::port::{At, Filter, Headers, Stored};
+use forklore_store::port::{At, Filter, Headers, LogEntry};
 
 /// Everything that one import makes of a file: its sessions with all they show, and the file
 /// written back.
 #[derive(Debug, PartialEq)]
 struct Imported {
-    sessions: Vec<(Header, Vec<Stored>)>,
+    sessions: Vec<(Header, Vec<LogEntry>)>,
     restored: Vec<u8>,
 }
 

@@ -1,7 +1,7 @@
 //! Sessions are there whole or not at all, their parents too, and what was deleted stays so.
 
 use forklore_core::Header;
-use forklore_store::port::Stored;
+use forklore_store::port::LogEntry;
 
 use super::Check;
 use crate::history::{Call, Entry};
@@ -44,7 +44,7 @@ impl Check<'_> {
         let Some(header) = self.headers.get(session) else {
             return self.wrong(format!("lost: session {session}"));
         };
-        if header.inherited.kept != *kept
+        if header.inherited.inheritable != *kept
             || header.parent_id.as_ref().map(|id| id.as_str()) != parent.as_deref()
         {
             self.wrong(format!("{session} is another than the one that was made"));
@@ -112,7 +112,7 @@ impl Check<'_> {
             }
             return;
         };
-        let kept = usize::try_from(header.inherited.kept).unwrap_or(usize::MAX);
+        let kept = usize::try_from(header.inherited.inheritable).unwrap_or(usize::MAX);
         let inherited = log.get(1..=kept).unwrap_or_default();
         if !full || inherited.len() != kept {
             return self.wrong(format!("{session} has lost some of what it inherits"));
@@ -120,7 +120,7 @@ impl Check<'_> {
         let is_living = self.headers.get(parent.as_str()).is_some_and(|it| it.deleted.is_none());
         let Some(original) = self.logs.get(parent.as_str()).filter(|_| is_living) else { return };
         let original = original.iter().filter(|stored| stored.event.class.is_inherited());
-        let same = |(a, b): (&Stored, &Stored)| (&a.origin, &a.event) == (&b.origin, &b.event);
+        let same = |(a, b): (&LogEntry, &LogEntry)| (&a.origin, &a.event) == (&b.origin, &b.event);
         if !inherited.iter().zip(original).all(same) {
             self.wrong(format!("{session} inherits something else than {parent} has"));
         }
@@ -128,7 +128,7 @@ impl Check<'_> {
 }
 
 /// Whether the session's own events begin with these, behind its `session_fork`.
-fn begins_with(log: &[Stored], header: &Header, events: &[String]) -> bool {
+fn begins_with(log: &[LogEntry], header: &Header, events: &[String]) -> bool {
     let from = header.seq_of_own(u64::from(header.parent_id.is_some()));
     let own = log.iter().skip(usize::try_from(from).unwrap_or(usize::MAX));
     own.take(events.len())

@@ -8,7 +8,7 @@ use forklore_conformance::scene::id;
 use forklore_conformance::{Handle, Scene};
 use forklore_core::attachment::{Mention, mentions};
 use forklore_core::{AttachmentId, Event};
-use forklore_store::attachments::{BUFFER, Held, check};
+use forklore_store::attachments::{BUFFER, Pin, check};
 use forklore_store::memory::MemoryStore;
 use forklore_store::port::{Append, Filter};
 use forklore_store::{Error, Result};
@@ -102,8 +102,8 @@ pub(super) fn naming_held<T>(
     write: impl FnOnce() -> Result<T>,
 ) -> Result<T> {
     let named: Vec<_> = events.iter().flat_map(|event| mentions(&event.data)).collect();
-    let held = named.iter().map(|Mention { id, .. }| kept_by(store).hold(id));
-    let held = held.collect::<Result<Vec<Option<Held>>>>()?;
+    let held = named.iter().map(|Mention { id, .. }| kept_by(store).pin(id));
+    let held = held.collect::<Result<Vec<Option<Pin>>>>()?;
     let written = write()?;
     match named.iter().zip(&held).find(|(_, held)| held.is_none()) {
         Some((Mention { id, .. }, _)) => Err(Error::Invalid(format!("{id} was not there"))),

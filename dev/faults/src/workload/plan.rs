@@ -13,7 +13,7 @@ use forklore_core::{Label, SessionId};
 use forklore_store::memory::MemoryStore;
 use forklore_store::port::{Append, Change, Children, NewSession, Removal, Transaction, Write};
 use forklore_store::sources::{
-    LineEnd, Place, Progress, Range, SeenFile, SourceId, SourceStep, Target,
+    LineEnd, Progress, RecordLocation, SeenFile, SourceId, SourceSpan, SourceStep, Target,
 };
 
 use super::{FILE, Step};
@@ -132,7 +132,7 @@ fn import(plan: &mut Plan<'_>) {
         Write::Create(Box::new(native)),
         Write::Append { session: id("native"), append: Append { expect: Some(-1), ..first } },
     ];
-    let ranges = vec![Range::Kept(b"{\"v\":1}\n".to_vec()), events(0, 8)];
+    let ranges = vec![SourceSpan::Other(b"{\"v\":1}\n".to_vec()), events(0, 8)];
     plan.add(read_on(target, writes, ranges, 600, false));
     let target = Target::Known { id: SourceId(0), offset: 600 };
     let text = plan.long(5_000);
@@ -148,21 +148,21 @@ fn import(plan: &mut Plan<'_>) {
     plan.add(read_on(
         target,
         writes,
-        vec![events(8, 2), Range::Kept(b"junk".to_vec())],
+        vec![events(8, 2), SourceSpan::Other(b"junk".to_vec())],
         6_000,
         true,
     ));
     plan.append("native-2", turns(1));
 }
 
-fn events(from: u64, count: u64) -> Range {
-    Range::Events { session: 0, from, count, end: LineEnd::Lf }
+fn events(from: u64, count: u64) -> SourceSpan {
+    SourceSpan::Events { session: 0, from, count, end: LineEnd::Lf }
 }
 
 fn read_on(
     target: Target,
     writes: Vec<Write>,
-    ranges: Vec<Range>,
+    ranges: Vec<SourceSpan>,
     offset: u64,
     last: bool,
 ) -> Step {
@@ -171,7 +171,7 @@ fn read_on(
         native_id: "native".into(),
         seen: SeenFile { path: FILE.into(), size: offset, modified: 5 },
         ranges,
-        places: vec![(offset, Place::own(0, offset / 100))],
+        places: vec![(offset, RecordLocation::own(0, offset / 100))],
         names: vec![offset],
         beside: None,
         read: Progress { offset, sha256: [9; 32], state: format!("at {offset}") },

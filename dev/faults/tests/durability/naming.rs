@@ -21,7 +21,7 @@ fn a_collection_takes_nothing_that_an_import_is_about_to_name(kind: Kind) {
     let keep = |number: u64| {
         let bytes = format!("attachment {number}");
         // Let go at once, as by somebody who was killed before it was named.
-        opened.engine.keep_attachment(&mut bytes.as_bytes(), 100).unwrap().id
+        opened.engine.put_attachment(&mut bytes.as_bytes(), 100).unwrap().id
     };
     for number in 0..files {
         let said =

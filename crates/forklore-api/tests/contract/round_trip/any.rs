@@ -213,7 +213,7 @@ impl Any for NestedNode {
 }
 
 fields! {
-    Cut { seq, index, message, turn, event_id; kept }
+    Cut { seq, index, message, turn, event_id; inheritable }
     Usage { input, output, cached, cost }
     CopyOf { session_id, index }
     Origin { session_id, seq }
@@ -256,7 +256,7 @@ fields! {
     Forked { recorded, existing, dry_run, apply, parent_session_id, child_session_id, root_session_id, kind, label, strategy, cut, adjusted_from, event_count, synthetic_results, would_record_branch_summary, head_seq, resume_command; asked }
     GraphFile { path, triples }
     Inspection { messages, balanced, open_results, synthetic_results, excluded }
-    KnownNode { label, title, kind, dialect, cut, own_events, head_seq, head_index, own_bytes, created, updated, copy_of; parent }
+    NodeHeader { label, title, kind, dialect, cut, own_events, head_seq, head_index, own_bytes, created, updated, copy_of; parent }
     LeftOut { kind, count }
     Lineage { session_id, root_session_id, depth, ancestors, children, next, problems }
     ListRequest { workspace, kind, since, limit, after }

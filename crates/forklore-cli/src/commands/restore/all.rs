@@ -7,7 +7,7 @@ use forklore::Engine;
 use forklore::api::{DamagedFile, RestoredFiles, WrittenFile};
 use forklore::core::ErrorKind;
 use forklore::engine::SessionFile;
-use forklore_sanitize::path::{PathError, place_for};
+use forklore_sanitize::path::{PathError, file_below};
 
 use super::new_file;
 use crate::failure::{Failure, Result};
@@ -28,7 +28,7 @@ pub(super) fn run(
             gone.push(file.name.clone());
             continue;
         }
-        let place = place_for(folder, file.place()).map_err(refused)?;
+        let place = file_below(folder, file.place()).map_err(refused)?;
         if place.symlink_metadata().is_ok() {
             let there = format!("{} is there already; nothing was written", place.display());
             return Err(Failure::refused(ErrorKind::AlreadyExists, there));

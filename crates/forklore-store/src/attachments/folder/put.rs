@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use super::file::is_at;
 use super::{AttachmentFolder, UNFINISHED};
 use crate::attachments::checked::{Checked, digest};
-use crate::attachments::{BUFFER, Held};
+use crate::attachments::{BUFFER, Pin};
 use crate::disk::fs::{File, FromStart, Fs, Open, write_all_at};
 use crate::disk::{self, os};
 use crate::error::{Error, Result};
@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const AGAIN: Duration = Duration::from_millis(5);
 
 impl AttachmentFolder {
-    pub(super) fn put_file(&self, bytes: &mut dyn Read, limit: u64) -> Result<Held> {
+    pub(super) fn put_file(&self, bytes: &mut dyn Read, limit: u64) -> Result<Pin> {
         self.check_writable()?;
         self.make_root()?;
         let new = self.begin()?;
@@ -36,7 +36,7 @@ impl AttachmentFolder {
         self.make_folder(&folder)?;
         let (file, is_new) = self.publish(&new, &id, &path)?;
         self.sync_way_to(&folder)?;
-        Ok(Held::new(id, len, is_new, file))
+        Ok(Pin::new(id, len, is_new, file))
     }
 
     fn make_root(&self) -> Result<()> {

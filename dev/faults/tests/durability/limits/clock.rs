@@ -117,23 +117,23 @@ fn leases(engine: &Engine, hand: &Hand) {
         engine.append(&session, &AppendRequest { events, owner, expect: None })
     };
     hand.set(5_000);
-    engine.hold(&session, "first").unwrap();
+    engine.take_lease(&session, "first").unwrap();
     hand.set(4_000);
-    assert_eq!(engine.hold(&session, "second").unwrap_err().kind(), ErrorKind::Busy);
+    assert_eq!(engine.take_lease(&session, "second").unwrap_err().kind(), ErrorKind::Busy);
     assert_eq!(append(None).unwrap_err().kind(), ErrorKind::Busy);
     append(Some("first")).unwrap();
-    engine.hold(&session, "first").unwrap();
+    engine.take_lease(&session, "first").unwrap();
     hand.set(4_009);
     assert_eq!(append(None).unwrap_err().kind(), ErrorKind::Busy);
     hand.set(4_011);
-    engine.hold(&session, "second").unwrap();
+    engine.take_lease(&session, "second").unwrap();
     assert_eq!(append(Some("first")).unwrap_err().kind(), ErrorKind::Conflict);
     append(Some("second")).unwrap();
     engine.release(&session, "second").unwrap();
     // Taken by a clock that was ten years ahead, it holds nobody off once the clock is right.
     hand.set(10 * 365 * 86_400);
-    engine.hold(&session, "first").unwrap();
+    engine.take_lease(&session, "first").unwrap();
     hand.set(5_000);
-    engine.hold(&session, "second").unwrap();
+    engine.take_lease(&session, "second").unwrap();
     append(Some("second")).unwrap();
 }

@@ -8,7 +8,7 @@ use crate::error::Error;
 
 /// The name that those sources go by that lie beside the session file at `path`.
 #[must_use]
-pub fn beside_name(path: &str) -> RecordKey {
+pub fn sidecar_key(path: &str) -> RecordKey {
     let digest = Sha256::new().chain_update(b"beside\0").chain_update(path).finalize();
     digest.iter().take(8).fold(0, |key, byte| key << 8 | u64::from(*byte))
 }
@@ -19,7 +19,7 @@ pub fn beside_name(path: &str) -> RecordKey {
 ///
 /// # Errors
 /// `Stale`, and those of `is_deleted`.
-pub fn check_beside<E: From<Error>>(
+pub fn check_sidecar<E: From<Error>>(
     latest: Option<&Source>,
     mut is_deleted: impl FnMut(&forklore_core::SessionId) -> Result<bool, E>,
 ) -> Result<(), E> {
