@@ -1,5 +1,6 @@
 //! A host in the foreground of a program: on a runtime of its own, interrupted by signals.
 
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use forklore_agent::notify::Notification;
@@ -70,6 +71,8 @@ impl Foreground {
 
     /// Runs a verb of the host to its end. Signals do not interrupt it.
     pub fn block_on<T>(&self, verb: impl Future<Output = T>) -> T {
+        // Erased, so that the runtime's loop is compiled once for each answer, not for each verb.
+        let verb: Pin<Box<dyn Future<Output = T> + '_>> = Box::pin(verb);
         self.runtime.block_on(verb)
     }
 
@@ -180,6 +183,7 @@ impl Foreground {
         &self,
         work: impl Future<Output = T> + Send + 'static,
     ) -> tokio::task::JoinHandle<T> {
+        let work: Pin<Box<dyn Future<Output = T> + Send>> = Box::pin(work);
         self.runtime.spawn(work)
     }
 

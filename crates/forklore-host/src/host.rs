@@ -1,5 +1,6 @@
 //! What the conversations of one program share: the kernel, and what the configuration names.
 
+use futures_util::future::{BoxFuture, FutureExt};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -105,19 +106,22 @@ impl Host {
     }
 
     /// Starts the tool servers. Returns a message for each one that does not start.
-    pub async fn start_tools(&self) -> Vec<String> {
-        self.tools.start().await.iter().map(ToString::to_string).collect()
+    pub fn start_tools(&self) -> BoxFuture<'_, Vec<String>> {
+        async move { self.tools.start().await.iter().map(ToString::to_string).collect() }.boxed()
     }
 
     /// Releases the sessions of interrupted turns, stops the tool servers, and sends the remaining
     /// spans.
-    pub async fn close(&self) {
-        self.kernel.settle().await;
-        self.tools.end().await;
-        // Whether a collector takes them does not concern the conversation.
-        if let Some(spans) = &self.spans {
-            spans.clone().end().await;
+    pub fn close(&self) -> BoxFuture<'_, ()> {
+        async move {
+            self.kernel.settle().await;
+            self.tools.end().await;
+            // Whether a collector takes them does not concern the conversation.
+            if let Some(spans) = &self.spans {
+                spans.clone().end().await;
+            }
         }
+        .boxed()
     }
 
     /// The files that a model takes in a request. None names the default model.
@@ -156,25 +160,28 @@ impl Host {
     }
 
     /// The session that a conversation begins with.
-    pub(crate) async fn session(
-        &self,
-        start: &Start,
+    pub(crate) fn session<'a>(
+        &'a self,
+        start: &'a Start,
         approve: Arc<dyn Approve>,
-    ) -> Result<(AgentSession, String)> {
-        let (model, _) = self.configured.model(start.model.as_deref())?;
-        let mut equipment = self.equipment(model, approve)?;
-        equipment.settings.lease_wait = start.lease_wait;
-        let session = match &start.session {
-            Some(id) => self.kernel.open(id, equipment).await?,
-            None => {
-                let new = NewSession {
-                    title: start.title.clone(),
-                    ..NewSession::in_workspace(start.workspace.clone())
-                };
-                self.kernel.create(new, equipment)
-            }
-        };
-        Ok((session, model.to_owned()))
+    ) -> BoxFuture<'a, Result<(AgentSession, String)>> {
+        async move {
+            let (model, _) = self.configured.model(start.model.as_deref())?;
+            let mut equipment = self.equipment(model, approve)?;
+            equipment.settings.lease_wait = start.lease_wait;
+            let session = match &start.session {
+                Some(id) => self.kernel.open(id, equipment).await?,
+                None => {
+                    let new = NewSession {
+                        title: start.title.clone(),
+                        ..NewSession::in_workspace(start.workspace.clone())
+                    };
+                    self.kernel.create(new, equipment)
+                }
+            };
+            Ok((session, model.to_owned()))
+        }
+        .boxed()
     }
 
     /// Forks a session with a summary by a model after the history. Where the model cannot be

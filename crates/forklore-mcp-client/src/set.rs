@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use forklore_agent::tool::{CallContext, ToolCall, ToolOutcome, ToolSpec, Tools};
 use forklore_core::Data;
-use futures_util::future::{BoxFuture, join_all};
+use futures_util::future::{BoxFuture, FutureExt, join_all};
 
 use crate::config::{ConfigError, ServerConfig};
 use crate::name::{Qualified, ServerName};
@@ -52,17 +52,23 @@ impl McpTools {
 
     /// Starts the servers that do not run, all at once, and says which of them failed to. The
     /// others can be used; one that ends later is started again by the next call of its tools.
-    pub async fn start(&self) -> Vec<Problem> {
-        let started = self.servers.values().map(|server| async move {
-            let source = server.ready().await.err()?;
-            Some(Problem { server: server.name.clone(), source })
-        });
-        join_all(started).await.into_iter().flatten().collect()
+    pub fn start(&self) -> BoxFuture<'_, Vec<Problem>> {
+        async move {
+            let started = self.servers.values().map(|server| async move {
+                let source = server.ready().await.err()?;
+                Some(Problem { server: server.name.clone(), source })
+            });
+            join_all(started).await.into_iter().flatten().collect()
+        }
+        .boxed()
     }
 
     /// Ends all servers.
-    pub async fn end(&self) {
-        join_all(self.servers.values().map(Server::end)).await;
+    pub fn end(&self) -> BoxFuture<'_, ()> {
+        async move {
+            join_all(self.servers.values().map(Server::end)).await;
+        }
+        .boxed()
     }
 
     /// The tools there are, by server and name.

@@ -6,6 +6,7 @@ use crate::gauge::Gauge;
 use crate::notify::event::CompactionReason;
 use crate::turn::{Compacted, Log, compact};
 use crate::{Error, Result};
+use futures_util::future::{BoxFuture, FutureExt};
 
 impl AgentSession {
     /// How full the context is, from the log alone: the usage of the last call of the model, here or
@@ -23,17 +24,25 @@ impl AgentSession {
     ///
     /// # Errors
     /// `busy` naming the runtime that holds the session.
-    pub async fn compact(&self) -> Result<Option<Compacted>> {
-        let inner = &self.inner;
-        let mut view = inner.turn.try_lock().map_err(|_| Error::Running(self.id()))?;
-        inner.make_ready().await?;
-        let running = inner.context.begin();
-        let (mut log, header) = Log::open(&inner.context, &mut view).await?;
-        let key = cache_key(&header.root_id);
-        let compacted =
-            compact(&mut log, &self.equipment(), key, CompactionReason::Requested, &running.cancel)
-                .await;
-        log.close().await;
-        compacted
+    pub fn compact(&self) -> BoxFuture<'_, Result<Option<Compacted>>> {
+        async move {
+            let inner = &self.inner;
+            let mut view = inner.turn.try_lock().map_err(|_| Error::Running(self.id()))?;
+            inner.make_ready().await?;
+            let running = inner.context.begin();
+            let (mut log, header) = Log::open(&inner.context, &mut view).await?;
+            let key = cache_key(&header.root_id);
+            let compacted = compact(
+                &mut log,
+                &self.equipment(),
+                key,
+                CompactionReason::Requested,
+                &running.cancel,
+            )
+            .await;
+            log.close().await;
+            compacted
+        }
+        .boxed()
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use forklore_core::{Header, Selector, SessionId, SessionKind};
 use forklore_engine::{Engine, Error as EngineError, Fork, Result as EngineResult};
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, FutureExt};
 use tokio_util::sync::CancellationToken;
 
 use super::{AgentSession, Home, NewSession};
@@ -33,25 +33,28 @@ impl AgentSession {
     /// `busy` naming the runtime that holds the session; `permission_denied` when a hook denies the
     /// child, or it is to have a permission that this session does not have. That the sub-agent
     /// fails is no error: [`Delegated::turn`] tells it.
-    pub async fn delegate(&self, delegate: Delegate) -> Result<Delegated> {
-        let inner = &self.inner;
-        let context = &inner.context;
-        let mut view = inner.turn.try_lock().map_err(|_| Error::Running(self.id()))?;
-        inner.make_ready().await?;
-        let running = context.begin();
-        let (mut log, _) = Log::open(context, &mut view).await?;
-        let work = async {
-            let child = Child::make(&inner.home, context, delegate, None).await?;
-            log.append(vec![child.began()?]).await?;
-            child.announce_began(context);
-            let turn = child.run(&running.cancel).await;
-            log.append(vec![child.ended(&turn, true)?]).await?;
-            child.announce_ended(context, &turn);
-            Ok(Delegated { session_id: child.id(), turn })
-        };
-        let delegated = work.await;
-        log.close().await;
-        delegated
+    pub fn delegate(&self, delegate: Delegate) -> BoxFuture<'_, Result<Delegated>> {
+        async move {
+            let inner = &self.inner;
+            let context = &inner.context;
+            let mut view = inner.turn.try_lock().map_err(|_| Error::Running(self.id()))?;
+            inner.make_ready().await?;
+            let running = context.begin();
+            let (mut log, _) = Log::open(context, &mut view).await?;
+            let work = async {
+                let child = Child::make(&inner.home, context, delegate, None).await?;
+                log.append(vec![child.began()?]).await?;
+                child.announce_began(context);
+                let turn = child.run(&running.cancel).await;
+                log.append(vec![child.ended(&turn, true)?]).await?;
+                child.announce_ended(context, &turn);
+                Ok(Delegated { session_id: child.id(), turn })
+            };
+            let delegated = work.await;
+            log.close().await;
+            delegated
+        }
+        .boxed()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use forklore_core::{EventType, Header};
 use forklore_engine::NewEvent;
+use futures_util::future::{BoxFuture, FutureExt};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -35,36 +36,39 @@ impl AgentSession {
         self.execute_prompt(prompt.into()).await
     }
 
-    async fn execute_prompt(&self, prompt: Prompt) -> Result<Turn> {
-        let inner = &self.inner;
-        let mut view = inner.turn.try_lock().map_err(|_| Error::Running(self.id()))?;
-        inner.model_is_ready()?;
-        let running = inner.context.begin();
-        inner.make_ready().await?;
-        let identity = inner.context.identity();
-        let input = HookInput::Prompt { text: prompt.text.clone(), parts: &prompt.parts };
-        let (input, injected) = inner.context.must_pass(&identity, input).await?;
-        let text = match input {
-            HookInput::Prompt { text, .. } => text,
-            _ => prompt.text.clone(),
-        };
-        let message = prompt.event(&text)?;
-        let (mut log, header) = Log::open(&inner.context, &mut view).await?;
-        let turn = async {
-            log.append(inner.first_events(&header, message, &injected)?).await?;
-            inner.announce_start(&header);
-            let submitted = PromptSubmitted { prompt: text.clone(), parts: prompt.announced() };
-            inner.context.announce(KernelEvent::PromptSubmit(submitted));
-            inner.run_turn(&mut log, &header, &running.cancel).await
-        };
-        let turn = turn.await;
-        log.close().await;
-        if let Ok(turn) = &turn {
-            let answered = PromptAnswered { prompt: text, response: turn.text.clone() };
-            inner.context.announce(KernelEvent::PromptComplete(answered));
+    fn execute_prompt(&self, prompt: Prompt) -> BoxFuture<'_, Result<Turn>> {
+        async move {
+            let inner = &self.inner;
+            let mut view = inner.turn.try_lock().map_err(|_| Error::Running(self.id()))?;
+            inner.model_is_ready()?;
+            let running = inner.context.begin();
+            inner.make_ready().await?;
+            let identity = inner.context.identity();
+            let input = HookInput::Prompt { text: prompt.text.clone(), parts: &prompt.parts };
+            let (input, injected) = inner.context.must_pass(&identity, input).await?;
+            let text = match input {
+                HookInput::Prompt { text, .. } => text,
+                _ => prompt.text.clone(),
+            };
+            let message = prompt.event(&text)?;
+            let (mut log, header) = Log::open(&inner.context, &mut view).await?;
+            let turn = async {
+                log.append(inner.first_events(&header, message, &injected)?).await?;
+                inner.announce_start(&header);
+                let submitted = PromptSubmitted { prompt: text.clone(), parts: prompt.announced() };
+                inner.context.announce(KernelEvent::PromptSubmit(submitted));
+                inner.run_turn(&mut log, &header, &running.cancel).await
+            };
+            let turn = turn.await;
+            log.close().await;
+            if let Ok(turn) = &turn {
+                let answered = PromptAnswered { prompt: text, response: turn.text.clone() };
+                inner.context.announce(KernelEvent::PromptComplete(answered));
+            }
+            inner.announce_complete(&turn);
+            turn
         }
-        inner.announce_complete(&turn);
-        turn
+        .boxed()
     }
 
     /// Goes on with a turn that was broken off, by a killed process for instance: calls that have
@@ -74,23 +78,26 @@ impl AgentSession {
     /// # Errors
     /// [`Error::NothingToResume`] when the last turn is over; otherwise as
     /// [`execute`](Self::execute).
-    pub async fn resume(&self) -> Result<Turn> {
-        let inner = &self.inner;
-        let mut view = inner.turn.try_lock().map_err(|_| Error::Running(self.id()))?;
-        inner.model_is_ready()?;
-        let running = inner.context.begin();
-        inner.make_ready().await?;
-        let (mut log, header) = Log::open(&inner.context, &mut view).await?;
-        let turn = async {
-            let missing = inner.broken_off(&header).await?;
-            log.append(missing).await?;
-            inner.announce_start(&header);
-            inner.run_turn(&mut log, &header, &running.cancel).await
-        };
-        let turn = turn.await;
-        log.close().await;
-        inner.announce_complete(&turn);
-        turn
+    pub fn resume(&self) -> BoxFuture<'_, Result<Turn>> {
+        async move {
+            let inner = &self.inner;
+            let mut view = inner.turn.try_lock().map_err(|_| Error::Running(self.id()))?;
+            inner.model_is_ready()?;
+            let running = inner.context.begin();
+            inner.make_ready().await?;
+            let (mut log, header) = Log::open(&inner.context, &mut view).await?;
+            let turn = async {
+                let missing = inner.broken_off(&header).await?;
+                log.append(missing).await?;
+                inner.announce_start(&header);
+                inner.run_turn(&mut log, &header, &running.cancel).await
+            };
+            let turn = turn.await;
+            log.close().await;
+            inner.announce_complete(&turn);
+            turn
+        }
+        .boxed()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use forklore_core::Selector;
 use forklore_engine::{Fork, Forked, Summarize};
+use futures_util::future::{BoxFuture, FutureExt};
 
 use super::summarize::{Part, summarize};
 use super::{AgentSession, Inner};
@@ -54,27 +55,33 @@ impl AgentSession {
     /// # Errors
     /// As [`fork`](Self::fork); [`Error::Interrupted`]; `busy` while this runtime is in the middle
     /// of a turn. That the model gives no summary is no error: then the summary says why.
-    pub async fn fork_with_summary(&self, request: Fork) -> Result<(Branched, Option<Summarize>)> {
-        let inner = &self.inner;
-        let request = inner.of_this(request)?;
-        let _turn = inner.turn.try_lock().map_err(|_| Error::Running(self.id()))?;
-        let running = inner.context.begin();
-        let planned = self.plan_fork(request.clone()).await?;
-        if planned.existing {
-            return Ok((self.carry_out(request).await?, None));
+    pub fn fork_with_summary(
+        &self,
+        request: Fork,
+    ) -> BoxFuture<'_, Result<(Branched, Option<Summarize>)>> {
+        async move {
+            let inner = &self.inner;
+            let request = inner.of_this(request)?;
+            let _turn = inner.turn.try_lock().map_err(|_| Error::Running(self.id()))?;
+            let running = inner.context.begin();
+            let planned = self.plan_fork(request.clone()).await?;
+            if planned.existing {
+                return Ok((self.carry_out(request).await?, None));
+            }
+            inner.may_fork(&request).await?;
+            let is_end = matches!(request.at, None | Some(Selector::End));
+            let part = if is_end && planned.adjusted_from.is_none() {
+                Part::All
+            } else {
+                Part::Before(planned.cut.selector())
+            };
+            let summary = summarize(&inner.context, part, &running.cancel).await?;
+            // The summary is of what stood before this cut, also if the session has gone on meanwhile.
+            let at = request.at.or_else(|| Some(planned.cut.selector()));
+            let request = Fork { at, summarize: Some(summary.clone()), ..request };
+            Ok((self.carry_out(request).await?, Some(summary)))
         }
-        inner.may_fork(&request).await?;
-        let is_end = matches!(request.at, None | Some(Selector::End));
-        let part = if is_end && planned.adjusted_from.is_none() {
-            Part::All
-        } else {
-            Part::Before(planned.cut.selector())
-        };
-        let summary = summarize(&inner.context, part, &running.cancel).await?;
-        // The summary is of what stood before this cut, also if the session has gone on meanwhile.
-        let at = request.at.or_else(|| Some(planned.cut.selector()));
-        let request = Fork { at, summarize: Some(summary.clone()), ..request };
-        Ok((self.carry_out(request).await?, Some(summary)))
+        .boxed()
     }
 
     /// Makes the child, or finds it. The hooks have agreed.

@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use forklore_core::{Message, Selector, SessionId};
 use forklore_engine::{Engine, Record, Result as EngineResult, Summarize};
+use futures_util::future::{BoxFuture, FutureExt};
 use tokio_util::sync::CancellationToken;
 
 use super::AgentSession;
@@ -53,8 +54,8 @@ impl AgentSession {
     ///
     /// # Errors
     /// As [`summarize`](Self::summarize).
-    pub async fn summarize_part(&self, part: Range<u64>) -> Result<Summarize> {
-        self.summarize_part_of(Part::Messages(part)).await
+    pub fn summarize_part(&self, part: Range<u64>) -> BoxFuture<'_, Result<Summarize>> {
+        async move { self.summarize_part_of(Part::Messages(part)).await }.boxed()
     }
 
     async fn summarize_part_of(&self, part: Part) -> Result<Summarize> {

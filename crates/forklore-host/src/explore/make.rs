@@ -1,5 +1,6 @@
 //! The forks in which continuations run.
 
+use futures_util::future::{BoxFuture, FutureExt};
 use std::sync::Arc;
 
 use forklore_agent::approve::Nobody;
@@ -11,40 +12,43 @@ use super::{Explore, Row};
 use crate::{Host, Result};
 
 /// Makes the forks. The plan of one comes first, so that a cut that does not exist makes none.
-pub(super) async fn all(
-    host: &Host,
-    explore: &Explore,
-    rows: &mut [Row],
-) -> Result<Vec<Option<AgentSession>>> {
-    let equipped = explore
-        .tries
-        .iter()
-        .map(|tried| host.equipment(&tried.model, Arc::new(Nobody)))
-        .collect::<Result<Vec<_>>>()?;
-    for equipment in &equipped {
-        equipment.model.ready().map_err(forklore_agent::Error::NotReady)?;
-    }
-    let request = Fork { at: explore.at.clone(), ..Fork::of(explore.session.id.clone()) };
-    let plan = Fork { dry_run: true, ..request.clone() };
-    let planned = host.run(move |engine| engine.fork(&plan)).await?;
-    // All begin at one cut, even if the session grows meanwhile.
-    let request = Fork { at: Some(planned.cut.selector()), ..request };
-    let mut labels = Labels::of(host, explore).await?;
-    let mut branches = Vec::new();
-    for (row, equipment) in rows.iter_mut().zip(equipped) {
-        match one(host, &request, &mut labels, equipment).await {
-            Ok(Branched { forked, child }) => {
-                row.session_id = Some(forked.child_session_id);
-                row.label = Some(forked.label);
-                branches.push(Some(child));
-            }
-            Err(error) => {
-                row.fail(&error);
-                branches.push(None);
+pub(super) fn all<'a>(
+    host: &'a Host,
+    explore: &'a Explore,
+    rows: &'a mut [Row],
+) -> BoxFuture<'a, Result<Vec<Option<AgentSession>>>> {
+    async move {
+        let equipped = explore
+            .tries
+            .iter()
+            .map(|tried| host.equipment(&tried.model, Arc::new(Nobody)))
+            .collect::<Result<Vec<_>>>()?;
+        for equipment in &equipped {
+            equipment.model.ready().map_err(forklore_agent::Error::NotReady)?;
+        }
+        let request = Fork { at: explore.at.clone(), ..Fork::of(explore.session.id.clone()) };
+        let plan = Fork { dry_run: true, ..request.clone() };
+        let planned = host.run(move |engine| engine.fork(&plan)).await?;
+        // All begin at one cut, even if the session grows meanwhile.
+        let request = Fork { at: Some(planned.cut.selector()), ..request };
+        let mut labels = Labels::of(host, explore).await?;
+        let mut branches = Vec::new();
+        for (row, equipment) in rows.iter_mut().zip(equipped) {
+            match one(host, &request, &mut labels, equipment).await {
+                Ok(Branched { forked, child }) => {
+                    row.session_id = Some(forked.child_session_id);
+                    row.label = Some(forked.label);
+                    branches.push(Some(child));
+                }
+                Err(error) => {
+                    row.fail(&error);
+                    branches.push(None);
+                }
             }
         }
+        Ok(branches)
     }
-    Ok(branches)
+    .boxed()
 }
 
 async fn one(

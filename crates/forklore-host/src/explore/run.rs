@@ -6,7 +6,8 @@ use std::time::Instant;
 use forklore_agent::notify::{KernelEvent, Received};
 use forklore_agent::{AgentSession, Turn};
 use futures_util::future::join_all;
-use futures_util::{FutureExt, StreamExt};
+use futures_util::future::{BoxFuture, FutureExt};
+use futures_util::StreamExt;
 use tokio::sync::{Notify, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
@@ -17,55 +18,59 @@ use crate::interrupt::interruptible;
 const CAPACITY: usize = 1024;
 
 /// Runs all. The first one runs alone until its answer begins or it ends.
-pub(super) async fn all(
+pub(super) fn all(
     branches: Vec<Option<AgentSession>>,
     explore: &Explore,
     rows: Vec<Row>,
     changed: mpsc::UnboundedSender<Changed>,
     cancel: CancellationToken,
-) {
-    let warm = Arc::new(Notify::new());
-    let jobs = Arc::new(Semaphore::new(explore.jobs.max(1)));
-    let mut first = true;
-    let running = branches.into_iter().zip(rows).enumerate().filter_map(|(at, (branch, row))| {
-        let one = One {
-            at,
-            row,
-            session: branch?,
-            changed: changed.clone(),
-            judge: explore.judge.clone(),
-            cancel: cancel.clone(),
-        };
-        let leads = std::mem::take(&mut first);
-        let (warm, jobs) = (warm.clone(), jobs.clone());
-        Some(async move {
-            // Nobody closes the semaphore.
-            let _job = jobs.acquire().await;
-            if leads {
-                one.run(Some(&warm)).await;
-                // However it ended, the others wait no longer.
-                warm.notify_waiters();
-                warm.notify_one();
-            } else {
-                one.run(None).await;
-            }
-        })
-    });
-    let mut running: Vec<_> = running.collect();
-    if running.is_empty() {
-        return;
-    }
-    let others = running.split_off(1);
-    let mut leader = join_all(running);
-    tokio::select! {
-        biased;
-        () = warm.notified() => {}
-        _ = &mut leader => {
-            join_all(others).await;
+) -> BoxFuture<'_, ()> {
+    async move {
+        let warm = Arc::new(Notify::new());
+        let jobs = Arc::new(Semaphore::new(explore.jobs.max(1)));
+        let mut first = true;
+        let running =
+            branches.into_iter().zip(rows).enumerate().filter_map(|(at, (branch, row))| {
+                let one = One {
+                    at,
+                    row,
+                    session: branch?,
+                    changed: changed.clone(),
+                    judge: explore.judge.clone(),
+                    cancel: cancel.clone(),
+                };
+                let leads = std::mem::take(&mut first);
+                let (warm, jobs) = (warm.clone(), jobs.clone());
+                Some(async move {
+                    // Nobody closes the semaphore.
+                    let _job = jobs.acquire().await;
+                    if leads {
+                        one.run(Some(&warm)).await;
+                        // However it ended, the others wait no longer.
+                        warm.notify_waiters();
+                        warm.notify_one();
+                    } else {
+                        one.run(None).await;
+                    }
+                })
+            });
+        let mut running: Vec<_> = running.collect();
+        if running.is_empty() {
             return;
         }
+        let others = running.split_off(1);
+        let mut leader = join_all(running);
+        tokio::select! {
+            biased;
+            () = warm.notified() => {}
+            _ = &mut leader => {
+                join_all(others).await;
+                return;
+            }
+        }
+        futures_util::future::join(leader, join_all(others)).await;
     }
-    futures_util::future::join(leader, join_all(others)).await;
+    .boxed()
 }
 
 /// One continuation.
