@@ -6,11 +6,10 @@ ALTER TABLE session ADD COLUMN feed_changed INTEGER;
 ALTER TABLE session ADD COLUMN feed_until INTEGER;
 CREATE INDEX session_feed ON session (feed_until) WHERE feed_until IS NOT NULL;
 
--- One row: which feed it is, and the first number that no transaction may have used yet.
-CREATE TABLE feed (
-    one INTEGER PRIMARY KEY,
-    store TEXT NOT NULL,
-    next INTEGER NOT NULL,
-    crc INTEGER                           -- of the columns above, once a number was used
-);
-INSERT INTO feed VALUES (1, lower(hex(randomblob(8))), 1, NULL);
+-- Which feed it is, and the first number that no transaction may have used yet. No table of its own,
+-- because SQLite parses each table whenever a store is opened.
+ALTER TABLE upkeep ADD COLUMN feed TEXT;
+ALTER TABLE upkeep ADD COLUMN feed_next INTEGER;
+-- Of the two columns above, once a number was used.
+ALTER TABLE upkeep ADD COLUMN feed_crc INTEGER;
+UPDATE upkeep SET feed = lower(hex(randomblob(8))), feed_next = 1;

@@ -24,14 +24,18 @@ const WRITTEN: usize = 3;
 /// The version this program writes.
 pub(crate) const VERSION: usize = STEPS.len();
 
+/// The version that a store's file names, whatever it is.
+pub(crate) fn stored_version(conn: &Connection) -> rusqlite::Result<i64> {
+    conn.prepare_cached("PRAGMA user_version")?.query_row([], |row| row.get(0))
+}
+
 /// The version of an open store.
 ///
 /// # Errors
 /// `Unsupported` when a newer program made it.
 pub(crate) fn version(conn: &Connection, path: &Path) -> Result<usize> {
-    let found: i64 = conn
-        .pragma_query_value(None, "user_version", |row| row.get(0))
-        .map_err(|error| Fault::Sql(error).about("opening the store", path))?;
+    let found =
+        stored_version(conn).map_err(|error| Fault::Sql(error).about("opening the store", path))?;
     match usize::try_from(found) {
         Ok(version) if (1..=VERSION).contains(&version) => Ok(version),
         Ok(0) | Err(_) => Err(Error::Corrupt {
@@ -53,9 +57,7 @@ pub(crate) fn version(conn: &Connection, path: &Path) -> Result<usize> {
 /// # Errors
 /// `Unsupported`.
 pub(crate) fn check(conn: &Connection, path: &Path) -> Result<(), Fault> {
-    let mut statement = conn.prepare_cached("PRAGMA user_version")?;
-    let found: i64 = statement.query_row([], |row| row.get(0))?;
-    if usize::try_from(found) != Ok(VERSION) {
+    if usize::try_from(stored_version(conn)?) != Ok(VERSION) {
         version(conn, path)?;
     }
     Ok(())
@@ -68,15 +70,14 @@ pub(crate) fn is_outdated(conn: &Connection) -> rusqlite::Result<bool> {
         return Ok(false);
     }
     let read: i64 = conn.query_row("SELECT version FROM temp.read_as", [], |row| row.get(0))?;
-    let now: i64 = conn.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    Ok(read != now)
+    Ok(read != stored_version(conn)?)
 }
 
 /// Lets a connection read a store of an older version as it is: what later versions added is there
 /// for this connection alone, and empty.
 pub(crate) fn read_older(conn: &Connection) -> rusqlite::Result<()> {
-    let version: i64 = conn.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    let Some(version) = usize::try_from(version).ok().filter(|version| *version > 0) else {
+    let Some(version) = usize::try_from(stored_version(conn)?).ok().filter(|version| *version > 0)
+    else {
         return Ok(());
     };
     if version >= VERSION {
@@ -96,11 +97,17 @@ pub(crate) fn read_older(conn: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
+/// SQLite stores the text of a table as it is written, and parses it at each opening.
+fn without_comments(sql: &str) -> String {
+    let lines = sql.lines().map(|line| line.split_once("--").map_or(line, |(code, _)| code).trim());
+    lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
 /// Takes the steps that are missing, all or none.
 pub(crate) fn migrate(conn: &mut Connection, from: usize) -> Result<(), Fault> {
     let step = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Exclusive)?;
     for sql in STEPS.iter().skip(from) {
-        step.execute_batch(sql)?;
+        step.execute_batch(&without_comments(sql))?;
     }
     step.pragma_update(None, "user_version", i64::try_from(VERSION).unwrap_or(i64::MAX))?;
     step.pragma_update(None, "application_id", APPLICATION_ID)?;

@@ -270,8 +270,8 @@ impl SqliteStore {
         step: impl FnOnce(&WriteTx<'_>) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
         let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        migrate::check(&tx, &self.path)?;
-        let (number, left) = lock(&self.numbers).take(&tx)?;
+        let check = || migrate::check(&tx, &self.path);
+        let (number, left) = lock(&self.numbers).take(&tx, check)?;
         let tx = WriteTx::new(tx, &self.bound, self.options.chunk_events, number, self.clock.now());
         let value = step(&tx)?;
         tx.commit()?;

@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use forklore_agent::notify::{KernelEvent, Received};
 use forklore_agent::{AgentSession, Turn};
+use futures_util::StreamExt;
 use futures_util::future::join_all;
 use futures_util::future::{BoxFuture, FutureExt};
-use futures_util::StreamExt;
 use tokio::sync::{Notify, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 

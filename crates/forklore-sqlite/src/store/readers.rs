@@ -81,10 +81,11 @@ impl Readers {
     }
 }
 
-/// SQLite opens files at the first read only.
+/// Opens a connection that has read: SQLite opens its files at the first read only. This one needs no
+/// table, so the schema is parsed once, when the connection is used.
 fn begun(path: &Path, access: Access, options: Options) -> Result<Connection> {
     let conn = connect::open(path, access, options)?;
-    conn.query_row("SELECT count(*) FROM upkeep", [], |_| Ok(()))
+    migrate::stored_version(&conn)
         .map_err(|error| Fault::Sql(error).about("opening the store", path))?;
     Ok(conn)
 }
