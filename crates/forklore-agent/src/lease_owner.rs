@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_was_killed_is_gone_also_before_anybody_asked_how() {
+    fn a_killed_process_is_gone_before_anybody_reaped_it() {
         let mut child = sleeping();
         let name = name_of(&child);
         assert!(!is_gone(&name), "{name}");

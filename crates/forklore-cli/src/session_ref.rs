@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_told_apart_by_their_separators() {
+    fn paths_are_recognised_by_their_separators() {
         let file = |text: &str| SessionRef::parse(text).unwrap() == SessionRef::File(text.into());
         assert!(file("./a.jsonl") && file(r"C:\a.jsonl") && file("a/b@c"));
         for stored in ["last", "@main", "0198@fork-1", "last@plan-b", "@plan-b", "a.jsonl"] {

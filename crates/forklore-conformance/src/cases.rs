@@ -123,23 +123,23 @@ macro_rules! __forklore_cases {
             base create {
                 101 an_empty_root_has_no_events
                 102 events_come_back_in_order_with_their_origin
-                103 the_header_holds_what_was_said
-                104 a_taken_id_is_refused
+                103 the_header_has_what_was_given
+                104 an_id_in_use_is_refused
                 105 ids_that_differ_in_case_are_one
                 106 an_id_spelt_in_another_case_names_nothing
                 107 a_deleted_id_is_never_used_again
                 108 a_missing_parent_is_not_found
-                109 a_deleted_parent_is_told
+                109 a_deleted_parent_is_reported
                 110 a_refused_create_leaves_nothing
                 111 a_kind_without_its_parent_is_refused
-                112 the_cut_is_kept_as_given
+                112 the_cut_is_stored_as_given
             }
             base read {
                 201 three_generations
                 202 every_query_agrees_with_the_whole_log
                 203 a_page_says_whether_more_follow
                 204 a_bare_page_leaves_out_only_data
-                205 nothing_stands_at_a_place_that_is_not_there
+                205 nothing_is_read_at_a_position_that_does_not_exist
                 206 a_seq_behind_the_head_begins_at_the_head_backward
                 207 an_id_that_recurs_is_found_each_time
                 208 counts_are_those_of_the_history_so_far
@@ -165,7 +165,7 @@ macro_rules! __forklore_cases {
                 407 share_and_copy_read_the_same
                 408 children_of_share_and_copy_read_the_same
                 409 a_parents_events_never_change
-                410 a_fork_pays_for_nothing_its_parent_spent
+                410 a_fork_is_not_billed_for_its_parents_usage
             }
             base calls {
                 501 open_calls_are_counted
@@ -182,7 +182,7 @@ macro_rules! __forklore_cases {
                 603 a_fork_of_a_fork_loads_the_middle
                 604 origins_name_who_wrote_each_event
                 605 a_delegate_inherits_nothing
-                606 delegates_are_told_from_branches
+                606 delegates_are_distinguished_from_branches
                 607 a_delegates_cut_must_be_there_too
                 608 a_child_continues_its_own_numbers
                 609 a_chain_of_empty_forks_loads
@@ -194,8 +194,8 @@ macro_rules! __forklore_cases {
                 703 the_right_head_is_accepted
                 704 a_refused_batch_leaves_nothing
                 705 a_repeated_append_is_harmless
-                706 a_repetition_is_known_after_others_wrote
-                707 a_repetition_is_known_in_a_child
+                706 a_repetition_is_recognised_after_others_wrote
+                707 a_repetition_is_recognised_in_a_child
                 708 what_is_not_quite_a_repetition_conflicts
                 709 the_beginning_of_a_batch_is_a_repetition_too
                 710 without_an_expectation_nothing_is_a_repetition
@@ -207,13 +207,13 @@ macro_rules! __forklore_cases {
             base lease {
                 801 a_lease_says_where_the_turn_began
                 802 renewing_keeps_where_the_turn_began
-                803 others_may_not_write_while_it_is_held
+                803 others_may_not_write_while_it_is_leased
                 804 an_expired_lease_holds_nobody_off
                 805 a_lease_ends_at_the_moment_it_names
                 806 taking_it_again_begins_a_turn
                 807 release_gives_it_back
-                808 reading_fork_label_and_detach_work_while_held
-                809 a_held_session_is_not_deleted
+                808 reading_fork_label_and_detach_work_while_leased
+                809 a_leased_session_is_not_deleted
                 810 a_repetition_needs_no_lease
                 811 a_child_does_not_inherit_the_lease
                 812 a_writer_whose_clock_is_a_day_wrong_keeps_and_breaks_no_lease
@@ -221,10 +221,10 @@ macro_rules! __forklore_cases {
                 814 nothing_is_recorded_as_later_than_the_stores_time
             }
             base label {
-                901 a_taken_label_refuses_a_fork
+                901 a_label_in_use_refuses_a_fork
                 902 another_family_may_use_the_same_label
                 903 a_session_gets_another_label
-                904 a_taken_label_refuses_a_change
+                904 a_label_in_use_refuses_a_change
                 905 a_deleted_session_frees_its_label
                 906 nobody_has_no_label_to_change
                 907 title_and_leaf_are_set_and_cleared
@@ -238,7 +238,7 @@ macro_rules! __forklore_cases {
                 1006 filters_add_up
                 1007 a_part_of_an_id_is_no_pattern
                 1008 workspaces_that_look_alike_stay_apart
-                1009 deleted_sessions_are_shown_when_asked_for
+                1009 deleted_sessions_are_listed_on_request
                 1010 a_list_gives_whole_headers
             }
             base delete {
@@ -250,14 +250,14 @@ macro_rules! __forklore_cases {
                 1106 a_deleted_child_does_not_refuse_it
                 1107 children_and_grandchildren_load_afterwards
                 1108 survivors_go_on_as_before
-                1109 a_tombstone_keeps_the_place_and_the_cost
+                1109 a_tombstone_retains_its_lineage_and_cost
                 1110 a_deleted_session_answers_nothing
                 1111 deleting_again_is_harmless
                 1112 one_refusal_leaves_all_of_them
                 1113 segments_that_others_need_are_counted
                 1114 a_copys_prefix_is_a_segment_of_its_own
                 1115 a_chain_can_go_root_first
-                1116 one_held_session_keeps_all_of_the_set
+                1116 one_leased_session_refuses_the_whole_set
             }
             base detach {
                 1201 every_read_stays_the_same
@@ -277,24 +277,24 @@ macro_rules! __forklore_cases {
                 1305 nobody_cannot_be_verified
             }
             base verbatim {
-                1401 numbers_keep_their_spelling
-                1402 keys_keep_order_and_duplicates
-                1403 strings_keep_their_escapes
+                1401 numbers_come_back_as_written
+                1402 keys_come_back_in_order_with_duplicates
+                1403 strings_come_back_with_their_escapes
                 1404 any_json_value_is_a_payload
                 1405 any_depth_is_stored
                 1406 a_megabyte_comes_back
                 1407 the_largest_event_comes_back
                 1408 moments_come_back_to_the_microsecond
-                1409 headers_keep_moments_too
+                1409 headers_come_back_with_exact_times
             }
             base hostile {
                 1501 strange_ids_are_just_ids
                 1502 ids_that_look_alike_stay_apart
-                1503 event_ids_are_kept_as_they_are
-                1504 header_texts_are_kept_as_they_are
-                1505 owners_of_leases_are_kept_as_they_are
+                1503 event_ids_are_stored_as_they_are
+                1504 header_texts_are_stored_as_they_are
+                1505 owners_of_leases_are_stored_as_they_are
                 1506 labels_may_be_in_any_script
-                1507 types_and_dialects_are_kept_as_they_are
+                1507 types_and_dialects_are_stored_as_they_are
             }
             base size {
                 1601 ten_one_turn_forks_add_ten_turns
@@ -330,12 +330,12 @@ macro_rules! __forklore_cases {
             durable durable {
                 1901 everything_is_there_again
                 1902 a_session_goes_on_where_it_was
-                1903 a_deleted_id_stays_taken
-                1904 a_repetition_is_known_after_reopening
+                1903 a_deleted_id_stays_in_use
+                1904 a_repetition_is_recognised_after_reopening
                 1905 a_fork_after_a_compaction_is_complete
-                1906 kept_segments_outlive_a_reopening
+                1906 retained_segments_outlive_a_reopening
                 1907 a_second_handle_sees_every_write_at_once
-                1908 two_handles_keep_each_others_appends
+                1908 two_handles_lose_none_of_each_others_appends
                 1909 histories_agree_over_reopening
             }
             processes processes {
@@ -351,22 +351,22 @@ macro_rules! __forklore_cases {
             attachments attachments {
                 2201 bytes_come_back
                 2202 no_bytes_are_an_attachment_too
-                2203 the_same_bytes_are_kept_once
+                2203 the_same_bytes_are_stored_once
                 2204 a_long_one_comes_back_whole
                 2205 one_byte_too_many_is_refused_and_leaves_nothing
                 2206 a_reader_that_fails_leaves_nothing
                 2207 what_was_never_put_is_not_there
                 2208 a_list_tells_all_of_them_in_order
                 2209 a_sweep_removes_what_was_listed_and_nothing_else
-                2210 a_sweep_spares_what_is_held
+                2210 a_sweep_spares_what_is_pinned
                 2211 a_sweep_spares_what_was_put_again_since
-                2212 a_sweep_spares_what_was_held_since
-                2213 threads_that_put_the_same_bytes_keep_them_once
+                2212 a_sweep_spares_what_was_pinned_since
+                2213 threads_that_put_the_same_bytes_store_them_once
                 2214 a_put_that_races_with_a_sweep_keeps_its_bytes
             }
             shared_attachments shared_attachments {
                 2301 every_attachment_is_there_again
-                2302 processes_that_put_the_same_bytes_keep_them_once
+                2302 processes_that_put_the_same_bytes_store_them_once
                 2303 a_put_that_is_killed_leaves_nothing_under_a_name
                 2304 what_another_process_holds_is_not_swept
             }
@@ -409,19 +409,19 @@ macro_rules! __forklore_cases {
                 2705 records_of_many_steps_are_found
                 2706 a_source_is_found_by_its_names
                 2707 a_copy_is_linked
-                2708 a_delete_takes_kept_bytes
-                2709 a_file_beside_is_found
-                2710 a_delete_takes_files_beside
-                2711 nothing_is_kept_beside_what_is_deleted
+                2708 a_delete_erases_stored_bytes
+                2709 a_sidecar_is_found
+                2710 a_delete_erases_sidecars
+                2711 no_sidecar_is_stored_for_a_deleted_session
                 2712 what_a_step_writes_is_in_the_feed
             }
             base transaction {
                 2801 writes_of_several_families_are_one_step
                 2802 each_write_sees_those_before_it
                 2803 a_refused_write_leaves_nothing_of_the_others
-                2804 what_was_taken_back_can_be_done_again
+                2804 what_was_rolled_back_can_be_done_again
                 2805 a_copy_and_its_original_are_made_together
-                2806 a_repetition_is_known_among_other_writes
+                2806 a_repetition_is_recognised_among_other_writes
                 2807 an_empty_transaction_does_nothing
             }
             attachments transaction_attachments {

@@ -47,7 +47,7 @@ fn files_are_their_owners_alone() {
 }
 
 #[test]
-fn a_damaged_one_is_told_and_healed_by_the_same_bytes() {
+fn a_damaged_attachment_is_reported_and_healed_by_the_same_bytes() {
     let place = place();
     let id = place.put(b"sound").id;
     for damage in [&b"SOUND"[..], b"soun", b"sound.", b""] {

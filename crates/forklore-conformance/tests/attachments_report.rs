@@ -35,17 +35,17 @@ const CAUGHT_BY: &[(Flaw, &str)] = &[
     (Flaw::CutsTheLastByte, "bytes_come_back"),
     (Flaw::CutsTheLastByte, "a_long_one_comes_back_whole"),
     (Flaw::RefusesNothing, "no_bytes_are_an_attachment_too"),
-    (Flaw::SaysAllAreNew, "the_same_bytes_are_kept_once"),
+    (Flaw::SaysAllAreNew, "the_same_bytes_are_stored_once"),
     (Flaw::KeepsWhatFailed, "a_reader_that_fails_leaves_nothing"),
     (Flaw::IgnoresLimits, "one_byte_too_many_is_refused_and_leaves_nothing"),
     (Flaw::InventsBytes, "what_was_never_put_is_not_there"),
     (Flaw::ListsBackward, "a_list_tells_all_of_them_in_order"),
     (Flaw::SweepsNothing, "a_sweep_removes_what_was_listed_and_nothing_else"),
     (Flaw::SweepsEverything, "a_sweep_removes_what_was_listed_and_nothing_else"),
-    (Flaw::ForgetsWhoHolds, "a_sweep_spares_what_is_held"),
-    (Flaw::ForgetsWhoHolds, "threads_that_put_the_same_bytes_keep_them_once"),
+    (Flaw::ForgetsWhoHolds, "a_sweep_spares_what_is_pinned"),
+    (Flaw::ForgetsWhoHolds, "threads_that_put_the_same_bytes_store_them_once"),
     (Flaw::KeepsTheOldVersion, "a_sweep_spares_what_was_put_again_since"),
-    (Flaw::KeepsTheOldVersion, "a_sweep_spares_what_was_held_since"),
+    (Flaw::KeepsTheOldVersion, "a_sweep_spares_what_was_pinned_since"),
 ];
 
 struct Broken {

@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn halves_of_surrogate_pairs_are_kept_and_read_as_replaced() {
+    fn halves_of_surrogate_pairs_are_stored_and_read_as_replaced() {
         let text = r#"{"a":"\ud800 \udc00\ud83d\ude00\\ud800\"\uD83D","b":1.0}"#;
         let data = Data::parse(text).unwrap();
         assert_eq!(data.get(), text);

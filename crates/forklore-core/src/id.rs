@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_of_forks_grow_while_taken() {
+    fn labels_of_forks_grow_while_in_use() {
         let id: SessionId = "abc".parse().unwrap();
         assert_eq!(Label::of_fork(&id, 0).as_str(), "fork-ba7816bf");
         assert_eq!(Label::of_fork(&id, 1).as_str(), "fork-ba7816bf8f");

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn images_are_known_in_every_form() {
+    fn images_are_recognised_in_every_form() {
         let forms = [
             r#"{"type":"image","data":"AA==","mimeType":"image/png"}"#,
             r#"{"type":"image","data":"AA==","media_type":"image/png"}"#,
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_else_is_taken_for_one() {
+    fn nothing_else_is_recognised_as_one() {
         let others = [
             "7",
             r#""text""#,

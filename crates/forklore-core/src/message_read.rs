@@ -120,7 +120,7 @@ mod tests {
     use crate::message::Message;
 
     #[test]
-    fn messages_come_back_with_every_payload_as_it_was_spelled() {
+    fn messages_come_back_with_every_payload_as_written() {
         let text = concat!(
             r#"{"role":"assistant","content":[{"type":"text","text":"a"},"#,
             r#"{"type":"reasoning","text":"b","provider":"p","opaque":{"x":1.50}},"#,

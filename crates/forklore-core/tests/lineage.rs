@@ -58,7 +58,7 @@ proptest! {
     }
 
     #[test]
-    fn the_span_that_holds_a_place_begins_before_it(spans in history(), want in 0..300u64) {
+    fn the_span_of_a_position_begins_before_it(spans in history(), want in 0..300u64) {
         for unit in [Unit::Inheritable, Unit::Index, Unit::Turns] {
             let slow = spans.iter().rposition(|span| unit.of(&span.base) < want);
             prop_assert_eq!(holding(&spans, unit, want), slow);
@@ -66,7 +66,7 @@ proptest! {
     }
 
     #[test]
-    fn a_list_is_cut_back_to_what_is_kept(spans in history(), kept in 0..300u64, to in 1..9u64) {
+    fn a_list_is_cut_back_to_a_count(spans in history(), kept in 0..300u64, to in 1..9u64) {
         let cut = cut_back(&spans, kept, to);
         let n = holding(&spans, Unit::Inheritable, kept).map_or(0, |at| at + 1);
         let mut expected = spans[..n].to_vec();

@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn pictures_are_known_and_documents_are_not_taken_for_them() {
+    fn pictures_are_recognised_and_documents_are_not() {
         let image = Piece::Image { media_type: "image/png".into(), base64: "AA==".into() };
         let form = r#"{"type":"input_image","image_url":"data:image/png;base64,AA=="}"#;
         assert_eq!(foreign(&data(form)), Some(image));

@@ -50,7 +50,7 @@ fn said(role: &str, text: &str) -> String {
 }
 
 #[test]
-fn only_what_a_person_said_begins_a_turn() {
+fn only_a_persons_message_begins_a_turn() {
     let starts = |payload: &str| {
         let (kind, class, starts, _) = item(payload);
         assert_eq!((kind.as_str(), class), ("user_message", Class::Conversation));
@@ -143,7 +143,7 @@ fn reasoning_keeps_what_its_provider_wants_back() {
 }
 
 #[test]
-fn a_compaction_puts_its_history_in_place_of_everything_before() {
+fn a_compaction_replaces_everything_before_it() {
     let user = said("user", "first");
     let line = format!(
         r#"{{"type":"compacted","payload":{{"message":"short","replacement_history":[{user},{}]}}}}"#,
@@ -161,7 +161,7 @@ fn a_compaction_puts_its_history_in_place_of_everything_before() {
 }
 
 #[test]
-fn what_is_told_for_people_is_no_second_conversation() {
+fn display_events_are_no_second_conversation() {
     let of = |line: &str| {
         let read = record(&mut *reader("f.jsonl"), line);
         (read.kind.to_string(), read.class, Codex.view(&read.kind, &data(line)))
@@ -247,7 +247,7 @@ fn the_first_line_says_whose_session_it_is() {
 }
 
 #[test]
-fn what_is_strange_is_said() {
+fn strange_records_are_reported() {
     let name = format!("rollout-2026-11-21T21-04-08-{A}.jsonl");
     let first = |line: &str| match reader(&name).read(line) {
         Line::Side(facts) => facts,

@@ -18,7 +18,7 @@ fn places(dialect: &str, variables: &[(&str, &str)]) -> Vec<PathBuf> {
 }
 
 #[test]
-fn places_lie_below_the_home_folder() {
+fn session_folders_lie_below_the_home_folder() {
     assert_eq!(places("claude", &[]), [Path::new("/home/me/.claude/projects")]);
     assert_eq!(places("pi", &[]), [Path::new("/home/me/.pi/agent/sessions")]);
 }
@@ -34,7 +34,7 @@ fn variables_move_them() {
 }
 
 #[test]
-fn variables_that_name_no_place_do_not() {
+fn empty_variables_name_no_folder() {
     for nowhere in ["", "projects", "./x"] {
         let claude = places("claude", &[("CLAUDE_CONFIG_DIR", nowhere)]);
         assert_eq!(claude, [Path::new("/home/me/.claude/projects")], "{nowhere:?}");

@@ -134,7 +134,7 @@ fn ak_coder_writes_messages_of_openais_api() {
 }
 
 #[test]
-fn ak_coders_files_are_recognised_by_their_place() {
+fn ak_coders_files_are_recognised_by_their_path() {
     let whose = |path: &str| {
         let head = b"{\"role\":\"user\",\"content\":\"a\"}\n";
         AgentFormats(AGENT_FORMATS).detect(Path::new(path), head).map(AgentFormat::name)

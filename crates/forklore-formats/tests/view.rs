@@ -121,7 +121,7 @@ fn plain_messages_are_shown_in_both_forms_of_calls() {
 }
 
 #[test]
-fn files_are_told_apart() {
+fn files_are_distinguished() {
     let detect = |head: &str| {
         let found = AgentFormats(AGENT_FORMATS).detect(Path::new("f.jsonl"), head.as_bytes());
         found.map(AgentFormat::name)

@@ -148,7 +148,7 @@ mod tests {
     const TEXT: NamedNodeRef<'_> = crate::vocabulary::TEXT;
 
     #[test]
-    fn a_text_that_rdf_lacks_is_bytes_with_a_text_beside() {
+    fn a_text_that_rdf_lacks_is_bytes_and_a_text() {
         assert_eq!(said(|about| about.text(TEXT, "é\n\"x\"")), [r#""é\n\"x\"""#]);
         let base64 = "^^<http://www.w3.org/2001/XMLSchema#base64Binary>";
         let both = [format!("\"YQBi\"{base64}"), "\"a\u{fffd}b\"".into()];

@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_allows_what_would_be_asked_about_and_nothing_that_is_denied() {
+    fn a_run_allows_what_needs_approval_and_nothing_that_is_denied() {
         let patterns = |texts: &[&str]| texts.iter().map(|text| text.parse().unwrap()).collect();
         let rules = Rules {
             allow: patterns(&["files.read"]),

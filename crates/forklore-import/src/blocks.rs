@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_block_is_used_again_once_nothing_of_it_is_held() {
+    fn a_block_is_reused_once_nothing_refers_to_it() {
         let mut blocks = Blocks::default();
         let mut input = io::repeat(b'x');
         let held = blocks.read(&mut input, b"begun", BLOCK).unwrap().slice(3..6);

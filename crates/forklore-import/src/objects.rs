@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn splices_damage_and_blanks_are_told_apart() {
+    fn splices_damage_and_blanks_are_distinguished() {
         let line = b"\xef\xbb\xbf {\"a\":1}{\"b\":\"\xff\"}\0\0 {\"c\":{}} {\"d\"\n";
         assert_eq!(
             parts(line),

@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_in_the_place_of_its_variable_is_not_repeated() {
+    fn a_key_instead_of_its_variable_is_not_repeated() {
         let text = "provider = 'openai'\nmodel = 'm'\nkey_env = 'sk-ant-secret'\n";
         let error = toml::from_str::<ModelConfig>(text).unwrap_err();
         assert!(error.message().starts_with("key_env is the name of"), "{error}");

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn events_that_end_are_taken_until_the_answer_is_too_long() {
+    fn complete_events_are_read_until_the_answer_is_too_long() {
         let left = 2 * MAX_EVENT_BYTES;
         for text in ["data: x\n\n", "data: x\r\n\r\n", "data: x\r\r", ": ping\n\n"] {
             let measure = Measure { answer: MAX_RESPONSE_BYTES - left, ..Measure::default() };

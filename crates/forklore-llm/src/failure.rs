@@ -224,20 +224,20 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_told_by_its_title() {
+    fn a_page_is_reported_by_its_title() {
         let page = "<!DOCTYPE html>\n<html><head><TITLE>502\n Bad Gateway</TITLE></head></html>";
         assert_eq!(message(page), "an HTML page: 502 Bad Gateway");
         assert_eq!(message("<html>"), "an HTML page");
     }
 
     #[test]
-    fn what_is_said_is_one_line_of_bounded_length() {
+    fn a_message_is_one_line_of_bounded_length() {
         let said = message(&format!("a\n\n{}", "é".repeat(1000)));
         assert_eq!(said, format!("a {}...", "é".repeat(MAX_MESSAGE_LENGTH - 2)));
     }
 
     #[test]
-    fn later_is_told_in_three_ways() {
+    fn a_retry_time_comes_in_three_forms() {
         let after = |name: &'static str, value: &str| {
             let mut headers = HeaderMap::new();
             headers.insert(name, value.parse().unwrap());

@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn payloads_are_json_of_the_length_asked_for() {
+    fn payloads_are_json_of_the_requested_length() {
         let mut prose = Prose::new();
         let mut again = Prose::new();
         for bytes in (200..1_200).chain([1_024; 100]) {

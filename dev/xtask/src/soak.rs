@@ -186,7 +186,7 @@ mod tests {
     use super::is_figure;
 
     #[test]
-    fn figures_are_told_from_what_the_fuzzer_learned() {
+    fn figures_are_separated_from_the_fuzzers_other_output() {
         for line in [
             "    bytes of pi: seed 1, 20 files, 8000 copies",
             "360 faults injected:",

@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn base64_has_to_be_what_it_is_said_to_be() {
+    fn base64_has_to_match_its_media_type() {
         let takes = Capabilities { most: 1 << 20, most_together: 1 << 20, ..TAKES };
         let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x02\0\0\0\x03\x08\x06\0\0\0";
         let sound = BASE64_STANDARD.encode(png);

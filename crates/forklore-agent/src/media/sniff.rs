@@ -69,7 +69,7 @@ mod tests {
     const WEBP: &[u8] = b"RIFF\x1a\0\0\0WEBPVP8L\x0d\0\0\0/\x02\x40\0\0\x00\x07\x10\x11\x11\x88";
 
     #[test]
-    fn images_are_told_by_their_bytes() {
+    fn images_are_recognised_by_their_bytes() {
         let of = |media_type, size| Some(Sniffed { media_type, size });
         assert_eq!(sniff(PNG), of("image/png", Some((600, 134))));
         assert_eq!(sniff(GIF), of("image/gif", Some((3, 2))));

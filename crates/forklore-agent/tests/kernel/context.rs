@@ -19,7 +19,7 @@ fn long(word: &str) -> String {
 }
 
 #[tokio::test]
-async fn the_gauge_is_what_the_model_told_and_forks_inherit_it() {
+async fn the_gauge_is_what_the_model_reported_and_forks_inherit_it() {
     let world = World::new();
     let model = Scripted::named("small", Some(1_000), vec![]);
     let session = world.root(&model);
@@ -83,7 +83,7 @@ async fn a_full_context_is_compacted_and_nothing_is_lost() {
 }
 
 #[tokio::test]
-async fn a_request_that_is_too_long_makes_room_and_is_sent_again() {
+async fn a_request_that_is_too_long_is_compacted_and_sent_again() {
     let world = World::new();
     let model = Scripted::new(vec![
         says(&long("first")),

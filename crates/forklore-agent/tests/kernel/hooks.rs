@@ -75,7 +75,7 @@ fn text(text: &str) -> Data {
 }
 
 #[tokio::test]
-async fn hooks_are_asked_by_priority_each_with_what_the_last_made_of_it() {
+async fn hooks_run_by_priority_each_on_the_result_of_the_one_before() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let add = |name: &'static str, priority| {
         let seen = seen.clone();
@@ -98,7 +98,7 @@ async fn hooks_are_asked_by_priority_each_with_what_the_last_made_of_it() {
 }
 
 #[tokio::test]
-async fn a_hook_that_does_not_work_is_told_and_passed_over() {
+async fn a_failing_hook_is_reported_and_skipped() {
     let world = world(vec![
         hook("fails", 0, Gate::Prompt, |_| Err(HookFailed("no disk".into()))),
         hook("panics", 1, Gate::Prompt, |_| panic!("at the hook")),

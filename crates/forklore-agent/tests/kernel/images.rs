@@ -124,7 +124,7 @@ async fn a_prompt_has_files_with_it() {
 }
 
 #[tokio::test]
-async fn what_a_tool_shows_is_kept_beside_the_log_and_sent() {
+async fn an_image_from_a_tool_is_stored_as_an_attachment_and_sent() {
     let world = World::new();
     let image = png(3, 300_000);
     let inline = |media_type: &str, data: &str| json!({"type": "image", "media_type": media_type, "data": data});

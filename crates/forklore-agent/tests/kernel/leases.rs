@@ -50,7 +50,7 @@ async fn until(what: impl Fn() -> bool) {
 }
 
 #[tokio::test]
-async fn a_second_runtime_is_told_who_holds_the_session() {
+async fn a_second_runtime_learns_who_has_the_lease() {
     let (one, two, _) = shared();
     let model = Scripted::new(vec![vec![Act::Wait(Duration::from_millis(40))]]);
     let session = one.root(&model);
@@ -171,7 +171,7 @@ async fn a_runtime_that_was_overtaken_goes_on_in_a_fork() {
 }
 
 #[tokio::test]
-async fn a_lease_that_ran_out_unnoticed_is_taken_again() {
+async fn a_lease_that_expired_unnoticed_is_acquired_again() {
     let (one, _, clock) = shared();
     let model = Scripted::new(vec![calls(&[("c", "slow", "30")]), says("done")]);
     let session = one.root(&model);

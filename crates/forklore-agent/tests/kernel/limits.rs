@@ -36,7 +36,7 @@ async fn beyond(mut acts: Vec<Act>) -> (String, Vec<(String, serde_json::Value)>
 }
 
 #[tokio::test]
-async fn a_text_without_end_is_kept_as_far_as_it_can_be_stored() {
+async fn an_endless_text_is_stored_up_to_the_limit() {
     // Every character of it becomes six bytes in the log.
     let piece = "\u{1}".repeat(TEXT_BYTES / 2 - 1);
     let (error, stored) = beyond(vec![text(&piece), text(&piece), text("\u{20ac}ab")]).await;

@@ -23,7 +23,7 @@ fn part(text: &str) -> (String, Value) {
 }
 
 #[tokio::test]
-async fn of_several_attempts_the_last_that_said_something_stays() {
+async fn of_several_attempts_the_last_with_content_stays() {
     let world = World::new();
     let thought = Act::Say(StreamEvent::Thinking("hm".into()));
     let model = Scripted::new(vec![
@@ -106,7 +106,7 @@ async fn calls_of_an_answer_that_broke_off_are_not_made() {
 }
 
 #[tokio::test]
-async fn a_model_that_lacks_its_key_is_told_before_anything_is_stored() {
+async fn a_missing_model_key_is_reported_before_anything_is_stored() {
     let world = World::new();
     let session = world.root(&Scripted::without("MY_KEY"));
     for error in [session.execute("go").await, session.resume().await] {

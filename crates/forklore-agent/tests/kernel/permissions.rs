@@ -74,7 +74,7 @@ async fn what_was_decided_stands_before_what_was_done() {
 }
 
 #[tokio::test]
-async fn a_ceiling_is_kept_and_no_event_widens_it() {
+async fn no_event_widens_the_permission_ceiling() {
     let world = World::new();
     let model = Scripted::new(vec![calls(&[("1", "echo", "1"), ("2", "slow", "1")])]);
     let mut new = new_session();

@@ -62,7 +62,7 @@ async fn a_subscription_hears_its_session_alone_and_in_order() {
 }
 
 #[tokio::test]
-async fn a_slow_listener_misses_pieces_and_is_told_how_many() {
+async fn a_slow_listener_learns_how_many_events_it_missed() {
     let world = World::new();
     let mut acts: Vec<_> = (0..1_000).map(|_| piece("x")).collect();
     acts.push(end(EndReason::Done));

@@ -44,7 +44,7 @@ impl Approve for No {
 }
 
 #[tokio::test]
-async fn a_tool_that_is_not_there_is_asked_about_with_nobody() {
+async fn nobody_approves_a_call_of_a_missing_tool() {
     let world = World::new();
     let model = Scripted::new(vec![calls(&[("1", "weather", "{}")]), says("sorry")]);
     let mut equipment = equipment(&model);

@@ -90,7 +90,7 @@ async fn a_model_that_hangs_is_given_up() {
 }
 
 #[tokio::test]
-async fn an_interrupted_answer_is_kept_as_far_as_it_came() {
+async fn an_interrupted_answer_is_stored_as_far_as_it_came() {
     let world = World::new();
     let model = Scripted::new(vec![vec![text("half an answer"), Act::Hang], says("whole")]);
     let session = world.root(&model);
@@ -154,7 +154,7 @@ async fn an_interrupted_answer_is_gone_on_with_in_the_same_turn() {
 }
 
 #[tokio::test]
-async fn an_answer_cut_at_its_length_is_told() {
+async fn an_answer_cut_at_its_length_is_reported() {
     let world = World::new();
     let model = Scripted::new(vec![vec![
         text("a long"),

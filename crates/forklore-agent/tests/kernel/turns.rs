@@ -18,7 +18,7 @@ use crate::scripted::{Act, Scripted, calls, says};
 use crate::world::{World, equipment};
 
 #[tokio::test]
-async fn a_turn_writes_what_is_said_as_it_is_said() {
+async fn a_turn_writes_each_message_as_it_comes() {
     let world = World::new();
     let model = Scripted::new(vec![
         calls(&[("c1", "slow", "40"), ("c2", "echo", "{\"a\":1}"), ("c3", "fail", "{}")]),

@@ -38,7 +38,7 @@ async fn turn_at(prices: Option<Prices>) -> Turn {
 }
 
 #[tokio::test]
-async fn a_cost_is_there_where_a_price_is_known() {
+async fn a_cost_is_reported_if_the_price_is_configured() {
     let spent = |cost| TurnUsage { input: 100, output: 10, cached: 40, cost };
     assert_eq!(turn_at(None).await.usage, spent(None));
     assert_eq!(turn_at(Some(Prices::default())).await.usage, spent(Some(0.0)));
@@ -49,7 +49,7 @@ async fn a_cost_is_there_where_a_price_is_known() {
 }
 
 #[tokio::test]
-async fn of_an_interrupted_answer_what_is_known_is_recorded() {
+async fn the_usage_of_an_interrupted_answer_is_recorded() {
     let world = World::new();
     let acts = vec![known(1_000, None), text("half an answer"), known(1_000, Some(3)), Act::Hang];
     let session = world.root(&Scripted::new(vec![acts]));

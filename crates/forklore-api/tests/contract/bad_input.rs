@@ -186,7 +186,7 @@ fn a_huge_value_is_named() {
 }
 
 #[test]
-fn bodies_beside_the_verbs_name_their_paths_too() {
+fn errors_in_other_bodies_name_their_paths_too() {
     assert_eq!(read::<Attach>(r#"{"media": "x"}"#).unwrap_err().path(), "media");
     assert_eq!(read::<Attach>(r#"{"limit": "x"}"#).unwrap_err().path(), "limit");
     assert_eq!(read::<ExportTo>(r#"{"dialect": "pi", "at": "up"}"#).unwrap_err().path(), "at");

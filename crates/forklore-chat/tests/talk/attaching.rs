@@ -7,7 +7,7 @@ use crate::world::World;
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x02\0\0\0\x03\x08\x06\0\0\0";
 
 #[test]
-fn files_go_with_what_is_said_next() {
+fn files_go_with_the_next_message() {
     let dir = tempfile::tempdir().unwrap();
     let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
     let (shot, note, blob) = (path("my shot.txt"), path("note.md"), path("fake.png"));
@@ -48,7 +48,7 @@ fn files_go_with_what_is_said_next() {
 }
 
 #[test]
-fn files_wait_until_what_is_said_with_them_is_in_the_log() {
+fn files_wait_until_their_message_is_in_the_log() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("shot.png");
     std::fs::write(&path, PNG).unwrap();

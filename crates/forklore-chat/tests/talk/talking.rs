@@ -65,7 +65,7 @@ fn the_program_shows_views_for_commands() {
 }
 
 #[test]
-fn nothing_is_stored_before_something_is_said() {
+fn nothing_is_stored_before_the_first_message() {
     let mut world = World::new();
     let shown = world.talk(World::start(), &["/turns", "/fork", "/nonsense", "/model", "^C"]);
     insta::assert_snapshot!(shown);
@@ -80,7 +80,7 @@ fn a_model_that_fails_leaves_the_session_to_go_on_with() {
 }
 
 #[test]
-fn who_is_second_is_told_and_goes_on_in_a_fork() {
+fn the_second_conversation_is_warned_and_goes_on_in_a_fork() {
     let mut world = World::new();
     world.talk(World::start(), &["hello"]);
     let root = only_root(&world);
@@ -129,7 +129,7 @@ fn hostile_text_is_escaped_on_the_screen() {
 }
 
 #[test]
-fn an_answer_that_was_cut_short_is_told_and_gone_on_with() {
+fn an_answer_that_was_cut_short_is_reported_and_continued() {
     let mut world = World::new();
     world.talk(World::start(), &["hello"]);
     let id = only_root(&world).id;

@@ -84,7 +84,7 @@ fn what_cannot_be_attached_is_refused() {
 }
 
 #[test]
-fn a_missing_one_is_told_and_fails_nothing() {
+fn a_missing_attachment_is_reported_and_fails_nothing() {
     let place = Place::with_a_plan();
     place.file("shot.png", "no real image");
     place.ok(&["attach", "plan-1", "shot.png"]);

@@ -65,7 +65,7 @@ fn nothing_is_written_over_and_then_nothing_at_all() {
 }
 
 #[test]
-fn an_earlier_revision_is_asked_for_by_its_number() {
+fn an_earlier_revision_is_selected_by_its_number() {
     let place = amplifier();
     let metadata = folder(&place).join("metadata.json");
     let first = fs::read_to_string(&metadata).unwrap();
@@ -98,7 +98,7 @@ fn an_earlier_revision_is_asked_for_by_its_number() {
 }
 
 #[test]
-fn what_went_with_a_session_is_told() {
+fn files_deleted_with_a_session_are_reported() {
     let place = Place::new();
     fs::create_dir_all(place.path().join("w/s/tool-results")).unwrap();
     let record = |id: &str, parent: &str| {

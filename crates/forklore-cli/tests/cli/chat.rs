@@ -158,7 +158,7 @@ fn piped(place: &Place, words: &[&str], text: &str) -> Ran {
 }
 
 #[test]
-fn a_text_piped_beside_a_prompt_is_said_behind_it() {
+fn a_piped_text_is_sent_after_the_prompt() {
     let (place, model) = scripted(&[], "");
     let said = |words: &[&str], text: &str| {
         let ran = piped(&place, words, text);

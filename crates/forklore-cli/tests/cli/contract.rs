@@ -218,7 +218,7 @@ fn files_of_agents_are_imported_restored_and_written() {
 
 #[cfg(feature = "graph")]
 #[test]
-fn graphs_are_written_and_asked() {
+fn graphs_are_written_and_queried() {
     let mut scene = Scene::family();
     let forks = "SELECT ?child ?index { ?child fl:forkedAtIndex ?index } ORDER BY ?child";
     scene.run(&["sparql", forks]);

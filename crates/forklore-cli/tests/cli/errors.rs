@@ -104,7 +104,7 @@ fn references_are_tried_in_order() {
 }
 
 #[test]
-fn labels_and_last_keep_to_the_workspace() {
+fn labels_and_last_stay_within_the_workspace() {
     let place = Place::with_a_plan();
     let elsewhere = |words: &[&str]| {
         crate::place::ran(

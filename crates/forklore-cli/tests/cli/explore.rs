@@ -65,7 +65,7 @@ fn two_programs_explore_one_session_at_once() {
 }
 
 #[test]
-fn the_prompt_is_said_in_several_ways_and_once() {
+fn the_prompt_is_given_in_several_ways_and_once() {
     let endpoint = Endpoint::echo();
     let place = place(&endpoint);
     for words in [&["go", "on", "-n", "1"][..], &["-n1", "-p", "go on"], &["--prompt=go on", "-n1"]]

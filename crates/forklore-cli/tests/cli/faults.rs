@@ -60,7 +60,7 @@ fn faults_of_a_server_are_not_the_callers() {
 }
 
 #[test]
-fn an_answer_that_is_too_long_is_kept_as_far_as_it_may_be() {
+fn an_answer_that_is_too_long_is_stored_up_to_the_limit() {
     let endpoint = Endpoint::answering(|_| Ok("x".repeat(3 << 20)));
     let place = Place::new();
     let ran = hello(&place, &endpoint.model("small"));
@@ -74,7 +74,7 @@ fn an_answer_that_is_too_long_is_kept_as_far_as_it_may_be() {
 }
 
 #[test]
-fn a_key_that_is_missing_is_told_before_anything_is_stored() {
+fn a_missing_key_is_reported_before_anything_is_stored() {
     let endpoint = Endpoint::echo();
     let configuration = format!("{}key_env = \"MISSING_KEY\"\n", endpoint.model("small"));
     let place = Place::new();
@@ -104,7 +104,7 @@ fn a_key_that_is_missing_is_told_before_anything_is_stored() {
 }
 
 #[test]
-fn a_key_in_the_place_of_its_variable_is_shown_nowhere() {
+fn a_key_instead_of_its_variable_is_shown_nowhere() {
     let place = Place::new();
     let configuration = "[models.small]\nprovider = \"anthropic\"\nmodel = \"m\"\n\
                          key_env = \"sk-ant-0123456789\"\n";
@@ -117,7 +117,7 @@ fn a_key_in_the_place_of_its_variable_is_shown_nowhere() {
 }
 
 #[test]
-fn a_cost_is_there_where_a_price_is_known() {
+fn a_cost_is_reported_if_the_price_is_configured() {
     let endpoint = Endpoint::echo();
     for (price, cost) in [
         ("", Value::Null),

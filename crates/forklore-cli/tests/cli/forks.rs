@@ -106,7 +106,7 @@ fn a_summary_is_recorded_behind_the_prefix() {
 }
 
 #[test]
-fn every_answer_speaks_of_the_same_places() {
+fn every_answer_names_the_same_positions() {
     let place = Place::with_a_plan();
     let cut = |at: &str| place.json(&["fork", "plan-1", "--dry-run", "--at", at])["cut"].clone();
     let turn = cut("turn:1");

@@ -30,7 +30,7 @@ fn answers_are_tables_and_the_forms_of_the_w3c() {
 }
 
 #[test]
-fn refusals_name_their_place_and_kind() {
+fn refusals_name_their_position_and_kind() {
     let place = family();
     let (exit, error) = place.error(&["sparql", "SELECT ?a\nWHERE { ?a fl:role }"]);
     assert_eq!((exit, &error["kind"]), (2, &"invalid_args".into()));

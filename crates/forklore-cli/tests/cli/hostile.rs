@@ -35,7 +35,7 @@ fn hostile_ids_are_refused_before_any_read_and_never_echoed() {
 }
 
 #[test]
-fn hostile_text_is_escaped_for_people_and_kept_for_pipes() {
+fn hostile_text_is_escaped_for_people_and_unchanged_for_pipes() {
     let place = Place::new();
     let hostile = "a\u{1b}]0;owned\u{7}\u{202e}b\u{200b}\rc";
     place.ok(&[

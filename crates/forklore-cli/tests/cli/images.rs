@@ -21,7 +21,7 @@ fn chat(place: &Place, words: &[&str]) -> Ran {
 }
 
 #[test]
-fn a_file_goes_with_what_is_said_and_with_what_comes_later() {
+fn a_file_goes_with_its_message_and_every_later_request() {
     let place = Place::new();
     let model = Scripted::start(&[Answer::Says("A cat."), Answer::Says("Two.")]);
     place.file("config.toml", &format!("{}images = true\n", model.config()));
@@ -55,7 +55,7 @@ fn a_file_goes_with_what_is_said_and_with_what_comes_later() {
 }
 
 #[test]
-fn a_file_that_the_model_does_not_get_is_told() {
+fn a_file_that_the_model_does_not_get_is_reported() {
     let place = Place::new();
     let model = Scripted::start(&[]);
     place.file("config.toml", &model.config());

@@ -23,7 +23,7 @@ fn torn(place: &Place) -> String {
 }
 
 #[test]
-fn a_repaired_tail_is_logged_when_asked_for() {
+fn a_repaired_tail_is_logged_on_request() {
     let place = Place::new();
     let store = torn(&place);
     let ran = logged(&place, "warn", &["--store", &store, "append", "a", "--text", "again"]);

@@ -98,7 +98,7 @@ fn what_is_shown_is_what_a_turn_sends_byte_for_byte() {
 }
 
 #[test]
-fn a_server_of_tools_that_does_not_start_is_told_and_left_out() {
+fn an_mcp_server_that_does_not_start_is_reported_and_left_out() {
     let endpoint = Endpoint::echo();
     let place = Place::with_a_plan();
     let tools = "[tools.gone]\ncommand = \"/no/such/server\"\n";
@@ -110,7 +110,7 @@ fn a_server_of_tools_that_does_not_start_is_told_and_left_out() {
 }
 
 #[test]
-fn a_model_that_sums_a_branch_up_is_told_its_own_part() {
+fn a_model_summarises_only_the_branchs_own_part() {
     let endpoint = Endpoint::echo();
     let place = Place::with_a_plan();
     place.file("config.toml", &endpoint.model("one"));
@@ -154,7 +154,7 @@ fn a_model_that_sums_a_branch_up_is_told_its_own_part() {
 }
 
 #[test]
-fn a_fork_with_a_models_summary_leaves_the_parent_as_it_is_and_is_asked_for_once() {
+fn a_fork_with_a_models_summary_leaves_the_parent_unchanged_and_calls_the_model_once() {
     let endpoint = Endpoint::echo();
     let place = Place::with_a_plan();
     place.file("config.toml", &endpoint.model("one"));

@@ -32,7 +32,7 @@ fn a_session_is_made_and_written() {
 }
 
 #[test]
-fn show_names_everything_known() {
+fn show_names_everything_recorded() {
     let place = family();
     place.ok(&[
         "fork",
@@ -126,7 +126,7 @@ fn tree_is_drawn() {
 }
 
 #[test]
-fn tree_says_whose_records_they_are_and_who_was_told() {
+fn tree_names_the_agent_and_the_sessions_that_got_the_outcome() {
     let place = family();
     let answer = r#"{"type":"assistant_message","data":{"content":"Plan A it is."}}"#;
     place.append("plan-b", &format!("{answer}\n"));
@@ -222,7 +222,7 @@ fn an_empty_store_says_so() {
 }
 
 #[test]
-fn quiet_answers_are_for_scripts() {
+fn short_answers_are_for_scripts() {
     let place = Place::with_a_plan();
     let forked = place.run(&["fork", "-q", "plan-1", "--id", "plan-b"]);
     let made = place.run(&["new", "-q", "--id", "plan-2"]);
@@ -233,7 +233,7 @@ fn quiet_answers_are_for_scripts() {
 }
 
 #[test]
-fn colour_comes_when_it_is_asked_for() {
+fn colour_comes_on_request() {
     let place = Place::with_a_plan();
     let colored = |words: &[&str], variables: &[(&str, &str)]| {
         let mut command = place.command(&[&["--workspace", "/demo", "tree"], words].concat());

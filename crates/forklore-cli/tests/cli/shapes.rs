@@ -109,7 +109,7 @@ fn families() {
 }
 
 #[test]
-fn bring_says_what_was_told_and_where() {
+fn bring_reports_what_it_recorded_and_where() {
     let place = family();
     let bring = ["bring", "plan-b", "--into", "plan-1"];
     let planned = place.json(&[&bring[..], &["--dry-run"]].concat());

@@ -139,7 +139,7 @@ fn a_signal_before_the_first_token_leaves_the_prompt() {
 }
 
 #[test]
-fn a_signal_in_the_middle_of_an_answer_keeps_what_was_said() {
+fn a_signal_in_the_middle_of_an_answer_loses_nothing() {
     for (signal, code) in STOPS {
         for verb in ["chat", "resume"] {
             let place = Place::new();

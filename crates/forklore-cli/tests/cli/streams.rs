@@ -110,7 +110,7 @@ fn what_stands_before_damage_is_printed_before_the_error() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn an_answer_that_finds_no_room_is_an_error_whatever_the_verb() {
+fn an_answer_that_cannot_be_written_is_an_error_whatever_the_verb() {
     let place = Place::with_a_plan();
     place.ok(&["fork", "plan-1", "--id", "plan-b", "--label", "plan-b"]);
     place.append("plan-b", "{\"data\":{\"content\":\"Plan B it is.\"}}\n");

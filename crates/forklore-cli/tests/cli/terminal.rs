@@ -198,7 +198,7 @@ fn one_sums_up_and_delegates_at_a_terminal() {
 }
 
 #[test]
-fn lines_that_come_at_once_are_heard_one_by_one() {
+fn lines_that_come_at_once_are_read_one_by_one() {
     let place = Place::new();
     place.file("config.toml", &format!("{CONFIG}base_url = \"http://127.0.0.1:9/v1\"\n"));
     let terminal = Terminal::start(&place, "ahead", &["chat"]);

@@ -69,7 +69,7 @@ fn an_interruption_puts_lines_back_into_the_prompt() {
 }
 
 #[test]
-fn lines_typed_during_an_answer_that_ends_are_said_after_it() {
+fn lines_typed_during_an_answer_are_sent_after_it() {
     let place = Place::new();
     let model = Scripted::start(&[
         Answer::Calls("all__trigger-long-running-operation", "{\"duration\": 2, \"steps\": 2}"),
@@ -102,7 +102,7 @@ fn ctrl_c_over_a_text_keeps_it_in_the_history_and_does_not_leave() {
 }
 
 #[test]
-fn a_pasted_text_is_said_as_one_whenever_it_comes() {
+fn a_pasted_text_is_one_message_whenever_it_comes() {
     let place = Place::new();
     let model =
         Scripted::start(&[Answer::Says("one."), Answer::Begins("two and"), Answer::Says("three.")]);
@@ -147,7 +147,7 @@ fn decided(place: &Place) -> Vec<String> {
 }
 
 #[test]
-fn calls_of_a_real_server_are_asked_about() {
+fn calls_of_a_real_server_need_approval() {
     let place = Place::new();
     let call = Answer::Calls("all__echo", "{\"message\": \"here\"}");
     let model = Scripted::start(&[
@@ -190,7 +190,7 @@ fn calls_of_a_real_server_are_asked_about() {
 }
 
 #[test]
-fn what_was_typed_ahead_answers_no_question() {
+fn typeahead_answers_no_question() {
     let place = Place::new();
     let model = Scripted::start(&[
         Answer::Calls("all__trigger-long-running-operation", "{\"duration\": 2, \"steps\": 2}"),
@@ -213,7 +213,7 @@ fn what_was_typed_ahead_answers_no_question() {
 }
 
 #[test]
-fn whoever_comes_second_is_told_and_offered_a_fork() {
+fn the_second_conversation_is_offered_a_fork() {
     let place = Place::new();
     let model =
         Scripted::start(&[Answer::Says("one."), Answer::Begins("two and"), Answer::Says("three.")]);
@@ -240,7 +240,7 @@ fn whoever_comes_second_is_told_and_offered_a_fork() {
 }
 
 #[test]
-fn a_context_that_fills_is_told_and_compacted() {
+fn a_full_context_is_reported_and_compacted() {
     let place = Place::new();
     let long: &str = Box::leak("Words and words. ".repeat(150).into_boxed_str());
     let model =

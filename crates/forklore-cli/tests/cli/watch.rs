@@ -106,7 +106,7 @@ fn sessions(place: &Place) -> usize {
 }
 
 #[test]
-fn what_an_agent_writes_deletes_and_rewrites_is_kept() {
+fn what_an_agent_writes_deletes_and_rewrites_is_stored() {
     let place = Place::new();
     let folder = folder(&place);
     let file = folder.join("one.jsonl");
@@ -296,7 +296,7 @@ fn without_a_path_the_folders_of_agents_are_followed_also_those_that_come_later(
 }
 
 #[test]
-fn what_lies_beside_a_session_is_kept_as_it_comes() {
+fn sidecar_files_are_stored_as_they_come() {
     let place = Place::new();
     let folder = folder(&place);
     let record = "{\"type\":\"user\",\"uuid\":\"u1\",\"parentUuid\":null,\"sessionId\":\"s\",\

@@ -58,7 +58,7 @@ pub(super) fn a_repeated_append_is_harmless(scene: &Scene<'_>) {
     assert_eq!((scene.header("a"), scene.log("a")), before);
 }
 
-pub(super) fn a_repetition_is_known_after_others_wrote(scene: &Scene<'_>) {
+pub(super) fn a_repetition_is_recognised_after_others_wrote(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     let append = Append { expect: Some(1), ..scene.appending(turns(1)) };
     scene.store().append(&id("a"), append.clone()).unwrap();
@@ -67,7 +67,7 @@ pub(super) fn a_repetition_is_known_after_others_wrote(scene: &Scene<'_>) {
     assert_eq!(again, Appended { from_seq: 2, to_seq: 3, head_seq: 7, repeated: true });
 }
 
-pub(super) fn a_repetition_is_known_in_a_child(scene: &Scene<'_>) {
+pub(super) fn a_repetition_is_recognised_in_a_child(scene: &Scene<'_>) {
     scene.root("a", turns(2));
     scene.fork("a", "b", 4, vec![]);
     let append = Append { expect: Some(4), ..scene.appending(turns(1)) };

@@ -66,7 +66,7 @@ pub(super) fn no_bytes_are_an_attachment_too(scene: &Scene<'_>) {
     assert_eq!(listed(scene), [(held.id, 0)]);
 }
 
-pub(super) fn the_same_bytes_are_kept_once(scene: &Scene<'_>) {
+pub(super) fn the_same_bytes_are_stored_once(scene: &Scene<'_>) {
     let first = put(scene, b"the same");
     let second = put(scene, b"the same");
     assert_eq!((first.id, first.new), (second.id, true));
@@ -159,7 +159,7 @@ pub(super) fn a_sweep_removes_what_was_listed_and_nothing_else(scene: &Scene<'_>
     assert_eq!(read(scene, &gone).unwrap(), b"gone");
 }
 
-pub(super) fn a_sweep_spares_what_is_held(scene: &Scene<'_>) {
+pub(super) fn a_sweep_spares_what_is_pinned(scene: &Scene<'_>) {
     let first = put(scene, b"held");
     let second = scene.attachments().pin(&first.id).unwrap().unwrap();
     assert_eq!((second.id, second.bytes, second.new), (first.id, 4, false));
@@ -186,7 +186,7 @@ pub(super) fn a_sweep_spares_what_was_put_again_since(scene: &Scene<'_>) {
     assert_eq!(read(scene, &id).unwrap(), b"again");
 }
 
-pub(super) fn a_sweep_spares_what_was_held_since(scene: &Scene<'_>) {
+pub(super) fn a_sweep_spares_what_was_pinned_since(scene: &Scene<'_>) {
     let id = put(scene, b"once more").id;
     for _ in 0..20 {
         let before = list(scene);
@@ -196,7 +196,7 @@ pub(super) fn a_sweep_spares_what_was_held_since(scene: &Scene<'_>) {
     assert_eq!(read(scene, &id).unwrap(), b"once more");
 }
 
-pub(super) fn threads_that_put_the_same_bytes_keep_them_once(scene: &Scene<'_>) {
+pub(super) fn threads_that_put_the_same_bytes_store_them_once(scene: &Scene<'_>) {
     for seed in 0..20 {
         let given = bytes(seed, 300_000);
         let attachments = scene.attachments();

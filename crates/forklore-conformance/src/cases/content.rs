@@ -134,7 +134,7 @@ pub(super) fn a_parents_events_never_change(scene: &Scene<'_>) {
     assert_eq!((scene.log("a"), scene.header("a")), before);
 }
 
-pub(super) fn a_fork_pays_for_nothing_its_parent_spent(scene: &Scene<'_>) {
+pub(super) fn a_fork_is_not_billed_for_its_parents_usage(scene: &Scene<'_>) {
     scene.root("a", vec![user("q"), usage(100, 50)]);
     let child = scene.child_draft("a", "b", 1, Strategy::ReplayV1, vec![usage(7, 3)]);
     let header = scene.store().create(NewSession { title: Some("cheap".into()), ..child }).unwrap();

@@ -29,7 +29,7 @@ pub(super) fn events_come_back_in_order_with_their_origin(scene: &Scene<'_>) {
     assert_eq!(log.into_iter().map(|stored| stored.event).collect::<Vec<_>>(), events);
 }
 
-pub(super) fn the_header_holds_what_was_said(scene: &Scene<'_>) {
+pub(super) fn the_header_has_what_was_given(scene: &Scene<'_>) {
     scene.root("original", vec![]);
     let new = NewSession {
         title: Some("Plan the trip".into()),
@@ -60,7 +60,7 @@ pub(super) fn the_header_holds_what_was_said(scene: &Scene<'_>) {
     assert_eq!(scene.header("a"), header);
 }
 
-pub(super) fn a_taken_id_is_refused(scene: &Scene<'_>) {
+pub(super) fn an_id_in_use_is_refused(scene: &Scene<'_>) {
     scene.root("a", vec![user("mine")]);
     let again = scene.draft("a", vec![user("yours")]);
     refused(scene.store().create(again), &Error::IdTaken(id("a")));
@@ -100,7 +100,7 @@ pub(super) fn a_missing_parent_is_not_found(scene: &Scene<'_>) {
     refused(scene.store().header(&id("b")), &Error::NotFound(id("b")));
 }
 
-pub(super) fn a_deleted_parent_is_told(scene: &Scene<'_>) {
+pub(super) fn a_deleted_parent_is_reported(scene: &Scene<'_>) {
     scene.root("a", vec![user("hi")]);
     let child = scene.child_draft("a", "b", 1, Strategy::ShareV1, vec![]);
     scene.delete("a");
@@ -132,7 +132,7 @@ pub(super) fn a_kind_without_its_parent_is_refused(scene: &Scene<'_>) {
     refused(scene.store().header(&id("b")), &Error::NotFound(id("b")));
 }
 
-pub(super) fn the_cut_is_kept_as_given(scene: &Scene<'_>) {
+pub(super) fn the_cut_is_stored_as_given(scene: &Scene<'_>) {
     scene.root("a", turns(2));
     let new = scene.child_draft("a", "b", 3, Strategy::ShareV1, vec![]);
     let Some(Beginning { cut, strategy, tool_calls, .. }) = new.from.clone() else {

@@ -101,7 +101,7 @@ pub(super) fn survivors_go_on_as_before(scene: &Scene<'_>) {
     scene.assert_sound();
 }
 
-pub(super) fn a_tombstone_keeps_the_place_and_the_cost(scene: &Scene<'_>) {
+pub(super) fn a_tombstone_retains_its_lineage_and_cost(scene: &Scene<'_>) {
     scene.root("a", turns(2));
     let new = NewSession {
         title: Some("secret".into()),
@@ -165,7 +165,7 @@ pub(super) fn one_refusal_leaves_all_of_them(scene: &Scene<'_>) {
     assert_eq!(scene.header("z").deleted, None);
 }
 
-pub(super) fn one_held_session_keeps_all_of_the_set(scene: &Scene<'_>) {
+pub(super) fn one_leased_session_refuses_the_whole_set(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     scene.fork("a", "b", 2, turns(1));
     scene.fork("b", "c", 4, vec![]);

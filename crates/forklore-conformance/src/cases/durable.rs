@@ -54,7 +54,7 @@ pub(super) fn a_session_goes_on_where_it_was(scene: &mut Scene<'_>) {
     assert_eq!(scene.header("c").inherited.open, 1);
 }
 
-pub(super) fn a_deleted_id_stays_taken(scene: &mut Scene<'_>) {
+pub(super) fn a_deleted_id_stays_in_use(scene: &mut Scene<'_>) {
     scene.root("a", turns(1));
     scene.delete("a");
     scene.reopen();
@@ -66,7 +66,7 @@ pub(super) fn a_deleted_id_stays_taken(scene: &mut Scene<'_>) {
     );
 }
 
-pub(super) fn a_repetition_is_known_after_reopening(scene: &mut Scene<'_>) {
+pub(super) fn a_repetition_is_recognised_after_reopening(scene: &mut Scene<'_>) {
     scene.root("a", turns(1));
     let append = Append { expect: Some(1), ..scene.appending(turns(1)) };
     let first = scene.store().append(&id("a"), append.clone()).unwrap();
@@ -88,7 +88,7 @@ pub(super) fn a_fork_after_a_compaction_is_complete(scene: &mut Scene<'_>) {
     assert_eq!(before.len(), 1 + 8 + 2);
 }
 
-pub(super) fn kept_segments_outlive_a_reopening(scene: &mut Scene<'_>) {
+pub(super) fn retained_segments_outlive_a_reopening(scene: &mut Scene<'_>) {
     super::read::three_generations(scene);
     let before = scene.log("c");
     for session in ["a", "b"] {
@@ -114,7 +114,7 @@ pub(super) fn a_second_handle_sees_every_write_at_once(scene: &mut Scene<'_>) {
     refused(other.store.change(&id("b"), &Change::Title(None)), &Error::Deleted(id("b")));
 }
 
-pub(super) fn two_handles_keep_each_others_appends(scene: &mut Scene<'_>) {
+pub(super) fn two_handles_lose_none_of_each_others_appends(scene: &mut Scene<'_>) {
     let other = scene.place().open();
     scene.root("a", vec![]);
     let write = |store: &dyn Store| {

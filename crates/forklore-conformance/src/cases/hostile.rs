@@ -45,7 +45,7 @@ pub(super) fn ids_that_look_alike_stay_apart(scene: &Scene<'_>) {
     }
 }
 
-pub(super) fn event_ids_are_kept_as_they_are(scene: &Scene<'_>) {
+pub(super) fn event_ids_are_stored_as_they_are(scene: &Scene<'_>) {
     let longest = "e".repeat(512);
     let ids = ["'; --", "a b", "%", "msg_01:é", "0", "last", &longest];
     scene.root("a", ids.iter().map(|id| user("x").id(id)).collect());
@@ -57,7 +57,7 @@ pub(super) fn event_ids_are_kept_as_they_are(scene: &Scene<'_>) {
     }
 }
 
-pub(super) fn header_texts_are_kept_as_they_are(scene: &Scene<'_>) {
+pub(super) fn header_texts_are_stored_as_they_are(scene: &Scene<'_>) {
     for (number, text) in TEXTS.iter().enumerate() {
         let session = format!("s{number}");
         let new = NewSession {
@@ -80,7 +80,7 @@ pub(super) fn header_texts_are_kept_as_they_are(scene: &Scene<'_>) {
     }
 }
 
-pub(super) fn owners_of_leases_are_kept_as_they_are(scene: &Scene<'_>) {
+pub(super) fn owners_of_leases_are_stored_as_they_are(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     for text in TEXTS {
         let lease = scene.hold("a", text, LONG).unwrap().header.lease;
@@ -100,7 +100,7 @@ pub(super) fn labels_may_be_in_any_script(scene: &Scene<'_>) {
     }
 }
 
-pub(super) fn types_and_dialects_are_kept_as_they_are(scene: &Scene<'_>) {
+pub(super) fn types_and_dialects_are_stored_as_they_are(scene: &Scene<'_>) {
     let longest = "t".repeat(64);
     let kinds = ["x.y-z_9", "select", "tool_use", &longest];
     scene.root("a", kinds.iter().map(|kind| Draft::new(kind, "{}").dialect("pi'--")).collect());

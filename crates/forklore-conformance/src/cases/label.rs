@@ -16,7 +16,7 @@ fn rename(scene: &Scene<'_>, session: &str, name: &str) -> forklore_store::Resul
     Ok(changed.header.label.to_string())
 }
 
-pub(super) fn a_taken_label_refuses_a_fork(scene: &Scene<'_>) {
+pub(super) fn a_label_in_use_refuses_a_fork(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     scene.fork("a", "b", 1, vec![]);
     let child = |kind| NewSession {
@@ -46,7 +46,7 @@ pub(super) fn a_session_gets_another_label(scene: &Scene<'_>) {
     assert_eq!(rename(scene, "a", "b").unwrap(), "b");
 }
 
-pub(super) fn a_taken_label_refuses_a_change(scene: &Scene<'_>) {
+pub(super) fn a_label_in_use_refuses_a_change(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     scene.fork("a", "b", 1, vec![]);
     refused(rename(scene, "b", "main"), &taken("main", "a"));

@@ -45,7 +45,7 @@ pub(super) fn renewing_keeps_where_the_turn_began(scene: &Scene<'_>) {
     assert_lease(scene, renewed.as_ref(), "run1", 1);
 }
 
-pub(super) fn others_may_not_write_while_it_is_held(scene: &Scene<'_>) {
+pub(super) fn others_may_not_write_while_it_is_leased(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     scene.hold("a", "run1", LONG).unwrap();
     refused(scene.store().append(&id("a"), by(scene, None)), &held("run1"));
@@ -136,7 +136,7 @@ pub(super) fn release_gives_it_back(scene: &Scene<'_>) {
     refused(scene.store().append(&id("a"), by(scene, Some("run1"))), &lost("run1"));
 }
 
-pub(super) fn reading_fork_label_and_detach_work_while_held(scene: &Scene<'_>) {
+pub(super) fn reading_fork_label_and_detach_work_while_leased(scene: &Scene<'_>) {
     scene.root("a", turns(2));
     scene.fork("a", "b", 4, vec![]);
     scene.hold("b", "run1", LONG).unwrap();
@@ -150,7 +150,7 @@ pub(super) fn reading_fork_label_and_detach_work_while_held(scene: &Scene<'_>) {
     assert_eq!(scene.header("b").lease.map(|lease| lease.owner).as_deref(), Some("run1"));
 }
 
-pub(super) fn a_held_session_is_not_deleted(scene: &Scene<'_>) {
+pub(super) fn a_leased_session_is_not_deleted(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     scene.root("z", turns(1));
     scene.hold("a", "run1", LONG).unwrap();

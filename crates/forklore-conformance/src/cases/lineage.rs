@@ -61,7 +61,7 @@ pub(super) fn a_delegate_inherits_nothing(scene: &Scene<'_>) {
     assert_eq!(scene.texts("e"), ["session_fork", "your task", "another way"]);
 }
 
-pub(super) fn delegates_are_told_from_branches(scene: &Scene<'_>) {
+pub(super) fn delegates_are_distinguished_from_branches(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     scene.delegate("a", "d", 1, vec![]);
     scene.fork("a", "b", 1, vec![]);

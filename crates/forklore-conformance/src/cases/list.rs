@@ -140,7 +140,7 @@ pub(super) fn workspaces_that_look_alike_stay_apart(scene: &Scene<'_>) {
     assert_eq!(list(scene, &filter), ["a"]);
 }
 
-pub(super) fn deleted_sessions_are_shown_when_asked_for(scene: &Scene<'_>) {
+pub(super) fn deleted_sessions_are_listed_on_request(scene: &Scene<'_>) {
     family(scene);
     scene.delete("b");
     assert_eq!(list(scene, &Filter::default()), ["z", "c", "d", "a"]);

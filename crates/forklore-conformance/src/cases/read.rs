@@ -94,7 +94,7 @@ pub(super) fn a_bare_page_leaves_out_only_data(scene: &Scene<'_>) {
     }
 }
 
-pub(super) fn nothing_stands_at_a_place_that_is_not_there(scene: &Scene<'_>) {
+pub(super) fn nothing_is_read_at_a_position_that_does_not_exist(scene: &Scene<'_>) {
     scene.root("a", rich());
     let nobody = "nobody".parse().unwrap();
     for at in [At::Kept(0), At::Kept(13), At::Index(9), At::Turn(0), At::Turn(3), At::Id(nobody)] {

@@ -23,14 +23,14 @@ pub(super) fn every_attachment_is_there_again(scene: &mut Scene<'_>) {
     }
 }
 
-pub(super) fn processes_that_put_the_same_bytes_keep_them_once(scene: &Scene<'_>) {
+pub(super) fn processes_that_put_the_same_bytes_store_them_once(scene: &Scene<'_>) {
     if scene.told().is_some() {
         for seed in 0..10 {
             drop(put(scene, &bytes(seed, 100_000)));
         }
         return;
     }
-    let number = super::number("processes_that_put_the_same_bytes_keep_them_once");
+    let number = super::number("processes_that_put_the_same_bytes_store_them_once");
     let others: Vec<_> = (0..WRITERS).map(|_| scene.start(number, "put")).collect();
     others.into_iter().for_each(|other| scene.finish(other));
     let mut given: Vec<_> = (0..10).map(|seed| (named(&bytes(seed, 100_000)), 100_000)).collect();

@@ -316,7 +316,7 @@ pub(super) fn a_copy_is_linked(scene: &Scene<'_>) {
     assert_eq!(store.source_spans(source, 0).unwrap(), Some(vec![inherited, SourceSpan::Gone(2)]));
 }
 
-pub(super) fn a_delete_takes_kept_bytes(scene: &Scene<'_>) {
+pub(super) fn a_delete_erases_stored_bytes(scene: &Scene<'_>) {
     let store = scene.store();
     let mut first = step(new(), "/f", 10, vec![create("s"), create("t")]);
     let raw = SourceSpan::Raw { session: 0, position: 0, bytes: b"raw".to_vec() };
@@ -346,7 +346,7 @@ fn found_beside(store: &dyn Store, of: &str) -> Vec<SourceId> {
     found.into_iter().map(|source| source.id).collect()
 }
 
-pub(super) fn a_file_beside_is_found(scene: &Scene<'_>) {
+pub(super) fn a_sidecar_is_found(scene: &Scene<'_>) {
     let store = scene.store();
     import(store, step(new(), "/f", 10, vec![create("s")])).unwrap();
     import(store, step(new(), "/g", 10, vec![create("t")])).unwrap();
@@ -369,7 +369,7 @@ pub(super) fn a_file_beside_is_found(scene: &Scene<'_>) {
     assert_eq!(store.sources(&FindSource::Latest("/f.d".into())).unwrap(), []);
 }
 
-pub(super) fn a_delete_takes_files_beside(scene: &Scene<'_>) {
+pub(super) fn a_delete_erases_sidecars(scene: &Scene<'_>) {
     let store = scene.store();
     import(store, step(new(), "/f", 10, vec![create("s"), create("t")])).unwrap();
     import(store, step(new(), "/g", 10, vec![create("u")])).unwrap();
@@ -388,7 +388,7 @@ pub(super) fn a_delete_takes_files_beside(scene: &Scene<'_>) {
     assert_eq!(store.source_spans(stays, 0).unwrap(), kept);
 }
 
-pub(super) fn nothing_is_kept_beside_what_is_deleted(scene: &Scene<'_>) {
+pub(super) fn no_sidecar_is_stored_for_a_deleted_session(scene: &Scene<'_>) {
     let store = scene.store();
     let refused = |step: Step| {
         let refused = import(store, step);

@@ -133,7 +133,7 @@ pub(super) fn a_refused_write_leaves_nothing_of_the_others(scene: &Scene<'_>) {
     scene.assert_sound();
 }
 
-pub(super) fn what_was_taken_back_can_be_done_again(scene: &Scene<'_>) {
+pub(super) fn what_was_rolled_back_can_be_done_again(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     let writes = |expect| {
         let fork = scene.child_draft("a", "c", 2, Strategy::ShareV1, vec![]);
@@ -159,7 +159,7 @@ pub(super) fn a_copy_and_its_original_are_made_together(scene: &Scene<'_>) {
     scene.assert_sound();
 }
 
-pub(super) fn a_repetition_is_known_among_other_writes(scene: &Scene<'_>) {
+pub(super) fn a_repetition_is_recognised_among_other_writes(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     let once = append(scene, "a", 1);
     let first = commit(scene, vec![once.clone()]).unwrap().appended().unwrap();

@@ -23,7 +23,7 @@ fn comes_back(scene: &Scene<'_>, payloads: &[String]) {
     scene.assert_sound();
 }
 
-pub(super) fn numbers_keep_their_spelling(scene: &Scene<'_>) {
+pub(super) fn numbers_come_back_as_written(scene: &Scene<'_>) {
     let numbers = [
         "0",
         "-0",
@@ -38,7 +38,7 @@ pub(super) fn numbers_keep_their_spelling(scene: &Scene<'_>) {
     comes_back(scene, &numbers.map(|number| format!(r#"{{"n":{number}}}"#)));
 }
 
-pub(super) fn keys_keep_order_and_duplicates(scene: &Scene<'_>) {
+pub(super) fn keys_come_back_in_order_with_duplicates(scene: &Scene<'_>) {
     let data = [
         r#"{"z":1,"a":2,"m":3}"#,
         r#"{"a":1,"a":2,"a":1}"#,
@@ -48,7 +48,7 @@ pub(super) fn keys_keep_order_and_duplicates(scene: &Scene<'_>) {
     comes_back(scene, &data.map(str::to_owned));
 }
 
-pub(super) fn strings_keep_their_escapes(scene: &Scene<'_>) {
+pub(super) fn strings_come_back_with_their_escapes(scene: &Scene<'_>) {
     let data = [
         r#"{"nul":"\u0000","lone":"\ud800","pair":"\ud83d\ude00"}"#,
         r#""\/ \b\f\n\r\t \" \\ \u00e9""#,
@@ -99,7 +99,7 @@ pub(super) fn moments_come_back_to_the_microsecond(scene: &Scene<'_>) {
     assert_eq!(read("b", 1), moments);
 }
 
-pub(super) fn headers_keep_moments_too(scene: &Scene<'_>) {
+pub(super) fn headers_come_back_with_exact_times(scene: &Scene<'_>) {
     for (number, text) in
         ["0001-01-01T00:00:00.000001Z", "2026-01-01T00:00:00.999999Z"].iter().enumerate()
     {

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_that_was_recorded_is_said_in_sentences() {
+    fn everything_recorded_becomes_a_sentence() {
         let recorded = data(
             r#"{"counts":{"assistant_message":1,"tool_call":3,"user_message":2},
             "tools":{"edit":1,"read":2},

@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn every_path_comes_back_and_no_two_are_spelled_alike() {
+    fn every_path_comes_back_and_no_two_texts_are_equal() {
         let cases: [(&[u8], &str); 7] = [
             (b"/a/b%FF", "/a/b%FF"),
             ("/a/\u{e9}%".as_bytes(), "/a/\u{e9}%"),

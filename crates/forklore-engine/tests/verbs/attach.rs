@@ -13,7 +13,7 @@ use crate::world::{World, cut, id, on_every_store};
 on_every_store!(
     an_attachment_is_readable_from_the_child,
     a_message_names_what_is_attached,
-    the_same_bytes_are_kept_once,
+    the_same_bytes_are_stored_once,
     a_missing_one_reads_missing_and_fails_nothing,
     what_is_no_attachment_is_refused,
     nothing_is_appended_when_the_bytes_cannot_be_read,
@@ -21,8 +21,8 @@ on_every_store!(
     a_gc_keeps_what_only_a_prefix_names,
     a_gc_keeps_what_is_about_to_be_named,
     a_gc_keeps_what_any_text_mentions,
-    a_gc_beside_attaches_takes_nothing_that_is_named,
-    a_gc_beside_forks_and_deletes_takes_nothing_that_is_named,
+    a_gc_during_attaches_removes_nothing_that_is_named,
+    a_gc_during_forks_and_deletes_removes_nothing_that_is_named,
     what_is_saved_into_a_new_store_is_sound,
 );
 
@@ -105,7 +105,7 @@ fn an_attachment_is_readable_from_the_child(world: &World) {
     assert_eq!(last_parts(world, &id("b")), last_parts(world, &parent));
 }
 
-fn the_same_bytes_are_kept_once(world: &World) {
+fn the_same_bytes_are_stored_once(world: &World) {
     world.session("a", "");
     world.session("b", "");
     let (first, second) = (attach(world, "a", b"same", "x"), attach(world, "b", b"same", "y"));
@@ -276,7 +276,7 @@ fn a_gc_keeps_what_any_text_mentions(world: &World) {
 }
 
 /// Runs `work` while another thread collects garbage again and again.
-fn beside_a_gc(world: &World, work: impl FnOnce()) {
+fn during_a_gc(world: &World, work: impl FnOnce()) {
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let gc = scope.spawn(|| {
@@ -291,8 +291,8 @@ fn beside_a_gc(world: &World, work: impl FnOnce()) {
     });
 }
 
-fn a_gc_beside_attaches_takes_nothing_that_is_named(world: &World) {
-    beside_a_gc(world, || {
+fn a_gc_during_attaches_removes_nothing_that_is_named(world: &World) {
+    during_a_gc(world, || {
         for round in 0..12 {
             let name = format!("s{round}");
             world.session(&name, "u a u a");
@@ -316,10 +316,10 @@ fn a_gc_beside_attaches_takes_nothing_that_is_named(world: &World) {
     assert!(named.new);
 }
 
-fn a_gc_beside_forks_and_deletes_takes_nothing_that_is_named(world: &World) {
+fn a_gc_during_forks_and_deletes_removes_nothing_that_is_named(world: &World) {
     world.session("f0", "u a");
     let attached = attach(world, "f0", b"inherited", "n");
-    beside_a_gc(world, || {
+    during_a_gc(world, || {
         for round in 0..15 {
             world.fork(&format!("f{round}"), "end", &format!("f{}", round + 1));
             delete(world, &format!("f{round}"));

@@ -18,11 +18,11 @@ on_every_store!(
     a_running_session_is_busy_but_for_its_owner,
     of_two_at_once_one_is_recorded,
     a_model_may_tell_it,
-    what_a_models_summary_cost_stands_behind_it_in_the_session_that_is_told,
-    the_part_that_was_summed_up_is_the_part_that_is_told,
-    a_fork_of_the_told_session_knows_it_was_brought,
+    the_cost_of_a_models_summary_follows_it_in_the_target_session,
+    the_summarised_part_is_the_recorded_part,
+    a_fork_of_the_target_session_inherits_the_brought_mark,
     a_dry_run_writes_nothing_and_agrees,
-    a_tree_says_who_was_told_of_whom,
+    a_tree_names_who_brought_what_to_whom,
     large_trees_are_not_looked_through,
 );
 
@@ -184,7 +184,7 @@ fn by_model(text: &str, usage: &[&str]) -> Summarize {
     Summarize::ByModel { text: text.into(), model: "small".into(), usage }
 }
 
-fn what_a_models_summary_cost_stands_behind_it_in_the_session_that_is_told(world: &World) {
+fn the_cost_of_a_models_summary_follows_it_in_the_target_session(world: &World) {
     family(world);
     let branch = (world.printed("a"), world.engine.show(&id("a")).unwrap());
     let summarize = by_model("it took winnow", &[r#"{"input":7}"#, r#"{"input":5,"output":2}"#]);
@@ -202,7 +202,7 @@ fn what_a_models_summary_cost_stands_behind_it_in_the_session_that_is_told(world
     assert_eq!(world.log("b").len(), log.len());
 }
 
-fn a_fork_of_the_told_session_knows_it_was_brought(world: &World) {
+fn a_fork_of_the_target_session_inherits_the_brought_mark(world: &World) {
     family(world);
     world.engine.bring(&bring("a", "b")).unwrap();
     let child = Fork { id: Some(id("c")), ..Fork::of(id("b")).at(cut("end")) };
@@ -224,7 +224,7 @@ fn a_dry_run_writes_nothing_and_agrees(world: &World) {
     assert_eq!((planned.seq, planned.event_id), (made.seq, made.event_id));
 }
 
-fn the_part_that_was_summed_up_is_the_part_that_is_told(world: &World) {
+fn the_summarised_part_is_the_recorded_part(world: &World) {
     family(world);
     let part = |part| Bring { part: Some(part), ..bring("a", "b") };
     let said = |request: Bring| Bring { summarize: by_model("it tried x", &[]), ..request };
@@ -259,7 +259,7 @@ fn told(world: &World) -> (bool, Vec<(String, Vec<BroughtMark>)>) {
     (looked, told.filter(|(_, brought)| !brought.is_empty()).collect())
 }
 
-fn a_tree_says_who_was_told_of_whom(world: &World) {
+fn a_tree_names_who_brought_what_to_whom(world: &World) {
     family(world);
     // A summary at a fork tells of the session's own history, and a fork inherits what was told.
     let summed = Fork { summarize: Some(Summarize::Deterministic), ..Fork::of(id("m")) };

@@ -14,7 +14,7 @@ on_every_store!(
     share_and_copy_read_the_same,
     ten_forks_of_a_long_parent_add_ten_turns,
     every_event_names_parent_and_root,
-    a_class_is_kept_with_the_event,
+    a_class_is_stored_with_the_event,
     a_compactions_range_survives_three_forks,
     the_same_fork_in_two_stores_is_the_same_to_the_byte,
 );
@@ -172,7 +172,7 @@ fn every_event_names_parent_and_root(world: &World) {
     assert!(!keys(lines.lines().last().unwrap()).contains(&"origin".to_owned()));
 }
 
-fn a_class_is_kept_with_the_event(world: &World) {
+fn a_class_is_stored_with_the_event(world: &World) {
     world.session("p", "u1 x:evidence x:audit x:conversation");
     let classes: Vec<_> = world.log("p").iter().map(|s| s.event.class.code()).collect();
     assert_eq!(classes, [0, 1, 4, 0]);

@@ -8,7 +8,7 @@ on_every_store!(
     message_keeps_up_to_and_including,
     the_parent_still_has_everything,
     beyond_the_end_is_an_error_with_the_range,
-    turns_keep_whole_turns,
+    a_cut_by_turns_inherits_whole_turns,
     a_turn_includes_its_tool_messages,
     the_default_is_the_last_inheritable_event,
     seq_is_inclusive,
@@ -56,7 +56,7 @@ fn beyond_the_end_is_an_error_with_the_range(world: &World) {
     assert_eq!(world.fork("p", "message:-1", "c").event_count, 3);
 }
 
-fn turns_keep_whole_turns(world: &World) {
+fn a_cut_by_turns_inherits_whole_turns(world: &World) {
     world.session("p", "u1 a1 u2 a2 u3 a3");
     let kept: Vec<u64> = [("turn:1", "c1"), ("turn:2", "c2"), ("turn:3", "c3"), ("turn:-3", "c4")]
         .map(|(at, child)| world.fork("p", at, child).event_count)

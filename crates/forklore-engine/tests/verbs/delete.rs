@@ -12,7 +12,7 @@ on_every_store!(
     a_cascade_lists_leaves_first_and_takes_what_an_earlier_one_left,
     a_cascade_deletes_nothing_while_one_of_its_sessions_runs_a_turn,
     a_delegate_with_branch_children_survives,
-    tombstones_free_labels_and_keep_ids,
+    tombstones_free_labels_but_not_ids,
     usage_of_deleted_sessions_still_counts,
     detach_changes_nothing_that_is_read,
     after_gc_everything_living_still_reads,
@@ -125,7 +125,7 @@ fn a_delegate_with_branch_children_survives(world: &World) {
     assert_eq!(world.shape("child"), "F u7 a7");
 }
 
-fn tombstones_free_labels_and_keep_ids(world: &World) {
+fn tombstones_free_labels_but_not_ids(world: &World) {
     world.session("p", "u1");
     let named = |name: &str| Fork {
         label: Some("idea".parse().unwrap()),

@@ -6,9 +6,9 @@ use forklore_engine::{Fork, NewEvent, Summarize};
 use crate::world::{World, cut, id, on_every_store};
 
 on_every_store!(
-    fields_place_counts_strategy_and_limitations,
+    fields_locate_counts_strategy_and_limitations,
     the_same_history_gives_the_same_summary,
-    all_places_are_indexes,
+    all_positions_are_indexes,
     what_a_models_summary_cost_belongs_to_the_child,
 );
 
@@ -21,7 +21,7 @@ fn summarized(world: &World, at: &str, child: &str, by: Summarize) -> serde_json
     last.event.data.read().unwrap()
 }
 
-fn fields_place_counts_strategy_and_limitations(world: &World) {
+fn fields_locate_counts_strategy_and_limitations(world: &World) {
     world.session("p", "s0 u1 w $ c:x");
     let edit = r#"{"id":"e1","name":"edit","arguments":{"file_path":"src/main.rs","n":1}}"#;
     let plan = r#"{"id":"t1","name":"todo_write","arguments":{"todos":[{"content":"ship","status":"pending"},{"content":"test","status":"completed"}]}}"#;
@@ -67,7 +67,7 @@ fn the_same_history_gives_the_same_summary(world: &World) {
     assert_eq!(one["summary"]["facts"][0]["text"], format!("{}é", "x".repeat(475)));
 }
 
-fn all_places_are_indexes(world: &World) {
+fn all_positions_are_indexes(world: &World) {
     world.session("p", "u1 w $ c:x r:x a1 u2");
     world.fork("p", "turn:1", "c");
     // The numbers are the child's own, however deep the history lies.

@@ -51,7 +51,7 @@ fn sec_s10_a_store_that_everybody_may_write_is_refused() {
 }
 
 #[test]
-fn sec_s8_a_link_in_the_place_of_a_session_is_not_followed() {
+fn a_link_instead_of_a_session_is_not_followed() {
     let place = Place::new();
     let store = place.open();
     let make = || handle(&store);
@@ -127,7 +127,7 @@ fn a_read_only_store_is_read() {
 }
 
 #[test]
-fn whoever_waits_too_long_is_told() {
+fn a_wait_that_is_too_long_is_reported() {
     let place = Place::new();
     let wait = std::time::Duration::from_millis(50);
     let options = Options { wait, ..Options::default() };

@@ -44,7 +44,7 @@ fn files_of_other_tools_are_passed_over() {
 }
 
 #[test]
-fn what_is_no_file_in_the_place_of_one_is_damage_of_that_one() {
+fn a_folder_instead_of_a_file_damages_only_that_session() {
     with_scene(|place, scene, maintenance| {
         fs::create_dir(place.file("folder")).unwrap();
         std::os::unix::fs::symlink(place.file("a"), place.file("link")).unwrap();
@@ -112,7 +112,7 @@ fn a_damaged_event_that_nobody_needs_does_not_stay() {
 }
 
 #[test]
-fn lines_that_changed_their_place_are_missed() {
+fn lines_that_moved_are_missed() {
     with_scene(|place, scene, _| {
         let (a, c) = (place.file("a"), place.file("c"));
         let swap = |text: &str, other: &str| {
@@ -134,7 +134,7 @@ fn lines_that_changed_their_place_are_missed() {
 }
 
 #[test]
-fn a_damaged_pending_step_is_told() {
+fn a_damaged_pending_step_is_reported() {
     with_scene(|place, scene, _| {
         fs::write(place.root().join("pending.json"), "{\"forklore\":1,\"pend").unwrap();
         let problems = scene.store().verify(None).unwrap().problems;
@@ -156,7 +156,7 @@ fn a_torn_tail_that_is_no_text_is_set_aside_by_a_delete_too() {
 }
 
 #[test]
-fn a_label_of_a_damaged_session_stays_taken() {
+fn a_label_of_a_damaged_session_stays_in_use() {
     with_scene(|place, scene, _| {
         scene.change("b", &Change::Label(label("x")));
         let whole = fs::read_to_string(place.file("b")).unwrap();

@@ -21,7 +21,7 @@ fn forget_marks(place: &Place) {
 }
 
 #[test]
-fn a_tail_torn_at_any_byte_is_cut_back_and_kept_aside() {
+fn a_tail_torn_at_any_byte_is_cut_back_and_saved() {
     let place = Place::new();
     let store = place.open();
     let make = || handle(&store);
@@ -68,7 +68,7 @@ fn half_a_batch_never_happened() {
 }
 
 #[test]
-fn what_was_acknowledged_is_never_taken_for_torn() {
+fn acknowledged_lines_never_count_as_torn() {
     let place = Place::new();
     let store = place.open();
     let make = || handle(&store);
@@ -95,7 +95,7 @@ fn what_was_acknowledged_is_never_taken_for_torn() {
 }
 
 #[test]
-fn an_event_taken_out_of_the_middle_is_missed() {
+fn an_event_removed_from_the_middle_is_missed() {
     let place = Place::new();
     let store = place.open();
     let make = || handle(&store);

@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_tell_whose_files_they_are() {
+    fn paths_identify_the_agent() {
         for (path, is) in [
             ("/h/.ak-coder/history/workspaces/shop-0a1b2c3d4e5f/session-1.jsonl", true),
             ("/h/.ak-coder/history/session-1.jsonl", true),

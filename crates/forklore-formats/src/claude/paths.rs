@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_and_notes_belong_to_the_session_beside_their_folder() {
+    fn results_and_notes_belong_to_the_session_next_to_their_folder() {
         let of = |path: &str| belongs_to(Path::new(path));
         let session = Some(PathBuf::from("/p/-w/5a1d.jsonl"));
         for path in ["tool-results/toolu_1.txt", "tool-results/a/b.jsonl", "subagents/w/plan.md"] {

@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn the_list_of_names_lies_beside_the_folders_of_sessions() {
+    fn the_list_of_names_is_next_to_the_folders_of_sessions() {
         let at = |path: &'static str| home(Path::new(path)).and_then(Path::to_str);
         assert_eq!(at("/h/.codex/sessions/2026/11/21/r.jsonl"), Some("/h/.codex"));
         assert_eq!(at("/h/.codex/archived_sessions/r.jsonl"), Some("/h/.codex"));

@@ -22,7 +22,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn resources_belong_to_the_log_beside_their_folder() {
+    fn resources_belong_to_the_log_next_to_their_folder() {
         let of = |path: &str| belongs_to(Path::new(path));
         let log = Some(PathBuf::from("/w/.pixir/sessions/s.1.ndjson"));
         assert_eq!(of("/w/.pixir/sessions/s.1/resources/res_1/abc.png"), log);

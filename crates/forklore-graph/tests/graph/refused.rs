@@ -25,7 +25,7 @@ fn refusal(text: &str) -> (ErrorKind, String) {
 }
 
 #[test]
-fn what_is_no_sparql_is_told_with_its_place() {
+fn invalid_sparql_is_reported_with_its_position() {
     let Err(QueryError::Syntax { line, column, .. }) = ask("SELECT ?a\nWHERE { ?a fl:x }", &[])
     else {
         panic!("it is no SPARQL")

@@ -43,7 +43,7 @@ fn a_fork_tells_its_own_tail_only() {
 }
 
 #[test]
-fn every_event_is_told_once_also_those_of_a_deleted_session() {
+fn every_event_is_projected_once_also_those_of_a_deleted_session() {
     let engine = grown();
     let all = quads(&engine, &Scope::Everything);
     let types = all.iter().filter(|quad| quad.predicate.as_str().ends_with("#seq"));

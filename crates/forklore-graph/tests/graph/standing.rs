@@ -62,7 +62,7 @@ fn the_graph_stands_and_follows_every_change() {
 }
 
 #[test]
-fn what_another_handle_wrote_is_told_too() {
+fn what_another_handle_wrote_is_projected_too() {
     let folder = tempfile::tempdir().unwrap();
     let (store, other) = (open(folder.path()), open(folder.path()));
     assert!(store.graph().unwrap().is_empty().unwrap());
@@ -210,7 +210,7 @@ fn a_vanished_parent_is_named_and_never_a_shorter_history() {
 }
 
 #[test]
-fn a_circle_of_parents_made_by_hand_ends_and_is_told() {
+fn a_circle_of_parents_made_by_hand_ends_and_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let made = open(folder.path());
     let mut root = Create::in_workspace(Workspace::new("/home/ann/demo"));

@@ -200,7 +200,7 @@ fn what_is_interrupted_can_be_resumed() {
 }
 
 #[test]
-fn nothing_is_forked_where_the_place_or_the_model_is_not_there() {
+fn nothing_is_forked_if_the_cut_or_the_model_is_missing() {
     let world = Blocking::new();
     let session = two_turns(&world);
     let count = |world: &Blocking| world.engine().branches(&session.id).unwrap().branches.len();
@@ -215,7 +215,7 @@ fn nothing_is_forked_where_the_place_or_the_model_is_not_there() {
 }
 
 #[test]
-fn one_after_the_other_where_that_is_asked() {
+fn branches_run_one_after_the_other_on_request() {
     let world = Blocking::new();
     let session = two_turns(&world);
     let mut running = 0_i32;
@@ -251,7 +251,7 @@ fn prompts_and_models_are_paired() {
 }
 
 #[test]
-fn a_judge_that_does_not_exist_is_refused_before_anything_is_asked() {
+fn a_missing_judge_is_refused_before_any_call() {
     let world = Blocking::new();
     let session = two_turns(&world);
     world.requests().clear();

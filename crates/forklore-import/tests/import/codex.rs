@@ -103,7 +103,7 @@ fn a_call_of_the_model_is_paid_for_once() {
 }
 
 #[test]
-fn a_compaction_puts_its_history_in_place() {
+fn a_compaction_restores_its_history() {
     let scene = Scene::new();
     scene.import(&file_of(COMPACTED));
     let sent = scene.engine.inspect(&id(COMPACTED)).unwrap();
@@ -461,7 +461,7 @@ fn renamed(scene: &Scene) {
 }
 
 #[test]
-fn what_codex_refuses_is_read_and_said() {
+fn what_codex_refuses_is_read_and_reported() {
     use ProblemKind::{Damage, Incomplete, Irregular, MissingBase};
     let of = |name: &str| {
         let scene = Scene::new();

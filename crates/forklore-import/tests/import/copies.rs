@@ -195,7 +195,7 @@ fn native_id(file: &Path) -> String {
 }
 
 #[test]
-fn a_copy_without_ids_is_told_by_what_it_says_and_holds() {
+fn a_copy_without_ids_is_recognised_by_its_content() {
     on_every_store(|scene| {
         let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/codex/home/sessions");
         scene.import(&home);

@@ -37,7 +37,7 @@ fn each_sort_of_damage_is_named_where_it_stands() {
 }
 
 #[test]
-fn half_an_emoji_is_kept_and_read_as_a_replacement() {
+fn half_an_emoji_is_stored_and_read_as_a_replacement() {
     let claude = r#"{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s","message":{"role":"user","content":"cut \ud83d"}}"#;
     let pi = r#"{"type":"message","id":"m1","parentId":null,"message":{"role":"user","content":[{"type":"text","text":"cut \ud83d"}]}}"#;
     let plain = r#"{"role":"user","content":"cut \ud83d"}"#;
@@ -59,7 +59,7 @@ fn half_an_emoji_is_kept_and_read_as_a_replacement() {
 }
 
 #[test]
-fn a_splice_gives_both_records_and_a_stub_is_kept() {
+fn a_splice_gives_both_records_and_a_stub_is_stored() {
     let scene = Scene::new();
     let text = format!("{USER}{USER}\n{{\"role\":\"us{USER}\n{USER}\n");
     let path = scene.file("a.jsonl", text.as_bytes());

@@ -34,7 +34,7 @@ fn record(session: &str, uuid: &str, parent: &str, second: u8) -> String {
 }
 
 #[test]
-fn it_was_called_behind_what_had_been_said_by_then() {
+fn a_delegate_is_forked_after_the_messages_of_that_time() {
     let scene = Scene::new();
     let caller = "11111111-1111-4111-8111-111111111111";
     let said = [("a", "null", 1), ("b", "\"a\"", 3), ("c", "\"b\"", 5)];

@@ -36,7 +36,7 @@ fn a_document_is_its_records_and_what_stands_between_them() {
 }
 
 #[test]
-fn a_document_for_people_is_kept_once() {
+fn a_document_for_people_is_stored_once() {
     let message = |n: usize| {
         let said = format!(
             r#"{{"role":"user","content":[{{"type":"text","text":"{n} {{,}}"}}],"more":{{}}}}"#

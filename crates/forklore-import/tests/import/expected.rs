@@ -177,7 +177,7 @@ fn pi(path: &std::path::Path) -> Answer {
 }
 
 /// What Codex answers about a file that it resumes or at least shows; an error where it refuses.
-fn told_by_codex(theirs: &Value) -> Value {
+fn reported_by_codex(theirs: &Value) -> Value {
     let shows = |told: &&Value| told["turns"].as_u64().is_some_and(|turns| turns > 0);
     let Some(told) = [&theirs["resume"], &theirs["read"]].into_iter().find(shows) else {
         return serde_json::json!({"error": "it is refused"});
@@ -230,7 +230,7 @@ fn codex(path: &std::path::Path, theirs: &Value) -> Answer {
 fn codex_files_are_what_codex_says() {
     let all = expectations("codex", "codex/EXPECT.json", &["EXPECT-codex-0.169.0.json"]);
     let all = all.into_iter().filter(|(path, _)| !path.to_string_lossy().contains("_synthetic"));
-    let told = all.map(|(path, theirs)| (path, told_by_codex(&theirs)));
+    let told = all.map(|(path, theirs)| (path, reported_by_codex(&theirs)));
     let (mut differ, mut compared) = (Vec::new(), 0);
     for (path, theirs) in told {
         compared += usize::from(theirs.get("error").is_none());

@@ -97,7 +97,7 @@ fn forks_of_the_second_version_of_pi_go_on_in_the_present_one() {
 }
 
 #[test]
-fn forks_of_claude_codes_go_on_also_behind_what_a_compaction_kept() {
+fn forks_by_claude_code_continue_after_a_compaction() {
     let folder = testdata().join("claude/projects");
     every_cut_says_the_same(&folder, "claude", assert_chain_of_claude);
 }

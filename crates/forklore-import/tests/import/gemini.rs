@@ -92,7 +92,7 @@ fn going_back_is_a_branch_that_the_agent_would_resume() {
 }
 
 #[test]
-fn a_list_that_is_known_needs_no_event() {
+fn an_unchanged_list_needs_no_event() {
     let before = [told("a"), told("b"), told("a2"), told("b2")];
     let again = |ids: &[&str], then: &[&str]| {
         let told = then.iter().map(|id| told(id));
@@ -110,7 +110,7 @@ fn a_list_that_is_known_needs_no_event() {
 }
 
 #[test]
-fn a_message_told_otherwise_is_a_branch() {
+fn a_changed_message_is_a_branch() {
     let all = [told("a"), told("b"), message("b", "gemini", "other"), told("a2")];
     assert_eq!(shape(&all), (lines(&["a b", "0@1: b a2"]), 1));
     let all = [told("a"), told("b"), message("a", "user", "other"), told("a2")];

@@ -201,7 +201,7 @@ fn injected_messages_begin_no_turn() {
 }
 
 #[test]
-fn branches_of_one_step_that_begin_with_the_same_id_are_told_apart() {
+fn branches_of_one_step_that_begin_with_the_same_id_are_distinguished() {
     let said = |id: &str, role: &str, second: usize, text: &str| {
         format!(
             "{{\"id\":\"{id}\",\"timestamp\":\"2026-07-25T17:20:{second:02}.000Z\",\"type\":\"{role}\",\

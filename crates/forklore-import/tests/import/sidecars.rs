@@ -55,7 +55,7 @@ fn every_store() -> [Scene; 3] {
 }
 
 #[test]
-fn files_beside_a_session_come_back_byte_for_byte() {
+fn sidecar_files_come_back_byte_for_byte() {
     for scene in every_store() {
         let (folder, results) = claude(&scene);
         // Longer than one step of the import, which is 8 MiB.
@@ -148,7 +148,7 @@ fn equal_files_of_two_sessions_are_each_their_own() {
 }
 
 #[test]
-fn a_session_file_that_is_named_brings_what_lies_beside_it() {
+fn naming_a_session_file_imports_its_sidecars() {
     let scene = Scene::new();
     let (folder, results) = claude(&scene);
     fs::write(results.join("a.txt"), "out").unwrap();
@@ -177,7 +177,7 @@ fn a_file_whose_session_is_not_there_is_passed_over() {
 
 #[cfg(unix)]
 #[test]
-fn links_that_lead_out_and_pipes_are_not_kept() {
+fn links_that_lead_out_and_pipes_are_not_stored() {
     let scene = Scene::new();
     let (folder, results) = claude(&scene);
     let secret = scene.file("secret.txt", b"secret");
@@ -316,7 +316,7 @@ fn bytes(name: &[u8]) -> &OsStr {
 }
 
 #[test]
-fn names_that_are_no_utf8_are_kept_byte_for_byte() {
+fn names_that_are_no_utf8_are_stored_byte_for_byte() {
     for scene in every_store() {
         let (folder, results) = claude(&scene);
         let names: [&[u8]; 4] =

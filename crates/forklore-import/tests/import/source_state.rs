@@ -75,7 +75,7 @@ fn a_rewritten_file_is_a_new_revision_and_the_old_one_stays() {
 }
 
 #[test]
-fn what_a_known_file_became_is_read_as_its_agents_also_where_it_does_not_look_so() {
+fn a_file_read_before_is_read_by_its_agents_format_whatever_it_became() {
     for scene in [Scene::new(), Scene::sqlite(), Scene::files()] {
         scene.import(&scene.file("a.jsonl", two_turns().as_bytes()));
         // The first line is damaged, by which Pi's files are known.
@@ -120,7 +120,7 @@ fn growth_of_a_continued_session_goes_into_one_fork() {
 }
 
 #[test]
-fn a_deleted_session_stays_deleted_unless_asked_for_again() {
+fn a_deleted_session_stays_deleted_unless_forced() {
     for scene in [Scene::new(), Scene::sqlite(), Scene::files()] {
         let path = scene.file("a.jsonl", two_turns().as_bytes());
         scene.import(&path);

@@ -68,7 +68,7 @@ fn nothing_is_billed_twice_over_forks_and_copies() {
 }
 
 #[test]
-fn what_an_application_says_is_told_by_model() {
+fn the_usage_of_an_application_is_reported_by_model() {
     let scene = Scene::new();
     let path = scene.file("one.jsonl", file("one", "a").as_bytes());
     let session: SessionId = scene.import(&path).sessions[0].session_id.clone();
@@ -87,7 +87,7 @@ fn what_an_application_says_is_told_by_model() {
 }
 
 #[test]
-fn codex_names_the_model_of_a_turn_beside_its_calls() {
+fn codex_names_the_model_of_a_turn_apart_from_its_calls() {
     let scene = Scene::new();
     let folder = crate::files::testdata().join("codex/home/sessions");
     let all = scene.import(&folder).sessions;
@@ -98,7 +98,7 @@ fn codex_names_the_model_of_a_turn_beside_its_calls() {
 }
 
 #[test]
-fn what_a_history_cost_is_told_and_not_billed() {
+fn the_cost_of_a_history_is_reported_and_not_billed() {
     let scene = Scene::new();
     let path = scene.file("one.jsonl", file("one", "a").as_bytes());
     let session = scene.import(&path).sessions[0].session_id.clone();

@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_taken_out_wherever_the_pieces_are_cut() {
+    fn a_key_is_redacted_wherever_the_pieces_are_cut() {
         let said = format!("a {KEY}, sk-ant-01 and sk-ant-{KEY}sk-");
         let expected = "a [key], sk-ant-01 and sk-ant-[key]sk-";
         for len in 1..said.len() {

@@ -91,7 +91,7 @@ fn to_gemini() {
 }
 
 #[test]
-fn what_is_said_behind_a_call_comes_when_its_result_is_there() {
+fn text_after_a_call_follows_its_result() {
     let history = vec![
         user("Look."),
         call("call_1", "weather", "{}"),

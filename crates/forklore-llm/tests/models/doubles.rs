@@ -31,7 +31,7 @@ async fn so_far(provider: Provider, events: &[&str]) -> Vec<(Option<u64>, Option
 }
 
 #[tokio::test]
-async fn what_an_answer_takes_is_told_as_soon_as_it_is_known() {
+async fn the_usage_of_an_answer_is_reported_at_once() {
     let anthropic = [
         r#"data: {"type":"message_start","message":{"id":"msg_1","usage":{"input_tokens":25,"cache_read_input_tokens":75,"output_tokens":1}}}"#,
         r#"data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hi"}}"#,
@@ -171,7 +171,7 @@ async fn openai_calls_twice_at_a_time() {
 }
 
 #[tokio::test]
-async fn arguments_that_are_no_json_are_kept_as_text_unless_they_were_cut_off() {
+async fn arguments_that_are_no_json_stay_text_unless_they_were_cut_off() {
     let said = |finish: &str| {
         [
             r#"data: {"id":"c","choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"weather","arguments":"{\"city\": Pa"}}]}}]}"#.to_owned(),

@@ -118,7 +118,7 @@ fn to_gemini() {
 }
 
 #[test]
-fn another_server_is_sent_words_unless_it_is_said_that_it_takes_images() {
+fn another_server_gets_words_unless_configured_for_images() {
     let elsewhere = ModelConfig {
         base_url: Some("http://localhost:8080/v1".into()),
         ..ModelConfig::new(Provider::OpenAi, "m")
@@ -143,7 +143,7 @@ fn another_server_is_sent_words_unless_it_is_said_that_it_takes_images() {
 }
 
 #[test]
-fn what_cannot_be_sent_is_said_with_the_reason() {
+fn what_cannot_be_sent_is_reported_with_the_reason() {
     let engine = engine();
     let wide = BASE64_STANDARD.encode(png(9000, 0));
     let inline = |data: &str| json!({"type": "image", "mimeType": "image/png", "data": data});

@@ -117,7 +117,7 @@ async fn tokens_are_counted_where_the_server_counts() {
 }
 
 #[tokio::test]
-async fn a_history_that_does_not_fit_is_told_from_other_failures() {
+async fn a_history_that_does_not_fit_differs_from_other_failures() {
     use forklore_agent::model::ModelErrorKind;
     let server = Server::start().unwrap();
     let words = "word ".repeat(usize::try_from(forklore_smollm::CONTEXT).unwrap() + 10);

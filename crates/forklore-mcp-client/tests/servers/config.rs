@@ -37,7 +37,7 @@ fn what_makes_no_sense_is_refused() {
 }
 
 #[test]
-fn what_makes_sense_is_taken() {
+fn valid_servers_are_accepted() {
     let text = "[files]\ncommand = '/bin/files'\nargs = ['-v']\nenv_from = ['KEY']\n\
                 folder = '/tmp'\nstart_seconds = 5\ncall_seconds = 6\nmax_output = 7\n\
                 [web]\nurl = 'https://example.com/mcp'\nheader_env = { Authorization = 'TOKEN' }\n\

@@ -156,7 +156,7 @@ async fn headers_come_from_the_environment() {
 }
 
 #[tokio::test]
-async fn a_token_comes_from_the_environment_and_what_is_wrong_with_it_is_told() {
+async fn a_token_comes_from_the_environment_and_its_faults_are_reported() {
     let told = async |config: ServerConfig| {
         let tools = set([("my-web", config)]);
         let problems = tools.start().await;

@@ -94,7 +94,7 @@ async fn sub_agents_work_inside_the_calls_of_their_parents() {
 }
 
 #[tokio::test]
-async fn what_was_said_goes_along_where_that_is_wanted() {
+async fn messages_are_traced_on_request() {
     let collector = Collector::that_says("200 OK");
     let header_env = [("x-token".to_owned(), "CARGO_PKG_NAME".to_owned())].into();
     let config = TracingConfig { content: true, header_env, ..config(&collector.endpoint) };

@@ -122,7 +122,7 @@ fn a_read_only_store_is_read() {
 }
 
 #[test]
-fn whoever_waits_too_long_is_told() {
+fn a_wait_that_is_too_long_is_reported() {
     let place = Place::new();
     let options = Options { wait: std::time::Duration::from_millis(50), ..Options::default() };
     let store = std::sync::Arc::new(SqliteStore::open(&place.file(), options).unwrap());

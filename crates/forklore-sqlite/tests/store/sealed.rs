@@ -143,7 +143,7 @@ fn long_payloads_stay_out_of_chunks_until_they_are_packed() {
 }
 
 #[test]
-fn what_is_idle_is_packed_beside_the_steps() {
+fn idle_rows_are_packed_after_the_steps() {
     let place = Place::new();
     let checkpoints = Checkpoints { every_pages: 60, in_step: false };
     let options = Options { checkpoints, pack_every: Duration::ZERO, ..Options::default() };
@@ -271,7 +271,7 @@ fn a_chunk_that_lies_about_its_length_is_not_passed_over_by_a_delete() {
 }
 
 #[test]
-fn a_damaged_payload_hinders_nobody_to_erase_what_stands_beside_it() {
+fn a_damaged_payload_does_not_prevent_erasing_its_neighbours() {
     for byte in [b'X', 0xff] {
         let place = Place::new();
         let store = place.open();

@@ -50,7 +50,7 @@ fn append(events: usize, expect: Option<i64>) -> Append {
 
 proptest! {
     #[test]
-    fn an_append_is_taken_as_a_repetition_only_before_the_head(
+    fn an_append_counts_as_a_repetition_only_before_the_head(
         own in 0..50_u64, events in 1..9_usize, expect in -3..60_i64,
     ) {
         let (header, append) = (header(own), append(events, Some(expect)));

@@ -95,7 +95,7 @@ fn writing_verbs_do_what_they_say() {
 }
 
 #[test]
-fn attachments_are_kept_listed_and_read() {
+fn attachments_are_stored_listed_and_read() {
     block_on(async {
         let (store, main) = with_messages(1).await;
         let request = Attach { name: Some("n".into()), ..Attach::default() };

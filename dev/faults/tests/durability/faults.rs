@@ -49,7 +49,7 @@ fn sqlite_survives_a_disk_that_is_full_for_a_moment() {
 }
 
 #[test]
-fn sqlite_survives_a_disk_that_is_full_until_somebody_makes_room() {
+fn sqlite_survives_a_disk_that_is_full_for_a_while() {
     sweep(&Sqlite::over_vfs("staysfull"), Mode::StaysFull, 160, 0);
 }
 
@@ -176,7 +176,7 @@ fn files_survive_a_disk_that_is_full_for_a_moment() {
 }
 
 #[test]
-fn files_survive_a_disk_that_is_full_until_somebody_makes_room() {
+fn files_survive_a_disk_that_is_full_for_a_while() {
     sweep(&Files, Mode::StaysFull, 160, 0);
 }
 
@@ -218,16 +218,16 @@ macro_rules! attachments_survive {
 }
 
 attachments_survive! {
-    attachments_beside_sqlite: Sqlite::over_vfs => {
+    attachments_of_sqlite: Sqlite::over_vfs => {
         survive_operations_that_fail: Error,
         survive_a_disk_that_is_full_for_a_moment: Full,
-        survive_a_disk_that_is_full_until_somebody_makes_room: StaysFull,
+        survive_a_disk_that_is_full_for_a_while: StaysFull,
         survive_writes_that_are_cut_short_by_the_end: Dead,
     }
     attachments_of_files: (|_| Files) => {
         survive_operations_that_fail: Error,
         survive_a_disk_that_is_full_for_a_moment: Full,
-        survive_a_disk_that_is_full_until_somebody_makes_room: StaysFull,
+        survive_a_disk_that_is_full_for_a_while: StaysFull,
         survive_writes_that_are_cut_short_by_the_end: Dead,
     }
 }

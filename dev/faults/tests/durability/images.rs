@@ -56,12 +56,12 @@ fn sqlite_keeps_what_it_acknowledged_when_the_power_is_cut_2() {
 }
 
 #[test]
-fn files_keep_what_they_acknowledged_when_the_power_is_cut_1() {
+fn files_lose_nothing_acknowledged_when_the_power_is_cut_1() {
     cut_power(&Files, 600, 0, 2);
 }
 
 #[test]
-fn files_keep_what_they_acknowledged_when_the_power_is_cut_2() {
+fn files_lose_nothing_acknowledged_when_the_power_is_cut_2() {
     cut_power(&Files, 600, 1, 2);
 }
 
@@ -95,7 +95,7 @@ fn files_build_on_nothing_that_a_killed_process_did_not_sync() {
 }
 
 #[test]
-fn attachments_beside_sqlite_are_there_when_the_power_is_cut() {
+fn attachments_of_sqlite_are_there_when_the_power_is_cut() {
     cut_power_under(&Sqlite::over_vfs("kept-power"), Workload::on_attachments, 600, 0, 1);
 }
 
@@ -105,7 +105,7 @@ fn attachments_of_files_are_there_when_the_power_is_cut() {
 }
 
 #[test]
-fn nobody_names_what_a_killed_process_did_not_sync_beside_sqlite() {
+fn nobody_names_attachments_that_a_killed_process_did_not_sync() {
     let sqlite = Sqlite::over_vfs("kept-kill-power");
     kill_and_cut_power(&sqlite, Workload::on_attachments, 250);
 }
@@ -135,12 +135,12 @@ fn threads_at_once(sqlite: &Sqlite) -> f64 {
 }
 
 #[test]
-fn sqlite_keeps_what_threads_were_told_that_share_syncs() {
+fn sqlite_loses_nothing_acknowledged_to_threads_that_share_syncs() {
     let sharing = threads_at_once(&Sqlite::over_vfs("together").without_checkpoints());
     assert!(sharing > 1.1, "nothing was shared");
 }
 
 #[test]
-fn sqlite_keeps_what_threads_were_told_while_another_writes_back() {
+fn sqlite_loses_nothing_acknowledged_while_another_thread_checkpoints() {
     threads_at_once(&Sqlite::over_vfs("together-thread").with_thread());
 }

@@ -13,9 +13,9 @@ const KILLS: u64 = 50;
 /// How long a copy may give no sign of life before a collection takes it.
 const ABANDONED: Duration = Duration::from_secs(11);
 
-for_each_store!(nothing_told_is_lost);
+for_each_store!(nothing_acknowledged_is_lost);
 
-fn nothing_told_is_lost(kind: Kind) {
+fn nothing_acknowledged_is_lost(kind: Kind) {
     let mut first = None;
     for number in 0..times(STORES) {
         let mut world = World::new(kind, number);

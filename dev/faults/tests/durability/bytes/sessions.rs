@@ -63,7 +63,7 @@ fn try_one(agent: &str, place: &Path, case: &Case) -> Result<(), String> {
     let report = Importer::new(&engine)
         .import(&[place.to_owned()], &options, &mut |_| {})
         .map_err(|error| format!("the import failed: {error}"))?;
-    every_bad_line_is_told(&bytes, &report)?;
+    every_bad_line_is_reported(&bytes, &report)?;
     let Some(session) = report.sessions.first() else {
         // Without a record there is no session, and the file counts as passed over.
         let told = !report.problems.is_empty() || report.skipped > 0;
@@ -86,7 +86,7 @@ fn try_one(agent: &str, place: &Path, case: &Case) -> Result<(), String> {
 }
 
 /// Each line that is no JSON object is among the problems, with a place in it.
-fn every_bad_line_is_told(bytes: &[u8], report: &ImportReport) -> Result<(), String> {
+fn every_bad_line_is_reported(bytes: &[u8], report: &ImportReport) -> Result<(), String> {
     let told: BTreeSet<(u64, u64)> = report
         .problems
         .iter()
