@@ -33,6 +33,7 @@ pub enum Facts {
     /// A selector names no position in the session.
     OutOfRange {
         /// The selector.
+        #[serde(rename = "asked")]
         asked: Selector,
         /// `out_of_range`.
         reason: String,
@@ -55,6 +56,7 @@ pub enum Facts {
     /// A selector keeps nothing.
     NothingToFork {
         /// The selector.
+        #[serde(rename = "asked")]
         asked: Selector,
         /// `nothing_to_fork`.
         reason: String,
@@ -114,11 +116,13 @@ pub enum Facts {
     /// Something at this place cannot be written.
     Place {
         /// The place.
+        #[serde(rename = "place")]
         place: String,
     },
     /// Stored bytes are damaged.
     Damage {
         /// Where the bytes are.
+        #[serde(rename = "place")]
         place: String,
         /// The log position, if it is known.
         seq: Option<u64>,

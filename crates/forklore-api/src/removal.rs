@@ -40,6 +40,7 @@ pub struct Deleted {
     /// The sessions that are gone, in the order in which they went.
     pub deleted: Vec<SessionId>,
     /// How many of them left a nameless segment that others need; a dry run does not know it.
+    #[serde(rename = "kept_segments")]
     pub kept_segments: u64,
     /// Whether this is only a plan.
     pub dry_run: bool,

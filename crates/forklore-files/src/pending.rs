@@ -35,6 +35,7 @@ struct Pending {
 struct Write {
     file: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "keep")]
     keep: Option<u64>,
     /// Whether there was no such file.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -36,6 +36,7 @@ pub(crate) struct CopyProgress {
     /// The session that holds the last event repeated.
     session: SessionId,
     /// How many inheritable events were repeated.
+    #[serde(rename = "kept")]
     kept: u64,
     /// The seq of the last of them there.
     seq: u64,

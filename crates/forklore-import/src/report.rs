@@ -21,6 +21,7 @@ pub struct ImportReport {
     /// Files in which none were found.
     pub skipped: u64,
     /// Files without a session of their own that lie beside those of sessions.
+    #[serde(rename = "beside")]
     pub beside: SidecarTotals,
     /// What was wrong with files and lines; nothing of it was lost.
     pub problems: Vec<Problem>,

@@ -43,6 +43,7 @@ pub(crate) struct ResumeState {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) comparison: Option<Comparison>,
     /// What the header of the first session says by now.
+    #[serde(rename = "told")]
     pub(crate) told: HeaderState,
     /// What the dialect's reader remembers.
     #[serde(skip_serializing_if = "Option::is_none")]

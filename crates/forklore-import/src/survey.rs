@@ -22,6 +22,7 @@ pub struct Survey {
     /// Files of sessions.
     pub files: u64,
     /// Files that lie beside them.
+    #[serde(rename = "beside")]
     pub beside: u64,
     /// The sizes of all together.
     pub bytes: u64,

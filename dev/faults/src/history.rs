@@ -33,6 +33,7 @@ pub enum Call {
         /// Whose child it is; none makes a root.
         parent: Option<String>,
         /// How many events of the parent it keeps.
+        #[serde(rename = "kept")]
         kept: u64,
         /// Whether they are copied.
         copy: bool,

@@ -30,6 +30,7 @@ pub struct Compacted {
     /// And after: an estimate.
     pub tokens_after: u64,
     /// Whether the messages are shorter than before.
+    #[serde(rename = "made_room")]
     pub made_room: bool,
 }
 

@@ -2,63 +2,63 @@
 
 use std::fs;
 
-use crate::place::{Place, snapshot};
+use crate::sandbox::{Sandbox, snapshot};
 
 /// What a command printed, hints and errors too.
-fn shown(place: &Place, words: &[&str]) -> String {
-    let ran = place.run(words);
+fn shown(sandbox: &Sandbox, words: &[&str]) -> String {
+    let ran = sandbox.run(words);
     format!("$ forklore {}\n{}{}", words.join(" "), ran.out, ran.err)
 }
 
 #[test]
 fn a_file_is_attached_listed_and_given_back() {
-    let place = Place::with_a_plan();
-    place.file("shot.png", "no real image");
+    let sandbox = Sandbox::with_a_plan();
+    sandbox.file("shot.png", "no real image");
     let attach = ["attach", "plan-1", "shot.png", "--text", "what I see"];
     let screens = [
-        shown(&place, &["attach", "plan-1"]),
-        shown(&place, &attach),
-        shown(&place, &["attach", "plan-1", "shot.png", "--name", "again", "--type", "a/b"]),
-        shown(&place, &["fork", "-q", "plan-1", "--id", "plan-b"]),
-        shown(&place, &["attach", "plan-b"]),
-        shown(&place, &["attach", "plan-b", "--get", "shot.png", "-o", "out.png"]),
-        shown(&place, &["attach", "plan-b", "--get", "again"]),
-        shown(&place, &["inspect", "plan-b"]),
+        shown(&sandbox, &["attach", "plan-1"]),
+        shown(&sandbox, &attach),
+        shown(&sandbox, &["attach", "plan-1", "shot.png", "--name", "again", "--type", "a/b"]),
+        shown(&sandbox, &["fork", "-q", "plan-1", "--id", "plan-b"]),
+        shown(&sandbox, &["attach", "plan-b"]),
+        shown(&sandbox, &["attach", "plan-b", "--get", "shot.png", "-o", "out.png"]),
+        shown(&sandbox, &["attach", "plan-b", "--get", "again"]),
+        shown(&sandbox, &["inspect", "plan-b"]),
     ];
-    assert_eq!(fs::read_to_string(place.path().join("out.png")).unwrap(), "no real image");
+    assert_eq!(fs::read_to_string(sandbox.path().join("out.png")).unwrap(), "no real image");
     snapshot!(screens.join("\n"));
 }
 
 #[test]
 fn answers_for_scripts() {
-    let place = Place::with_a_plan();
-    let piped = place.feed(&["--json", "attach", "plan-1", "-"], "from a pipe");
+    let sandbox = Sandbox::with_a_plan();
+    let piped = sandbox.feed(&["--json", "attach", "plan-1", "-"], "from a pipe");
     assert_eq!(piped.code, 0, "{piped:?}");
-    place.file("note.txt", "");
+    sandbox.file("note.txt", "");
     let answers = [
-        place.json(&["attach", "plan-1", "note.txt"]),
-        place.json(&["attach", "plan-1"]),
-        place.json(&["attach", "plan-1", "--get", "note.txt", "-o", "empty"]),
+        sandbox.json(&["attach", "plan-1", "note.txt"]),
+        sandbox.json(&["attach", "plan-1"]),
+        sandbox.json(&["attach", "plan-1", "--get", "note.txt", "-o", "empty"]),
     ];
     let answers: Vec<_> = answers.iter().map(|answer| format!("{answer:#}")).collect();
     snapshot!(format!("{}{}", piped.out, answers.join("\n")));
-    let piped = place.ok(&["attach", "plan-1", "--get", "sha256:4679"]);
+    let piped = sandbox.ok(&["attach", "plan-1", "--get", "sha256:4679"]);
     assert_eq!(piped, "from a pipe");
 }
 
 #[test]
 fn what_cannot_be_attached_is_refused() {
-    let place = Place::with_a_plan();
-    place.file("there", "x");
-    fs::create_dir(place.path().join("folder")).unwrap();
-    let made = std::process::Command::new("mkfifo").arg(place.path().join("pipe")).status();
+    let sandbox = Sandbox::with_a_plan();
+    sandbox.file("there", "x");
+    fs::create_dir(sandbox.path().join("folder")).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(sandbox.path().join("pipe")).status();
     assert!(made.unwrap().success());
-    let long = fs::File::create(place.path().join("long")).unwrap();
+    let long = fs::File::create(sandbox.path().join("long")).unwrap();
     long.set_len((4 << 30) + 1).unwrap();
-    std::os::unix::fs::symlink("nowhere", place.path().join("link")).unwrap();
-    place.ok(&["attach", "plan-1", "there", "--name", "one"]);
-    place.file("there", "y");
-    place.ok(&["attach", "plan-1", "there", "--name", "one"]);
+    std::os::unix::fs::symlink("nowhere", sandbox.path().join("link")).unwrap();
+    sandbox.ok(&["attach", "plan-1", "there", "--name", "one"]);
+    sandbox.file("there", "y");
+    sandbox.ok(&["attach", "plan-1", "there", "--name", "one"]);
     let mut told = Vec::new();
     for words in [
         &["attach", "plan-1", "folder"][..],
@@ -75,35 +75,35 @@ fn what_cannot_be_attached_is_refused() {
         &["attach", "plan-1", "--get", "two"],
         &["attach", "plan-1", "--get", "a1fc", "-o", "there"],
     ] {
-        let (code, error) = place.error(words);
+        let (code, error) = sandbox.error(words);
         told.push(format!("$ forklore {}\n{code} {error:#}", words.join(" ")));
     }
-    assert_eq!(fs::read_to_string(place.path().join("there")).unwrap(), "y");
-    assert_eq!(place.json(&["show", "plan-1"])["session"]["head_seq"], 8);
+    assert_eq!(fs::read_to_string(sandbox.path().join("there")).unwrap(), "y");
+    assert_eq!(sandbox.json(&["show", "plan-1"])["session"]["head_seq"], 8);
     snapshot!(told.join("\n"));
 }
 
 #[test]
 fn a_missing_attachment_is_reported_and_fails_nothing() {
-    let place = Place::with_a_plan();
-    place.file("shot.png", "no real image");
-    place.ok(&["attach", "plan-1", "shot.png"]);
-    fs::remove_dir_all(place.path().join("store.db-attachments")).unwrap();
+    let sandbox = Sandbox::with_a_plan();
+    sandbox.file("shot.png", "no real image");
+    sandbox.ok(&["attach", "plan-1", "shot.png"]);
+    fs::remove_dir_all(sandbox.path().join("store.db-attachments")).unwrap();
     let screens = [
-        shown(&place, &["attach", "plan-1"]),
-        shown(&place, &["replay", "plan-1", "--json"]),
-        shown(&place, &["fork", "-q", "plan-1", "--id", "plan-b"]),
-        shown(&place, &["verify"]),
-        shown(&place, &["attach", "plan-b", "--get", "shot.png", "-o", "out.png"]),
+        shown(&sandbox, &["attach", "plan-1"]),
+        shown(&sandbox, &["replay", "plan-1", "--json"]),
+        shown(&sandbox, &["fork", "-q", "plan-1", "--id", "plan-b"]),
+        shown(&sandbox, &["verify"]),
+        shown(&sandbox, &["attach", "plan-b", "--get", "shot.png", "-o", "out.png"]),
     ];
-    assert!(!place.path().join("out.png").exists());
+    assert!(!sandbox.path().join("out.png").exists());
     snapshot!(screens.join("\n"));
 }
 
 #[test]
 fn hostile_names_are_escaped() {
-    let place = Place::with_a_plan();
-    place.file("plain", "bytes");
+    let sandbox = Sandbox::with_a_plan();
+    sandbox.file("plain", "bytes");
     let hostile = "a\u{1b}]0;owned\u{7}\u{202e}gnp\rb.png";
     let words = ["attach", "plan-1", "plain", "--name", hostile];
     for words in [
@@ -114,13 +114,13 @@ fn hostile_names_are_escaped() {
         &["replay", "plan-1"],
         &["verify"],
     ] {
-        let ran = place.run(words);
+        let ran = sandbox.run(words);
         let told = format!("{}{}", ran.out, ran.err);
         let raw = told.chars().find(|c| matches!(c, '\u{1b}' | '\u{7}' | '\r' | '\u{202e}'));
         assert_eq!(raw, None, "{words:?}: {told}");
     }
-    fs::remove_dir_all(place.path().join("store.db-attachments")).unwrap();
-    let problem = place.run(&["verify"]);
+    fs::remove_dir_all(sandbox.path().join("store.db-attachments")).unwrap();
+    let problem = sandbox.run(&["verify"]);
     assert_eq!((problem.code, problem.out.contains('\u{1b}')), (6, false), "{problem:?}");
 }
 
@@ -128,10 +128,10 @@ fn hostile_names_are_escaped() {
 fn attachments_are_their_owners_alone() {
     use std::os::unix::fs::MetadataExt;
 
-    let place = Place::with_a_plan();
-    place.file("plain", "bytes");
-    place.ok(&["attach", "plan-1", "plain"]);
-    let mut folders = vec![place.path().join("store.db-attachments")];
+    let sandbox = Sandbox::with_a_plan();
+    sandbox.file("plain", "bytes");
+    sandbox.ok(&["attach", "plan-1", "plain"]);
+    let mut folders = vec![sandbox.path().join("store.db-attachments")];
     let mut files = 0;
     while let Some(folder) = folders.pop() {
         assert_eq!(fs::metadata(&folder).unwrap().mode() & 0o777, 0o700, "{folder:?}");

@@ -6,15 +6,15 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::place::{Place, Ran, ran, snapshot};
+use crate::sandbox::{Ran, Sandbox, ran, snapshot};
 use crate::scripted::{Answer, Scripted};
 
-/// A place whose configuration names the small model.
-fn talking() -> (Place, forklore_smollm::Server) {
+/// A sandbox whose configuration names the small model.
+fn talking() -> (Sandbox, forklore_smollm::Server) {
     let server = forklore_smollm::Server::start().unwrap();
-    let place = Place::new();
-    configure(&place, &small(&server.openai()));
-    (place, server)
+    let sandbox = Sandbox::new();
+    configure(&sandbox, &small(&server.openai()));
+    (sandbox, server)
 }
 
 fn small(url: &str) -> String {
@@ -26,19 +26,19 @@ fn small(url: &str) -> String {
     )
 }
 
-fn configuration(place: &Place) -> PathBuf {
-    place.path().join("config.toml")
+fn configuration(sandbox: &Sandbox) -> PathBuf {
+    sandbox.path().join("config.toml")
 }
 
-fn configure(place: &Place, text: &str) {
-    std::fs::write(configuration(place), text).unwrap();
+fn configure(sandbox: &Sandbox, text: &str) {
+    std::fs::write(configuration(sandbox), text).unwrap();
 }
 
-/// The program with the place's configuration.
-fn chat(place: &Place, words: &[&str]) -> Ran {
-    let words = [&["--workspace", crate::place::WORKSPACE], words].concat();
-    let mut command = place.command(&words);
-    command.env("FORKLORE_CONFIG", configuration(place));
+/// The program with the sandbox's configuration.
+fn chat(sandbox: &Sandbox, words: &[&str]) -> Ran {
+    let words = [&["--workspace", crate::sandbox::WORKSPACE], words].concat();
+    let mut command = sandbox.command(&words);
+    command.env("FORKLORE_CONFIG", configuration(sandbox));
     ran(command)
 }
 
@@ -48,21 +48,24 @@ fn last_line(ran: &Ran) -> Value {
 
 #[test]
 fn without_a_model_it_says_what_to_write() {
-    let place = Place::new();
-    let ran = chat(&place, &["chat", "-p", "hello"]);
+    let sandbox = Sandbox::new();
+    let ran = chat(&sandbox, &["chat", "-p", "hello"]);
     assert_eq!((ran.code, &*ran.out), (2, ""));
-    let json = chat(&place, &["--json", "chat", "-p", "hello"]);
+    let json = chat(&sandbox, &["--json", "chat", "-p", "hello"]);
     assert_eq!(last_line(&json)["error"]["kind"], "invalid_args");
     snapshot!(ran.err);
     // Nothing was made.
-    assert!(!place.store().exists());
+    assert!(!sandbox.store().exists());
 }
 
 #[test]
 fn what_is_wrong_with_the_configuration_is_named_with_its_line() {
-    let place = Place::new();
-    configure(&place, "[models.small]\nprovider = \"openai\"\nmodel = \"m\"\napi_key = \"sk-1\"\n");
-    let ran = chat(&place, &["chat", "-p", "hello"]);
+    let sandbox = Sandbox::new();
+    configure(
+        &sandbox,
+        "[models.small]\nprovider = \"openai\"\nmodel = \"m\"\napi_key = \"sk-1\"\n",
+    );
+    let ran = chat(&sandbox, &["chat", "-p", "hello"]);
     assert_eq!(ran.code, 2);
     assert!(ran.err.contains("config.toml, line 4: unknown field `api_key`"), "{}", ran.err);
     assert!(!ran.err.contains("sk-1"), "{}", ran.err);
@@ -70,9 +73,9 @@ fn what_is_wrong_with_the_configuration_is_named_with_its_line() {
 
 #[test]
 fn there_must_be_something_to_say_and_somewhere_to_say_it() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     for words in [&["chat"][..], &["chat", "-p", " "], &["resume", "last", "-p", ""]] {
-        let ran = chat(&place, words);
+        let ran = chat(&sandbox, words);
         assert_eq!(ran.code, 2, "{ran:?}");
         assert!(ran.err.contains("there is nothing to say"), "{}", ran.err);
     }
@@ -80,8 +83,8 @@ fn there_must_be_something_to_say_and_somewhere_to_say_it() {
 
 #[test]
 fn a_folder_says_neither_models_nor_tools() {
-    let place = Place::with_a_plan();
-    let folder = place.path().join("project");
+    let sandbox = Sandbox::with_a_plan();
+    let folder = sandbox.path().join("project");
     std::fs::create_dir_all(folder.join(".forklore")).unwrap();
     let evil = "[models.evil]\nprovider = 'openai'\nmodel = 'm'\nbase_url = 'http://127.0.0.1:9/v1'\n\
         [tools.evil]\ncommand = 'touch'\nargs = ['started']\n";
@@ -96,8 +99,8 @@ fn a_folder_says_neither_models_nor_tools() {
         &["inspect", "plan-1", "--request"],
     ];
     for words in verbs {
-        let mut command = place.command(words);
-        command.env("FORKLORE_CONFIG", configuration(&place)).current_dir(&folder);
+        let mut command = sandbox.command(words);
+        command.env("FORKLORE_CONFIG", configuration(&sandbox)).current_dir(&folder);
         let ran = ran(command);
         assert_eq!(ran.code, 2, "{ran:?}");
         for name in tries {
@@ -111,17 +114,17 @@ fn a_folder_says_neither_models_nor_tools() {
 
 #[test]
 fn a_turn_is_answered_and_gone_on_with() {
-    let (place, _server) = talking();
-    let first = chat(&place, &["chat", "-p", "Name three colours."]);
+    let (sandbox, _server) = talking();
+    let first = chat(&sandbox, &["chat", "-p", "Name three colours."]);
     assert_eq!(first.code, 0, "{first:?}");
     assert!(!first.out.trim().is_empty());
     assert!(first.err.contains("next: forklore resume "), "{}", first.err);
     // What is piped in is said; the events are lines, and the last one is the answer.
     let mut command =
-        place.command(&["--workspace", crate::place::WORKSPACE, "--json", "resume", "last"]);
-    let input = place.file("said.txt", "Name three birds.\n");
+        sandbox.command(&["--workspace", crate::sandbox::WORKSPACE, "--json", "resume", "last"]);
+    let input = sandbox.file("said.txt", "Name three birds.\n");
     command
-        .env("FORKLORE_CONFIG", configuration(&place))
+        .env("FORKLORE_CONFIG", configuration(&sandbox))
         .stdin(std::fs::File::open(input).unwrap());
     let second = ran(command);
     assert_eq!(second.code, 0, "{second:?}");
@@ -134,34 +137,36 @@ fn a_turn_is_answered_and_gone_on_with() {
     let answer = events.last().unwrap();
     assert_eq!((&answer["ok"], &answer["status"]), (&true.into(), &"success".into()));
     assert!(answer["usage"]["input"].as_u64().unwrap() > 0);
-    let replay = place.ok(&["--json", "replay", "last"]);
+    let replay = sandbox.ok(&["--json", "replay", "last"]);
     assert_eq!(replay.lines().count(), 4);
     let id = answer["session_id"].as_str().unwrap();
     assert_eq!(answer["resume_command"], format!("forklore resume {id}"));
 }
 
-/// A place whose configuration names a model that follows a script.
-fn scripted(answers: &[Answer], more: &str) -> (Place, Scripted) {
-    let place = Place::new();
+/// A sandbox whose configuration names a model that follows a script.
+fn scripted(answers: &[Answer], more: &str) -> (Sandbox, Scripted) {
+    let sandbox = Sandbox::new();
     let model = Scripted::start(answers);
-    configure(&place, &format!("{}{more}", model.config()));
-    (place, model)
+    configure(&sandbox, &format!("{}{more}", model.config()));
+    (sandbox, model)
 }
 
-/// The program with the place's configuration, and a text piped into it.
-fn piped(place: &Place, words: &[&str], text: &str) -> Ran {
-    let words = [&["--workspace", crate::place::WORKSPACE], words].concat();
-    let mut command = place.command(&words);
-    let input = place.file("piped.txt", text);
-    command.env("FORKLORE_CONFIG", configuration(place)).stdin(std::fs::File::open(input).unwrap());
+/// The program with the sandbox's configuration, and a text piped into it.
+fn piped(sandbox: &Sandbox, words: &[&str], text: &str) -> Ran {
+    let words = [&["--workspace", crate::sandbox::WORKSPACE], words].concat();
+    let mut command = sandbox.command(&words);
+    let input = sandbox.file("piped.txt", text);
+    command
+        .env("FORKLORE_CONFIG", configuration(sandbox))
+        .stdin(std::fs::File::open(input).unwrap());
     ran(command)
 }
 
 #[test]
 fn a_piped_text_is_sent_after_the_prompt() {
-    let (place, model) = scripted(&[], "");
+    let (sandbox, model) = scripted(&[], "");
     let said = |words: &[&str], text: &str| {
-        let ran = piped(&place, words, text);
+        let ran = piped(&sandbox, words, text);
         assert_eq!((ran.code, &*ran.out), (0, "done\n"), "{ran:?}");
         let requests = model.asked();
         requests.last().unwrap().last().unwrap().1.clone()
@@ -175,19 +180,19 @@ fn a_piped_text_is_sent_after_the_prompt() {
 
 #[test]
 fn a_piped_text_that_no_model_takes_is_refused_and_nothing_stored() {
-    let (place, model) = scripted(&[], "");
-    let ran = piped(&place, &["chat", "-p", "sum up"], &"a".repeat((4 << 20) + 1));
+    let (sandbox, model) = scripted(&[], "");
+    let ran = piped(&sandbox, &["chat", "-p", "sum up"], &"a".repeat((4 << 20) + 1));
     assert_eq!(ran.code, 2, "{ran:?}");
     assert!(ran.err.contains("the text that is piped in has more than 4194304 bytes"), "{ran:?}");
     assert!(ran.err.contains("--attach FILE"), "{ran:?}");
-    assert!(model.asked().is_empty() && !place.store().exists());
+    assert!(model.asked().is_empty() && !sandbox.store().exists());
 }
 
 #[test]
 fn a_pipe_that_nobody_writes_to_is_waited_for_and_the_program_says_so() {
-    let (place, model) = scripted(&[], "");
-    let mut command = place.command(&["chat", "-p", "hello"]);
-    command.env("FORKLORE_CONFIG", configuration(&place));
+    let (sandbox, model) = scripted(&[], "");
+    let mut command = sandbox.command(&["chat", "-p", "hello"]);
+    command.env("FORKLORE_CONFIG", configuration(&sandbox));
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut remark = String::new();
@@ -204,12 +209,12 @@ fn a_pipe_that_nobody_writes_to_is_waited_for_and_the_program_says_so() {
 fn tools_are_allowed_for_one_run_but_never_what_is_denied() {
     let call = Answer::Calls("all__echo", "{\"message\": \"here\"}");
     let decided = |rules: &str, words: &[&str]| {
-        let (place, _model) = scripted(&[call, Answer::Says("done")], rules);
-        let config = std::fs::read_to_string(configuration(&place)).unwrap();
-        configure(&place, &format!("{config}{}", crate::signals::tools(&place)));
-        let ran = chat(&place, &[&["chat", "-p", "call it"], words].concat());
+        let (sandbox, _model) = scripted(&[call, Answer::Says("done")], rules);
+        let config = std::fs::read_to_string(configuration(&sandbox)).unwrap();
+        configure(&sandbox, &format!("{config}{}", crate::signals::tools(&sandbox)));
+        let ran = chat(&sandbox, &[&["chat", "-p", "call it"], words].concat());
         assert_eq!(ran.code, 0, "{ran:?}");
-        let log = place.ok(&["--json", "log", "last"]);
+        let log = sandbox.ok(&["--json", "log", "last"]);
         let events = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         let mut decisions = events.filter(|event| event["type"] == "permission_decision");
         decisions.next().unwrap()["data"]["decision"].as_str().unwrap().to_owned()
@@ -220,8 +225,8 @@ fn tools_are_allowed_for_one_run_but_never_what_is_denied() {
     assert_eq!(decided("", &pattern), "allow");
     assert_eq!(decided("[policy]\nask = [\"*\"]\n", &["--allow", "x.*", "--allow", "*"]), "allow");
     assert_eq!(decided("[policy]\ndeny = [\"all.*\"]\n", &pattern), "deny");
-    let (place, _model) = scripted(&[], "");
-    let ran = chat(&place, &["chat", "-p", "hello", "--allow", "all"]);
+    let (sandbox, _model) = scripted(&[], "");
+    let ran = chat(&sandbox, &["chat", "-p", "hello", "--allow", "all"]);
     assert_eq!(ran.code, 2, "{ran:?}");
     assert!(ran.err.contains("a pattern is `server.tool`"), "{ran:?}");
 }
@@ -229,31 +234,31 @@ fn tools_are_allowed_for_one_run_but_never_what_is_denied() {
 #[test]
 fn a_run_allows_nothing_above_the_ceiling_of_a_session() {
     let call = Answer::Calls("all__echo", "{\"message\": \"here\"}");
-    let (place, _model) = scripted(&[call, Answer::Says("done")], "");
-    let config = std::fs::read_to_string(configuration(&place)).unwrap();
-    configure(&place, &format!("{config}{}", crate::signals::tools(&place)));
-    place.ok(&["new", "--id", "wide"]);
-    place.ok(&["append", "wide", "--text", "hello"]);
-    place.ok(&["fork", "wide", "--id", "low", "--permissions", "files.read"]);
-    let ran = chat(&place, &["resume", "low", "-p", "call it", "--allow", "*"]);
+    let (sandbox, _model) = scripted(&[call, Answer::Says("done")], "");
+    let config = std::fs::read_to_string(configuration(&sandbox)).unwrap();
+    configure(&sandbox, &format!("{config}{}", crate::signals::tools(&sandbox)));
+    sandbox.ok(&["new", "--id", "wide"]);
+    sandbox.ok(&["append", "wide", "--text", "hello"]);
+    sandbox.ok(&["fork", "wide", "--id", "low", "--permissions", "files.read"]);
+    let ran = chat(&sandbox, &["resume", "low", "-p", "call it", "--allow", "*"]);
     assert_eq!(ran.code, 0, "{ran:?}");
-    let log = place.ok(&["--json", "log", "low"]);
+    let log = sandbox.ok(&["--json", "log", "low"]);
     assert!(!log.contains("Echo: here"), "{log}");
 }
 
 #[test]
 fn an_imported_session_is_continued() {
-    let (place, _server) = talking();
+    let (sandbox, _server) = talking();
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
     let file = root.join("testdata/plain/demo.jsonl");
     let file = if file.exists() { file } else { root.join("testdata/pi/demo.jsonl") };
     let before = std::fs::read(&file).unwrap();
-    let said = chat(&place, &["--json", "chat", file.to_str().unwrap(), "-p", "Say hello."]);
+    let said = chat(&sandbox, &["--json", "chat", file.to_str().unwrap(), "-p", "Say hello."]);
     // So small a model may not know when to stop.
     let status = &last_line(&said)["status"];
     assert!(*status == "success" || status["incomplete"].is_string(), "{said:?}");
     let session = last_line(&said)["session_id"].as_str().unwrap().to_owned();
-    let replay = place.ok(&["--json", "replay", &session]);
+    let replay = sandbox.ok(&["--json", "replay", &session]);
     let last: Value = serde_json::from_str(replay.lines().last().unwrap()).unwrap();
     assert_eq!(last["role"], "assistant");
     assert!(replay.lines().count() > 4);
@@ -262,10 +267,10 @@ fn an_imported_session_is_continued() {
 
 #[test]
 fn four_ways_are_explored_and_one_is_brought_back() {
-    let (place, _server) = talking();
-    assert_eq!(chat(&place, &["chat", "-p", "Name three colours."]).code, 0);
+    let (sandbox, _server) = talking();
+    assert_eq!(chat(&sandbox, &["chat", "-p", "Name three colours."]).code, 0);
     let explored = chat(
-        &place,
+        &sandbox,
         &["--json", "explore", "last", "--prompt", "Say more.", "--judge", "wc -c", "--jobs", "1"],
     );
     assert_eq!(explored.code, 0, "{explored:?}");
@@ -280,15 +285,15 @@ fn four_ways_are_explored_and_one_is_brought_back() {
     }
     let best = answer["best"].as_str().unwrap();
     let (best, main) = (format!("@{best}"), answer["session_id"].as_str().unwrap());
-    let brought = chat(&place, &["--json", "bring", &best, "--into", main, "--summarize=model"]);
+    let brought = chat(&sandbox, &["--json", "bring", &best, "--into", main, "--summarize=model"]);
     assert_eq!(brought.code, 0, "{brought:?}");
     assert_eq!(last_line(&brought)["strategy"], "model_summary_v1");
     let forked = chat(
-        &place,
+        &sandbox,
         &["--json", "fork", main, "--at", "turn:1", "--summarize=model", "--id", "summed-up"],
     );
     assert_eq!(forked.code, 0, "{forked:?}");
-    let log = place.ok(&["--json", "log", "summed-up"]);
+    let log = sandbox.ok(&["--json", "log", "summed-up"]);
     let events = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let events: Vec<Value> = events.collect();
     // The one before it was brought, and is inherited.

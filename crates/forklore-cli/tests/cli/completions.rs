@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::place::{Place, ran, snapshot};
+use crate::sandbox::{Sandbox, ran, snapshot};
 
 /// What a shell is told when it asks about `words`, the last of which is being typed.
-fn asked(place: &Place, shell: &str, words: &[&str]) -> String {
-    let mut command = place.command(&[&["--", "forklore"], words].concat());
+fn asked(sandbox: &Sandbox, shell: &str, words: &[&str]) -> String {
+    let mut command = sandbox.command(&[&["--", "forklore"], words].concat());
     command
         .env("FORKLORE_COMPLETE", shell)
         .env("_CLAP_COMPLETE_INDEX", words.len().to_string())
@@ -17,80 +17,80 @@ fn asked(place: &Place, shell: &str, words: &[&str]) -> String {
     ran.out
 }
 
-/// A place whose sessions belong to the folder that shells ask from.
-fn with_a_fork() -> Place {
-    let place = Place::new();
-    let here = place.path().to_str().unwrap().to_owned();
+/// A sandbox whose sessions belong to the folder that shells ask from.
+fn with_a_fork() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let here = sandbox.path().to_str().unwrap().to_owned();
     for words in [
         &["new", "--id", "plan-1", "--title", "Plan the release"][..],
         &["append", "plan-1", "--text", "plan A or plan B?"],
         &["fork", "plan-1", "--id", "plan-2", "--label", "plan-b"],
     ] {
-        let ran = ran(place.command(&[&["--workspace", &here], words].concat()));
+        let ran = ran(sandbox.command(&[&["--workspace", &here], words].concat()));
         assert_eq!(ran.code, 0, "{ran:?}");
     }
-    place
+    sandbox
 }
 
 #[test]
 fn the_script_of_each_shell_asks_the_program() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let script = place.ok(&["completions", shell]);
+        let script = sandbox.ok(&["completions", shell]);
         assert!(script.contains("FORKLORE_COMPLETE"), "{shell}: {script}");
-        let answer = place.json(&["completions", shell]);
+        let answer = sandbox.json(&["completions", shell]);
         assert_eq!(
             (answer["shell"].as_str(), answer["script"].as_str()),
             (Some(shell), Some(&*script))
         );
     }
-    let script = place.ok(&["completions", "bash"]);
+    let script = sandbox.ok(&["completions", "bash"]);
     snapshot!(script.lines().take(8).collect::<Vec<_>>().join("\n"));
-    assert!(!place.store().exists());
+    assert!(!sandbox.store().exists());
 }
 
 #[test]
 fn the_help_says_how_to_install_each() {
-    snapshot!(Place::new().ok(&["completions", "--help"]));
+    snapshot!(Sandbox::new().ok(&["completions", "--help"]));
 }
 
 #[test]
 fn an_unknown_shell_is_refused() {
-    assert_eq!(Place::new().error(&["completions", "tcsh"]).0, 2);
+    assert_eq!(Sandbox::new().error(&["completions", "tcsh"]).0, 2);
 }
 
 #[test]
 fn sessions_and_labels_are_offered() {
-    let place = with_a_fork();
-    assert_eq!(asked(&place, "bash", &["show", "@"]), "@plan-b\n@main");
-    assert_eq!(asked(&place, "bash", &["show", "pl"]), "plan-2\nplan-1");
-    assert_eq!(asked(&place, "bash", &["diff", "@main", "la"]), "last");
-    assert_eq!(asked(&place, "bash", &["ver"]), "verify");
-    let fish = asked(&place, "fish", &["show", "plan-1"]);
+    let sandbox = with_a_fork();
+    assert_eq!(asked(&sandbox, "bash", &["show", "@"]), "@plan-b\n@main");
+    assert_eq!(asked(&sandbox, "bash", &["show", "pl"]), "plan-2\nplan-1");
+    assert_eq!(asked(&sandbox, "bash", &["diff", "@main", "la"]), "last");
+    assert_eq!(asked(&sandbox, "bash", &["ver"]), "verify");
+    let fish = asked(&sandbox, "fish", &["show", "plan-1"]);
     assert_eq!(fish.trim_end(), "plan-1\tPlan the release");
 }
 
 #[test]
 fn without_a_store_none_is_made() {
-    let place = Place::new();
-    assert_eq!(asked(&place, "bash", &["show", "pl"]), "");
-    assert!(!place.store().exists());
+    let sandbox = Sandbox::new();
+    assert_eq!(asked(&sandbox, "bash", &["show", "pl"]), "");
+    assert!(!sandbox.store().exists());
 }
 
 #[test]
 fn hostile_names_are_not_offered_and_hostile_titles_escaped() {
-    let place = Place::new();
-    let here = place.path().to_str().unwrap().to_owned();
+    let sandbox = Sandbox::new();
+    let here = sandbox.path().to_str().unwrap().to_owned();
     let title = "\u{1b}[31mred\u{202e}";
     for words in [
         &["new", "--id", "plan-1", "--title", title][..],
         &["append", "plan-1", "--text", "hello"],
         &["fork", "plan-1", "--id", "plan-2", "--label", "größe"],
     ] {
-        let ran = ran(place.command(&[&["--workspace", &here], words].concat()));
+        let ran = ran(sandbox.command(&[&["--workspace", &here], words].concat()));
         assert_eq!(ran.code, 0, "{ran:?}");
     }
-    let offered = asked(&place, "fish", &["show", ""]);
+    let offered = asked(&sandbox, "fish", &["show", ""]);
     assert!(offered.contains("plan-1\t") && offered.contains("red"), "{offered}");
     assert!(!offered.contains(['\u{1b}', '\u{202e}']), "{offered:?}");
     assert!(!offered.contains("@größe"), "{offered}");
@@ -99,7 +99,7 @@ fn hostile_names_are_not_offered_and_hostile_titles_escaped() {
 /// The script in a real shell, with the program on its path.
 #[test]
 fn bash_completes_a_label() {
-    let place = with_a_fork();
+    let sandbox = with_a_fork();
     let program = Path::new(env!("CARGO_BIN_EXE_forklore")).parent().unwrap();
     let type_it = "\
 source <(forklore completions bash)
@@ -111,9 +111,9 @@ printf '%s\\n' \"${COMPREPLY[@]}\"";
     bash.args(["--norc", "-c", type_it])
         .env_clear()
         .env("PATH", path)
-        .env("HOME", place.path().join("home"))
-        .env("FORKLORE_STORE", format!("sqlite:{}", place.store().display()))
-        .current_dir(place.path());
+        .env("HOME", sandbox.path().join("home"))
+        .env("FORKLORE_STORE", format!("sqlite:{}", sandbox.store().display()))
+        .current_dir(sandbox.path());
     let ran = ran(bash);
     assert_eq!((ran.code, &*ran.out), (0, "@plan-b\n"), "{ran:?}");
 }

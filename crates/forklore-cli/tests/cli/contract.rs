@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::discover::sample;
 use crate::endpoint::Endpoint;
-use crate::place::{FILTERS, Place, Ran, WORKSPACE, ran};
+use crate::sandbox::{FILTERS, Ran, Sandbox, WORKSPACE, ran};
 
 /// What differs between machines and runs, besides ids and times.
 const MACHINE: &[(&str, &str)] = &[
@@ -35,42 +35,42 @@ macro_rules! snapshot {
 
 /// Commands one after the other, and what each printed.
 struct Scene {
-    place: Place,
+    sandbox: Sandbox,
     text: String,
 }
 
 impl Scene {
-    fn new(place: Place) -> Self {
-        Self { place, text: String::new() }
+    fn new(sandbox: Sandbox) -> Self {
+        Self { sandbox, text: String::new() }
     }
 
     /// A family: a session of two turns, a branch that answers otherwise, a delegate.
     fn family() -> Self {
-        let place = Place::with_a_plan();
-        place.ok(&["fork", "plan-1", "--at", "turn:1", "--id", "plan-b", "--label", "plan-b"]);
-        place.append("plan-b", "{\"data\":{\"content\":\"No, plan A.\"}}\n");
-        place.ok(&["fork", "plan-1", "--kind", "delegate", "--id", "aide", "--label", "aide"]);
-        Self::new(place)
+        let sandbox = Sandbox::with_a_plan();
+        sandbox.ok(&["fork", "plan-1", "--at", "turn:1", "--id", "plan-b", "--label", "plan-b"]);
+        sandbox.append("plan-b", "{\"data\":{\"content\":\"No, plan A.\"}}\n");
+        sandbox.ok(&["fork", "plan-1", "--kind", "delegate", "--id", "aide", "--label", "aide"]);
+        Self::new(sandbox)
     }
 
     fn write(&mut self, words: &[&str], ran: &Ran) {
         assert_eq!(ran.err, "", "{words:?}");
-        let out = ran.out.replace(self.place.path().to_str().unwrap(), "[dir]");
+        let out = ran.out.replace(self.sandbox.path().to_str().unwrap(), "[dir]");
         writeln!(self.text, "$ {}\n{out}[{}]", words.join(" "), ran.code).unwrap();
     }
 
     /// Runs a command under `--json` and writes down what it printed.
     fn run(&mut self, words: &[&str]) -> &mut Self {
         let mut command =
-            self.place.command(&[&["--workspace", WORKSPACE, "--json"], words].concat());
-        command.env("FORKLORE_CONFIG", self.place.path().join("config.toml"));
+            self.sandbox.command(&[&["--workspace", WORKSPACE, "--json"], words].concat());
+        command.env("FORKLORE_CONFIG", self.sandbox.path().join("config.toml"));
         let ran = ran(command);
         self.write(words, &ran);
         self
     }
 
     fn feed(&mut self, words: &[&str], input: &str) -> &mut Self {
-        let ran = self.place.feed(&[&["--json"], words].concat(), input);
+        let ran = self.sandbox.feed(&[&["--json"], words].concat(), input);
         self.write(words, &ran);
         self
     }
@@ -85,7 +85,7 @@ impl Scene {
 
 #[test]
 fn sessions_are_made_written_and_listed() {
-    let mut scene = Scene::new(Place::new());
+    let mut scene = Scene::new(Sandbox::new());
     let event = r#"{"type":"x.mark","class":"evidence","id":"mark-1","ts":"2026-01-02T03:04:05Z","data":{"a":1.50}}"#;
     scene.run(&["new", "--id", "plan-1", "--title", "Plan it", "--metadata", "{\"n\":1.0}"]);
     scene.all(&[
@@ -181,8 +181,8 @@ fn sessions_are_detached_and_deleted() {
 
 #[test]
 fn attachments_are_added_listed_and_given_back() {
-    let mut scene = Scene::new(Place::with_a_plan());
-    scene.place.file("note.txt", "some text\n");
+    let mut scene = Scene::new(Sandbox::with_a_plan());
+    scene.sandbox.file("note.txt", "some text\n");
     scene.all(&[
         "attach plan-1 note.txt --text look",
         "attach plan-1 note.txt --name other.txt --type text/markdown",
@@ -196,9 +196,9 @@ fn attachments_are_added_listed_and_given_back() {
 
 #[test]
 fn files_of_agents_are_imported_restored_and_written() {
-    let mut scene = Scene::new(Place::new());
-    sample(&scene.place, "pi/sessions", ".pi/agent/sessions");
-    sample(&scene.place, "amplifier/projects", ".amplifier/projects");
+    let mut scene = Scene::new(Sandbox::new());
+    sample(&scene.sandbox, "pi/sessions", ".pi/agent/sessions");
+    sample(&scene.sandbox, "amplifier/projects", ".amplifier/projects");
     scene.all(&[
         "import --discover",
         "import home/.amplifier/projects",
@@ -231,9 +231,9 @@ fn graphs_are_written_and_queried() {
 #[test]
 fn conversations_and_explorations_answer() {
     let endpoint = Endpoint::echo();
-    let mut scene = Scene::new(Place::with_a_plan());
+    let mut scene = Scene::new(Sandbox::with_a_plan());
     let model = endpoint.model("one");
-    scene.place.file("config.toml", &format!("default_model = \"one\"\n{model}"));
+    scene.sandbox.file("config.toml", &format!("default_model = \"one\"\n{model}"));
     scene.run(&["explore", "plan-1", "go on", "-n", "1", "--label", "way"]);
     scene.run(&["inspect", "plan-1", "--request", "--fork", "turn:1", "--no-tools"]);
     scene.run(&["chat", "-p", "hello"]);
@@ -244,9 +244,9 @@ fn conversations_and_explorations_answer() {
 #[test]
 fn refusals_have_their_kind_their_facts_and_what_to_do() {
     let mut scene = Scene::family();
-    let far = scene.place.path().join("far.db");
+    let far = scene.sandbox.path().join("far.db");
     std::fs::write(&far, "this is a letter, not a store\n".repeat(100)).unwrap();
-    scene.place.ok(&["fork", "plan-b", "--id", "bound", "--permissions", "read"]);
+    scene.sandbox.ok(&["fork", "plan-b", "--id", "bound", "--permissions", "read"]);
     scene.all(&[
         "show nobody",
         "show @nobody",
@@ -281,35 +281,35 @@ fn refusals_have_their_kind_their_facts_and_what_to_do() {
 
 #[test]
 fn scripts_and_pages_are_answers_too() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     for (words, field) in
         [(&["completions", "bash"][..], "script"), (&["man"], "text"), (&["man", "fork"], "text")]
     {
-        let answer = place.json(words);
+        let answer = sandbox.json(words);
         assert_eq!((&answer["ok"], answer[field].is_string()), (&json!(true), true), "{words:?}");
     }
-    let written = place.json(&["man", "--out", "pages"]);
+    let written = sandbox.json(&["man", "--out", "pages"]);
     let names: Vec<_> = written.as_object().unwrap().keys().collect();
     assert_eq!(names, ["dir", "ok", "pages"]);
 }
 
 #[test]
 fn commands_to_type_next_name_the_store_that_was_named() {
-    let place = Place::with_a_plan();
-    let url = format!("files:{}", place.path().join("other store").display());
+    let sandbox = Sandbox::with_a_plan();
+    let url = format!("files:{}", sandbox.path().join("other store").display());
     let named = |words: &[&'static str]| [&["--store", url.as_str()], words].concat();
-    place.ok(&named(&["new", "--id", "plan-9"]));
-    place.ok(&named(&["append", "plan-9", "--text", "hello"]));
-    let planned = place.json(&named(&["fork", "plan-9", "--id", "child", "--dry-run"]));
+    sandbox.ok(&named(&["new", "--id", "plan-9"]));
+    sandbox.ok(&named(&["append", "plan-9", "--text", "hello"]));
+    let planned = sandbox.json(&named(&["fork", "plan-9", "--id", "child", "--dry-run"]));
     let begins = format!("forklore --store '{url}' ");
     let apply = planned["apply"].as_str().unwrap();
     assert!(apply.starts_with(&format!("{begins}fork plan-9 --at ")), "{apply}");
     assert_eq!(planned["resume_command"], format!("{begins}resume child"));
-    let (_, refused) = place.error(&named(&["show", "nobody"]));
+    let (_, refused) = sandbox.error(&named(&["show", "nobody"]));
     assert_eq!(refused["next_actions"], json!([format!("{begins}list --all")]));
-    let hint = place.run(&named(&["fork", "plan-9", "--id", "child"])).err;
+    let hint = sandbox.run(&named(&["fork", "plan-9", "--id", "child"])).err;
     assert!(hint.contains(&format!("next: {begins}resume child")), "{hint}");
     // One from the environment is there for the next command too.
-    let planned = place.json(&["fork", "plan-1", "--id", "child", "--dry-run"]);
+    let planned = sandbox.json(&["fork", "plan-1", "--id", "child", "--dry-run"]);
     assert!(planned["apply"].as_str().unwrap().starts_with("forklore fork plan-1 "), "{planned}");
 }

@@ -1,37 +1,37 @@
 //! Deletes of many sessions: all of them, or none.
 
-use crate::place::{Place, Ran, WORKSPACE, ran};
+use crate::sandbox::{Ran, Sandbox, WORKSPACE, ran};
 
 /// The stores that a program may use, each with a family `root` > `a` > `aa`, `b`, `c`.
-fn stores() -> Vec<(Place, String)> {
+fn stores() -> Vec<(Sandbox, String)> {
     let mut kinds = vec!["sqlite:{}/store.db", "files:{}/store"];
     if cfg!(feature = "graph") {
         kinds.push("graph:{}/store");
     }
     let made = kinds.into_iter().map(|kind| {
-        let place = Place::new();
-        let url = kind.replace("{}", &place.path().display().to_string());
-        let run = |words: &[&str]| assert_eq!(run(&place, &url, words).code, 0, "{words:?}");
+        let sandbox = Sandbox::new();
+        let url = kind.replace("{}", &sandbox.path().display().to_string());
+        let run = |words: &[&str]| assert_eq!(run(&sandbox, &url, words).code, 0, "{words:?}");
         run(&["new", "--id", "root"]);
         run(&["append", "root", "--text", "hello"]);
         for child in ["a", "b", "c"] {
             run(&["fork", "root", "--id", child]);
         }
         run(&["fork", "a", "--id", "aa"]);
-        (place, url)
+        (sandbox, url)
     });
     made.collect()
 }
 
-fn run(place: &Place, url: &str, words: &[&str]) -> Ran {
+fn run(sandbox: &Sandbox, url: &str, words: &[&str]) -> Ran {
     let words = [&["--workspace", WORKSPACE, "--store", url], words].concat();
-    ran(place.command(&words))
+    ran(sandbox.command(&words))
 }
 
 #[test]
 fn a_cascade_over_a_running_session_is_busy_and_deletes_nothing() {
-    for (place, url) in stores() {
-        let listed = || run(&place, &url, &["--json", "list"]).out.matches("\"id\"").count();
+    for (sandbox, url) in stores() {
+        let listed = || run(&sandbox, &url, &["--json", "list"]).out.matches("\"id\"").count();
         let before = listed();
         for running in ["root", "aa"] {
             let engine = forklore::blocking::open(&url).unwrap();
@@ -41,14 +41,14 @@ fn a_cascade_over_a_running_session_is_busy_and_deletes_nothing() {
                 &["delete", "root", "--cascade", "--dry-run"][..],
                 &["delete", "root", "--cascade"],
             ] {
-                let refused = run(&place, &url, words);
+                let refused = run(&sandbox, &url, words);
                 assert_eq!(refused.code, 4, "{url} {words:?}: {refused:?}");
                 assert!(refused.err.contains(running), "{refused:?}");
                 assert_eq!(listed(), before, "{url} {words:?}");
             }
             engine.release(&session, "a turn").unwrap();
         }
-        assert_eq!(run(&place, &url, &["delete", "root", "--cascade"]).code, 0);
+        assert_eq!(run(&sandbox, &url, &["delete", "root", "--cascade"]).code, 0);
         assert_eq!(listed(), 0, "{url}");
     }
 }

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use crate::place::{Place, ran, snapshot};
+use crate::sandbox::{Sandbox, ran, snapshot};
 
 /// Copies a folder of the project's sample sessions into a home.
-pub(crate) fn sample(place: &Place, from: &str, to: &str) -> PathBuf {
+pub(crate) fn sample(sandbox: &Sandbox, from: &str, to: &str) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
-    let to = place.path().join("home").join(to);
+    let to = sandbox.path().join("home").join(to);
     copy(&root.join(from), &to);
     to
 }
@@ -30,11 +30,11 @@ fn copy(from: &Path, to: &Path) {
 
 #[test]
 fn agents_are_found_with_the_command_that_imports_them() {
-    let place = Place::new();
-    sample(&place, "claude/projects", ".claude/projects");
-    sample(&place, "pi/sessions", ".pi/agent/sessions");
-    let found = place.json(&["import", "--discover"]);
-    assert!(!place.store().exists(), "looking makes no store");
+    let sandbox = Sandbox::new();
+    sample(&sandbox, "claude/projects", ".claude/projects");
+    sample(&sandbox, "pi/sessions", ".pi/agent/sessions");
+    let found = sandbox.json(&["import", "--discover"]);
+    assert!(!sandbox.store().exists(), "looking makes no store");
     let agents = found["agents"].as_array().unwrap();
     let names: Vec<_> = agents.iter().map(|agent| &agent["agent"]).collect();
     assert_eq!(names, ["Claude Code", "Pi"]);
@@ -44,45 +44,45 @@ fn agents_are_found_with_the_command_that_imports_them() {
 
     // The command is one that a shell understands.
     let words = found["command"].as_str().unwrap().replacen("forklore", "\"$0\"", 1);
-    let mut shell = place.command(&[]);
+    let mut shell = sandbox.command(&[]);
     let program = shell.get_program().to_owned();
     shell = std::process::Command::new("sh");
-    shell.args(["-c", &words]).arg(program).env_clear().current_dir(place.path());
-    shell.env("HOME", place.path().join("home"));
-    shell.env("FORKLORE_STORE", format!("sqlite:{}", place.store().display()));
+    shell.args(["-c", &words]).arg(program).env_clear().current_dir(sandbox.path());
+    shell.env("HOME", sandbox.path().join("home"));
+    shell.env("FORKLORE_STORE", format!("sqlite:{}", sandbox.store().display()));
     let imported = ran(shell);
     assert_eq!(imported.code, 0, "{imported:?}");
-    for agent in place.json(&["import", "--discover"])["agents"].as_array().unwrap() {
+    for agent in sandbox.json(&["import", "--discover"])["agents"].as_array().unwrap() {
         assert_eq!((&agent["imported"], &agent["to_read"]), (&agent["files"], &json!(0)));
     }
 }
 
 #[test]
 fn what_grew_is_to_be_read() {
-    let place = Place::new();
-    let projects = sample(&place, "claude/projects", ".claude/projects");
-    place.ok(&["import", projects.to_str().unwrap()]);
+    let sandbox = Sandbox::new();
+    let projects = sample(&sandbox, "claude/projects", ".claude/projects");
+    sandbox.ok(&["import", projects.to_str().unwrap()]);
     let folder = fs::read_dir(&projects).unwrap().next().unwrap().unwrap().path();
     let file = folder.join("533a7e09-e1bd-4e5c-9fb0-51c9798814b4.jsonl");
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, text + "{\"type\":\"summary\"}\n").unwrap();
-    let agent = &place.json(&["import", "--discover"])["agents"][0];
+    let agent = &sandbox.json(&["import", "--discover"])["agents"][0];
     assert_eq!((&agent["imported"], &agent["to_read"]), (&json!(5), &json!(1)));
 }
 
 #[test]
 fn what_is_imported_is_not_offered_again() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let folders = [
-        sample(&place, "claude/projects", ".claude/projects"),
-        sample(&place, "codex/home/sessions", ".codex/sessions"),
-        sample(&place, "pi/sessions", ".pi/agent/sessions"),
-        sample(&place, "gemini/synthetic/tmp", ".gemini/tmp"),
-        sample(&place, "opencode/genuine", ".local/share/opencode").join("opencode.db"),
+        sample(&sandbox, "claude/projects", ".claude/projects"),
+        sample(&sandbox, "codex/home/sessions", ".codex/sessions"),
+        sample(&sandbox, "pi/sessions", ".pi/agent/sessions"),
+        sample(&sandbox, "gemini/synthetic/tmp", ".gemini/tmp"),
+        sample(&sandbox, "opencode/genuine", ".local/share/opencode").join("opencode.db"),
     ];
     let paths: Vec<_> = folders.iter().map(|path| path.to_str().unwrap()).collect();
-    place.ok(&[&["import"], paths.as_slice()].concat());
-    let found = place.json(&["import", "--discover"]);
+    sandbox.ok(&[&["import"], paths.as_slice()].concat());
+    let found = sandbox.json(&["import", "--discover"]);
     let agents = found["agents"].as_array().unwrap();
     let standing: Vec<_> = agents
         .iter()
@@ -92,15 +92,15 @@ fn what_is_imported_is_not_offered_again() {
     assert_eq!(standing, all);
     assert!(agents.iter().all(|agent| agent["to_read"] == 0), "{agents:#?}");
     assert_eq!(found["command"], serde_json::Value::Null);
-    let told = place.run(&["import", "--discover"]).err;
+    let told = sandbox.run(&["import", "--discover"]).err;
 
     // Only what has something new is offered.
     let mut file = fs::OpenOptions::new().append(true).open(first_file(&folders[2])).unwrap();
     std::io::Write::write_all(&mut file, b"{}\n").unwrap();
     drop(file);
-    let grown = place.run(&["import", "--discover"]).err;
+    let grown = sandbox.run(&["import", "--discover"]).err;
     assert_eq!(
-        place.json(&["import", "--discover"])["command"],
+        sandbox.json(&["import", "--discover"])["command"],
         "forklore import ~/.pi/agent/sessions"
     );
     snapshot!(format!("{told}---\n{grown}"));
@@ -113,20 +113,20 @@ fn first_file(folder: &Path) -> PathBuf {
 
 #[test]
 fn a_home_without_agents_says_so() {
-    let place = Place::new();
-    assert_eq!(place.ok(&["import", "--discover"]), "No known agent keeps sessions here.\n");
-    assert_eq!(place.json(&["import", "--discover"]), json!({"ok": true, "agents": []}));
-    let (code, error) = place.error(&["import", "--discover", "somewhere"]);
+    let sandbox = Sandbox::new();
+    assert_eq!(sandbox.ok(&["import", "--discover"]), "No known agent keeps sessions here.\n");
+    assert_eq!(sandbox.json(&["import", "--discover"]), json!({"ok": true, "agents": []}));
+    let (code, error) = sandbox.error(&["import", "--discover", "somewhere"]);
     assert_eq!((code, &error["kind"]), (2, &json!("invalid_args")));
-    assert_eq!(place.error(&["import"]).0, 2);
+    assert_eq!(sandbox.error(&["import"]).0, 2);
 }
 
 #[test]
 fn a_variable_moves_an_agents_folder() {
-    let place = Place::new();
-    sample(&place, "claude/projects", "else where/projects");
-    let mut command = place.command(&["--json", "import", "--discover"]);
-    command.env("CLAUDE_CONFIG_DIR", place.path().join("home/else where"));
+    let sandbox = Sandbox::new();
+    sample(&sandbox, "claude/projects", "else where/projects");
+    let mut command = sandbox.command(&["--json", "import", "--discover"]);
+    command.env("CLAUDE_CONFIG_DIR", sandbox.path().join("home/else where"));
     let found: serde_json::Value = serde_json::from_str(&ran(command).out).unwrap();
     assert_eq!(found["command"], "forklore import ~/'else where/projects'");
 }

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use serde_json::Value;
 
-use crate::place::{FILTERS, Place, ran};
+use crate::sandbox::{FILTERS, Sandbox, ran};
 
 /// What depends on the machine: the disk, and what is counted of it.
 const MACHINE: [(&str, &str); 5] = [
@@ -50,16 +50,16 @@ fn files(folder: &Path) -> Files {
 }
 
 /// Runs `doctor`, which changes nothing, and gives its exit code and what it printed.
-fn doctor(place: &Place, words: &[&str]) -> (i32, String) {
-    let before = files(place.path());
-    let ran = place.run(&[&["doctor"], words].concat());
-    assert_eq!(files(place.path()), before, "it looks and changes nothing");
+fn doctor(sandbox: &Sandbox, words: &[&str]) -> (i32, String) {
+    let before = files(sandbox.path());
+    let ran = sandbox.run(&[&["doctor"], words].concat());
+    assert_eq!(files(sandbox.path()), before, "it looks and changes nothing");
     (ran.code, ran.out + &ran.err)
 }
 
 /// The checks of a JSON answer by their names, and the exit code.
-fn checks(place: &Place, words: &[&str]) -> (i32, bool, BTreeMap<String, Value>) {
-    let (code, out) = doctor(place, &[words, &["--json"]].concat());
+fn checks(sandbox: &Sandbox, words: &[&str]) -> (i32, bool, BTreeMap<String, Value>) {
+    let (code, out) = doctor(sandbox, &[words, &["--json"]].concat());
     let answer: Value = serde_json::from_str(&out).unwrap();
     let checks = answer["checks"].as_array().unwrap().iter();
     let named = checks.map(|check| (check["name"].as_str().unwrap().to_owned(), check.clone()));
@@ -67,8 +67,8 @@ fn checks(place: &Place, words: &[&str]) -> (i32, bool, BTreeMap<String, Value>)
 }
 
 /// The exit code, and the status and kind of one check.
-fn verdict(place: &Place, name: &str) -> (i32, bool, String, String) {
-    let (code, ok, checks) = checks(place, &[]);
+fn verdict(sandbox: &Sandbox, name: &str) -> (i32, bool, String, String) {
+    let (code, ok, checks) = checks(sandbox, &[]);
     let text = |field: &str| checks[name][field].as_str().unwrap_or_default().to_owned();
     (code, ok, text("status"), text("kind"))
 }
@@ -79,25 +79,25 @@ fn problem(code: i32, kind: &str) -> (i32, bool, String, String) {
 
 #[test]
 fn a_sound_store_is_well() {
-    let place = Place::with_a_plan();
-    let (code, out) = doctor(&place, &[]);
+    let sandbox = Sandbox::with_a_plan();
+    let (code, out) = doctor(&sandbox, &[]);
     assert_eq!(code, 0);
     snapshot!(out);
 }
 
 #[test]
 fn where_there_is_no_store_none_is_made() {
-    let place = Place::new();
-    let (code, out) = doctor(&place, &[]);
+    let sandbox = Sandbox::new();
+    let (code, out) = doctor(&sandbox, &[]);
     assert_eq!(code, 0);
     snapshot!(out);
-    assert!(!place.store().exists());
+    assert!(!sandbox.store().exists());
 }
 
 #[test]
 fn scripts_get_every_check() {
-    let place = Place::with_a_plan();
-    let (code, ok, checks) = checks(&place, &[]);
+    let sandbox = Sandbox::with_a_plan();
+    let (code, ok, checks) = checks(&sandbox, &[]);
     assert_eq!((code, ok), (0, true));
     let names: Vec<_> = checks.keys().map(String::as_str).collect();
     let expected = [
@@ -119,63 +119,63 @@ fn scripts_get_every_check() {
 
 #[test]
 fn damage_is_six() {
-    let place = Place::with_a_plan();
-    let mut bytes = fs::read(place.store()).unwrap();
+    let sandbox = Sandbox::with_a_plan();
+    let mut bytes = fs::read(sandbox.store()).unwrap();
     let len = bytes.len();
     bytes[len / 2..len / 2 + 8_192].fill(0xaa);
-    fs::write(place.store(), bytes).unwrap();
-    assert_eq!(verdict(&place, "content"), problem(6, "corrupt"));
+    fs::write(sandbox.store(), bytes).unwrap();
+    assert_eq!(verdict(&sandbox, "content"), problem(6, "corrupt"));
 }
 
 #[test]
 fn a_header_that_cannot_be_read_is_six() {
-    let place = Place::with_a_plan();
-    let conn = rusqlite::Connection::open(place.store()).unwrap();
+    let sandbox = Sandbox::with_a_plan();
+    let conn = rusqlite::Connection::open(sandbox.store()).unwrap();
     conn.execute("UPDATE session SET title = 'another'", []).unwrap();
     conn.close().unwrap();
-    assert_eq!(verdict(&place, "sessions"), problem(6, "corrupt"));
+    assert_eq!(verdict(&sandbox, "sessions"), problem(6, "corrupt"));
 }
 
 #[test]
 fn a_file_that_is_no_store_is_five() {
-    let place = Place::new();
-    fs::write(place.store(), "notes").unwrap();
-    fs::set_permissions(place.store(), fs::Permissions::from_mode(0o600)).unwrap();
-    assert_eq!(verdict(&place, "content"), problem(5, "unsupported"));
+    let sandbox = Sandbox::new();
+    fs::write(sandbox.store(), "notes").unwrap();
+    fs::set_permissions(sandbox.store(), fs::Permissions::from_mode(0o600)).unwrap();
+    assert_eq!(verdict(&sandbox, "content"), problem(5, "unsupported"));
 }
 
 #[test]
 fn a_store_of_a_newer_program_is_five() {
-    let place = Place::with_a_plan();
-    let conn = rusqlite::Connection::open(place.store()).unwrap();
+    let sandbox = Sandbox::with_a_plan();
+    let conn = rusqlite::Connection::open(sandbox.store()).unwrap();
     conn.pragma_update(None, "user_version", 99).unwrap();
     conn.close().unwrap();
-    assert_eq!(verdict(&place, "content"), problem(5, "unsupported"));
-    assert!(doctor(&place, &[]).1.contains("use a newer forklore"));
+    assert_eq!(verdict(&sandbox, "content"), problem(5, "unsupported"));
+    assert!(doctor(&sandbox, &[]).1.contains("use a newer forklore"));
 }
 
 #[test]
 fn a_store_that_everybody_may_write_is_three() {
-    let place = Place::with_a_plan();
-    fs::set_permissions(place.store(), fs::Permissions::from_mode(0o666)).unwrap();
-    assert_eq!(verdict(&place, "permissions"), problem(3, "permission_denied"));
+    let sandbox = Sandbox::with_a_plan();
+    fs::set_permissions(sandbox.store(), fs::Permissions::from_mode(0o666)).unwrap();
+    assert_eq!(verdict(&sandbox, "permissions"), problem(3, "permission_denied"));
 }
 
 #[test]
 fn a_store_that_others_may_read_is_a_warning() {
-    let place = Place::with_a_plan();
-    fs::set_permissions(place.store(), fs::Permissions::from_mode(0o640)).unwrap();
-    let (code, ok, checks) = checks(&place, &[]);
+    let sandbox = Sandbox::with_a_plan();
+    fs::set_permissions(sandbox.store(), fs::Permissions::from_mode(0o640)).unwrap();
+    let (code, ok, checks) = checks(&sandbox, &[]);
     let check = &checks["permissions"];
     assert_eq!((code, ok, check["status"].as_str()), (0, true, Some("warning")));
-    let hint = format!("chmod go-rwx {}", place.store().display());
+    let hint = format!("chmod go-rwx {}", sandbox.store().display());
     assert_eq!(check["hint"].as_str(), Some(&*hint));
 }
 
 #[test]
 fn a_url_that_names_no_store_is_two() {
-    let place = Place::new();
-    let (code, out) = doctor(&place, &["--store", "postgres://somewhere"]);
+    let sandbox = Sandbox::new();
+    let (code, out) = doctor(&sandbox, &["--store", "postgres://somewhere"]);
     assert_eq!(code, 2);
     snapshot!(out);
 }
@@ -183,16 +183,16 @@ fn a_url_that_names_no_store_is_two() {
 /// Whoever was killed leaves its changes in the WAL, with the index of it or without.
 #[test]
 fn a_wal_that_was_left_is_named_and_stays() {
-    let place = Place::with_a_plan();
-    let conn = rusqlite::Connection::open(place.store()).unwrap();
+    let sandbox = Sandbox::with_a_plan();
+    let conn = rusqlite::Connection::open(sandbox.store()).unwrap();
     conn.execute("UPDATE upkeep SET rowid = rowid", []).unwrap();
-    let (code, ok, checks) = checks(&place, &[]);
+    let (code, ok, checks) = checks(&sandbox, &[]);
     assert_eq!((code, ok, checks["sessions"]["message"].as_str()), (0, true, Some("1")));
     assert!(checks["wal"]["message"].as_str().unwrap().contains("wait in the WAL"));
 
-    let copy = Place::new();
+    let copy = Sandbox::new();
     for end in ["", "-wal"] {
-        let from = format!("{}{end}", place.store().display());
+        let from = format!("{}{end}", sandbox.store().display());
         let to = format!("{}{end}", copy.store().display());
         fs::copy(from, to).unwrap();
     }
@@ -203,13 +203,13 @@ fn a_wal_that_was_left_is_named_and_stays() {
 
 #[test]
 fn the_sessions_of_agents_are_found() {
-    let place = Place::new();
-    let projects = place.path().join("home/.claude/projects/-work-demo");
+    let sandbox = Sandbox::new();
+    let projects = sandbox.path().join("home/.claude/projects/-work-demo");
     fs::create_dir_all(&projects).unwrap();
     for name in ["a.jsonl", "b.jsonl", "notes.txt"] {
         fs::write(projects.join(name), "{}\n").unwrap();
     }
-    let (_, out) = doctor(&place, &[]);
+    let (_, out) = doctor(&sandbox, &[]);
     assert!(out.contains("Claude Code: 2 session files in ~/.claude/projects"), "{out}");
     assert!(out.contains("try: forklore import ~/.claude/projects"), "{out}");
     assert!(!out.contains("Pi:"), "{out}");
@@ -217,16 +217,16 @@ fn the_sessions_of_agents_are_found() {
 
 #[test]
 fn a_torn_tail_of_a_files_store_is_a_warning() {
-    let place = Place::new();
-    let store = place.path().join("sessions");
+    let sandbox = Sandbox::new();
+    let store = sandbox.path().join("sessions");
     let url = format!("files:{}", store.display());
     let command = |words: &[&str]| {
-        let mut command = place.command(&[&["--workspace", "/demo"], words].concat());
+        let mut command = sandbox.command(&[&["--workspace", "/demo"], words].concat());
         command.env("FORKLORE_STORE", &url);
         ran(command)
     };
     assert_eq!(command(&["new", "--id", "plan-1"]).code, 0);
-    let (code, out) = doctor(&place, &["--store", &url]);
+    let (code, out) = doctor(&sandbox, &["--store", &url]);
     assert_eq!(code, 0);
     snapshot!(out);
 
@@ -234,6 +234,6 @@ fn a_torn_tail_of_a_files_store_is_a_warning() {
     let [line] = lines.as_slice() else { panic!("one session: {lines:?}") };
     let torn = [fs::read(line).unwrap(), b"{\"seq\":".to_vec()].concat();
     fs::write(line, torn).unwrap();
-    let (code, ok, checks) = checks(&place, &["--store", &url]);
+    let (code, ok, checks) = checks(&sandbox, &["--store", &url]);
     assert_eq!((code, ok, checks["tails"]["status"].as_str()), (0, true, Some("warning")));
 }

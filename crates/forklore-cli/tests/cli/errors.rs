@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
-use crate::place::{Place, WORKSPACE, ran, snapshot};
+use crate::sandbox::{Sandbox, WORKSPACE, ran, snapshot};
 
 #[test]
 fn refusals_have_their_kind_and_code() {
-    let place = Place::with_a_plan();
-    place.ok(&["fork", "plan-1", "--id", "plan-b", "--permissions", "read"]);
+    let sandbox = Sandbox::with_a_plan();
+    sandbox.ok(&["fork", "plan-1", "--id", "plan-b", "--permissions", "read"]);
     let cases: &[(&[&str], &str, i32)] = &[
         (&["show", "nobody"], "not_found", 2),
         (&["show", "@nobody"], "not_found", 2),
@@ -35,7 +35,7 @@ fn refusals_have_their_kind_and_code() {
         (&["export", "plan-1", "--to", "nobody"], "unsupported", 5),
     ];
     for (words, kind, code) in cases {
-        let (got, error) = place.error(words);
+        let (got, error) = sandbox.error(words);
         assert_eq!((error["kind"].as_str(), got), (Some(*kind), *code), "{words:?}: {error}");
         assert!(error["message"].is_string() && error["details"].is_object(), "{error}");
         assert!(error["next_actions"].is_array(), "{error}");
@@ -44,7 +44,7 @@ fn refusals_have_their_kind_and_code() {
 
 #[test]
 fn usage_errors_have_the_envelope_too() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     for words in [
         &[][..],
         &["nonsense"],
@@ -56,47 +56,47 @@ fn usage_errors_have_the_envelope_too() {
         &["list", "--color", "green"],
         &["list", "--nonsense"],
     ] {
-        let (code, error) = place.error(words);
+        let (code, error) = sandbox.error(words);
         assert_eq!((code, &error["kind"]), (2, &json!("invalid_args")), "{words:?}: {error}");
         assert!(!error["message"].as_str().unwrap().contains('\n'), "{error}");
     }
-    assert!(!place.store().exists());
+    assert!(!sandbox.store().exists());
 }
 
 #[test]
 fn people_get_one_line_and_a_hint() {
-    let place = Place::with_a_plan();
-    let gone = place.run(&["show", "nobody"]);
+    let sandbox = Sandbox::with_a_plan();
+    let gone = sandbox.run(&["show", "nobody"]);
     assert_eq!(gone.out, "");
     assert_eq!(gone.err, "error: session nobody does not exist\n  try: forklore list --all\n");
-    let usage = place.run(&["fork", "plan-1", "--nonsense"]);
+    let usage = sandbox.run(&["fork", "plan-1", "--nonsense"]);
     assert_eq!((usage.code, usage.out.as_str()), (2, ""));
     assert_eq!(
         usage.err.lines().collect::<Vec<_>>(),
         ["error: unexpected argument '--nonsense' found", "  try: forklore fork --help"]
     );
-    let quiet = place.run(&["show", "nobody", "-q"]);
+    let quiet = sandbox.run(&["show", "nobody", "-q"]);
     assert_eq!(quiet.err, "error: session nobody does not exist\n");
 }
 
 #[test]
 fn an_ambiguous_reference_lists_candidates() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     for at in 0..12 {
-        place.ok(&["new", "--id", &format!("meeting-{at:02}")]);
+        sandbox.ok(&["new", "--id", &format!("meeting-{at:02}")]);
     }
-    let (code, error) = place.error(&["show", "meeting"]);
+    let (code, error) = sandbox.error(&["show", "meeting"]);
     assert_eq!((code, &error["details"]["count"]), (2, &json!(12)));
     assert_eq!(error["details"]["candidates"].as_array().unwrap().len(), 10);
-    let people = place.run(&["show", "meeting"]).err;
+    let people = sandbox.run(&["show", "meeting"]).err;
     assert_eq!(people.lines().filter(|line| line.starts_with("  meeting-")).count(), 10);
 }
 
 #[test]
 fn references_are_tried_in_order() {
-    let place = Place::with_a_plan();
-    place.ok(&["fork", "plan-1", "--id", "0198-long-identity-77", "--label", "other"]);
-    let id = |reference: &str| place.json(&["show", reference])["session"]["id"].clone();
+    let sandbox = Sandbox::with_a_plan();
+    sandbox.ok(&["fork", "plan-1", "--id", "0198-long-identity-77", "--label", "other"]);
+    let id = |reference: &str| sandbox.json(&["show", reference])["session"]["id"].clone();
     for reference in ["0198-long-identity-77", "last", "@other", "plan-1@other", "0198", "ty-77"] {
         assert_eq!(id(reference), "0198-long-identity-77", "{reference}");
     }
@@ -105,49 +105,49 @@ fn references_are_tried_in_order() {
 
 #[test]
 fn labels_and_last_stay_within_the_workspace() {
-    let place = Place::with_a_plan();
+    let sandbox = Sandbox::with_a_plan();
     let elsewhere = |words: &[&str]| {
-        crate::place::ran(
-            place.command(&[&["--workspace", "/elsewhere", "--json"], words].concat()),
+        crate::sandbox::ran(
+            sandbox.command(&[&["--workspace", "/elsewhere", "--json"], words].concat()),
         )
     };
     assert_eq!(elsewhere(&["show", "last"]).code, 2);
     assert_eq!(elsewhere(&["show", "@main"]).code, 2);
     assert_eq!(elsewhere(&["show", "plan-1"]).code, 0);
-    let all = crate::place::ran(place.command(&["--all", "--json", "show", "last"]));
+    let all = crate::sandbox::ran(sandbox.command(&["--all", "--json", "show", "last"]));
     assert_eq!(all.code, 0, "{all:?}");
     assert!(WORKSPACE == "/demo" && all.out.contains("\"workspace\":\"/demo\""));
 }
 
 #[test]
 fn a_line_of_a_batch_is_named_and_nothing_is_written() {
-    let place = Place::with_a_plan();
+    let sandbox = Sandbox::with_a_plan();
     let good = r#"{"type":"user_message","data":{"content":"x"}}"#;
     for (bad, line) in
         [("{", 3), (r#"{"type":"user_message"}"#, 3), (r#"{"data":{"text":"x"}}"#, 3)]
     {
-        let ran = place.append("plan-1", &format!("{good}\n\n{bad}\n"));
+        let ran = sandbox.append("plan-1", &format!("{good}\n\n{bad}\n"));
         assert_eq!(ran.code, 2);
         let named = [format!("line {line}:"), format!("event {line}:")];
         assert!(named.iter().any(|name| ran.err.contains(name)), "{}", ran.err);
     }
-    assert_eq!(place.json(&["show", "plan-1"])["session"]["head_seq"], 6);
+    assert_eq!(sandbox.json(&["show", "plan-1"])["session"]["head_seq"], 6);
 }
 
 #[test]
 fn a_store_that_is_none_is_refused() {
-    let place = Place::new();
-    std::fs::write(place.store(), "this is a letter, not a store\n".repeat(100)).unwrap();
-    let (code, error) = place.error(&["list"]);
+    let sandbox = Sandbox::new();
+    std::fs::write(sandbox.store(), "this is a letter, not a store\n".repeat(100)).unwrap();
+    let (code, error) = sandbox.error(&["list"]);
     assert_eq!((code, &error["kind"]), (5, &json!("unsupported")), "{error}");
-    let (code, error) = place.error(&["--store", "nonsense", "list"]);
+    let (code, error) = sandbox.error(&["--store", "nonsense", "list"]);
     assert_eq!((code, &error["kind"]), (2, &json!("invalid_args")), "{error}");
 }
 
 #[test]
 fn a_label_of_another_folder_is_found_by_what_the_error_says() {
-    let place = Place::with_a_plan();
-    place.ok(&["fork", "plan-1", "--id", "plan-2", "--label", "plan-b"]);
+    let sandbox = Sandbox::with_a_plan();
+    sandbox.ok(&["fork", "plan-1", "--id", "plan-2", "--label", "plan-b"]);
     let verbs: &[&[&str]] = &[
         &["show", "@plan-b"],
         &["append", "@plan-b", "--text", "x"],
@@ -158,23 +158,23 @@ fn a_label_of_another_folder_is_found_by_what_the_error_says() {
         &["resume-in", "claude", "@plan-b"],
         &["inspect", "@plan-b"],
     ];
-    let told: Vec<_> = verbs.iter().map(|words| ran(place.command(words))).collect();
+    let told: Vec<_> = verbs.iter().map(|words| ran(sandbox.command(words))).collect();
     for (words, ran) in verbs.iter().zip(&told) {
         assert_eq!((ran.code, &*ran.out), (2, ""), "{words:?}");
         assert_eq!(ran.err, told[0].err, "{words:?}");
     }
-    let shown = ran(place.command(&["show", "plan-2"]));
+    let shown = ran(sandbox.command(&["show", "plan-2"]));
     assert_eq!(shown.code, 0, "{shown:?}");
-    let json = ran(place.command(&["--json", "show", "@plan-b"]));
+    let json = ran(sandbox.command(&["--json", "show", "@plan-b"]));
     snapshot!(format!("{}{}", told[0].err, json.out));
-    assert_eq!(ran(place.command(&["--all", "show", "@plan-b"])).code, 0);
+    assert_eq!(ran(sandbox.command(&["--all", "show", "@plan-b"])).code, 0);
 }
 
 #[test]
 fn what_is_no_store_is_named_and_left_alone() {
-    let place = Place::new();
-    place.file("other.txt", "hello\n");
-    std::fs::create_dir_all(place.path().join("folder/inside")).unwrap();
+    let sandbox = Sandbox::new();
+    sandbox.file("other.txt", "hello\n");
+    std::fs::create_dir_all(sandbox.path().join("folder/inside")).unwrap();
     let mut shown = Vec::new();
     for url in [
         "sqlite:folder",
@@ -187,7 +187,7 @@ fn what_is_no_store_is_named_and_left_alone() {
         "folder",
     ] {
         for verb in ["list", "doctor"] {
-            let ran = place.run(&["--store", url, verb]);
+            let ran = sandbox.run(&["--store", url, verb]);
             assert_ne!(ran.code, 0, "{url} {verb}: {ran:?}");
             let problems = ran.out.lines().filter(|line| line.starts_with("problem"));
             let problems: String = problems.map(|line| format!("{line}\n")).collect();
@@ -197,9 +197,9 @@ fn what_is_no_store_is_named_and_left_alone() {
             ));
         }
     }
-    let twice = place.run(&["--store", "sqlite:a", "--store", "sqlite:b", "list"]);
+    let twice = sandbox.run(&["--store", "sqlite:a", "--store", "sqlite:b", "list"]);
     shown.push(format!("{}[{}]\n", twice.err, twice.code));
-    assert_eq!(std::fs::read_to_string(place.path().join("other.txt")).unwrap(), "hello\n");
-    assert_eq!(std::fs::read_dir(place.path().join("folder")).unwrap().count(), 1);
+    assert_eq!(std::fs::read_to_string(sandbox.path().join("other.txt")).unwrap(), "hello\n");
+    assert_eq!(std::fs::read_dir(sandbox.path().join("folder")).unwrap().count(), 1);
     snapshot!(shown.join("\n"));
 }

@@ -7,20 +7,20 @@ use std::process::Stdio;
 use serde_json::Value;
 
 use crate::endpoint::{Endpoint, last_said};
-use crate::place::{Place, Ran, ran, snapshot};
+use crate::sandbox::{Ran, Sandbox, ran, snapshot};
 
 /// A plan, and two models at an endpoint.
-fn place(endpoint: &Endpoint) -> Place {
-    let place = Place::with_a_plan();
+fn sandbox(endpoint: &Endpoint) -> Sandbox {
+    let sandbox = Sandbox::with_a_plan();
     let models = endpoint.model("one") + &endpoint.model("two");
-    place.file("config.toml", &format!("default_model = \"one\"\n{models}"));
-    place
+    sandbox.file("config.toml", &format!("default_model = \"one\"\n{models}"));
+    sandbox
 }
 
-fn explore(place: &Place, words: &[&str]) -> Ran {
-    let words = [&["--workspace", crate::place::WORKSPACE, "explore", "plan-1"], words].concat();
-    let mut command = place.command(&words);
-    command.env("FORKLORE_CONFIG", place.path().join("config.toml"));
+fn explore(sandbox: &Sandbox, words: &[&str]) -> Ran {
+    let words = [&["--workspace", crate::sandbox::WORKSPACE, "explore", "plan-1"], words].concat();
+    let mut command = sandbox.command(&words);
+    command.env("FORKLORE_CONFIG", sandbox.path().join("config.toml"));
     ran(command)
 }
 
@@ -37,13 +37,13 @@ fn labels(answer: &Value) -> Vec<String> {
 #[test]
 fn two_programs_explore_one_session_at_once() {
     let endpoint = Endpoint::echo();
-    let place = place(&endpoint);
+    let sandbox = sandbox(&endpoint);
     let running: Vec<_> = (0..2)
         .map(|_| {
             let words =
-                ["--workspace", crate::place::WORKSPACE, "--json", "explore", "plan-1", "go on"];
-            let mut command = place.command(&words);
-            command.env("FORKLORE_CONFIG", place.path().join("config.toml"));
+                ["--workspace", crate::sandbox::WORKSPACE, "--json", "explore", "plan-1", "go on"];
+            let mut command = sandbox.command(&words);
+            command.env("FORKLORE_CONFIG", sandbox.path().join("config.toml"));
             command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
         })
         .collect();
@@ -60,45 +60,45 @@ fn two_programs_explore_one_session_at_once() {
     }
     all.sort();
     assert_eq!(all, (1..=8).map(|number| format!("try-{number}")).collect::<Vec<_>>());
-    let branches = place.json(&["branches", "plan-1"]);
+    let branches = sandbox.json(&["branches", "plan-1"]);
     assert_eq!(branches["branches"].as_array().unwrap().len(), 9);
 }
 
 #[test]
 fn the_prompt_is_given_in_several_ways_and_once() {
     let endpoint = Endpoint::echo();
-    let place = place(&endpoint);
+    let sandbox = sandbox(&endpoint);
     for words in [&["go", "on", "-n", "1"][..], &["-n1", "-p", "go on"], &["--prompt=go on", "-n1"]]
     {
-        assert_eq!(explore(&place, words).code, 0);
+        assert_eq!(explore(&sandbox, words).code, 0);
         let asked: Value = serde_json::from_str(endpoint.asked().last().unwrap()).unwrap();
         assert_eq!(last_said(&asked), "go on", "{words:?}");
     }
-    assert_eq!(explore(&place, &["go on", "--prompt", "go"]).code, 2);
-    assert_eq!(explore(&place, &["-n", "2"]).code, 2);
-    assert_eq!(explore(&place, &[" ", "-n", "2"]).code, 2);
+    assert_eq!(explore(&sandbox, &["go on", "--prompt", "go"]).code, 2);
+    assert_eq!(explore(&sandbox, &["-n", "2"]).code, 2);
+    assert_eq!(explore(&sandbox, &[" ", "-n", "2"]).code, 2);
     assert_eq!(endpoint.asked().len(), 3);
 }
 
 #[test]
 fn prompts_come_from_a_file_that_has_an_end() {
     let endpoint = Endpoint::echo();
-    let place = place(&endpoint);
-    let good = place.file("good.txt", "one\n\n  two  \n");
-    let said = answer(&explore(&place, &["--json", "--prompts", good.to_str().unwrap()]));
+    let sandbox = sandbox(&endpoint);
+    let good = sandbox.file("good.txt", "one\n\n  two  \n");
+    let said = answer(&explore(&sandbox, &["--json", "--prompts", good.to_str().unwrap()]));
     let prompts: Vec<_> = said["tries"].as_array().unwrap().iter().map(|t| &t["prompt"]).collect();
     assert_eq!(prompts, ["one", "two"]);
-    let long = place.path().join("long.txt");
+    let long = sandbox.path().join("long.txt");
     std::fs::File::create(&long).unwrap().set_len(1 << 40).unwrap();
-    let pipe = place.path().join("pipe");
+    let pipe = sandbox.path().join("pipe");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    let no_text = place.path().join("no.txt");
+    let no_text = sandbox.path().join("no.txt");
     std::fs::write(&no_text, b"one\ntw\xff\n").unwrap();
-    let many = place.file("many.txt", &"again\n".repeat(65));
-    let empty = place.file("empty.txt", "\n \n");
-    let bad = ["/dev/zero".as_ref(), place.path(), &pipe, &long, &no_text, &many, &empty]
-        .map(|path| explore(&place, &["--prompts", path.to_str().unwrap()]));
-    let none = explore(&place, &["--prompts", place.path().join("none.txt").to_str().unwrap()]);
+    let many = sandbox.file("many.txt", &"again\n".repeat(65));
+    let empty = sandbox.file("empty.txt", "\n \n");
+    let bad = ["/dev/zero".as_ref(), sandbox.path(), &pipe, &long, &no_text, &many, &empty]
+        .map(|path| explore(&sandbox, &["--prompts", path.to_str().unwrap()]));
+    let none = explore(&sandbox, &["--prompts", sandbox.path().join("none.txt").to_str().unwrap()]);
     let all = bad.iter().chain([&none]);
     let told: Vec<String> = all.map(|ran| format!("{} {}", ran.code, ran.err)).collect();
     snapshot!(told.concat());
@@ -111,7 +111,7 @@ fn what_came_of_it_is_compared() {
         let said = last_said(request);
         if said.contains("fail") { Err(400) } else { Ok(format!("heard: {said}\nand more")) }
     });
-    let place = place(&endpoint);
+    let sandbox = sandbox(&endpoint);
     let seconds = |text: &str| {
         let time = |line: &str| line.find(" s  ").map(|at| line[..at].trim_end().to_owned());
         let lines = text.lines().map(|line| match time(line) {
@@ -123,23 +123,23 @@ fn what_came_of_it_is_compared() {
         });
         lines.collect::<Vec<_>>().join("\n")
     };
-    let judge = place.file("judge.sh", "if grep -q long; then echo 5; else exit 3; fi\n");
+    let judge = sandbox.file("judge.sh", "if grep -q long; then echo 5; else exit 3; fi\n");
     std::fs::set_permissions(&judge, std::fs::Permissions::from_mode(0o755)).unwrap();
     let judge = format!("sh {}", judge.display());
-    let prompts = place.file("prompts.txt", "short\na long one, with many words in it\nfail\n");
+    let prompts = sandbox.file("prompts.txt", "short\na long one, with many words in it\nfail\n");
     let words = ["--prompts", prompts.to_str().unwrap(), "--judge", &judge, "--jobs", "1"];
-    let wide = explore(&place, &words);
-    let mut narrow = place.command(
-        &[&["--workspace", crate::place::WORKSPACE, "explore", "plan-1"], &words[..]].concat(),
+    let wide = explore(&sandbox, &words);
+    let mut narrow = sandbox.command(
+        &[&["--workspace", crate::sandbox::WORKSPACE, "explore", "plan-1"], &words[..]].concat(),
     );
-    narrow.env("FORKLORE_CONFIG", place.path().join("config.toml")).env("COLUMNS", "50");
+    narrow.env("FORKLORE_CONFIG", sandbox.path().join("config.toml")).env("COLUMNS", "50");
     let narrow = ran(narrow);
     assert!(
         narrow.out.lines().skip(3).take(4).all(|line| line.chars().count() <= 50),
         "{}",
         narrow.out
     );
-    let plain = explore(&place, &["hello", "-n", "2", "--models", "one,two", "--at", "turn:1"]);
+    let plain = explore(&sandbox, &["hello", "-n", "2", "--models", "one,two", "--at", "turn:1"]);
     let all = [wide, narrow, plain].map(|ran| format!("{}\n{}", seconds(&ran.out), ran.err));
     snapshot!(all.join("\n---\n"));
 }
@@ -147,15 +147,15 @@ fn what_came_of_it_is_compared() {
 #[test]
 fn a_configuration_that_others_may_change_is_refused() {
     let endpoint = Endpoint::echo();
-    let place = place(&endpoint);
-    let folder = place.path().join("settings");
+    let sandbox = sandbox(&endpoint);
+    let folder = sandbox.path().join("settings");
     std::fs::create_dir(&folder).unwrap();
     let path = folder.join("config.toml");
-    std::fs::copy(place.path().join("config.toml"), &path).unwrap();
+    std::fs::copy(sandbox.path().join("config.toml"), &path).unwrap();
     let tried = |what: &std::path::Path, mode| {
         let rights = |mode| std::fs::set_permissions(what, Permissions::from_mode(mode)).unwrap();
         rights(mode);
-        let mut command = place.command(&["explore", "plan-1", "go on"]);
+        let mut command = sandbox.command(&["explore", "plan-1", "go on"]);
         command.env("FORKLORE_CONFIG", &path);
         let ran = ran(command);
         rights(0o700);

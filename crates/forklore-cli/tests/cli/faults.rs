@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 
 use crate::endpoint::Endpoint;
-use crate::place::{Place, Ran, ran};
+use crate::sandbox::{Ran, Sandbox, ran};
 
 /// Says hello to the model of this configuration.
-fn hello(place: &Place, configuration: &str) -> Ran {
-    let path = place.file("config.toml", configuration);
-    let words = ["--workspace", crate::place::WORKSPACE, "--json", "chat", "-p", "hello"];
-    let mut command = place.command(&words);
+fn hello(sandbox: &Sandbox, configuration: &str) -> Ran {
+    let path = sandbox.file("config.toml", configuration);
+    let words = ["--workspace", crate::sandbox::WORKSPACE, "--json", "chat", "-p", "hello"];
+    let mut command = sandbox.command(&words);
     command.env("FORKLORE_CONFIG", path);
     ran(command)
 }
@@ -19,8 +19,8 @@ fn last_line(ran: &Ran) -> Value {
 }
 
 /// The types and payloads of the last session.
-fn log(place: &Place) -> Vec<(String, Value)> {
-    let log = place.ok(&["--json", "log", "last"]);
+fn log(sandbox: &Sandbox) -> Vec<(String, Value)> {
+    let log = sandbox.ok(&["--json", "log", "last"]);
     let events = log.lines().map(|line| {
         let mut event: Value = serde_json::from_str(line).unwrap();
         (event["type"].as_str().unwrap().to_owned(), event["data"].take())
@@ -48,13 +48,13 @@ fn faults_of_a_server_are_not_the_callers() {
             "HTTP/1.1 {head}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
             body.len()
         );
-        let place = Place::new();
-        let ran = hello(&place, &Endpoint::raw(&answer).model("small"));
+        let sandbox = Sandbox::new();
+        let ran = hello(&sandbox, &Endpoint::raw(&answer).model("small"));
         let error = &last_line(&ran)["error"];
         assert_eq!((ran.code, &error["kind"]), (code, &json!(kind)), "{head}: {ran:?}");
         assert!(!error["next_actions"].as_array().unwrap().is_empty(), "{error}");
         // What was said to it is kept.
-        let types: Vec<String> = log(&place).into_iter().map(|(kind, _)| kind).collect();
+        let types: Vec<String> = log(&sandbox).into_iter().map(|(kind, _)| kind).collect();
         assert_eq!(types, ["user_message", "turn_failed"]);
     }
 }
@@ -62,12 +62,12 @@ fn faults_of_a_server_are_not_the_callers() {
 #[test]
 fn an_answer_that_is_too_long_is_stored_up_to_the_limit() {
     let endpoint = Endpoint::answering(|_| Ok("x".repeat(3 << 20)));
-    let place = Place::new();
-    let ran = hello(&place, &endpoint.model("small"));
+    let sandbox = Sandbox::new();
+    let ran = hello(&sandbox, &endpoint.model("small"));
     assert_eq!(ran.code, 1, "{}", ran.err);
     let error = last_line(&ran)["error"]["message"].as_str().unwrap().to_owned();
     assert!(error.ends_with("it has more than 2 MiB of text"), "{error}");
-    let log = log(&place);
+    let log = log(&sandbox);
     let partial = json!({"content": "x".repeat(2 << 20), "partial": true});
     assert!(log[1] == ("assistant_message".to_owned(), partial), "{:?}", log[1].0);
     assert_eq!((log[2].0.as_str(), log.len()), ("turn_failed", 3));
@@ -77,8 +77,8 @@ fn an_answer_that_is_too_long_is_stored_up_to_the_limit() {
 fn a_missing_key_is_reported_before_anything_is_stored() {
     let endpoint = Endpoint::echo();
     let configuration = format!("{}key_env = \"MISSING_KEY\"\n", endpoint.model("small"));
-    let place = Place::new();
-    let ran = hello(&place, &configuration);
+    let sandbox = Sandbox::new();
+    let ran = hello(&sandbox, &configuration);
     assert_eq!(ran.code, 3, "{ran:?}");
     let error = &last_line(&ran)["error"];
     let expected = "the model cannot be asked: openai m-small: no key: \
@@ -87,17 +87,17 @@ fn a_missing_key_is_reported_before_anything_is_stored() {
         (&error["kind"], &error["message"]),
         (&json!("permission_denied"), &json!(expected))
     );
-    assert_eq!(place.json(&["list", "--all"])["sessions"], json!([]));
+    assert_eq!(sandbox.json(&["list", "--all"])["sessions"], json!([]));
     // Explorations fork nothing; what would be sent can be seen.
-    place.ok(&["new", "--id", "here"]);
-    place.ok(&["append", "here", "--text", "hello"]);
+    sandbox.ok(&["new", "--id", "here"]);
+    sandbox.ok(&["append", "here", "--text", "hello"]);
     let with = |words: &[&str]| {
-        let mut command = place.command(words);
-        command.env("FORKLORE_CONFIG", place.path().join("config.toml"));
-        crate::place::ran(command)
+        let mut command = sandbox.command(words);
+        command.env("FORKLORE_CONFIG", sandbox.path().join("config.toml"));
+        crate::sandbox::ran(command)
     };
     assert_eq!(with(&["explore", "here", "and now?"]).code, 3);
-    assert_eq!(place.json(&["branches", "here"])["branches"].as_array().unwrap().len(), 1);
+    assert_eq!(sandbox.json(&["branches", "here"])["branches"].as_array().unwrap().len(), 1);
     let shown = with(&["--json", "inspect", "here", "--request"]);
     assert_eq!((shown.code, &last_line(&shown)["messages"]), (0, &json!(1)));
     assert!(endpoint.asked().is_empty());
@@ -105,15 +105,15 @@ fn a_missing_key_is_reported_before_anything_is_stored() {
 
 #[test]
 fn a_key_instead_of_its_variable_is_shown_nowhere() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let configuration = "[models.small]\nprovider = \"anthropic\"\nmodel = \"m\"\n\
                          key_env = \"sk-ant-0123456789\"\n";
-    let ran = hello(&place, configuration);
+    let ran = hello(&sandbox, configuration);
     assert_eq!(ran.code, 2);
     let error = last_line(&ran)["error"]["message"].as_str().unwrap().to_owned();
     assert!(error.contains("config.toml, line 4: key_env is the name of"), "{error}");
     assert!(!format!("{ran:?}").contains("0123456789"), "{ran:?}");
-    assert!(!place.store().exists());
+    assert!(!sandbox.store().exists());
 }
 
 #[test]
@@ -124,14 +124,15 @@ fn a_cost_is_reported_if_the_price_is_configured() {
         ("price = { input = 0, output = 0 }\n", json!(0.0)),
         ("price = { input = 1000, output = 10000, cached = 0 }\n", json!(0.07)),
     ] {
-        let place = Place::new();
-        let ran = hello(&place, &format!("{}{price}", endpoint.model("small")));
+        let sandbox = Sandbox::new();
+        let ran = hello(&sandbox, &format!("{}{price}", endpoint.model("small")));
         let usage = &last_line(&ran)["usage"];
         assert_eq!(*usage, json!({"input": 100, "output": 5, "cached": 80, "cost": cost}));
-        let words = ["--workspace", crate::place::WORKSPACE, "--json", "explore", "last", "again"];
-        let mut command = place.command(&words);
-        command.env("FORKLORE_CONFIG", place.path().join("config.toml"));
-        let explored = crate::place::ran(command);
+        let words =
+            ["--workspace", crate::sandbox::WORKSPACE, "--json", "explore", "last", "again"];
+        let mut command = sandbox.command(&words);
+        command.env("FORKLORE_CONFIG", sandbox.path().join("config.toml"));
+        let explored = crate::sandbox::ran(command);
         assert_eq!(explored.code, 0, "{explored:?}");
         assert_eq!(last_line(&explored)["tries"][3]["usage"]["cost"], cost);
     }

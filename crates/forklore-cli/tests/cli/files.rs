@@ -1,8 +1,8 @@
-//! Files read and written: import, restore, export, and paths in place of sessions.
+//! Files read and written: import, restore, export, and paths in the place of sessions.
 
 use serde_json::json;
 
-use crate::place::{Place, snapshot};
+use crate::sandbox::{Sandbox, snapshot};
 
 const CHAT: &str = "{\"role\":\"user\",\"content\":\"plan A or plan B?\"}
 {\"role\":\"assistant\",\"content\":\"Plan B.\"}
@@ -12,30 +12,30 @@ const CHAT: &str = "{\"role\":\"user\",\"content\":\"plan A or plan B?\"}
 
 #[test]
 fn a_session_file_is_forked_where_a_session_is_named() {
-    let place = Place::new();
-    place.file("chat.jsonl", CHAT);
-    let forked = place.run(&["fork", "./chat.jsonl", "--at", "turn:1", "--id", "plan-b"]);
+    let sandbox = Sandbox::new();
+    sandbox.file("chat.jsonl", CHAT);
+    let forked = sandbox.run(&["fork", "./chat.jsonl", "--at", "turn:1", "--id", "plan-b"]);
     assert_eq!(forked.code, 0, "{forked:?}");
-    let again = place.json(&["show", "./chat.jsonl"]);
+    let again = sandbox.json(&["show", "./chat.jsonl"]);
     assert_eq!(again["session"]["head_index"], 4);
-    assert_eq!(place.json(&["list"])["sessions"].as_array().unwrap().len(), 2);
+    assert_eq!(sandbox.json(&["list"])["sessions"].as_array().unwrap().len(), 2);
     snapshot!(format!(
         "{}{}---\n{}",
         forked.out,
         forked.err,
-        place.ok(&["diff", "./chat.jsonl", "plan-b"])
+        sandbox.ok(&["diff", "./chat.jsonl", "plan-b"])
     ));
 }
 
 #[test]
 fn growth_is_read_and_no_second_copy_made() {
-    let place = Place::new();
-    let path = place.file("chat.jsonl", CHAT);
-    let first = place.json(&["import", "chat.jsonl"]);
-    let same = place.json(&["import", "chat.jsonl"]);
+    let sandbox = Sandbox::new();
+    let path = sandbox.file("chat.jsonl", CHAT);
+    let first = sandbox.json(&["import", "chat.jsonl"]);
+    let same = sandbox.json(&["import", "chat.jsonl"]);
     let grown = format!("{CHAT}{{\"role\":\"user\",\"content\":\"Fine.\"}}\n");
     std::fs::write(&path, grown).unwrap();
-    let more = place.json(&["import", "chat.jsonl"]);
+    let more = sandbox.json(&["import", "chat.jsonl"]);
     let appended = [&first, &same, &more].map(|answer| answer["sessions"][0]["appended"].as_u64());
     assert_eq!(appended, [Some(4), Some(0), Some(1)]);
     assert_eq!(more["sessions"][0]["session_id"], first["sessions"][0]["session_id"]);
@@ -43,62 +43,62 @@ fn growth_is_read_and_no_second_copy_made() {
 
 #[test]
 fn an_import_closes_with_a_table() {
-    let place = Place::new();
-    std::fs::create_dir(place.path().join("chats")).unwrap();
-    place.file("chats/one.jsonl", CHAT);
-    place.file("chats/two.jsonl", &format!("{}{{\"role\":\"us", CHAT.replace("cheap", "dear")));
+    let sandbox = Sandbox::new();
+    std::fs::create_dir(sandbox.path().join("chats")).unwrap();
+    sandbox.file("chats/one.jsonl", CHAT);
+    sandbox.file("chats/two.jsonl", &format!("{}{{\"role\":\"us", CHAT.replace("cheap", "dear")));
     // Their messages have no time of their own, so the files' times decide which comes first.
     let earlier = std::time::SystemTime::now() - std::time::Duration::from_secs(5);
-    let two = std::fs::File::options().write(true).open(place.path().join("chats/two.jsonl"));
+    let two = std::fs::File::options().write(true).open(sandbox.path().join("chats/two.jsonl"));
     two.unwrap().set_modified(earlier).unwrap();
-    place.file("chats/notes.txt", "nothing of an agent\n");
-    let told = place.run(&["import", "chats"]);
-    snapshot!(format!("{}{}---\n{}", told.out, told.err, place.ok(&["list"])));
+    sandbox.file("chats/notes.txt", "nothing of an agent\n");
+    let told = sandbox.run(&["import", "chats"]);
+    snapshot!(format!("{}{}---\n{}", told.out, told.err, sandbox.ok(&["list"])));
 }
 
 #[test]
 fn what_no_agent_wrote_is_not_imported() {
-    let place = Place::new();
-    place.file("notes.txt", "nothing of an agent\n");
-    let (code, error) = place.error(&["show", "./notes.txt"]);
+    let sandbox = Sandbox::new();
+    sandbox.file("notes.txt", "nothing of an agent\n");
+    let (code, error) = sandbox.error(&["show", "./notes.txt"]);
     assert_eq!((code, &error["kind"]), (2, &json!("invalid_args")));
-    let (code, error) = place.error(&["import", "notes.txt"]);
+    let (code, error) = sandbox.error(&["import", "notes.txt"]);
     let found = (code, &error["kind"], &error["details"]["count"]);
     assert_eq!(found, (2, &json!("invalid_args"), &json!(1)));
-    let (code, error) = place.error(&["import", "gone"]);
+    let (code, error) = sandbox.error(&["import", "gone"]);
     assert_eq!((code, &error["kind"]), (2, &json!("not_found")));
-    let (code, error) = place.error(&["import", "notes.txt", "--from", "nobody"]);
+    let (code, error) = sandbox.error(&["import", "notes.txt", "--from", "nobody"]);
     assert_eq!((code, &error["kind"]), (2, &json!("invalid_args")));
 }
 
 #[test]
 fn restore_gives_the_file_back_and_overwrites_nothing() {
-    let place = Place::new();
-    place.file("chat.jsonl", CHAT);
-    place.ok(&["import", "chat.jsonl"]);
-    assert_eq!(place.ok(&["restore", "last"]), CHAT);
-    let answer = place.json(&["restore", "last", "-o", "again.jsonl"]);
+    let sandbox = Sandbox::new();
+    sandbox.file("chat.jsonl", CHAT);
+    sandbox.ok(&["import", "chat.jsonl"]);
+    assert_eq!(sandbox.ok(&["restore", "last"]), CHAT);
+    let answer = sandbox.json(&["restore", "last", "-o", "again.jsonl"]);
     assert_eq!((&answer["path"], &answer["bytes"]), (&json!("again.jsonl"), &json!(CHAT.len())));
-    assert_eq!(std::fs::read_to_string(place.path().join("again.jsonl")).unwrap(), CHAT);
-    let (code, error) = place.error(&["restore", "last", "-o", "chat.jsonl"]);
+    assert_eq!(std::fs::read_to_string(sandbox.path().join("again.jsonl")).unwrap(), CHAT);
+    let (code, error) = sandbox.error(&["restore", "last", "-o", "chat.jsonl"]);
     assert_eq!((code, &error["kind"]), (4, &json!("already_exists")));
 }
 
 #[test]
 fn export_writes_plain_messages_and_says_what_is_left_out() {
-    let place = Place::with_a_plan();
-    let lines = place.ok(&["export", "plan-1", "--to", "plain"]);
-    let answer = place.json(&["export", "plan-1", "--to", "plain", "-o", "plan.jsonl"]);
-    assert_eq!(std::fs::read_to_string(place.path().join("plan.jsonl")).unwrap(), lines);
+    let sandbox = Sandbox::with_a_plan();
+    let lines = sandbox.ok(&["export", "plan-1", "--to", "plain"]);
+    let answer = sandbox.json(&["export", "plan-1", "--to", "plain", "-o", "plan.jsonl"]);
+    assert_eq!(std::fs::read_to_string(sandbox.path().join("plan.jsonl")).unwrap(), lines);
     assert_eq!(
         answer,
         json!({"ok": true, "path": "plan.jsonl", "events": 6, "lossy": [{"type": "provider_usage", "count": 1}]})
     );
-    let (code, error) = place.error(&["export", "plan-1", "--to", "plain", "-o", "plan.jsonl"]);
+    let (code, error) = sandbox.error(&["export", "plan-1", "--to", "plain", "-o", "plan.jsonl"]);
     assert_eq!((code, &error["kind"]), (4, &json!("already_exists")));
     snapshot!(format!(
         "{lines}---\n{}",
-        place.ok(&["export", "plan-1", "--to", "plain", "-o", "b.jsonl"])
+        sandbox.ok(&["export", "plan-1", "--to", "plain", "-o", "b.jsonl"])
     ));
 }
 
@@ -106,13 +106,13 @@ fn export_writes_plain_messages_and_says_what_is_left_out() {
 #[test]
 fn what_is_written_is_for_its_owner_alone() {
     use std::os::unix::fs::PermissionsExt;
-    let place = Place::with_a_plan();
-    place.ok(&["export", "plan-1", "--to", "plain", "-o", "plan.jsonl"]);
-    let mut command = place.command(&["new"]);
+    let sandbox = Sandbox::with_a_plan();
+    sandbox.ok(&["export", "plan-1", "--to", "plain", "-o", "plan.jsonl"]);
+    let mut command = sandbox.command(&["new"]);
     command.env_remove("FORKLORE_STORE");
-    assert_eq!(crate::place::ran(command).code, 0);
+    assert_eq!(crate::sandbox::ran(command).code, 0);
     let mode = |path: &str| {
-        std::fs::metadata(place.path().join(path)).unwrap().permissions().mode() & 0o777
+        std::fs::metadata(sandbox.path().join(path)).unwrap().permissions().mode() & 0o777
     };
     assert_eq!(mode("plan.jsonl"), 0o600);
     assert_eq!(mode("home/.local/share/forklore"), 0o700);
@@ -122,17 +122,17 @@ fn what_is_written_is_for_its_owner_alone() {
 /// A session with branches that the real Pi wrote: what the README begins with.
 #[test]
 fn a_file_with_branches_means_the_one_its_agent_would_resume() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/pi/demo.jsonl");
-    let people = place.run(&["fork", demo, "--at", "turn:2", "--id", "plan-b"]);
+    let people = sandbox.run(&["fork", demo, "--at", "turn:2", "--id", "plan-b"]);
     assert_eq!(people.code, 0, "{people:?}");
     assert!(people.out.contains("   └─ ") && people.out.contains("new"), "{}", people.out);
     assert_eq!(people.err.lines().filter(|line| line.starts_with("  next: forklore ")).count(), 2);
     assert!(people.err.starts_with("the file holds 2 other sessions"), "{}", people.err);
-    let answer = place.json(&["show", demo]);
+    let answer = sandbox.json(&["show", demo]);
     let also = answer["also"].as_array().unwrap();
     assert!(also.len() == 2 && !also.contains(&answer["session"]["id"]));
-    assert_eq!(place.json(&["show", "plan-b"])["session"]["parent_id"], answer["session"]["id"]);
+    assert_eq!(sandbox.json(&["show", "plan-b"])["session"]["parent_id"], answer["session"]["id"]);
     let original = std::fs::read_to_string(demo).unwrap();
-    assert_eq!(place.ok(&["restore", answer["session"]["id"].as_str().unwrap()]), original);
+    assert_eq!(sandbox.ok(&["restore", answer["session"]["id"].as_str().unwrap()]), original);
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::place::{Place, snapshot};
+use crate::sandbox::{Sandbox, snapshot};
 
 /// A plan and its result differ in these and in nothing else.
 fn settled(mut answer: Value) -> Value {
@@ -14,9 +14,9 @@ fn settled(mut answer: Value) -> Value {
 
 #[test]
 fn a_dry_run_writes_nothing_and_is_complete() {
-    let place = Place::with_a_plan();
-    let before = place.ok(&["--json", "tree", "--flat"]);
-    let plan = place.json(&[
+    let sandbox = Sandbox::with_a_plan();
+    let before = sandbox.ok(&["--json", "tree", "--flat"]);
+    let plan = sandbox.json(&[
         "fork",
         "plan-1",
         "--at",
@@ -27,13 +27,13 @@ fn a_dry_run_writes_nothing_and_is_complete() {
         "b",
         "--dry-run",
     ]);
-    assert_eq!(place.ok(&["--json", "tree", "--flat"]), before);
+    assert_eq!(sandbox.ok(&["--json", "tree", "--flat"]), before);
     snapshot!(format!("{plan:#}"));
 }
 
 #[test]
 fn the_command_of_a_plan_makes_exactly_that() {
-    let place = Place::with_a_plan();
+    let sandbox = Sandbox::with_a_plan();
     for options in [
         &["--at", "turn:1"][..],
         &[],
@@ -47,10 +47,10 @@ fn the_command_of_a_plan_makes_exactly_that() {
             .iter()
             .map(|o| if *o == r#"{"a": 'x"# { r#"{"a": "it's"}"# } else { o })
             .collect();
-        let plan = place.json(&[&["fork", "plan-1", "--dry-run"][..], &options].concat());
+        let plan = sandbox.json(&[&["fork", "plan-1", "--dry-run"][..], &options].concat());
         let apply = shell_words(plan["apply"].as_str().unwrap());
         let apply: Vec<&str> = apply.iter().skip(1).map(String::as_str).collect();
-        let made = place.json(&apply);
+        let made = sandbox.json(&apply);
         assert_eq!(made["recorded"], true);
         // Where open calls moved the cut, the command says where it was asked for.
         assert_eq!(settled(made), settled(plan), "{options:?}");
@@ -74,17 +74,17 @@ fn shell_words(line: &str) -> Vec<String> {
 
 #[test]
 fn the_same_fork_with_the_same_id_answers_the_existing_child() {
-    let place = Place::with_a_plan();
+    let sandbox = Sandbox::with_a_plan();
     let fork = |at: &str| ["fork", "plan-1", "--id", "plan-b", "--at", at].map(str::to_owned);
-    let words = |fork: &[String; 6]| place.json(&fork.each_ref().map(String::as_str));
+    let words = |fork: &[String; 6]| sandbox.json(&fork.each_ref().map(String::as_str));
     let made = words(&fork("turn:1"));
     let again = words(&fork("message:3"));
     assert_eq!((&made["recorded"], &again["recorded"]), (&json!(true), &json!(false)));
     assert_eq!(again["existing"], true);
-    let (code, error) = place.error(&["fork", "plan-1", "--id", "plan-b", "--at", "turn:2"]);
+    let (code, error) = sandbox.error(&["fork", "plan-1", "--id", "plan-b", "--at", "turn:2"]);
     assert_eq!((code, &error["kind"]), (4, &json!("already_exists")));
     assert!(
-        place
+        sandbox
             .ok(&["fork", "plan-1", "--id", "plan-b", "--at", "turn:1"])
             .starts_with("Was there already")
     );
@@ -92,10 +92,10 @@ fn the_same_fork_with_the_same_id_answers_the_existing_child() {
 
 #[test]
 fn a_summary_is_recorded_behind_the_prefix() {
-    let place = Place::with_a_plan();
-    let forked = place.json(&["fork", "plan-1", "--id", "plan-b", "--summarize=model"]);
+    let sandbox = Sandbox::with_a_plan();
+    let forked = sandbox.json(&["fork", "plan-1", "--id", "plan-b", "--summarize=model"]);
     assert_eq!(forked["would_record_branch_summary"], true);
-    let log = place.ok(&["--json", "log", "plan-b", "--own"]);
+    let log = sandbox.ok(&["--json", "log", "plan-b", "--own"]);
     let types: Vec<_> = log
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).unwrap())
@@ -107,24 +107,24 @@ fn a_summary_is_recorded_behind_the_prefix() {
 
 #[test]
 fn every_answer_names_the_same_positions() {
-    let place = Place::with_a_plan();
-    let cut = |at: &str| place.json(&["fork", "plan-1", "--dry-run", "--at", at])["cut"].clone();
+    let sandbox = Sandbox::with_a_plan();
+    let cut = |at: &str| sandbox.json(&["fork", "plan-1", "--dry-run", "--at", at])["cut"].clone();
     let turn = cut("turn:1");
     assert_eq!(turn["seq"], 3);
     let event = format!("event:{}", turn["event_id"].as_str().unwrap());
     for same in ["message:3", "message:-3", "index:4", "seq:3", "seq:4", "turn:-2", &event] {
         assert_eq!(cut(same), turn, "{same}");
     }
-    assert_eq!(place.json(&["fork", "plan-1", "--dry-run", "--to-seq", "3"])["cut"], turn);
-    let replayed = place.ok(&["--json", "replay", "plan-1", "--up-to", "turn:1"]);
+    assert_eq!(sandbox.json(&["fork", "plan-1", "--dry-run", "--to-seq", "3"])["cut"], turn);
+    let replayed = sandbox.ok(&["--json", "replay", "plan-1", "--up-to", "turn:1"]);
     let last: Value = serde_json::from_str(replayed.lines().last().unwrap()).unwrap();
     assert_eq!((&last["index"], &last["seq"]), (&turn["message"], &turn["seq"]));
 }
 
 #[test]
 fn ak_coder_ids_name_parent_and_time() {
-    let place = Place::with_a_plan();
-    let forked = place.json(&["fork", "plan-1", "--id-style", "ak-coder"]);
+    let sandbox = Sandbox::with_a_plan();
+    let forked = sandbox.json(&["fork", "plan-1", "--id-style", "ak-coder"]);
     let id = forked["child_session_id"].as_str().unwrap();
     let millis = id.strip_prefix("fork-plan-1-").unwrap();
     assert!(millis.len() == 13 && millis.parse::<u64>().is_ok(), "{id}");
@@ -132,9 +132,9 @@ fn ak_coder_ids_name_parent_and_time() {
 
 #[test]
 fn the_parent_is_the_same_to_the_byte() {
-    let place = Place::with_a_plan();
-    let before = place.ok(&["--json", "log", "plan-1"]);
-    place.ok(&["fork", "plan-1", "--at", "turn:1", "--id", "plan-b"]);
-    place.append("plan-b", "{\"data\":{\"content\":\"on\"}}\n");
-    assert_eq!(place.ok(&["--json", "log", "plan-1"]), before);
+    let sandbox = Sandbox::with_a_plan();
+    let before = sandbox.ok(&["--json", "log", "plan-1"]);
+    sandbox.ok(&["fork", "plan-1", "--at", "turn:1", "--id", "plan-b"]);
+    sandbox.append("plan-b", "{\"data\":{\"content\":\"on\"}}\n");
+    assert_eq!(sandbox.ok(&["--json", "log", "plan-1"]), before);
 }

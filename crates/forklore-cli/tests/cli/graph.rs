@@ -1,13 +1,13 @@
 //! Sessions as RDF, and questions about them.
 #![cfg(feature = "graph")]
 
-use crate::place::{Place, snapshot};
+use crate::sandbox::{Sandbox, snapshot};
 
-fn family() -> Place {
-    let place = Place::with_a_plan();
-    place.ok(&["fork", "plan-1", "--at", "turn:1", "--id", "plan-b", "--label", "plan-b"]);
-    place.append("plan-b", "{\"data\":{\"content\":\"No, plan A.\\u0007\"}}\n");
-    place
+fn family() -> Sandbox {
+    let sandbox = Sandbox::with_a_plan();
+    sandbox.ok(&["fork", "plan-1", "--at", "turn:1", "--id", "plan-b", "--label", "plan-b"]);
+    sandbox.append("plan-b", "{\"data\":{\"content\":\"No, plan A.\\u0007\"}}\n");
+    sandbox
 }
 
 const FORKS: &str = "SELECT ?branch ?index ?child {
@@ -15,54 +15,56 @@ const FORKS: &str = "SELECT ?branch ?index ?child {
 
 #[test]
 fn answers_are_tables_and_the_forms_of_the_w3c() {
-    let place = family();
+    let sandbox = family();
     let said = "SELECT ?text { ?turn fl:session ?s ; fl:text ?text }";
     let shown = [
-        place.ok(&["sparql", FORKS]),
-        place.ok(&["sparql", said, "--param", "s=session:@plan-b"]),
-        place.ok(&["sparql", FORKS, "plan-1", "--format", "csv"]),
-        place.ok(&["sparql", FORKS, "--format", "xml"]),
-        place.ok(&["sparql", "ASK { ?turn fl:role ?role }", "--param", "role=user"]),
-        place.ok(&["sparql", "CONSTRUCT WHERE { ?a prov:wasDerivedFrom ?b }"]),
-        format!("{:#}\n", place.json(&["sparql", FORKS, "--limit", "0"])),
+        sandbox.ok(&["sparql", FORKS]),
+        sandbox.ok(&["sparql", said, "--param", "s=session:@plan-b"]),
+        sandbox.ok(&["sparql", FORKS, "plan-1", "--format", "csv"]),
+        sandbox.ok(&["sparql", FORKS, "--format", "xml"]),
+        sandbox.ok(&["sparql", "ASK { ?turn fl:role ?role }", "--param", "role=user"]),
+        sandbox.ok(&["sparql", "CONSTRUCT WHERE { ?a prov:wasDerivedFrom ?b }"]),
+        format!("{:#}\n", sandbox.json(&["sparql", FORKS, "--limit", "0"])),
     ];
     snapshot!(shown.join("\n"));
 }
 
 #[test]
 fn refusals_name_their_position_and_kind() {
-    let place = family();
-    let (exit, error) = place.error(&["sparql", "SELECT ?a\nWHERE { ?a fl:role }"]);
+    let sandbox = family();
+    let (exit, error) = sandbox.error(&["sparql", "SELECT ?a\nWHERE { ?a fl:role }"]);
     assert_eq!((exit, &error["kind"]), (2, &"invalid_args".into()));
     let details = serde_json::json!({"line": 2, "column": 20, "text": "WHERE { ?a fl:role }"});
     assert_eq!(error["details"], details);
-    let (exit, _) = place.error(&["sparql", "DELETE WHERE { ?a ?b ?c }"]);
+    let (exit, _) = sandbox.error(&["sparql", "DELETE WHERE { ?a ?b ?c }"]);
     assert_eq!(exit, 3);
-    let (exit, _) = place.error(&["sparql", "ASK { SERVICE <http://a.example/> {} }"]);
+    let (exit, _) = sandbox.error(&["sparql", "ASK { SERVICE <http://a.example/> {} }"]);
     assert_eq!(exit, 3);
-    let (exit, _) = place.error(&["sparql", "ASK {}", "--param", "x"]);
+    let (exit, _) = sandbox.error(&["sparql", "ASK {}", "--param", "x"]);
     assert_eq!(exit, 2);
 }
 
 #[test]
 fn a_graph_goes_out_or_into_a_new_file() {
-    let place = family();
-    let turtle = place.ok(&["graph", "plan-b"]);
+    let sandbox = family();
+    let turtle = sandbox.ok(&["graph", "plan-b"]);
     assert!(turtle.contains("<urn:forklore:session:plan-b> a fl:Session"), "{turtle}");
-    let path = place.path().join("plan.nq");
+    let path = sandbox.path().join("plan.nq");
     let path = path.to_str().unwrap();
-    let wrote = place.json(&["graph", "--format", "nquads", "-o", path]);
+    let wrote = sandbox.json(&["graph", "--format", "nquads", "-o", path]);
     let written = std::fs::read_to_string(path).unwrap();
     assert_eq!(wrote["triples"], written.lines().count());
-    assert_eq!(place.error(&["graph", "-o", path]).1["kind"], "already_exists");
-    assert!(place.ok(&["graph", "--ontology"]).contains("fl:forkedAtIndex a owl:DatatypeProperty"));
-    assert!(place.ok(&["graph", "--shapes"]).contains("fl:SessionShape a sh:NodeShape"));
+    assert_eq!(sandbox.error(&["graph", "-o", path]).1["kind"], "already_exists");
+    assert!(
+        sandbox.ok(&["graph", "--ontology"]).contains("fl:forkedAtIndex a owl:DatatypeProperty")
+    );
+    assert!(sandbox.ok(&["graph", "--shapes"]).contains("fl:SessionShape a sh:NodeShape"));
 }
 
 #[test]
 fn a_graph_store_keeps_the_rules_of_trails() {
-    let place = Place::new();
-    let url = format!("graph:{}?profile=trails", place.path().join("trails").display());
+    let sandbox = Sandbox::new();
+    let url = format!("graph:{}?profile=trails", sandbox.path().join("trails").display());
     let words = |words: &[&str]| {
         let all = [&["--store", url.as_str()], words].concat();
         all.into_iter().map(str::to_owned).collect::<Vec<_>>()
@@ -70,7 +72,7 @@ fn a_graph_store_keeps_the_rules_of_trails() {
     let run = |verb: &[&str]| {
         let all = words(verb);
         let all: Vec<_> = all.iter().map(String::as_str).collect();
-        place.run(&all)
+        sandbox.run(&all)
     };
     let made = ["new", "--id", "plan-1", "--principal", "did:web:ann.example"];
     assert_eq!(run(&made).code, 0);
@@ -83,32 +85,32 @@ fn a_graph_store_keeps_the_rules_of_trails() {
 }
 
 /// What a command came to: its words, its code, what it printed.
-fn shown(place: &Place, words: &[&str]) -> String {
-    let ran = place.run(words);
+fn shown(sandbox: &Sandbox, words: &[&str]) -> String {
+    let ran = sandbox.run(words);
     format!("$ forklore {}\n{}{}[{}]\n", words.join(" "), ran.out, ran.err, ran.code)
 }
 
 #[test]
 fn what_is_no_sparql_is_shown_with_its_line() {
-    let place = family();
+    let sandbox = family();
     let long = format!("SELECT {}", "(1 AS ?x) ".repeat(40));
     let shown = [
-        shown(&place, &["sparql", "SELECT ?a\nWHERE { ?a fl:role }\nLIMIT 3"]),
-        shown(&place, &["sparql", "SELEC ?a { ?a ?b ?c }"]),
-        shown(&place, &["sparql", "SELECT * { ?a nobody:knows ?b }"]),
-        shown(&place, &["sparql", "ASK { ?s fl:title \"\u{1b}[2J\u{202e}\u{4e16}\" ; }} x"]),
-        shown(&place, &["sparql", &long]),
-        shown(&place, &["sparql", ""]),
+        shown(&sandbox, &["sparql", "SELECT ?a\nWHERE { ?a fl:role }\nLIMIT 3"]),
+        shown(&sandbox, &["sparql", "SELEC ?a { ?a ?b ?c }"]),
+        shown(&sandbox, &["sparql", "SELECT * { ?a nobody:knows ?b }"]),
+        shown(&sandbox, &["sparql", "ASK { ?s fl:title \"\u{1b}[2J\u{202e}\u{4e16}\" ; }} x"]),
+        shown(&sandbox, &["sparql", &long]),
+        shown(&sandbox, &["sparql", ""]),
     ];
     snapshot!(shown.join("\n"));
 }
 
 #[test]
 fn a_value_that_only_begins_like_a_term_is_refused() {
-    let place = family();
+    let sandbox = family();
     let ask = "ASK { ?turn fl:role ?role }";
     let shown: Vec<_> = ["role=<role>", "role=\"user", "role=session:gone", "role", "role=user"]
-        .map(|parameter| shown(&place, &["sparql", ask, "--param", parameter]))
+        .map(|parameter| shown(&sandbox, &["sparql", ask, "--param", parameter]))
         .into();
     let ran = shown.join("\n");
     assert!(ran.ends_with("yes\n[0]\n") || ran.contains("\nyes\n"), "{ran}");
@@ -124,16 +126,19 @@ fn a_folder_without_sessions_says_so() {
         lines.map(|line| format!("{line}\n")).collect::<String>()
     };
     let ask = ["sparql", "SELECT ?a { ?a a fl:Session }"];
-    let empty = Place::new();
+    let empty = Sandbox::new();
     let mut screens = vec![shown(&empty, &["graph"]), shown(&empty, &ask)];
-    let place = family();
+    let sandbox = family();
     let elsewhere = |words: &[&str]| {
-        let mut command = place.command(&[&["--workspace", "/elsewhere"], words].concat());
+        let mut command = sandbox.command(&[&["--workspace", "/elsewhere"], words].concat());
         command.env("COLUMNS", "100");
-        let ran = crate::place::ran(command);
+        let ran = crate::sandbox::ran(command);
         format!("$ forklore {}\n{}{}[{}]\n", words.join(" "), ran.out, ran.err, ran.code)
     };
     screens.extend([elsewhere(&["graph"]), elsewhere(&ask), elsewhere(&["-q", "graph"])]);
     snapshot!(screens.into_iter().map(without_times).collect::<Vec<_>>().join("\n"));
-    assert_eq!(place.json(&["sparql", ask[1]])["results"]["bindings"].as_array().unwrap().len(), 2);
+    assert_eq!(
+        sandbox.json(&["sparql", ask[1]])["results"]["bindings"].as_array().unwrap().len(),
+        2
+    );
 }

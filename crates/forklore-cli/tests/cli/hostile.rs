@@ -1,12 +1,12 @@
 //! Hostile names and texts: refused, not repeated, never raw on a terminal.
 
-use crate::place::Place;
+use crate::sandbox::Sandbox;
 
 const NAMES: [&str; 8] = ["", "-x", "a b", "..", "a\u{202e}b", "\u{1b}[31mred", "x\ny", "last!"];
 
 #[test]
 fn hostile_ids_are_refused_before_any_read_and_never_echoed() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     for name in NAMES.iter().chain(&["../../no/such", "..\\evil"]) {
         for words in [
             &["show", name][..],
@@ -21,24 +21,24 @@ fn hostile_ids_are_refused_before_any_read_and_never_echoed() {
             &["delete", name],
             &["tree", name],
         ] {
-            let (code, error) = place.error(words);
+            let (code, error) = sandbox.error(words);
             assert_eq!(code, 2, "{words:?}: {error}");
-            let people = place.run(words);
+            let people = sandbox.run(words);
             let told = format!("{error}{}{}", people.out, people.err);
             assert!(name.len() < 3 || !told.contains(name), "{words:?}: {told}");
             assert!(!told.contains(['\u{1b}', '\u{202e}']), "{words:?}: {told}");
         }
     }
     let left: Vec<_> =
-        std::fs::read_dir(place.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+        std::fs::read_dir(sandbox.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert_eq!(left, ["home"]);
 }
 
 #[test]
 fn hostile_text_is_escaped_for_people_and_unchanged_for_pipes() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let hostile = "a\u{1b}]0;owned\u{7}\u{202e}b\u{200b}\rc";
-    place.ok(&[
+    sandbox.ok(&[
         "new",
         "--id",
         "plan-1",
@@ -49,8 +49,8 @@ fn hostile_text_is_escaped_for_people_and_unchanged_for_pipes() {
         "--metadata",
         &format!("{{\"k\":\"{}\"}}", "\u{202e}v"),
     ]);
-    place.ok(&["append", "plan-1", "--text", &format!("{hostile}\nsecond line")]);
-    place.ok(&["fork", "plan-1", "--id", "plan-b", "--title", hostile]);
+    sandbox.ok(&["append", "plan-1", "--text", &format!("{hostile}\nsecond line")]);
+    sandbox.ok(&["fork", "plan-1", "--id", "plan-b", "--title", hostile]);
     for words in [
         &["show", "plan-1"][..],
         &["list"],
@@ -62,26 +62,26 @@ fn hostile_text_is_escaped_for_people_and_unchanged_for_pipes() {
         &["fork", "plan-1"],
         &["new", "--title", hostile],
     ] {
-        let shown = place.run(words);
+        let shown = sandbox.run(words);
         let told = format!("{}{}", shown.out, shown.err);
         let raw =
             told.chars().find(|c| matches!(c, '\u{1b}' | '\u{7}' | '\r' | '\u{202e}' | '\u{200b}'));
         assert_eq!((shown.code, raw), (0, None), "{words:?}: {told}");
     }
-    let stored = place.ok(&["--json", "log", "plan-1"]);
+    let stored = sandbox.ok(&["--json", "log", "plan-1"]);
     assert!(stored.contains('\u{202e}') && stored.contains('\u{200b}'));
-    assert_eq!(place.json(&["show", "plan-1"])["session"]["title"], hostile);
+    assert_eq!(sandbox.json(&["show", "plan-1"])["session"]["title"], hostile);
 }
 
 #[test]
 fn the_largest_numbers_are_added_up() {
-    let place = Place::new();
-    place.ok(&["new", "--id", "plan-1"]);
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["new", "--id", "plan-1"]);
     let usage = format!("{{\"input\":{0},\"output\":{0},\"cost\":1e308}}", u64::MAX);
     for _ in 0..2 {
-        place.ok(&["append", "plan-1", "--type", "provider_usage", "--data", &usage]);
+        sandbox.ok(&["append", "plan-1", "--type", "provider_usage", "--data", &usage]);
     }
     for words in [&["stats"][..], &["stats", "--models"], &["stats", "plan-1"]] {
-        assert!(place.ok(words).contains(" in (0 cached), "), "{words:?}");
+        assert!(sandbox.ok(words).contains(" in (0 cached), "), "{words:?}");
     }
 }

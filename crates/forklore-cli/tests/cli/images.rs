@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::place::{Place, Ran, WORKSPACE, ran, snapshot};
+use crate::sandbox::{Ran, Sandbox, WORKSPACE, ran, snapshot};
 use crate::scripted::{Answer, Scripted};
 
 /// A PNG of 2 by 3 pixels, as far as anybody here looks, with many bytes behind.
@@ -14,28 +14,28 @@ fn png() -> Vec<u8> {
 
 const BEGIN: &str = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAYAAAB4eHh4";
 
-fn chat(place: &Place, words: &[&str]) -> Ran {
-    let mut command = place.command(&[&["--workspace", WORKSPACE], words].concat());
-    command.env("FORKLORE_CONFIG", place.path().join("config.toml"));
+fn chat(sandbox: &Sandbox, words: &[&str]) -> Ran {
+    let mut command = sandbox.command(&[&["--workspace", WORKSPACE], words].concat());
+    command.env("FORKLORE_CONFIG", sandbox.path().join("config.toml"));
     ran(command)
 }
 
 #[test]
 fn a_file_goes_with_its_message_and_every_later_request() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let model = Scripted::start(&[Answer::Says("A cat."), Answer::Says("Two.")]);
-    place.file("config.toml", &format!("{}images = true\n", model.config()));
-    std::fs::write(place.path().join("shot"), png()).unwrap();
-    place.file("note.md", "A note.\n");
-    let path = |name: &str| place.path().join(name).to_str().unwrap().to_owned();
+    sandbox.file("config.toml", &format!("{}images = true\n", model.config()));
+    std::fs::write(sandbox.path().join("shot"), png()).unwrap();
+    sandbox.file("note.md", "A note.\n");
+    let path = |name: &str| sandbox.path().join(name).to_str().unwrap().to_owned();
     let (shot, note) = (path("shot"), path("note.md"));
     let words = ["chat", "-p", "What is this?", "--attach", &shot, "--attach", &note];
-    let ran = chat(&place, &words);
+    let ran = chat(&sandbox, &words);
     assert_eq!((ran.code, &*ran.out), (0, "A cat.\n"), "{}", ran.err);
     assert!(!ran.err.contains("does not get it"), "{}", ran.err);
     // What is in the store counts, and no longer the file.
     std::fs::remove_file(&shot).unwrap();
-    assert_eq!(chat(&place, &["chat", "last", "-p", "How many?"]).out, "Two.\n");
+    assert_eq!(chat(&sandbox, &["chat", "last", "-p", "How many?"]).out, "Two.\n");
     let bodies = model.bodies();
     let content = &bodies[0]["messages"][0]["content"];
     assert_eq!(content[0]["text"], "What is this?");
@@ -45,10 +45,10 @@ fn a_file_goes_with_its_message_and_every_later_request() {
     assert_eq!(bodies[0]["messages"][0], bodies[1]["messages"][0]);
 
     // People are shown the beginning of an image; whoever asks for JSON, all of it.
-    let shown = chat(&place, &["inspect", "last", "--request"]);
+    let shown = chat(&sandbox, &["inspect", "last", "--request"]);
     let begin = format!("{}... (4000 characters)", &BEGIN[22..62]);
     assert!(shown.out.contains(&begin) && !shown.out.contains("eHh4eHh4eHh4eHh4"), "{}", shown.out);
-    let json = chat(&place, &["--json", "inspect", "last", "--request", "--fork", "turn:1"]);
+    let json = chat(&sandbox, &["--json", "inspect", "last", "--request", "--fork", "turn:1"]);
     let json: Value = serde_json::from_str(&json.out).unwrap();
     assert_eq!(json["body"]["messages"][0], bodies[0]["messages"][0]);
     assert!(json["fork"]["bytes"].as_u64().unwrap() > 4_000, "{}", json["fork"]);
@@ -56,17 +56,17 @@ fn a_file_goes_with_its_message_and_every_later_request() {
 
 #[test]
 fn a_file_that_the_model_does_not_get_is_reported() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let model = Scripted::start(&[]);
-    place.file("config.toml", &model.config());
-    std::fs::write(place.path().join("shot.png"), png()).unwrap();
-    let shot = place.path().join("shot.png").to_str().unwrap().to_owned();
-    let ran = chat(&place, &["chat", "-p", "What is this?", "--attach", &shot]);
+    sandbox.file("config.toml", &model.config());
+    std::fs::write(sandbox.path().join("shot.png"), png()).unwrap();
+    let shot = sandbox.path().join("shot.png").to_str().unwrap().to_owned();
+    let ran = chat(&sandbox, &["chat", "-p", "What is this?", "--attach", &shot]);
     assert_eq!((ran.code, &*ran.out), (0, "done\n"), "{}", ran.err);
     assert!(ran.err.contains("the model is told of shot.png (image/png)"), "{}", ran.err);
     let note = "What is this?\n\n[attachment, not sent: shot.png (image/png)]";
     assert_eq!(model.asked(), [[("user".to_owned(), note.to_owned())]]);
-    let gone = chat(&place, &["chat", "-p", "And this?", "--attach", "no such file"]);
+    let gone = chat(&sandbox, &["chat", "-p", "And this?", "--attach", "no such file"]);
     assert_eq!((gone.code, &*gone.out), (2, ""));
     snapshot!(gone.err);
     assert_eq!(model.asked().len(), 1);

@@ -4,7 +4,6 @@
 
 mod attach;
 mod attack;
-mod beside;
 mod chat;
 mod completions;
 mod contract;
@@ -23,16 +22,17 @@ mod hostile;
 mod images;
 mod logging;
 mod man;
-mod place;
 mod readme;
 mod repair;
 mod requests;
 mod resume;
 mod rights;
+mod sandbox;
 mod screens;
 mod scripted;
 mod shapes;
 mod sharing;
+mod sidecars;
 mod signals;
 mod stopped;
 mod streams;

@@ -2,15 +2,15 @@
 
 use std::fs;
 
-use crate::place::{Place, snapshot};
+use crate::sandbox::{Sandbox, snapshot};
 
 #[test]
 fn a_page_is_printed() {
-    let place = Place::new();
-    let page = place.ok(&["man", "label"]);
+    let sandbox = Sandbox::new();
+    let page = sandbox.ok(&["man", "label"]);
     snapshot!(page);
-    assert_eq!(place.json(&["man", "label"])["text"].as_str(), Some(&*page));
-    let program = place.ok(&["man"]);
+    assert_eq!(sandbox.json(&["man", "label"])["text"].as_str(), Some(&*page));
+    let program = sandbox.ok(&["man"]);
     assert!(
         program.contains(".TH forklore 1") && program.contains("forklore\\-fork(1)"),
         "{program}"
@@ -19,9 +19,9 @@ fn a_page_is_printed() {
 
 #[test]
 fn every_command_has_a_page() {
-    let place = Place::new();
-    let folder = place.path().join("man/man1");
-    let answer = place.json(&["man", "--out", folder.to_str().unwrap()]);
+    let sandbox = Sandbox::new();
+    let folder = sandbox.path().join("man/man1");
+    let answer = sandbox.json(&["man", "--out", folder.to_str().unwrap()]);
     let mut pages: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap()).collect();
     pages.sort_by_key(fs::DirEntry::file_name);
     let names: Vec<_> = pages.iter().map(|page| page.file_name().into_string().unwrap()).collect();
@@ -37,10 +37,10 @@ fn every_command_has_a_page() {
         assert!(text.contains(".SH NAME") && text.contains(".SH SYNOPSIS"), "{name}: {text}");
     }
     // Again, as after an upgrade.
-    assert_eq!(place.json(&["man", "--out", folder.to_str().unwrap()]), answer);
+    assert_eq!(sandbox.json(&["man", "--out", folder.to_str().unwrap()]), answer);
 }
 
 #[test]
 fn there_is_no_page_of_what_is_no_command() {
-    assert_eq!(Place::new().error(&["man", "../etc/passwd"]).0, 2);
+    assert_eq!(Sandbox::new().error(&["man", "../etc/passwd"]).0, 2);
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::place::{Place, ran};
+use crate::sandbox::{Sandbox, ran};
 
 const SECTIONS: [&str; 5] = [
     "## Try it",
@@ -38,10 +38,10 @@ fn commands(readme: &str, section: &str) -> String {
 fn its_lines_do_what_they_say_in_an_empty_home() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
     let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let program = Path::new(env!("CARGO_BIN_EXE_forklore")).parent().unwrap();
     // A clone of the repository into which the commands may write.
-    let clone = place.path().join("clone");
+    let clone = sandbox.path().join("clone");
     std::fs::create_dir(&clone).unwrap();
     std::os::unix::fs::symlink(root.join("testdata"), clone.join("testdata")).unwrap();
     std::fs::copy(root.join("Cargo.toml"), clone.join("Cargo.toml")).unwrap();
@@ -50,9 +50,9 @@ fn its_lines_do_what_they_say_in_an_empty_home() {
     shell
         .args(["-c", &format!("set -e\n{blocks}")])
         .env_clear()
-        .env("HOME", place.path().join("home"))
+        .env("HOME", sandbox.path().join("home"))
         .env("PATH", format!("{}:/usr/bin:/bin", program.display()))
-        .env("TMPDIR", place.path())
+        .env("TMPDIR", sandbox.path())
         .env("COLUMNS", "200")
         .current_dir(&clone);
     let ran = ran(shell);
@@ -105,8 +105,8 @@ fn what_its_first_command_prints_stands_below_it() {
     let command = commands(&readme, "## Try it");
     let mut words = command.split_whitespace();
     assert_eq!(words.next(), Some("forklore"));
-    let place = Place::new();
-    let mut forklore = place.command(&words.collect::<Vec<_>>());
+    let sandbox = Sandbox::new();
+    let mut forklore = sandbox.command(&words.collect::<Vec<_>>());
     forklore.current_dir(&root).env("COLUMNS", "200");
     let ran = ran(forklore);
     let lines = |text: &str| text.lines().map(lasting).collect::<Vec<_>>();

@@ -2,60 +2,60 @@
 
 use serde_json::{Value, json};
 
-use crate::place::{Place, ran};
+use crate::sandbox::{Sandbox, ran};
 
 /// A plan, its fork with events of its own, and damage done to the store's file.
-fn damaged(sql: &str) -> Place {
-    let place = Place::with_a_plan();
-    place.ok(&["fork", "plan-1", "--id", "plan-b", "--at", "turn:1"]);
-    place.ok(&["append", "plan-b", "--text", "another way"]);
-    rusqlite::Connection::open(place.store()).unwrap().execute_batch(sql).unwrap();
-    place
+fn damaged(sql: &str) -> Sandbox {
+    let sandbox = Sandbox::with_a_plan();
+    sandbox.ok(&["fork", "plan-1", "--id", "plan-b", "--at", "turn:1"]);
+    sandbox.ok(&["append", "plan-b", "--text", "another way"]);
+    rusqlite::Connection::open(sandbox.store()).unwrap().execute_batch(sql).unwrap();
+    sandbox
 }
 
-/// The answer of a repair into `out` below the place, with its exit code.
-fn repair(place: &Place, out: &str) -> (i32, Value) {
-    let ran = ran(place.command(&["--json", "verify", "--repair", out]));
+/// The answer of a repair into `out` below the sandbox, with its exit code.
+fn repair(sandbox: &Sandbox, out: &str) -> (i32, Value) {
+    let ran = ran(sandbox.command(&["--json", "verify", "--repair", out]));
     (ran.code, serde_json::from_str(&ran.out).unwrap())
 }
 
 /// The log of a session in the store that was saved.
-fn log(place: &Place, store: &str, session: &str) -> Vec<Value> {
-    let out = place.ok(&["--store", store, "--json", "log", session]);
+fn log(sandbox: &Sandbox, store: &str, session: &str) -> Vec<Value> {
+    let out = sandbox.ok(&["--store", store, "--json", "log", session]);
     out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 #[test]
 fn a_sound_store_is_copied_into_any_other() {
-    let place = damaged("SELECT 1");
-    let before = log(&place, &format!("sqlite:{}", place.store().display()), "plan-b");
+    let sandbox = damaged("SELECT 1");
+    let before = log(&sandbox, &format!("sqlite:{}", sandbox.store().display()), "plan-b");
     for out in ["saved.db", "sqlite:again.db", "files:saved"] {
-        let (code, answer) = repair(&place, out);
+        let (code, answer) = repair(&sandbox, out);
         assert_eq!((code, &answer["lost"], &answer["sessions"]), (0, &json!([]), &json!(2)));
         let store = answer["store"].as_str().unwrap();
-        assert_eq!(log(&place, store, "plan-b"), before, "{out}");
+        assert_eq!(log(&sandbox, store, "plan-b"), before, "{out}");
     }
 }
 
 #[test]
 fn what_is_lost_is_named_and_the_rest_keeps_its_numbers() {
-    let place = damaged("UPDATE event SET payload = '{}' WHERE k = (SELECT min(k) FROM event)");
-    let source = std::fs::read(place.store()).unwrap();
-    let (code, answer) = repair(&place, "saved.db");
+    let sandbox = damaged("UPDATE event SET payload = '{}' WHERE k = (SELECT min(k) FROM event)");
+    let source = std::fs::read(sandbox.store()).unwrap();
+    let (code, answer) = repair(&sandbox, "saved.db");
     assert_eq!(code, 6, "{answer}");
     let lost = answer["lost"].as_array().unwrap();
     let told: Vec<_> =
         lost.iter().map(|one| (&one["what"], &one["session_id"], &one["seq"])).collect();
     assert_eq!(told, [(&json!("data"), &json!("plan-1"), &json!(0))], "{answer}");
-    let saved = log(&place, "sqlite:saved.db", "plan-1");
+    let saved = log(&sandbox, "sqlite:saved.db", "plan-1");
     assert_eq!(saved[0]["type"], "x.lost");
     assert_eq!(saved[0]["class"], "conversation");
     assert_eq!(
         saved.iter().map(|line| line["seq"].clone()).collect::<Vec<_>>(),
         numbers(saved.len())
     );
-    assert_eq!(std::fs::read(place.store()).unwrap(), source, "the source was written");
-    let sound = place.run(&["--store", "sqlite:saved.db", "verify"]);
+    assert_eq!(std::fs::read(sandbox.store()).unwrap(), source, "the source was written");
+    let sound = sandbox.run(&["--store", "sqlite:saved.db", "verify"]);
     assert_eq!(sound.code, 0, "{sound:?}");
 }
 
@@ -65,29 +65,29 @@ fn numbers(count: usize) -> Vec<Value> {
 
 #[test]
 fn a_store_of_an_unknown_kind_is_no_path() {
-    let place = damaged("SELECT 1");
+    let sandbox = damaged("SELECT 1");
     for out in ["sqllite:saved.db", "memory:"] {
-        let (code, answer) = repair(&place, out);
+        let (code, answer) = repair(&sandbox, out);
         assert_eq!((code, &answer["error"]["kind"]), (2, &json!("invalid_args")), "{out}");
     }
 }
 
 #[test]
 fn nothing_is_ever_overwritten() {
-    let place = damaged("SELECT 1");
-    let kept = place.file("notes.txt", "my notes");
-    let (code, error) = place.error(&["verify", "--repair", "notes.txt"]);
+    let sandbox = damaged("SELECT 1");
+    let kept = sandbox.file("notes.txt", "my notes");
+    let (code, error) = sandbox.error(&["verify", "--repair", "notes.txt"]);
     assert_eq!((code, &error["kind"]), (4, &json!("already_exists")), "{error}");
     assert_eq!(std::fs::read_to_string(kept).unwrap(), "my notes");
-    let (code, error) = place.error(&["verify", "--repair", "memory:"]);
+    let (code, error) = sandbox.error(&["verify", "--repair", "memory:"]);
     assert_eq!((code, &error["kind"]), (2, &json!("invalid_args")), "{error}");
 }
 
 #[test]
 fn a_damaged_header_hides_no_other_session() {
-    let place = damaged("UPDATE session SET title = 'x' WHERE id = 'plan-b'");
+    let sandbox = damaged("UPDATE session SET title = 'x' WHERE id = 'plan-b'");
     for verb in [&["list", "--all"][..], &["tree", "--all"], &["stats"], &["branches", "plan-1"]] {
-        let ran = ran(place.command(&[&["--json"], verb].concat()));
+        let ran = ran(sandbox.command(&[&["--json"], verb].concat()));
         let answer: Value = serde_json::from_str(&ran.out).unwrap();
         assert_eq!((ran.code, &answer["ok"]), (6, &json!(true)), "{verb:?}: {answer}");
         assert_eq!(answer["problems"][0]["session_id"], "plan-b", "{verb:?}: {answer}");

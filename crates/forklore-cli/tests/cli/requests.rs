@@ -3,41 +3,41 @@
 use serde_json::Value;
 
 use crate::endpoint::{Endpoint, last_said};
-use crate::place::{Place, Ran, WORKSPACE, ran, snapshot};
+use crate::sandbox::{Ran, Sandbox, WORKSPACE, ran, snapshot};
 
 /// A plan, and two models: one that cannot be asked, and the small one at `url`.
-fn place(url: &str) -> Place {
-    let place = Place::with_a_plan();
+fn sandbox(url: &str) -> Sandbox {
+    let sandbox = Sandbox::with_a_plan();
     let text = format!(
         "default_model = \"far\"\n[models.far]\nprovider = \"openai\"\nmodel = \"gpt\"\n\
          [models.here]\nprovider = \"anthropic\"\nmodel = \"{}\"\nbase_url = \"{url}\"\n",
         forklore_smollm::MODEL
     );
-    place.file("config.toml", &text);
-    place
+    sandbox.file("config.toml", &text);
+    sandbox
 }
 
-fn inspect(place: &Place, words: &[&str]) -> Ran {
-    let words = [&["--workspace", crate::place::WORKSPACE, "inspect", "plan-1"], words].concat();
-    let mut command = place.command(&words);
-    command.env("FORKLORE_CONFIG", place.path().join("config.toml"));
+fn inspect(sandbox: &Sandbox, words: &[&str]) -> Ran {
+    let words = [&["--workspace", crate::sandbox::WORKSPACE, "inspect", "plan-1"], words].concat();
+    let mut command = sandbox.command(&words);
+    command.env("FORKLORE_CONFIG", sandbox.path().join("config.toml"));
     ran(command)
 }
 
 #[test]
 fn a_request_is_shown_without_being_sent() {
-    let place = place("http://127.0.0.1:9/v1");
-    let all = inspect(&place, &["--request"]);
-    let fork = inspect(&place, &["--request", "--fork", "turn:1"]);
+    let sandbox = sandbox("http://127.0.0.1:9/v1");
+    let all = inspect(&sandbox, &["--request"]);
+    let fork = inspect(&sandbox, &["--request", "--fork", "turn:1"]);
     snapshot!(format!("{}{}---\n{}{}", all.out, all.err, fork.out, fork.err));
 }
 
 #[test]
 fn its_tokens_are_counted_by_a_server_that_counts() {
     let server = forklore_smollm::Server::start().unwrap();
-    let place = place(&server.anthropic());
+    let sandbox = sandbox(&server.anthropic());
     let words = ["--json", "--request", "--model", "here", "--fork", "turn:1", "--count"];
-    let told: Value = serde_json::from_str(&inspect(&place, &words).out).unwrap();
+    let told: Value = serde_json::from_str(&inspect(&sandbox, &words).out).unwrap();
     assert_eq!(told["tokens"]["estimated"], false, "{told}");
     assert_eq!(told["fork"]["tokens"], told["tokens"], "nothing is said in the fork yet");
     assert!(told["fork"]["bytes"].as_u64() > Some(50), "{told}");
@@ -46,15 +46,15 @@ fn its_tokens_are_counted_by_a_server_that_counts() {
 
 #[test]
 fn a_model_that_is_not_configured_is_named() {
-    let ran = inspect(&place("http://127.0.0.1:9/v1"), &["--request", "--model", "none"]);
+    let ran = inspect(&sandbox("http://127.0.0.1:9/v1"), &["--request", "--model", "none"]);
     assert_eq!(ran.code, 2);
     assert!(ran.err.contains("there is no [models.none]"), "{}", ran.err);
 }
 
-/// The program with the configuration of the place.
-fn run(place: &Place, words: &[&str]) -> Ran {
-    let mut command = place.command(&[&["--workspace", WORKSPACE], words].concat());
-    command.env("FORKLORE_CONFIG", place.path().join("config.toml"));
+/// The program with the configuration of the sandbox.
+fn run(sandbox: &Sandbox, words: &[&str]) -> Ran {
+    let mut command = sandbox.command(&[&["--workspace", WORKSPACE], words].concat());
+    command.env("FORKLORE_CONFIG", sandbox.path().join("config.toml"));
     ran(command)
 }
 
@@ -74,15 +74,15 @@ fn what_is_shown_is_what_a_turn_sends_byte_for_byte() {
     let endpoint = Endpoint::answering(|request| {
         if last_said(request).contains("fail") { Err(400) } else { Ok("well".to_owned()) }
     });
-    let place = Place::with_a_plan();
+    let sandbox = Sandbox::with_a_plan();
     let model = endpoint.model("one") + "max_output_tokens = 77\ntemperature = 0.5\n";
     let rest = "[delegate]\ndepth = 1\n";
-    place.file("config.toml", &format!("system = \"Be brief.\"\n{model}{}{rest}", real_tools()));
-    assert_eq!(run(&place, &["chat", "-p", "hello"]).code, 0);
-    assert_ne!(run(&place, &["resume", "last", "-p", "fail now"]).code, 0);
+    sandbox.file("config.toml", &format!("system = \"Be brief.\"\n{model}{}{rest}", real_tools()));
+    assert_eq!(run(&sandbox, &["chat", "-p", "hello"]).code, 0);
+    assert_ne!(run(&sandbox, &["resume", "last", "-p", "fail now"]).code, 0);
     let sent = endpoint.asked().pop().unwrap();
     assert!(sent.contains("\"every__get-sum\"") && sent.contains("\"delegate\""), "{sent}");
-    let shown = run(&place, &["inspect", "last", "--request", "--json"]);
+    let shown = run(&sandbox, &["inspect", "last", "--request", "--json"]);
     assert_eq!(shown.code, 0, "{shown:?}");
     let shown: std::collections::BTreeMap<String, Box<serde_json::value::RawValue>> =
         serde_json::from_str(&shown.out).unwrap();
@@ -92,7 +92,7 @@ fn what_is_shown_is_what_a_turn_sends_byte_for_byte() {
     // Nothing was sent for it.
     assert_eq!(endpoint.asked().len(), 2);
 
-    let without = run(&place, &["inspect", "last", "--request", "--no-tools"]);
+    let without = run(&sandbox, &["inspect", "last", "--request", "--no-tools"]);
     assert!(without.out.contains("tools      left out"), "{without:?}");
     assert!(!without.out.contains("every__"), "{without:?}");
 }
@@ -100,10 +100,10 @@ fn what_is_shown_is_what_a_turn_sends_byte_for_byte() {
 #[test]
 fn an_mcp_server_that_does_not_start_is_reported_and_left_out() {
     let endpoint = Endpoint::echo();
-    let place = Place::with_a_plan();
+    let sandbox = Sandbox::with_a_plan();
     let tools = "[tools.gone]\ncommand = \"/no/such/server\"\n";
-    place.file("config.toml", &(endpoint.model("one") + tools));
-    let shown = run(&place, &["inspect", "plan-1", "--request"]);
+    sandbox.file("config.toml", &(endpoint.model("one") + tools));
+    let shown = run(&sandbox, &["inspect", "plan-1", "--request"]);
     assert_eq!(shown.code, 0, "{shown:?}");
     assert!(shown.out.contains("tools      0"), "{shown:?}");
     assert!(shown.err.contains("the tool server `gone` does not start"), "{shown:?}");
@@ -112,12 +112,12 @@ fn an_mcp_server_that_does_not_start_is_reported_and_left_out() {
 #[test]
 fn a_model_summarises_only_the_branchs_own_part() {
     let endpoint = Endpoint::echo();
-    let place = Place::with_a_plan();
-    place.file("config.toml", &endpoint.model("one"));
-    place.ok(&["fork", "plan-1", "--at", "turn:1", "--id", "branch"]);
-    let say = |text: &str| place.ok(&["append", "branch", "--text", text]);
+    let sandbox = Sandbox::with_a_plan();
+    sandbox.file("config.toml", &endpoint.model("one"));
+    sandbox.ok(&["fork", "plan-1", "--at", "turn:1", "--id", "branch"]);
+    let say = |text: &str| sandbox.ok(&["append", "branch", "--text", text]);
     let bring =
-        || run(&place, &["--json", "bring", "branch", "--into", "plan-1", "--summarize=model"]);
+        || run(&sandbox, &["--json", "bring", "branch", "--into", "plan-1", "--summarize=model"]);
     let told = |ran: &Ran| serde_json::from_str::<Value>(&ran.out).unwrap();
     let transcript = |request: &str| {
         let said = last_said(&serde_json::from_str(request).unwrap());
@@ -134,11 +134,11 @@ fn a_model_summarises_only_the_branchs_own_part() {
     let asked = endpoint.asked();
     assert_eq!(transcript(&asked[0]), "[person] I would try winnow\n</transcript>");
     // The summary without a model is of the same part.
-    place.ok(&["fork", "plan-1", "--id", "other"]);
-    let without = place.json(&["bring", "branch", "--into", "other", "--dry-run"]);
+    sandbox.ok(&["fork", "plan-1", "--id", "other"]);
+    let without = sandbox.json(&["bring", "branch", "--into", "other", "--dry-run"]);
     assert_eq!(without["existing"], true, "a fork of the told session knows it: {without}");
-    place.ok(&["fork", "plan-1", "--at", "turn:1", "--id", "third"]);
-    let without = place.json(&["bring", "branch", "--into", "third"]);
+    sandbox.ok(&["fork", "plan-1", "--at", "turn:1", "--id", "third"]);
+    let without = sandbox.json(&["bring", "branch", "--into", "third"]);
     assert_eq!((&without["from_index"], &without["to_index"]), (&4.into(), &5.into()));
     // To bring the same again asks nobody, and what is new alone is asked about.
     assert_eq!(told(&bring())["existing"], true);
@@ -148,21 +148,21 @@ fn a_model_summarises_only_the_branchs_own_part() {
     assert_eq!((&more["from_index"], &more["to_index"]), (&5.into(), &6.into()));
     assert_eq!(transcript(&endpoint.asked()[1]), "[person] and it was fast\n</transcript>");
     // Where there is nothing to bring, nobody is asked either.
-    place.ok(&["fork", "plan-1", "--at", "turn:1", "--id", "empty"]);
-    let nothing = run(&place, &["bring", "empty", "--into", "plan-1", "--summarize=model"]);
+    sandbox.ok(&["fork", "plan-1", "--at", "turn:1", "--id", "empty"]);
+    let nothing = run(&sandbox, &["bring", "empty", "--into", "plan-1", "--summarize=model"]);
     assert_eq!((nothing.code, endpoint.asked().len()), (2, 2), "{nothing:?}");
 }
 
 #[test]
 fn a_fork_with_a_models_summary_leaves_the_parent_unchanged_and_calls_the_model_once() {
     let endpoint = Endpoint::echo();
-    let place = Place::with_a_plan();
-    place.file("config.toml", &endpoint.model("one"));
+    let sandbox = Sandbox::with_a_plan();
+    sandbox.file("config.toml", &endpoint.model("one"));
     let fork = |at: &'static str| {
         let words = ["--json", "fork", "plan-1", "--at", at, "--id", "kid", "--summarize=model"];
-        run(&place, &words)
+        run(&sandbox, &words)
     };
-    let parent = || (place.ok(&["--json", "log", "plan-1"]), place.json(&["show", "plan-1"]));
+    let parent = || (sandbox.ok(&["--json", "log", "plan-1"]), sandbox.json(&["show", "plan-1"]));
     let before = parent();
     assert_ne!(fork("turn:9").code, 0);
     assert_eq!((endpoint.asked().len(), parent()), (0, before.clone()));
@@ -171,7 +171,7 @@ fn a_fork_with_a_models_summary_leaves_the_parent_unchanged_and_calls_the_model_
     let again: Value = serde_json::from_str(&again.out).unwrap();
     assert_eq!((&again["existing"], endpoint.asked().len()), (&true.into(), 1));
     assert_eq!(parent(), before);
-    let own = place.ok(&["--json", "log", "kid", "--own"]);
+    let own = sandbox.ok(&["--json", "log", "kid", "--own"]);
     let kinds: Vec<Value> = own.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let kinds: Vec<_> = kinds.iter().map(|event| event["type"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["session_fork", "branch_summary", "provider_usage"]);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::place::{Place, snapshot};
+use crate::sandbox::{Sandbox, snapshot};
 
 /// A session of Pi with two answers to one question, the first of them abandoned.
 const PI: &str = r#"{"type":"session","version":3,"id":"01a1fff4-0000-7000-8000-000000000001","timestamp":"2026-11-21T21:13:17.950Z","cwd":"/demo"}
@@ -15,11 +15,11 @@ const PI: &str = r#"{"type":"session","version":3,"id":"01a1fff4-0000-7000-8000-
 
 #[test]
 fn every_agent_has_its_form() {
-    let place = Place::with_a_plan();
+    let sandbox = Sandbox::with_a_plan();
     let forms = ["pi", "claude", "codex", "gemini", "opencode"].map(|agent| {
-        let ran = place.run(&["export", "plan-1", "--to", agent, "-o", &format!("{agent}.json")]);
+        let ran = sandbox.run(&["export", "plan-1", "--to", agent, "-o", &format!("{agent}.json")]);
         assert_eq!(ran.code, 0, "{ran:?}");
-        let text = std::fs::read_to_string(place.path().join(format!("{agent}.json"))).unwrap();
+        let text = std::fs::read_to_string(sandbox.path().join(format!("{agent}.json"))).unwrap();
         format!("{agent}\n{}{text}", ran.out)
     });
     snapshot!(forms.join("\n"));
@@ -27,11 +27,11 @@ fn every_agent_has_its_form() {
 
 #[test]
 fn an_abandoned_branch_goes_on_behind_an_open_call() {
-    let place = Place::new();
-    place.file("pi.jsonl", PI);
-    let imported = place.json(&["import", "pi.jsonl"]);
+    let sandbox = Sandbox::new();
+    sandbox.file("pi.jsonl", PI);
+    let imported = sandbox.json(&["import", "pi.jsonl"]);
     let first = imported["sessions"][0]["session_id"].as_str().unwrap();
-    let lines = place.ok(&["export", first, "--to", "pi"]);
+    let lines = sandbox.ok(&["export", first, "--to", "pi"]);
     let lines: Vec<&str> = lines.lines().collect();
     // The records of the path as they were, then a result for the call that has none.
     let own: Vec<&str> = PI.lines().skip(1).take(2).collect();
@@ -40,7 +40,7 @@ fn an_abandoned_branch_goes_on_behind_an_open_call() {
     assert_eq!(result["parentId"], "bbbbbbbb");
     assert_eq!(result["message"]["toolCallId"], "c1");
     assert_eq!(result["message"]["isError"], true);
-    let cut = place.ok(&["export", first, "--to", "pi", "--at", "message:0"]);
+    let cut = sandbox.ok(&["export", first, "--to", "pi", "--at", "message:0"]);
     assert_eq!(cut.lines().nth(1), Some(own[0]));
     assert_eq!(cut.lines().count(), 2);
 }
@@ -49,66 +49,67 @@ fn an_abandoned_branch_goes_on_behind_an_open_call() {
 #[test]
 fn the_file_is_put_where_the_agent_looks_for_it() {
     use std::os::unix::fs::PermissionsExt;
-    let place = Place::with_a_plan();
+    let sandbox = Sandbox::with_a_plan();
     for agent in ["pi", "claude", "codex", "gemini"] {
         let words = ["resume-in", agent, "plan-1"];
-        let dry = place.json(&[&words[..], &["--dry-run"]].concat());
+        let dry = sandbox.json(&[&words[..], &["--dry-run"]].concat());
         let path = Path::new(dry["path"].as_str().unwrap());
-        assert!(!path.exists() && path.starts_with(place.path().join("home")), "{dry}");
-        let told = place.json(&words);
+        assert!(!path.exists() && path.starts_with(sandbox.path().join("home")), "{dry}");
+        let told = sandbox.json(&words);
         let path = Path::new(told["path"].as_str().unwrap());
         let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(path), mode(path.parent().unwrap())), (0o600, 0o700), "{told}");
         assert!(told["start"][0].as_str().unwrap().starts_with("cd /demo && "), "{told}");
         assert_eq!((&told["cwd"], &dry["events"]), (&json!("/demo"), &told["events"]));
-        let other = place.json(&words);
+        let other = sandbox.json(&words);
         assert_ne!(other["path"], told["path"], "a second session has a file of its own");
     }
-    snapshot!(place.ok(&["resume-in", "claude", "plan-1", "--home", "there", "--at", "turn:1"]));
+    snapshot!(sandbox.ok(&["resume-in", "claude", "plan-1", "--home", "there", "--at", "turn:1"]));
 }
 
 #[test]
 fn a_file_that_is_there_is_never_written_over() {
-    let place = Place::with_a_plan();
-    place.file("there.jsonl", "mine");
-    let (code, error) = place.error(&["export", "plan-1", "--to", "claude", "-o", "there.jsonl"]);
+    let sandbox = Sandbox::with_a_plan();
+    sandbox.file("there.jsonl", "mine");
+    let (code, error) = sandbox.error(&["export", "plan-1", "--to", "claude", "-o", "there.jsonl"]);
     assert_eq!((code, &error["kind"]), (4, &json!("already_exists")));
-    assert_eq!(std::fs::read_to_string(place.path().join("there.jsonl")).unwrap(), "mine");
-    let (code, error) = place.error(&["resume-in", "nobody", "plan-1"]);
+    assert_eq!(std::fs::read_to_string(sandbox.path().join("there.jsonl")).unwrap(), "mine");
+    let (code, error) = sandbox.error(&["resume-in", "nobody", "plan-1"]);
     assert_eq!((code, &error["kind"]), (5, &json!("unsupported")));
 }
 
 #[cfg(unix)]
 #[test]
 fn a_folder_too_long_to_be_a_name_is_refused_before_anything_is_written() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     for length in [300, 5_000] {
         let cwd = format!("/{}", "long/".repeat(length / 5));
         let name = format!("{length}.jsonl");
-        place.file(&name, &PI.replace("/demo", &cwd).replace("0001\"", &format!("{length:04}\"")));
-        place.ok(&["import", &name]);
+        sandbox
+            .file(&name, &PI.replace("/demo", &cwd).replace("0001\"", &format!("{length:04}\"")));
+        sandbox.ok(&["import", &name]);
         let name = format!("./{name}");
         for words in [&["resume-in", "pi", &name][..], &["resume-in", "pi", &name, "--dry-run"]] {
-            let (code, error) = place.error(words);
+            let (code, error) = sandbox.error(words);
             assert_eq!((code, &error["kind"]), (2, &json!("invalid_args")), "{error}");
             let told = "pi names its sessions' folder after the one it works in, whose ";
             assert!(error["message"].as_str().unwrap().starts_with(told), "{error}");
         }
-        assert!(!place.path().join("home/.pi").exists());
+        assert!(!sandbox.path().join("home/.pi").exists());
         // Those that shorten it, or ask for another folder, take it.
-        place.ok(&["resume-in", "claude", &name]);
-        place.ok(&["resume-in", "codex", &name]);
-        place.ok(&["resume-in", "pi", &name, "--into-workspace", "short"]);
-        std::fs::remove_dir_all(place.path().join("home/.pi")).unwrap();
+        sandbox.ok(&["resume-in", "claude", &name]);
+        sandbox.ok(&["resume-in", "codex", &name]);
+        sandbox.ok(&["resume-in", "pi", &name, "--into-workspace", "short"]);
+        std::fs::remove_dir_all(sandbox.path().join("home/.pi")).unwrap();
     }
 }
 
 #[test]
 fn sec_s08_what_a_folder_says_of_itself_leads_nowhere_else() {
-    let place = Place::with_a_plan();
-    std::fs::create_dir_all(place.path().join("gem/tmp")).unwrap();
-    place.file("gem/projects.json", r#"{"projects":{"/demo":"../../outside"}}"#);
-    let told = place.json(&["resume-in", "gemini", "plan-1", "--home", "gem"]);
+    let sandbox = Sandbox::with_a_plan();
+    std::fs::create_dir_all(sandbox.path().join("gem/tmp")).unwrap();
+    sandbox.file("gem/projects.json", r#"{"projects":{"/demo":"../../outside"}}"#);
+    let told = sandbox.json(&["resume-in", "gemini", "plan-1", "--home", "gem"]);
     assert!(told["path"].as_str().unwrap().starts_with("gem/tmp/demo/chats/"), "{told}");
-    assert!(!place.path().join("outside").exists());
+    assert!(!sandbox.path().join("outside").exists());
 }

@@ -9,16 +9,16 @@ use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
-use crate::place::Place;
+use crate::sandbox::Sandbox;
 
 /// A user without rights.
 const NOBODY: u32 = 65_534;
 
-fn is_root(place: &Place) -> bool {
-    fs::metadata(place.path()).unwrap().uid() == 0
+fn is_root(sandbox: &Sandbox) -> bool {
+    fs::metadata(sandbox.path()).unwrap().uid() == 0
 }
 
-/// Gives everything in the place to that user, if there is need of another than the present one.
+/// Gives everything in the sandbox to that user, if there is need of another than the present one.
 fn give_away(path: &Path) {
     let Ok(about) = path.symlink_metadata() else { return };
     chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
@@ -30,23 +30,23 @@ fn give_away(path: &Path) {
 }
 
 /// Runs the program as a user whom rights mean something to.
-fn as_nobody(place: &Place, words: &[&str]) -> Output {
+fn as_nobody(sandbox: &Sandbox, words: &[&str]) -> Output {
     let as_user = |mut command: Command| {
-        if is_root(place) || fs::metadata(place.path()).unwrap().uid() == NOBODY {
+        if is_root(sandbox) || fs::metadata(sandbox.path()).unwrap().uid() == NOBODY {
             command.uid(NOBODY).gid(NOBODY);
         }
         command.output()
     };
-    let command = place.command(words);
+    let command = sandbox.command(words);
     let (program, words) = (command.get_program().to_owned(), words);
     as_user(command).unwrap_or_else(|_| {
         // The program may stand where that user may not go.
-        let copy = place.path().join("forklore");
+        let copy = sandbox.path().join("forklore");
         fs::copy(program, &copy).unwrap();
         fs::set_permissions(&copy, Permissions::from_mode(0o755)).unwrap();
         let mut command = Command::new(copy);
-        let own = place.command(words);
-        command.args(words).env_clear().current_dir(place.path());
+        let own = sandbox.command(words);
+        command.args(words).env_clear().current_dir(sandbox.path());
         command.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))));
         as_user(command).unwrap()
     })
@@ -63,23 +63,23 @@ fn session(id: &str) -> String {
 
 #[test]
 fn a_file_that_may_not_be_read_is_named_and_the_others_are_imported() {
-    let place = Place::new();
-    let closed = place.path().join("sessions/closed");
+    let sandbox = Sandbox::new();
+    let closed = sandbox.path().join("sessions/closed");
     fs::create_dir_all(&closed).unwrap();
     for name in ["bad", "good", "late", "closed/inner"] {
-        place.file(&format!("sessions/{name}.jsonl"), &session(&name.replace('/', "-")));
+        sandbox.file(&format!("sessions/{name}.jsonl"), &session(&name.replace('/', "-")));
     }
     let mode = |name: &str, mode| {
-        let path = place.path().join(name);
+        let path = sandbox.path().join(name);
         fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
     };
-    let root = is_root(&place);
+    let root = is_root(&sandbox);
     if root {
-        give_away(place.path());
+        give_away(sandbox.path());
     }
     mode("sessions/bad.jsonl", 0o200);
     mode("sessions/closed", 0o300);
-    let output = as_nobody(&place, &["--workspace", "/demo", "--json", "import", "sessions"]);
+    let output = as_nobody(&sandbox, &["--workspace", "/demo", "--json", "import", "sessions"]);
     mode("sessions/closed", 0o700);
 
     assert_eq!(output.status.code(), Some(0), "{output:?}");
@@ -90,7 +90,7 @@ fn a_file_that_may_not_be_read_is_named_and_the_others_are_imported() {
     assert_eq!(ids, [&json!("good"), &json!("late")]);
     let mut problems: Vec<_> = told["problems"].as_array().unwrap().iter().collect();
     problems.sort_by_key(|problem| problem["path"].to_string());
-    let folder = place.path().canonicalize().unwrap().join("sessions");
+    let folder = sandbox.path().canonicalize().unwrap().join("sessions");
     let expected = ["bad.jsonl", "closed"].map(|name| {
         let path = folder.join(name).display().to_string();
         (json!(path), json!("unreadable"), true)

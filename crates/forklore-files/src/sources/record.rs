@@ -65,6 +65,7 @@ pub(super) struct StepLine {
     pub(super) sessions: Vec<(usize, forklore_core::SessionId, u64)>,
     ranges: Vec<RangeRecord>,
     /// Key, number of the session, position.
+    #[serde(rename = "places")]
     places: Vec<(RecordKey, u32, u64)>,
     /// Those of inherited events: key, number of the session, seq in its history.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -85,7 +86,9 @@ pub(super) struct NewSource {
 #[serde(rename_all = "snake_case")]
 enum RangeRecord {
     Events { session: u32, from: u64, count: u64, end: End },
+    #[serde(rename = "kept")]
     Kept(String),
+    #[serde(rename = "kept_hex")]
     KeptHex(String),
     Raw { session: u32, position: u64, hex: String },
     Spread { session: u32, position: u64, margin: String, indent: String, end: End },

@@ -11,7 +11,7 @@ use forklore_core::ErrorKind;
 use forklore_files::{FilesStore, Options};
 use forklore_store::Error;
 
-use crate::place::{Place, handle};
+use crate::scratch::{Scratch, handle};
 
 fn refused(path: &Path) -> Error {
     FilesStore::open(path, Options::default()).unwrap_err()
@@ -30,36 +30,36 @@ fn assert_private(folder: &Path) {
 
 #[test]
 fn sec_s10_files_are_their_owners_alone_from_the_beginning() {
-    let place = Place::new();
-    let path = place.root().join("a/b");
+    let scratch = Scratch::new();
+    let path = scratch.root().join("a/b");
     let store = Arc::new(FilesStore::open(&path, Options::default()).unwrap());
     let make = || handle(&store);
     let scene = Scene::new(&make);
     scene.root("a", turns(1));
     scene.copy("a", "b", 1, turns(1));
-    assert_private(place.root().parent().unwrap());
+    assert_private(scratch.root().parent().unwrap());
 }
 
 #[test]
 fn sec_s10_a_store_that_everybody_may_write_is_refused() {
-    let place = Place::new();
-    drop(place.open());
-    fs::set_permissions(place.root(), Permissions::from_mode(0o777)).unwrap();
-    let error = refused(&place.root());
+    let scratch = Scratch::new();
+    drop(scratch.open());
+    fs::set_permissions(scratch.root(), Permissions::from_mode(0o777)).unwrap();
+    let error = refused(&scratch.root());
     assert_eq!(error.kind(), ErrorKind::PermissionDenied);
     assert!(error.to_string().contains("chmod o-w"), "{error}");
 }
 
 #[test]
 fn a_link_instead_of_a_session_is_not_followed() {
-    let place = Place::new();
-    let store = place.open();
+    let scratch = Scratch::new();
+    let store = scratch.open();
     let make = || handle(&store);
     let scene = Scene::new(&make);
     scene.root("a", turns(1));
-    let elsewhere = place.root().parent().unwrap().join("elsewhere.jsonl");
-    fs::rename(place.file("a"), &elsewhere).unwrap();
-    std::os::unix::fs::symlink(&elsewhere, place.file("a")).unwrap();
+    let elsewhere = scratch.root().parent().unwrap().join("elsewhere.jsonl");
+    fs::rename(scratch.file("a"), &elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, scratch.file("a")).unwrap();
     let before = fs::read(&elsewhere).unwrap();
     let append = scene.appending(turns(1));
     scene.store().append(&"a".parse().unwrap(), append).unwrap_err();
@@ -68,82 +68,82 @@ fn a_link_instead_of_a_session_is_not_followed() {
 
 #[test]
 fn what_is_no_store_is_left_as_it_is() {
-    let place = Place::new();
-    fs::create_dir(place.root()).unwrap();
-    fs::write(place.root().join("notes.txt"), "mine").unwrap();
-    let error = refused(&place.root());
+    let scratch = Scratch::new();
+    fs::create_dir(scratch.root()).unwrap();
+    fs::write(scratch.root().join("notes.txt"), "mine").unwrap();
+    let error = refused(&scratch.root());
     assert_eq!(error.kind(), ErrorKind::Unsupported);
     assert!(error.to_string().contains("is not a store of forklore"), "{error}");
-    assert_eq!(place.files(), [(place.root().join("notes.txt"), b"mine".to_vec())]);
-    let file = place.root().join("notes.txt");
+    assert_eq!(scratch.files(), [(scratch.root().join("notes.txt"), b"mine".to_vec())]);
+    let file = scratch.root().join("notes.txt");
     assert_eq!(refused(&file).kind(), ErrorKind::Unsupported);
 }
 
 #[test]
 fn a_newer_version_is_refused_by_name() {
-    let place = Place::new();
-    drop(place.open());
-    let marker = place.root().join("forklore.json");
+    let scratch = Scratch::new();
+    drop(scratch.open());
+    let marker = scratch.root().join("forklore.json");
     // {"forklore":"files","version":7} with its sum
     let line = "{\"forklore\":\"files\",\"version\":7";
     let sum = crc32fast::hash(line.as_bytes());
     fs::write(&marker, format!("{line},\"crc\":\"{sum:08x}\"}}\n")).unwrap();
-    let error = refused(&place.root());
+    let error = refused(&scratch.root());
     assert_eq!(error.kind(), ErrorKind::Unsupported);
     assert!(error.to_string().contains("version 7"), "{error}");
 }
 
 #[test]
 fn a_store_that_was_half_made_is_made() {
-    let place = Place::new();
-    fs::create_dir(place.root()).unwrap();
-    fs::set_permissions(place.root(), Permissions::from_mode(0o700)).unwrap();
-    fs::write(place.root().join("forklore.json.new"), "{\"forkl").unwrap();
-    fs::create_dir(place.root().join("workspaces")).unwrap();
-    let store = place.open();
+    let scratch = Scratch::new();
+    fs::create_dir(scratch.root()).unwrap();
+    fs::set_permissions(scratch.root(), Permissions::from_mode(0o700)).unwrap();
+    fs::write(scratch.root().join("forklore.json.new"), "{\"forkl").unwrap();
+    fs::create_dir(scratch.root().join("workspaces")).unwrap();
+    let store = scratch.open();
     let make = || handle(&store);
     Scene::new(&make).root("a", turns(1));
 }
 
 #[test]
 fn a_read_only_store_is_read() {
-    let place = Place::new();
-    let store = place.open();
+    let scratch = Scratch::new();
+    let store = scratch.open();
     let make = || handle(&store);
     let scene = Scene::new(&make);
     scene.root("a", turns(2));
-    let before = (scene.log("a"), place.files());
+    let before = (scene.log("a"), scratch.files());
     let read_only = Options { read_only: true, ..Options::default() };
-    let reader = Arc::new(FilesStore::open(&place.root(), read_only).unwrap());
+    let reader = Arc::new(FilesStore::open(&scratch.root(), read_only).unwrap());
     let make = || handle(&reader);
     let reading = Scene::new(&make);
     assert_eq!(reading.log("a"), before.0);
     let error = reading.store().create(reading.draft("b", vec![])).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::PermissionDenied);
-    assert_eq!(place.files(), before.1);
-    let none = place.root().join("none");
+    assert_eq!(scratch.files(), before.1);
+    let none = scratch.root().join("none");
     FilesStore::open(&none, read_only).unwrap_err();
     assert!(!none.exists());
 }
 
 #[test]
 fn a_wait_that_is_too_long_is_reported() {
-    let place = Place::new();
+    let scratch = Scratch::new();
     let wait = std::time::Duration::from_millis(50);
     let options = Options { wait, ..Options::default() };
-    let store = Arc::new(FilesStore::open(&place.root(), options).unwrap());
+    let store = Arc::new(FilesStore::open(&scratch.root(), options).unwrap());
     let make = || handle(&store);
     let scene = Scene::new(&make);
     scene.root("a", vec![]);
     scene.root("b", vec![]);
     // One session's own lock keeps writers of this session waiting, and nobody else.
-    let own = fs::File::open(place.root().join("ids/a")).unwrap();
+    let own = fs::File::open(scratch.root().join("ids/a")).unwrap();
     own.lock().unwrap();
     let error = scene.store().append(&"a".parse().unwrap(), scene.appending(turns(1))).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Busy);
     scene.append("b", turns(1));
     own.unlock().unwrap();
-    let all = fs::File::open(place.root().join("store-lock")).unwrap();
+    let all = fs::File::open(scratch.root().join("store-lock")).unwrap();
     all.lock().unwrap();
     let error = scene.store().create(scene.draft("c", vec![])).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Busy);

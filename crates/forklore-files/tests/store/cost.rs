@@ -10,7 +10,7 @@ use forklore_conformance::events::{turns, user};
 use forklore_files::fs::{Disk, File, Fs, Open};
 use forklore_files::{FilesStore, Options};
 
-use crate::place::{Place, handle};
+use crate::scratch::{Scratch, handle};
 
 type Seen = Arc<Mutex<Vec<String>>>;
 
@@ -91,10 +91,10 @@ impl File for NotedFile {
 
 #[test]
 fn an_append_is_one_write_and_one_sync() {
-    let place = Place::new();
+    let scratch = Scratch::new();
     let seen = Seen::default();
-    let noted = Arc::new(Noted { seen: seen.clone(), root: place.root() });
-    let store = Arc::new(FilesStore::open_on(noted, &place.root(), Options::default()).unwrap());
+    let noted = Arc::new(Noted { seen: seen.clone(), root: scratch.root() });
+    let store = Arc::new(FilesStore::open_on(noted, &scratch.root(), Options::default()).unwrap());
     let make = || handle(&store);
     let scene = Scene::new(&make);
     scene.root("a", turns(1));
@@ -110,10 +110,10 @@ fn an_append_is_one_write_and_one_sync() {
 
 #[test]
 fn a_session_gets_its_name_last_and_durably() {
-    let place = Place::new();
+    let scratch = Scratch::new();
     let seen = Seen::default();
-    let noted = Arc::new(Noted { seen: seen.clone(), root: place.root() });
-    let store = Arc::new(FilesStore::open_on(noted, &place.root(), Options::default()).unwrap());
+    let noted = Arc::new(Noted { seen: seen.clone(), root: scratch.root() });
+    let store = Arc::new(FilesStore::open_on(noted, &scratch.root(), Options::default()).unwrap());
     let make = || handle(&store);
     let scene = Scene::new(&make);
     scene.root("a", turns(1));
@@ -140,8 +140,8 @@ fn a_session_gets_its_name_last_and_durably() {
 
 #[test]
 fn a_fork_is_as_small_in_a_deep_family_as_in_a_young_one() {
-    let place = Place::new();
-    let store = place.open();
+    let scratch = Scratch::new();
+    let store = scratch.open();
     let make = || handle(&store);
     let scene = Scene::new(&make);
     scene.root("s0", turns(20));
@@ -150,7 +150,7 @@ fn a_fork_is_as_small_in_a_deep_family_as_in_a_young_one() {
         scene.fork(&format!("s{}", depth - 1), &format!("s{depth}"), kept, vec![user("on")]);
         kept += 1;
     }
-    let size = |name: &str| std::fs::metadata(place.file(name)).unwrap().len();
+    let size = |name: &str| std::fs::metadata(scratch.file(name)).unwrap().len();
     let largest = (1..100).map(|depth| size(&format!("s{depth}"))).max().unwrap();
     assert!(largest < 4_000, "{largest} bytes");
     // At the end, in the middle, and far back where an ancestor holds the spans.

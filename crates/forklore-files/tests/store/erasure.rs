@@ -8,21 +8,21 @@ use forklore_core::Strategy;
 use forklore_store::Store;
 use forklore_store::port::Change;
 
-use crate::place::{Place, handle};
+use crate::scratch::{Scratch, handle};
 
 const SECRET: &str = "the launch code is 0451";
 
 /// The files in which the secret stands.
-fn found(place: &Place) -> Vec<String> {
+fn found(scratch: &Scratch) -> Vec<String> {
     let holds = |bytes: &[u8]| bytes.windows(SECRET.len()).any(|at| at == SECRET.as_bytes());
-    let files = place.files().into_iter().filter(|(_, bytes)| holds(bytes));
+    let files = scratch.files().into_iter().filter(|(_, bytes)| holds(bytes));
     files.map(|(path, _)| path.file_name().unwrap().to_str().unwrap().to_owned()).collect()
 }
 
 #[test]
 fn what_was_deleted_is_in_no_file() {
-    let place = Place::new();
-    let store = place.open();
+    let scratch = Scratch::new();
+    let store = scratch.open();
     let make = || handle(&store);
     let scene = Scene::new(&make);
     scene.root("a", turns(2));
@@ -34,12 +34,12 @@ fn what_was_deleted_is_in_no_file() {
     scene.copy("a", "copy", 40, vec![]);
     scene.fork("copy", "of-copy", 3, vec![]);
     // A torn tail of it, which the next writer sets aside.
-    let file = place.file("a");
+    let file = scratch.file("a");
     let mut torn = fs::read(&file).unwrap();
     torn.extend_from_slice(format!("{{\"id\":\"torn\",\"{SECRET}").as_bytes());
     fs::write(&file, torn).unwrap();
     scene.append("a", turns(1));
-    assert_eq!(found(&place).len(), 3, "{:?}", found(&place));
+    assert_eq!(found(&scratch).len(), 3, "{:?}", found(&scratch));
     let child = scene.child_draft("of-copy", "second", 2, Strategy::ShareV1, vec![]);
     scene.store().create(child).unwrap();
     for session in ["of-copy", "copy", "a"] {
@@ -47,7 +47,7 @@ fn what_was_deleted_is_in_no_file() {
     }
     let before = store.store_bytes().unwrap();
     let collected = store.gc().unwrap();
-    assert_eq!(found(&place), [""; 0]);
+    assert_eq!(found(&scratch), [""; 0]);
     assert_eq!(collected.freed_bytes, before - store.store_bytes().unwrap());
     assert_eq!(scene.texts("kept"), ["session_fork", "q1", "a1", "q1", "a1"]);
     assert_eq!(scene.texts("second"), ["session_fork", "q1", "a1"]);

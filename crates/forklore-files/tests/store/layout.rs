@@ -6,7 +6,7 @@ use forklore_conformance::Scene;
 use forklore_conformance::events::{turns, user};
 use serde_json::Value;
 
-use crate::place::{Place, handle};
+use crate::scratch::{Scratch, handle};
 
 fn lines(bytes: &[u8]) -> Vec<Value> {
     let text = std::str::from_utf8(bytes).unwrap();
@@ -15,14 +15,14 @@ fn lines(bytes: &[u8]) -> Vec<Value> {
 
 #[test]
 fn a_session_is_a_file_of_json_lines_in_the_folder_of_its_workspace() {
-    let place = Place::new();
-    let store = place.open();
+    let scratch = Scratch::new();
+    let store = scratch.open();
     let make = || handle(&store);
     let scene = Scene::new(&make);
     scene.root("a", turns(1));
     scene.append("a", vec![user("more")]);
     scene.fork("a", "b", 2, vec![user("mine")]);
-    let a = lines(&fs::read(place.file("a")).unwrap());
+    let a = lines(&fs::read(scratch.file("a")).unwrap());
     let shape: Vec<_> = a
         .iter()
         .map(|line| match (&line["session"]["id"], &line["data"]["content"], &line["commit"]) {
@@ -33,14 +33,14 @@ fn a_session_is_a_file_of_json_lines_in_the_folder_of_its_workspace() {
         .collect();
     assert_eq!(shape, ["session a", "0 q1", "1 a1", "commit 2", "2 more", "commit 3"]);
     // A fork that shares holds what it wrote itself.
-    let b = lines(&fs::read(place.file("b")).unwrap());
+    let b = lines(&fs::read(scratch.file("b")).unwrap());
     let events: Vec<_> = b.iter().filter(|line| line["type"].is_string()).collect();
     assert_eq!(events.len(), 2);
     let kind = |at: usize| events[at]["type"].as_str().unwrap();
     assert_eq!((kind(0), kind(1)), ("session_fork", "user_message"));
     assert_eq!(events[1]["seq"], 3);
     assert_eq!(events[1]["parent_id"], "a");
-    for (path, bytes) in place.files() {
+    for (path, bytes) in scratch.files() {
         let text = std::str::from_utf8(&bytes).unwrap();
         for line in text.lines() {
             let value: Value = serde_json::from_str(line).unwrap();
@@ -51,16 +51,16 @@ fn a_session_is_a_file_of_json_lines_in_the_folder_of_its_workspace() {
 
 #[test]
 fn strange_ids_get_names_that_every_file_system_takes() {
-    let place = Place::new();
-    let store = place.open();
+    let scratch = Scratch::new();
+    let store = scratch.open();
     let make = || handle(&store);
     let scene = Scene::new(&make);
     for id in ["Nul", "é", "a.b", "UPPER"] {
         scene.root(id, turns(1));
         assert_eq!(scene.header(id).id.as_str(), id);
     }
-    let mut names: Vec<_> = place.files().into_iter().map(|(path, _)| path).collect();
-    names.retain(|path| path.starts_with(place.root().join("workspaces")));
+    let mut names: Vec<_> = scratch.files().into_iter().map(|(path, _)| path).collect();
+    names.retain(|path| path.starts_with(scratch.root().join("workspaces")));
     let names: Vec<_> =
         names.iter().map(|path| path.file_stem().unwrap().to_str().unwrap()).collect();
     let hash = |text: &str| format!("~{}", &blake3::hash(text.as_bytes()).to_hex()[..32]);
@@ -71,16 +71,16 @@ fn strange_ids_get_names_that_every_file_system_takes() {
 
 #[test]
 fn the_indexes_can_be_lost() {
-    let place = Place::new();
-    let store = place.open();
+    let scratch = Scratch::new();
+    let store = scratch.open();
     let make = || handle(&store);
     let scene = Scene::new(&make);
     scene.root("a", turns(2));
     scene.fork("a", "b", 2, turns(1));
     let before = (scene.log("a"), scene.log("b"));
     for folder in ["ids", "labels"] {
-        fs::remove_dir_all(place.root().join(folder)).unwrap();
-        fs::create_dir(place.root().join(folder)).unwrap();
+        fs::remove_dir_all(scratch.root().join(folder)).unwrap();
+        fs::create_dir(scratch.root().join(folder)).unwrap();
     }
     assert_eq!((scene.log("a"), scene.log("b")), before);
     let problems = scene.store().verify(None).unwrap().problems;

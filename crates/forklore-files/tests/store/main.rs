@@ -11,6 +11,6 @@ mod access;
 mod cost;
 mod erasure;
 mod layout;
-mod place;
+mod scratch;
 mod strange;
 mod torn;

@@ -9,18 +9,18 @@ use forklore_core::ErrorKind;
 use forklore_store::port::{Change, Filter};
 use forklore_store::{Error, Store};
 
-use crate::place::{Place, handle};
+use crate::scratch::{Scratch, handle};
 
 /// A store of a root `a`, its fork `b`, and another root `c`.
-fn with_scene(act: impl FnOnce(&Place, &Scene<'_>, &dyn Store)) {
-    let place = Place::new();
-    let store = place.open();
+fn with_scene(act: impl FnOnce(&Scratch, &Scene<'_>, &dyn Store)) {
+    let scratch = Scratch::new();
+    let store = scratch.open();
     let make = || handle(&store);
     let scene = Scene::new(&make);
     scene.root("a", turns(2));
     scene.fork("a", "b", 2, turns(1));
     scene.root("c", turns(1));
-    act(&place, &scene, &*store);
+    act(&scratch, &scene, &*store);
 }
 
 fn listed(scene: &Scene<'_>) -> (usize, usize) {
@@ -30,8 +30,8 @@ fn listed(scene: &Scene<'_>) -> (usize, usize) {
 
 #[test]
 fn files_of_other_tools_are_passed_over() {
-    with_scene(|place, scene, maintenance| {
-        let root = place.root();
+    with_scene(|scratch, scene, maintenance| {
+        let root = scratch.root();
         for name in ["workspaces/.DS_Store", "labels/.DS_Store", "ids/.DS_Store", ".DS_Store"] {
             fs::write(root.join(name), "finder").unwrap();
         }
@@ -45,12 +45,12 @@ fn files_of_other_tools_are_passed_over() {
 
 #[test]
 fn a_folder_instead_of_a_file_damages_only_that_session() {
-    with_scene(|place, scene, maintenance| {
-        fs::create_dir(place.file("folder")).unwrap();
-        std::os::unix::fs::symlink(place.file("a"), place.file("link")).unwrap();
-        let fifo = std::process::Command::new("mkfifo").arg(place.file("pipe")).status().unwrap();
+    with_scene(|scratch, scene, maintenance| {
+        fs::create_dir(scratch.file("folder")).unwrap();
+        std::os::unix::fs::symlink(scratch.file("a"), scratch.file("link")).unwrap();
+        let fifo = std::process::Command::new("mkfifo").arg(scratch.file("pipe")).status().unwrap();
         assert!(fifo.success());
-        fs::copy(place.file("a"), place.file("copied")).unwrap();
+        fs::copy(scratch.file("a"), scratch.file("copied")).unwrap();
         assert_eq!(listed(scene), (3, 4));
         assert_eq!(scene.store().verify(None).unwrap().problems.len(), 4);
         scene.append("a", turns(1));
@@ -62,11 +62,11 @@ fn a_folder_instead_of_a_file_damages_only_that_session() {
 
 #[test]
 fn a_copied_workspace_is_no_second_session() {
-    with_scene(|place, scene, _| {
-        let folder = place.file("a").parent().unwrap().to_owned();
+    with_scene(|scratch, scene, _| {
+        let folder = scratch.file("a").parent().unwrap().to_owned();
         let copy = folder.with_file_name("backup-1");
         fs::create_dir(&copy).unwrap();
-        fs::copy(place.file("a"), copy.join("a.jsonl")).unwrap();
+        fs::copy(scratch.file("a"), copy.join("a.jsonl")).unwrap();
         assert_eq!(listed(scene), (3, 1));
         assert_eq!(scene.texts("a"), ["q1", "a1", "q2", "a2"]);
     });
@@ -74,8 +74,8 @@ fn a_copied_workspace_is_no_second_session() {
 
 #[test]
 fn an_id_whose_file_is_lost_is_never_a_new_session() {
-    with_scene(|place, scene, _| {
-        fs::remove_file(place.file("a")).unwrap();
+    with_scene(|scratch, scene, _| {
+        fs::remove_file(scratch.file("a")).unwrap();
         let again = scene.store().create(scene.draft("a", turns(1))).unwrap_err();
         assert!(matches!(again, Error::IdTaken(_)), "{again}");
         assert_eq!(scene.store().header(&id("a")).unwrap_err().kind(), ErrorKind::Corrupt);
@@ -86,35 +86,35 @@ fn an_id_whose_file_is_lost_is_never_a_new_session() {
 
 #[test]
 fn damage_of_one_session_keeps_nobody_from_deleting_another() {
-    with_scene(|place, scene, maintenance| {
-        let whole = fs::read_to_string(place.file("b")).unwrap();
-        fs::write(place.file("b"), whole.replace("\"own_bytes\"", "\"own_Bytes\"")).unwrap();
+    with_scene(|scratch, scene, maintenance| {
+        let whole = fs::read_to_string(scratch.file("b")).unwrap();
+        fs::write(scratch.file("b"), whole.replace("\"own_bytes\"", "\"own_Bytes\"")).unwrap();
         scene.delete("c");
         maintenance.gc().unwrap();
         // What the damaged one may need stays.
         scene.delete("a");
         maintenance.gc().unwrap();
-        fs::write(place.file("b"), whole).unwrap();
+        fs::write(scratch.file("b"), whole).unwrap();
         assert_eq!(scene.texts("b"), ["session_fork", "q1", "a1", "q1", "a1"]);
     });
 }
 
 #[test]
 fn a_damaged_event_that_nobody_needs_does_not_stay() {
-    with_scene(|place, scene, maintenance| {
+    with_scene(|scratch, scene, maintenance| {
         scene.append("c", vec![user("to be erased")]);
-        let whole = fs::read_to_string(place.file("c")).unwrap();
-        fs::write(place.file("c"), whole.replacen("q1", "Q1", 1)).unwrap();
+        let whole = fs::read_to_string(scratch.file("c")).unwrap();
+        fs::write(scratch.file("c"), whole.replacen("q1", "Q1", 1)).unwrap();
         scene.delete("c");
         maintenance.gc().unwrap();
-        assert!(!fs::read_to_string(place.file("c")).unwrap().contains("to be erased"));
+        assert!(!fs::read_to_string(scratch.file("c")).unwrap().contains("to be erased"));
     });
 }
 
 #[test]
 fn lines_that_moved_are_missed() {
-    with_scene(|place, scene, _| {
-        let (a, c) = (place.file("a"), place.file("c"));
+    with_scene(|scratch, scene, _| {
+        let (a, c) = (scratch.file("a"), scratch.file("c"));
         let swap = |text: &str, other: &str| {
             let mut lines: Vec<_> = text.lines().collect();
             lines[1] = other.lines().nth(1).unwrap();
@@ -135,8 +135,8 @@ fn lines_that_moved_are_missed() {
 
 #[test]
 fn a_damaged_pending_step_is_reported() {
-    with_scene(|place, scene, _| {
-        fs::write(place.root().join("pending.json"), "{\"forklore\":1,\"pend").unwrap();
+    with_scene(|scratch, scene, _| {
+        fs::write(scratch.root().join("pending.json"), "{\"forklore\":1,\"pend").unwrap();
         let problems = scene.store().verify(None).unwrap().problems;
         assert!(problems[0].message.contains("pending.json"), "{problems:?}");
         assert_eq!(scene.texts("c"), ["q1", "a1"]);
@@ -146,10 +146,10 @@ fn a_damaged_pending_step_is_reported() {
 
 #[test]
 fn a_torn_tail_that_is_no_text_is_set_aside_by_a_delete_too() {
-    with_scene(|place, scene, _| {
-        let mut bytes = fs::read(place.file("c")).unwrap();
+    with_scene(|scratch, scene, _| {
+        let mut bytes = fs::read(scratch.file("c")).unwrap();
         bytes.extend_from_slice(b"{\"id\":\"\xe2\x82");
-        fs::write(place.file("c"), bytes).unwrap();
+        fs::write(scratch.file("c"), bytes).unwrap();
         scene.delete("c");
         assert!(scene.header("c").deleted.is_some());
     });
@@ -157,10 +157,10 @@ fn a_torn_tail_that_is_no_text_is_set_aside_by_a_delete_too() {
 
 #[test]
 fn a_label_of_a_damaged_session_stays_in_use() {
-    with_scene(|place, scene, _| {
+    with_scene(|scratch, scene, _| {
         scene.change("b", &Change::Label(label("x")));
-        let whole = fs::read_to_string(place.file("b")).unwrap();
-        fs::write(place.file("b"), whole.replacen("forklore", "forkLore", 1)).unwrap();
+        let whole = fs::read_to_string(scratch.file("b")).unwrap();
+        fs::write(scratch.file("b"), whole.replacen("forklore", "forkLore", 1)).unwrap();
         let relabel = scene.store().change(&id("a"), &Change::Label(label("x"))).unwrap_err();
         assert!(matches!(relabel, Error::LabelTaken { .. }), "{relabel}");
     });
@@ -168,9 +168,9 @@ fn a_label_of_a_damaged_session_stays_in_use() {
 
 #[test]
 fn the_claim_of_another_session_promises_nothing() {
-    with_scene(|place, scene, _| {
+    with_scene(|scratch, scene, _| {
         let before = scene.log("b");
-        fs::copy(place.root().join("ids/a"), place.root().join("ids/b")).unwrap();
+        fs::copy(scratch.root().join("ids/a"), scratch.root().join("ids/b")).unwrap();
         assert_eq!(scene.log("b"), before);
         scene.append("b", turns(1));
         scene.assert_sound();

@@ -7,40 +7,40 @@ use forklore_conformance::events::{turns, user};
 use forklore_core::ErrorKind;
 use forklore_store::port::{At, Direction, Query};
 
-use crate::place::{Place, handle};
+use crate::scratch::{Scratch, handle};
 
 fn everything() -> Query {
     Query { at: At::Seq(0), direction: Direction::Forward, limit: 100, bare: false }
 }
 
 /// Forgets how much of the files is known to be durable, as a crash of the machine may.
-fn forget_marks(place: &Place) {
-    for entry in fs::read_dir(place.root().join("ids")).unwrap() {
+fn forget_marks(scratch: &Scratch) {
+    for entry in fs::read_dir(scratch.root().join("ids")).unwrap() {
         fs::write(entry.unwrap().path(), "{\"id\":").unwrap();
     }
 }
 
 #[test]
 fn a_tail_torn_at_any_byte_is_cut_back_and_saved() {
-    let place = Place::new();
-    let store = place.open();
+    let scratch = Scratch::new();
+    let store = scratch.open();
     let make = || handle(&store);
     let scene = Scene::new(&make);
     scene.root("a", turns(1));
-    let (before, whole) = (scene.log("a"), fs::read(place.file("a")).unwrap());
+    let (before, whole) = (scene.log("a"), fs::read(scratch.file("a")).unwrap());
     scene.append("a", vec![user("one"), user("two")]);
-    let (after, longer) = (scene.log("a"), fs::read(place.file("a")).unwrap());
+    let (after, longer) = (scene.log("a"), fs::read(scratch.file("a")).unwrap());
     for cut in (whole.len()..longer.len()).rev() {
-        forget_marks(&place);
-        fs::write(place.file("a"), &longer[..cut]).unwrap();
+        forget_marks(&scratch);
+        fs::write(scratch.file("a"), &longer[..cut]).unwrap();
         // Readers pass it over and change nothing.
         assert_eq!(scene.log("a"), before, "cut at {cut}");
-        assert_eq!(fs::read(place.file("a")).unwrap().len(), cut);
+        assert_eq!(fs::read(scratch.file("a")).unwrap().len(), cut);
     }
-    fs::write(place.file("a"), &longer[..longer.len() - 7]).unwrap();
+    fs::write(scratch.file("a"), &longer[..longer.len() - 7]).unwrap();
     scene.append("a", vec![user("three")]);
     assert_eq!(scene.texts("a"), ["q1", "a1", "three"]);
-    let aside: Vec<_> = fs::read_dir(place.root().join("aside")).unwrap().collect();
+    let aside: Vec<_> = fs::read_dir(scratch.root().join("aside")).unwrap().collect();
     let kept = fs::read(aside[0].as_ref().unwrap().path()).unwrap();
     assert_eq!(kept, longer[whole.len()..longer.len() - 7]);
     assert_eq!(after.len(), 4);
@@ -49,46 +49,46 @@ fn a_tail_torn_at_any_byte_is_cut_back_and_saved() {
 
 #[test]
 fn half_a_batch_never_happened() {
-    let place = Place::new();
-    let store = place.open();
+    let scratch = Scratch::new();
+    let store = scratch.open();
     let make = || handle(&store);
     let scene = Scene::new(&make);
     scene.root("a", turns(1));
-    let (before, whole) = (scene.log("a"), fs::read(place.file("a")).unwrap());
+    let (before, whole) = (scene.log("a"), fs::read(scratch.file("a")).unwrap());
     scene.append("a", vec![user("one"), user(&"two".repeat(400)), user("three")]);
-    let longer = fs::read(place.file("a")).unwrap();
+    let longer = fs::read(scratch.file("a")).unwrap();
     // The disk took the end of the batch, and not its middle.
     for hole in (whole.len()..longer.len() - 512).step_by(64) {
-        forget_marks(&place);
+        forget_marks(&scratch);
         let mut torn = longer.clone();
         torn[hole..hole + 512].fill(0);
-        fs::write(place.file("a"), torn).unwrap();
+        fs::write(scratch.file("a"), torn).unwrap();
         assert_eq!(scene.log("a"), before, "hole at {hole}");
     }
 }
 
 #[test]
 fn acknowledged_lines_never_count_as_torn() {
-    let place = Place::new();
-    let store = place.open();
+    let scratch = Scratch::new();
+    let store = scratch.open();
     let make = || handle(&store);
     let scene = Scene::new(&make);
     scene.root("a", turns(2));
     scene.fork("a", "b", 2, turns(1));
     scene.append("a", vec![user("last")]);
     let before = scene.log("b");
-    let whole = fs::read(place.file("a")).unwrap();
+    let whole = fs::read(scratch.file("a")).unwrap();
     for cut in (0..whole.len()).step_by(5) {
-        fs::write(place.file("a"), &whole[..cut]).unwrap();
+        fs::write(scratch.file("a"), &whole[..cut]).unwrap();
         let error = scene.store().read(&"a".parse().unwrap(), &everything()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Corrupt, "cut at {cut}: {error}");
         assert!(error.to_string().contains("a.jsonl"), "{error}");
         // Nothing is written over it.
         let append = scene.appending(turns(1));
         assert!(scene.store().append(&"a".parse().unwrap(), append).is_err());
-        assert_eq!(fs::read(place.file("a")).unwrap(), whole[..cut]);
+        assert_eq!(fs::read(scratch.file("a")).unwrap(), whole[..cut]);
     }
-    fs::write(place.file("a"), &whole[..whole.len() - 1]).unwrap();
+    fs::write(scratch.file("a"), &whole[..whole.len() - 1]).unwrap();
     assert_eq!(scene.log("b"), before);
     let problems = scene.store().verify(None).unwrap().problems;
     assert!(problems[0].session_id == Some("a".parse().unwrap()), "{problems:?}");
@@ -96,13 +96,13 @@ fn acknowledged_lines_never_count_as_torn() {
 
 #[test]
 fn an_event_removed_from_the_middle_is_missed() {
-    let place = Place::new();
-    let store = place.open();
+    let scratch = Scratch::new();
+    let store = scratch.open();
     let make = || handle(&store);
     let scene = Scene::new(&make);
     scene.root("a", turns(4));
     scene.fork("a", "b", 8, vec![]);
-    let whole = fs::read_to_string(place.file("a")).unwrap();
+    let whole = fs::read_to_string(scratch.file("a")).unwrap();
     let lines: Vec<_> = whole.lines().collect();
     for taken in 1..=8 {
         let place_of = lines[..taken].iter().map(|line| line.len() + 1).sum::<usize>();
@@ -110,7 +110,7 @@ fn an_event_removed_from_the_middle_is_missed() {
         // As long as before, so that only the event tells that it is missing.
         let filler = " ".repeat(left[taken].len());
         left[taken] = &filler;
-        fs::write(place.file("a"), left.join("\n") + "\n").unwrap();
+        fs::write(scratch.file("a"), left.join("\n") + "\n").unwrap();
         for session in ["a", "b"] {
             let error = scene.store().read(&session.parse().unwrap(), &everything()).unwrap_err();
             let kinds = [ErrorKind::Corrupt, ErrorKind::MissingAncestor];

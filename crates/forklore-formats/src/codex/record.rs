@@ -57,6 +57,7 @@ struct Counts {
     /// The number behind the last rollback, and behind the record that it led back to.
     resumed: Option<(u64, u64)>,
     /// What was spent by now.
+    #[serde(rename = "spent")]
     spent: Option<Total>,
 }
 

@@ -9,28 +9,28 @@ use forklore_core::ErrorKind;
 use forklore_sqlite::{Options, SqliteStore};
 use forklore_store::Error;
 
-use crate::place::{Place, handle};
+use crate::scratch::{Scratch, handle};
 
 fn mode(path: &std::path::Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o7777
 }
 
-fn refused(place: &Place) -> Error {
-    SqliteStore::open(&place.file(), Options::default()).unwrap_err()
+fn refused(scratch: &Scratch) -> Error {
+    SqliteStore::open(&scratch.file(), Options::default()).unwrap_err()
 }
 
 #[test]
 fn sec_s10_files_are_their_owners_alone_from_the_beginning() {
-    let place = Place::new();
-    let path = place.dir().join("a/b/store.db");
+    let scratch = Scratch::new();
+    let path = scratch.dir().join("a/b/store.db");
     let store = std::sync::Arc::new(SqliteStore::open(&path, Options::default()).unwrap());
     let make = || handle(&store);
     Scene::new(&make).root("a", turns(1));
     for folder in ["a", "a/b"] {
-        assert_eq!(mode(&place.dir().join(folder)), 0o700, "{folder}");
+        assert_eq!(mode(&scratch.dir().join(folder)), 0o700, "{folder}");
     }
     let mut names = Vec::new();
-    for entry in fs::read_dir(place.dir().join("a/b")).unwrap() {
+    for entry in fs::read_dir(scratch.dir().join("a/b")).unwrap() {
         let entry = entry.unwrap();
         assert_eq!(mode(&entry.path()), 0o600, "{:?}", entry.path());
         names.push(entry.file_name().into_string().unwrap());
@@ -42,27 +42,27 @@ fn sec_s10_files_are_their_owners_alone_from_the_beginning() {
 
 #[test]
 fn sec_s10_a_store_that_everybody_may_write_is_refused() {
-    let place = Place::new();
-    drop(place.open());
-    fs::set_permissions(place.file(), Permissions::from_mode(0o622)).unwrap();
-    let error = refused(&place);
+    let scratch = Scratch::new();
+    drop(scratch.open());
+    fs::set_permissions(scratch.file(), Permissions::from_mode(0o622)).unwrap();
+    let error = refused(&scratch);
     assert_eq!(error.kind(), ErrorKind::PermissionDenied);
     assert!(error.to_string().contains("chmod o-w"), "{error}");
-    fs::set_permissions(place.file(), Permissions::from_mode(0o600)).unwrap();
-    fs::set_permissions(place.dir(), Permissions::from_mode(0o777)).unwrap();
-    assert_eq!(refused(&place).kind(), ErrorKind::PermissionDenied);
+    fs::set_permissions(scratch.file(), Permissions::from_mode(0o600)).unwrap();
+    fs::set_permissions(scratch.dir(), Permissions::from_mode(0o777)).unwrap();
+    assert_eq!(refused(&scratch).kind(), ErrorKind::PermissionDenied);
     // Where only owners can replace their files, others may make theirs.
-    fs::set_permissions(place.dir(), Permissions::from_mode(0o1777)).unwrap();
-    SqliteStore::open(&place.file(), Options::default()).unwrap();
+    fs::set_permissions(scratch.dir(), Permissions::from_mode(0o1777)).unwrap();
+    SqliteStore::open(&scratch.file(), Options::default()).unwrap();
 }
 
 #[test]
 fn sec_s10_a_store_of_another_user_is_refused() {
-    let place = Place::new();
-    drop(place.open());
+    let scratch = Scratch::new();
+    drop(scratch.open());
     // Only the superuser can give a file away; to anybody else /etc/passwd is such a file.
-    let file = match std::os::unix::fs::chown(place.file(), Some(4321), None) {
-        Ok(()) => place.file(),
+    let file = match std::os::unix::fs::chown(scratch.file(), Some(4321), None) {
+        Ok(()) => scratch.file(),
         Err(_) => "/etc/passwd".into(),
     };
     let error = SqliteStore::open(&file, Options::default()).unwrap_err();
@@ -74,61 +74,64 @@ fn sec_s10_a_store_of_another_user_is_refused() {
 fn what_is_no_store_is_left_as_it_is() {
     let contents: [&[u8]; 4] = [b"", b"{\"not\":\"a store\"}\n", &[0; 8192], b"SQLite format 3\0"];
     for content in contents {
-        let place = Place::new();
-        fs::write(place.file(), content).unwrap();
-        assert_eq!(refused(&place).kind(), ErrorKind::Unsupported);
-        assert_eq!(fs::read(place.file()).unwrap(), content);
+        let scratch = Scratch::new();
+        fs::write(scratch.file(), content).unwrap();
+        assert_eq!(refused(&scratch).kind(), ErrorKind::Unsupported);
+        assert_eq!(fs::read(scratch.file()).unwrap(), content);
     }
-    let place = Place::new();
-    place.sqlite().execute_batch("CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1)").unwrap();
-    let before = fs::read(place.file()).unwrap();
-    let error = refused(&place);
+    let scratch = Scratch::new();
+    scratch
+        .sqlite()
+        .execute_batch("CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1)")
+        .unwrap();
+    let before = fs::read(scratch.file()).unwrap();
+    let error = refused(&scratch);
     assert_eq!(error.kind(), ErrorKind::Unsupported);
     assert!(error.to_string().contains("is not a store of forklore"), "{error}");
-    assert_eq!(fs::read(place.file()).unwrap(), before);
-    let place = Place::new();
-    fs::create_dir(place.file()).unwrap();
-    assert_eq!(refused(&place).kind(), ErrorKind::Unsupported);
+    assert_eq!(fs::read(scratch.file()).unwrap(), before);
+    let scratch = Scratch::new();
+    fs::create_dir(scratch.file()).unwrap();
+    assert_eq!(refused(&scratch).kind(), ErrorKind::Unsupported);
 }
 
 #[test]
 fn a_newer_version_is_refused_by_name() {
-    let place = Place::new();
-    drop(place.open());
-    place.sqlite().pragma_update(None, "user_version", 7).unwrap();
-    let error = refused(&place);
+    let scratch = Scratch::new();
+    drop(scratch.open());
+    scratch.sqlite().pragma_update(None, "user_version", 7).unwrap();
+    let error = refused(&scratch);
     assert_eq!(error.kind(), ErrorKind::Unsupported);
     assert!(error.to_string().contains("version 7"), "{error}");
 }
 
 #[test]
 fn a_read_only_store_is_read() {
-    let place = Place::new();
-    let store = place.open();
+    let scratch = Scratch::new();
+    let store = scratch.open();
     let make = || handle(&store);
     let scene = Scene::new(&make);
     scene.root("a", turns(2));
     let before = scene.log("a");
     let read_only = Options { read_only: true, ..Options::default() };
-    let reader = std::sync::Arc::new(SqliteStore::open(&place.file(), read_only).unwrap());
+    let reader = std::sync::Arc::new(SqliteStore::open(&scratch.file(), read_only).unwrap());
     let make = || handle(&reader);
     let reading = Scene::new(&make);
     assert_eq!(reading.log("a"), before);
     let error = reading.store().create(reading.draft("b", vec![])).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::PermissionDenied);
-    let missing = SqliteStore::open(&place.dir().join("none.db"), read_only).unwrap_err();
+    let missing = SqliteStore::open(&scratch.dir().join("none.db"), read_only).unwrap_err();
     assert_eq!(missing.kind(), ErrorKind::Internal);
-    assert!(!place.dir().join("none.db").exists());
+    assert!(!scratch.dir().join("none.db").exists());
 }
 
 #[test]
 fn a_wait_that_is_too_long_is_reported() {
-    let place = Place::new();
+    let scratch = Scratch::new();
     let options = Options { wait: std::time::Duration::from_millis(50), ..Options::default() };
-    let store = std::sync::Arc::new(SqliteStore::open(&place.file(), options).unwrap());
+    let store = std::sync::Arc::new(SqliteStore::open(&scratch.file(), options).unwrap());
     let make = || handle(&store);
     let scene = Scene::new(&make);
-    let lock = fs::File::open(place.dir().join("store.db-lock")).unwrap();
+    let lock = fs::File::open(scratch.dir().join("store.db-lock")).unwrap();
     lock.lock().unwrap();
     let error = scene.store().create(scene.draft("a", vec![])).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Busy);
@@ -136,7 +139,7 @@ fn a_wait_that_is_too_long_is_reported() {
     lock.unlock().unwrap();
     scene.root("a", vec![]);
     // A tool that knows nothing of the gate is waited for as well.
-    let tool = place.sqlite();
+    let tool = scratch.sqlite();
     tool.execute_batch("BEGIN IMMEDIATE").unwrap();
     let error = scene.store().create(scene.draft("b", vec![])).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Busy);
@@ -146,11 +149,11 @@ fn a_wait_that_is_too_long_is_reported() {
 
 #[test]
 fn a_lock_file_that_was_replaced_is_opened_again() {
-    let place = Place::new();
-    let store = place.open();
+    let scratch = Scratch::new();
+    let store = scratch.open();
     let make = || handle(&store);
     let scene = Scene::new(&make);
-    let lock = place.dir().join("store.db-lock");
+    let lock = scratch.dir().join("store.db-lock");
     let old = fs::File::open(&lock).unwrap();
     old.lock().unwrap();
     fs::remove_file(&lock).unwrap();
@@ -160,24 +163,24 @@ fn a_lock_file_that_was_replaced_is_opened_again() {
 
 #[test]
 fn a_store_that_was_half_made_is_made_anew() {
-    let place = Place::new();
-    fs::write(place.dir().join("store.db-new"), b"SQLite format 3\0 and then the power went")
+    let scratch = Scratch::new();
+    fs::write(scratch.dir().join("store.db-new"), b"SQLite format 3\0 and then the power went")
         .unwrap();
-    let store = place.open();
+    let store = scratch.open();
     let make = || handle(&store);
     Scene::new(&make).root("a", turns(1));
-    assert!(!place.dir().join("store.db-new").exists());
+    assert!(!scratch.dir().join("store.db-new").exists());
 }
 
 #[test]
 fn a_store_that_a_newer_program_takes_over_is_written_no_more() {
-    let place = Place::new();
-    let store = place.open();
+    let scratch = Scratch::new();
+    let store = scratch.open();
     let make = || handle(&store);
     let scene = Scene::new(&make);
     scene.root("a", turns(1));
     let log = scene.log("a");
-    place.sqlite().pragma_update(None, "user_version", 1_000).unwrap();
+    scratch.sqlite().pragma_update(None, "user_version", 1_000).unwrap();
     let append = scene.appending(turns(1));
     let error = scene.store().append(&"a".parse().unwrap(), append).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");

@@ -3,16 +3,16 @@
 use forklore_conformance::Scene;
 use forklore_conformance::events::turns;
 
-use crate::place::{Place, handle};
+use crate::scratch::{Scratch, handle};
 
 #[test]
 fn nothing_is_left_to_write_back() {
-    let place = Place::new();
-    let store = place.open();
+    let scratch = Scratch::new();
+    let store = scratch.open();
     let make = || handle(&store);
     // Connections that read are there too, and must not be the last to close.
     Scene::new(&make).root("a", turns(3));
-    let wal = place.file().with_file_name("store.db-wal");
+    let wal = scratch.file().with_file_name("store.db-wal");
     assert!(wal.metadata().unwrap().len() > 0);
     drop(store);
     assert!(!wal.exists());
@@ -23,13 +23,13 @@ fn nothing_is_left_to_write_back() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_second_handle_keeps_the_locks_of_the_first() {
-    let place = Place::new();
-    let store = place.open();
+    let scratch = Scratch::new();
+    let store = scratch.open();
     let make = || handle(&store);
     let scene = Scene::new(&make);
     scene.root("a", turns(1));
-    drop(place.open());
-    let inode = std::os::unix::fs::MetadataExt::ino(&place.file().metadata().unwrap());
+    drop(scratch.open());
+    let inode = std::os::unix::fs::MetadataExt::ino(&scratch.file().metadata().unwrap());
     let (ours, file) = (format!(" {} ", std::process::id()), format!(":{inode} "));
     let locks = std::fs::read_to_string("/proc/locks").unwrap();
     let held = |line: &str| ["POSIX", &ours, &file].iter().all(|part| line.contains(part));

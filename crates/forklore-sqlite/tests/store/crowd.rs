@@ -5,15 +5,15 @@ use forklore_conformance::events::user;
 use forklore_core::{ErrorKind, SessionId};
 use forklore_store::port::Append;
 
-use crate::place::{Place, handle};
+use crate::scratch::{Scratch, handle};
 
 const THREADS: usize = 24;
 const APPENDS: usize = 25;
 
 #[test]
 fn what_is_refused_leaves_what_is_written_with_it() {
-    let place = Place::new();
-    let store = place.open();
+    let scratch = Scratch::new();
+    let store = scratch.open();
     let make = || handle(&store);
     let scene = Scene::new(&make);
     scene.root("a", vec![]);

@@ -1,4 +1,4 @@
-//! Damage is noticed, its place is named, and whoever does not need the bytes still works.
+//! Damage is noticed, its location is named, and whoever does not need the bytes still works.
 
 use forklore_conformance::Scene;
 use forklore_conformance::events::turns;
@@ -6,7 +6,7 @@ use forklore_core::{ErrorKind, SessionId};
 use forklore_store::Error;
 use forklore_store::port::{At, Children, Direction, Filter, Query, Store};
 
-use crate::place::{Place, handle};
+use crate::scratch::{Scratch, handle};
 
 fn everything(at: u64) -> Query {
     Query { at: At::Seq(at), direction: Direction::Forward, limit: 100, bare: false }
@@ -18,26 +18,26 @@ fn id(text: &str) -> SessionId {
 
 /// Damages a store of a root `a` (6 events), its fork `b` at 4, and another root `c`.
 fn damaged(sql: &str, check: impl FnOnce(&Scene<'_>)) {
-    let place = Place::new();
-    let store = place.open();
+    let scratch = Scratch::new();
+    let store = scratch.open();
     let make = || handle(&store);
     let scene = Scene::new(&make);
     scene.root("a", turns(3));
     scene.fork("a", "b", 4, turns(1));
     scene.root("c", turns(1));
     let before = scene.log("c");
-    assert_eq!(place.sqlite().execute(sql, []).unwrap(), 1, "{sql}");
+    assert_eq!(scratch.sqlite().execute(sql, []).unwrap(), 1, "{sql}");
     check(&scene);
     assert_eq!(scene.log("c"), before);
     scene.append("c", turns(1));
 }
 
-fn assert_corrupt(error: &Error, session: &str, seq: Option<u64>, place: &str) {
-    let Error::Corrupt { session: found, seq: at, place: found_place, .. } = error else {
+fn assert_corrupt(error: &Error, session: &str, seq: Option<u64>, scratch: &str) {
+    let Error::Corrupt { session: found, seq: at, scratch: found_place, .. } = error else {
         panic!("not damage: {error:?}");
     };
     assert_eq!((found.as_ref(), *at), (Some(&id(session)), seq), "{error}");
-    assert!(found_place.contains(place) && found_place.contains("store.db"), "{error}");
+    assert!(found_place.contains(scratch) && found_place.contains("store.db"), "{error}");
 }
 
 #[test]
@@ -123,19 +123,19 @@ fn a_session_that_cannot_be_read_never_becomes_a_new_one() {
 
 #[test]
 fn a_page_of_rubbish_is_an_error_that_names_the_file() {
-    let place = Place::new();
-    let store = place.open();
+    let scratch = Scratch::new();
+    let store = scratch.open();
     let make = || handle(&store);
     let scene = Scene::new(&make);
     scene.root("a", turns(3));
     drop(scene);
     drop(store);
-    let length = std::fs::metadata(place.file()).unwrap().len();
-    let file = std::fs::OpenOptions::new().write(true).open(place.file()).unwrap();
+    let length = std::fs::metadata(scratch.file()).unwrap().len();
+    let file = std::fs::OpenOptions::new().write(true).open(scratch.file()).unwrap();
     for page in 2..length / 4096 {
         std::os::unix::fs::FileExt::write_all_at(&file, &[0xa5; 512], page * 4096).unwrap();
     }
-    let error = forklore_sqlite::SqliteStore::open(&place.file(), Default::default())
+    let error = forklore_sqlite::SqliteStore::open(&scratch.file(), Default::default())
         .and_then(|store| store.read(&id("a"), &everything(0)))
         .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
@@ -151,8 +151,8 @@ fn change_of(column: &str) -> String {
     )
 }
 
-fn columns(place: &Place, table: &str) -> Vec<String> {
-    let sqlite = place.sqlite();
+fn columns(scratch: &Scratch, table: &str) -> Vec<String> {
+    let sqlite = scratch.sqlite();
     let mut statement = sqlite.prepare("SELECT name FROM pragma_table_info(?)").unwrap();
     let names = statement.query_map([table], |row| row.get(0)).unwrap();
     names.map(Result::unwrap).collect()
@@ -160,9 +160,9 @@ fn columns(place: &Place, table: &str) -> Vec<String> {
 
 #[test]
 fn a_changed_field_of_a_header_is_noticed_and_hides_no_other() {
-    let place = Place::new();
-    drop(place.open());
-    let columns = columns(&place, "session");
+    let scratch = Scratch::new();
+    drop(scratch.open());
+    let columns = columns(&scratch, "session");
     assert!(columns.len() > 50, "{columns:?}");
     for column in columns.iter().filter(|column| *column != "sid") {
         damaged(&format!("UPDATE session SET {} WHERE sid = 2", change_of(column)), |scene| {
@@ -196,16 +196,16 @@ fn a_family_is_not_trimmed_by_a_row_that_lies() {
 /// The power was cut while the WAL was written back, and took the file's first page with it.
 #[test]
 fn a_first_page_that_is_still_in_the_wal_is_read_from_there() {
-    let place = Place::new();
-    let store = place.open();
+    let scratch = Scratch::new();
+    let store = scratch.open();
     let make = || handle(&store);
     let scene = Scene::new(&make);
     scene.root("a", turns(300));
     let before = scene.log("a");
-    let cut = Place::new();
+    let cut = Scratch::new();
     for suffix in ["", "-wal"] {
         let name = format!("store.db{suffix}");
-        std::fs::copy(place.dir().join(&name), cut.dir().join(&name)).unwrap();
+        std::fs::copy(scratch.dir().join(&name), cut.dir().join(&name)).unwrap();
     }
     let mut bytes = std::fs::read(cut.file()).unwrap();
     bytes[..8192].fill(0);

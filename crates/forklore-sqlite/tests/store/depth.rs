@@ -9,7 +9,7 @@ use forklore_sqlite::{Checkpoints, Options, SqliteStore};
 use forklore_store::port::{At, Children, Direction, LogEntry, Query};
 use jiff::SignedDuration;
 
-use crate::place::{Place, handle};
+use crate::scratch::{Scratch, handle};
 
 const DEPTH: usize = 1_000;
 
@@ -59,13 +59,13 @@ impl Plain {
 
 #[test]
 fn a_chain_of_a_thousand_forks_reads_like_a_plain_list() {
-    let place = Place::new();
-    let store = place.open();
+    let scratch = Scratch::new();
+    let store = scratch.open();
     let make = || handle(&store);
     let scene = Scene::new(&make);
     let Plain { inheritable, log } = chain(&scene);
     let pages = "SELECT count(*) FROM ancestry_page";
-    let pages: i64 = place.sqlite().query_row(pages, [], |row| row.get(0)).unwrap();
+    let pages: i64 = scratch.sqlite().query_row(pages, [], |row| row.get(0)).unwrap();
     // Forks that wrote nothing but their session_fork add no span: 750 spans.
     assert_eq!(pages, 46);
     let name = format!("s{DEPTH}");
@@ -97,11 +97,11 @@ fn a_chain_of_a_thousand_forks_reads_like_a_plain_list() {
 
 #[test]
 fn a_chain_that_was_joined_is_one_piece_for_all_that_build_on_it() {
-    let place = Place::new();
+    let scratch = Scratch::new();
     // Nothing is packed beside the steps.
     let checkpoints = Checkpoints { in_step: true, ..Checkpoints::default() };
     let options = Options { checkpoints, ..Options::default() };
-    let store = Arc::new(SqliteStore::open(&place.file(), options).unwrap());
+    let store = Arc::new(SqliteStore::open(&scratch.file(), options).unwrap());
     let make = || handle(&store);
     let scene = Scene::new(&make);
     let Plain { inheritable, log } = chain(&scene);
@@ -120,7 +120,7 @@ fn a_chain_that_was_joined_is_one_piece_for_all_that_build_on_it() {
     assert_eq!(names.each_ref().map(|name| scene.log(name)), before);
     assert_eq!(scene.log("b39"), branch);
     let joined = "SELECT count(*) FROM ancestry_page WHERE prev IS NULL";
-    let joined: i64 = place.sqlite().query_row(joined, [], |row| row.get(0)).unwrap();
+    let joined: i64 = scratch.sqlite().query_row(joined, [], |row| row.get(0)).unwrap();
     assert_eq!(joined, 46);
     scene.assert_sound();
     // What is built on it from now on, far back too, and what is left when its makers are gone.
@@ -144,8 +144,8 @@ fn a_chain_that_was_joined_is_one_piece_for_all_that_build_on_it() {
 
 #[test]
 fn a_fork_writes_less_than_a_kilobyte_at_any_depth() {
-    let place = Place::new();
-    let store = place.open();
+    let scratch = Scratch::new();
+    let store = scratch.open();
     let make = || handle(&store);
     let scene = Scene::new(&make);
     scene.root("s0", turns(2));

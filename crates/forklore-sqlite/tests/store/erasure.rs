@@ -7,13 +7,13 @@ use forklore_conformance::events::{turns, user};
 use forklore_core::Strategy;
 use forklore_store::Store;
 
-use crate::place::{Place, handle};
+use crate::scratch::{Scratch, handle};
 
 const SECRET: &str = "the launch code is 0451";
 
 /// How often the secret stands in the files of the store.
-fn found(place: &Place) -> usize {
-    let files = fs::read_dir(place.dir()).unwrap();
+fn found(scratch: &Scratch) -> usize {
+    let files = fs::read_dir(scratch.dir()).unwrap();
     let bytes = files.map(|file| fs::read(file.unwrap().path()).unwrap());
     bytes
         .map(|bytes| bytes.windows(SECRET.len()).filter(|at| *at == SECRET.as_bytes()).count())
@@ -22,8 +22,8 @@ fn found(place: &Place) -> usize {
 
 #[test]
 fn what_was_deleted_is_in_no_file() {
-    let place = Place::new();
-    let store = place.open();
+    let scratch = Scratch::new();
+    let store = scratch.open();
     let make = || handle(&store);
     let scene = Scene::new(&make);
     scene.root("a", turns(2));
@@ -34,12 +34,12 @@ fn what_was_deleted_is_in_no_file() {
     scene.fork("a", "kept", 2, turns(1));
     let copy = scene.child_draft("a", "copy", 150, Strategy::ReplayV1, vec![]);
     scene.store().create(copy).unwrap();
-    assert!(found(&place) >= 200);
+    assert!(found(&scratch) >= 200);
     scene.delete("copy");
     scene.delete("a");
     let before = store.store_bytes().unwrap();
     let collected = store.gc().unwrap();
-    assert_eq!(found(&place), 0);
+    assert_eq!(found(&scratch), 0);
     assert_eq!(collected.freed_bytes, before - store.store_bytes().unwrap());
     assert!(collected.freed_bytes > 200_000, "{collected:?}");
     assert_eq!(scene.texts("kept"), ["session_fork", "q1", "a1", "q1", "a1"]);
@@ -48,8 +48,8 @@ fn what_was_deleted_is_in_no_file() {
 
 #[test]
 fn packing_leaves_it_to_gc_to_write_the_file_anew() {
-    let place = Place::new();
-    let store = place.open();
+    let scratch = Scratch::new();
+    let store = scratch.open();
     let make = || handle(&store);
     let scene = Scene::new(&make);
     scene.root("cold", turns(2));
@@ -58,7 +58,7 @@ fn packing_leaves_it_to_gc_to_write_the_file_anew() {
     scene.root("b", turns(200));
     scene.delete("a");
     let erased = || -> bool {
-        place.sqlite().query_row("SELECT erased FROM upkeep", [], |row| row.get(0)).unwrap()
+        scratch.sqlite().query_row("SELECT erased FROM upkeep", [], |row| row.get(0)).unwrap()
     };
     assert!(erased());
     assert_eq!(store.pack(cold).unwrap().events, 4);

@@ -8,13 +8,13 @@ use forklore_core::{ErrorKind, SessionId};
 use forklore_sqlite::{Checkpoints, Options, SqliteStore};
 use forklore_store::port::{At, Children, Direction, Query, Store};
 
-use crate::place::{Place, handle};
+use crate::scratch::{Scratch, handle};
 
 /// A store in which nothing is packed beside the steps.
-fn open(place: &Place) -> Arc<SqliteStore> {
+fn open(scratch: &Scratch) -> Arc<SqliteStore> {
     let checkpoints = Checkpoints { in_step: true, ..Checkpoints::default() };
     Arc::new(
-        SqliteStore::open(&place.file(), Options { checkpoints, ..Options::default() }).unwrap(),
+        SqliteStore::open(&scratch.file(), Options { checkpoints, ..Options::default() }).unwrap(),
     )
 }
 
@@ -29,14 +29,14 @@ fn chain(scene: &Scene<'_>, parent: &str, name: &str, forks: usize, own: usize) 
     }
 }
 
-fn number(place: &Place, sql: &str) -> i64 {
-    place.sqlite().query_row(sql, [], |row| row.get(0)).unwrap()
+fn number(scratch: &Scratch, sql: &str) -> i64 {
+    scratch.sqlite().query_row(sql, [], |row| row.get(0)).unwrap()
 }
 
 #[test]
 fn a_history_with_a_damaged_event_is_not_joined_and_hinders_no_other() {
-    let place = Place::new();
-    let store = open(&place);
+    let scratch = Scratch::new();
+    let store = open(&scratch);
     let make = || handle(&store);
     let scene = Scene::new(&make);
     scene.root("s", turns(1));
@@ -47,21 +47,21 @@ fn a_history_with_a_damaged_event_is_not_joined_and_hinders_no_other() {
     // The second of a fork in its middle, behind more than is copied at once.
     let sql = "UPDATE event SET ts = ts + 1 WHERE k =
                    (SELECT sid << 32 | 1 FROM session WHERE id = 's40')";
-    assert_eq!(place.sqlite().execute(sql, []).unwrap(), 1);
+    assert_eq!(scratch.sqlite().execute(sql, []).unwrap(), 1);
     let packed = store.pack(scene.clock.now()).unwrap();
     assert_eq!(packed.histories, 1);
     assert!(packed.events > 300, "{packed:?}");
-    assert_eq!(number(&place, "SELECT count(*) FROM private_segment"), 1, "a copy was left");
+    assert_eq!(number(&scratch, "SELECT count(*) FROM private_segment"), 1, "a copy was left");
     // Nothing is copied in vain, which would be done again beside the steps.
     let copies = "SELECT seq - (1 << 30) FROM sqlite_sequence WHERE name = 'private_segment'";
-    assert_eq!(number(&place, copies), 1);
+    assert_eq!(number(&scratch, copies), 1);
     assert_eq!(scene.log("t89"), log);
 }
 
 #[test]
 fn a_page_that_only_a_jump_leads_to_is_looked_at() {
-    let place = Place::new();
-    let store = open(&place);
+    let scratch = Scratch::new();
+    let store = open(&scratch);
     let make = || handle(&store);
     let scene = Scene::new(&make);
     scene.root("s", turns(1));
@@ -80,7 +80,7 @@ fn a_page_that_only_a_jump_leads_to_is_looked_at() {
                    id IN (SELECT jump FROM ancestry_page)
                    AND id NOT IN (SELECT prev FROM ancestry_page WHERE prev IS NOT NULL)
                    AND id NOT IN (SELECT page FROM ancestry WHERE page IS NOT NULL)";
-    assert!(place.sqlite().execute(sql, []).unwrap() > 0, "there is none");
+    assert!(scratch.sqlite().execute(sql, []).unwrap() > 0, "there is none");
     let (at, direction) = (At::Seq(1), Direction::Forward);
     let query = Query { at, direction, limit: 1, bare: false };
     let id: SessionId = "b39".parse().unwrap();

@@ -14,6 +14,6 @@ mod damage;
 mod depth;
 mod erasure;
 mod joined;
-mod place;
+mod scratch;
 mod sealed;
 mod wal;

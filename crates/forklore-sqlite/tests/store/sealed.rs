@@ -13,7 +13,7 @@ use forklore_store::Error;
 use forklore_store::port::{At, Children, Direction, Filter, LogEntry, Query, Store};
 use rusqlite::params;
 
-use crate::place::{Place, handle};
+use crate::scratch::{Scratch, handle};
 
 fn query(from: u64, limit: usize) -> Query {
     Query { at: At::Seq(from), direction: Direction::Forward, limit, bare: false }
@@ -25,12 +25,12 @@ fn id(text: &str) -> SessionId {
 
 /// Looks at a store of a root `a` of 140 events, 128 of them sealed, after `damage` was done to it.
 fn damaged(damage: impl FnOnce(&rusqlite::Connection), check: impl FnOnce(&Scene<'_>)) {
-    let place = Place::new();
-    let store = place.open();
+    let scratch = Scratch::new();
+    let store = scratch.open();
     let make = || handle(&store);
     let scene = Scene::new(&make);
     scene.root("a", turns(70));
-    let conn = place.sqlite();
+    let conn = scratch.sqlite();
     let sealed = "SELECT count(*), sum(positions) FROM chunk";
     let sealed: (i64, i64) =
         conn.query_row(sealed, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
@@ -90,9 +90,9 @@ fn a_changed_payload_in_a_chunk_costs_that_event_alone() {
         };
         damaged(damage, |scene| {
             let error = scene.store().read(&id("a"), &query(0, 100)).unwrap_err();
-            let Error::Corrupt { session, seq, place, .. } = &error else { panic!("{error:?}") };
+            let Error::Corrupt { session, seq, scratch, .. } = &error else { panic!("{error:?}") };
             assert_eq!((session.as_ref(), *seq), (Some(&id("a")), Some(5)));
-            assert!(place.contains("segment 1, position 5"), "{place}");
+            assert!(scratch.contains("segment 1, position 5"), "{scratch}");
             assert_eq!(scene.store().read(&id("a"), &query(0, 5)).unwrap().events.len(), 5);
             assert_eq!(scene.store().read(&id("a"), &query(6, 500)).unwrap().events.len(), 134);
             let problems = scene.store().verify(None).unwrap().problems;
@@ -104,17 +104,17 @@ fn a_changed_payload_in_a_chunk_costs_that_event_alone() {
 
 #[test]
 fn what_cannot_be_read_is_not_sealed_and_hinders_nobody() {
-    let place = Place::new();
-    let store = place.open();
+    let scratch = Scratch::new();
+    let store = scratch.open();
     let make = || handle(&store);
     let scene = Scene::new(&make);
     scene.root("a", turns(30));
     let sql = "UPDATE event SET ts = ts + 1 WHERE k = 4294967306";
-    assert_eq!(place.sqlite().execute(sql, []).unwrap(), 1);
+    assert_eq!(scratch.sqlite().execute(sql, []).unwrap(), 1);
     scene.append("a", turns(40));
     scene.pack();
     let rows = "SELECT group_concat(k & 0xffffffff) FROM event";
-    let rows: String = place.sqlite().query_row(rows, [], |row| row.get(0)).unwrap();
+    let rows: String = scratch.sqlite().query_row(rows, [], |row| row.get(0)).unwrap();
     assert_eq!(rows, "10");
     let problems = scene.store().verify(None).unwrap().problems;
     assert_eq!(problems.iter().map(|one| one.seq).collect::<Vec<_>>(), [Some(10)]);
@@ -123,8 +123,8 @@ fn what_cannot_be_read_is_not_sealed_and_hinders_nobody() {
 
 #[test]
 fn long_payloads_stay_out_of_chunks_until_they_are_packed() {
-    let place = Place::new();
-    let store = place.open();
+    let scratch = Scratch::new();
+    let store = scratch.open();
     let make = || handle(&store);
     let scene = Scene::new(&make);
     scene.root("a", turns(5));
@@ -132,7 +132,7 @@ fn long_payloads_stay_out_of_chunks_until_they_are_packed() {
     scene.append("a", turns(60));
     let counts = || -> (i64, i64) {
         let sql = "SELECT (SELECT count(*) FROM event), (SELECT sum(positions) FROM chunk)";
-        place.sqlite().query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap()
+        scratch.sqlite().query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap()
     };
     assert_eq!(counts(), (4, 127));
     let (log, bytes) = (scene.log("a"), scene.store().store_bytes().unwrap());
@@ -144,10 +144,10 @@ fn long_payloads_stay_out_of_chunks_until_they_are_packed() {
 
 #[test]
 fn idle_rows_are_packed_after_the_steps() {
-    let place = Place::new();
+    let scratch = Scratch::new();
     let checkpoints = Checkpoints { every_pages: 60, in_step: false };
     let options = Options { checkpoints, pack_every: Duration::ZERO, ..Options::default() };
-    let store = Arc::new(SqliteStore::open(&place.file(), options).unwrap());
+    let store = Arc::new(SqliteStore::open(&scratch.file(), options).unwrap());
     let make = || handle(&store);
     let scene = Scene::new(&make);
     // The scene's clock stands long before the machine's.
@@ -156,7 +156,7 @@ fn idle_rows_are_packed_after_the_steps() {
     scene.root("busy", turns(1));
     let packed = || -> i64 {
         let sql = "SELECT count(*) FROM chunk WHERE codec = 1 AND k >> 32 = 1";
-        place.sqlite().query_row(sql, [], |row| row.get(0)).unwrap()
+        scratch.sqlite().query_row(sql, [], |row| row.get(0)).unwrap()
     };
     let mut appends = 1;
     while packed() == 0 {
@@ -170,11 +170,11 @@ fn idle_rows_are_packed_after_the_steps() {
 }
 
 /// A copy of a store that the first version wrote.
-fn first_version(place: &Place) {
+fn first_version(scratch: &Scratch) {
     let golden =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/stores/sqlite-v1/store");
-    fs::copy(golden.join("store.db"), place.file()).unwrap();
-    let conn = place.sqlite();
+    fs::copy(golden.join("store.db"), scratch.file()).unwrap();
+    let conn = scratch.sqlite();
     let version: i64 = conn.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
     assert_eq!(version, 1);
 }
@@ -187,14 +187,14 @@ fn everything(store: &SqliteStore) -> Vec<Vec<LogEntry>> {
 
 #[test]
 fn a_store_of_the_first_version_is_read_as_it_is_and_then_brought_up() {
-    let place = Place::new();
-    first_version(&place);
-    let bytes = fs::read(place.file()).unwrap();
+    let scratch = Scratch::new();
+    first_version(&scratch);
+    let bytes = fs::read(scratch.file()).unwrap();
     let read_only = Options { read_only: true, ..Options::default() };
-    let before = everything(&SqliteStore::open(&place.file(), read_only).unwrap());
+    let before = everything(&SqliteStore::open(&scratch.file(), read_only).unwrap());
     assert!(before.iter().map(Vec::len).sum::<usize>() > 20);
-    assert_eq!(fs::read(place.file()).unwrap(), bytes, "it was written to");
-    let store = SqliteStore::open(&place.file(), Options::default()).unwrap();
+    assert_eq!(fs::read(scratch.file()).unwrap(), bytes, "it was written to");
+    let store = SqliteStore::open(&scratch.file(), Options::default()).unwrap();
     assert_eq!(everything(&store), before);
     let now = jiff::Timestamp::now();
     assert!(store.pack(now).unwrap().events > 0);
@@ -204,27 +204,27 @@ fn a_store_of_the_first_version_is_read_as_it_is_and_then_brought_up() {
 
 #[test]
 fn whoever_reads_a_store_of_the_first_version_sees_what_becomes_of_it() {
-    let place = Place::new();
-    first_version(&place);
+    let scratch = Scratch::new();
+    first_version(&scratch);
     let read_only = Options { read_only: true, ..Options::default() };
-    let reader = SqliteStore::open(&place.file(), read_only).unwrap();
+    let reader = SqliteStore::open(&scratch.file(), read_only).unwrap();
     let before = everything(&reader);
-    let store = SqliteStore::open(&place.file(), Options::default()).unwrap();
+    let store = SqliteStore::open(&scratch.file(), Options::default()).unwrap();
     assert!(store.pack(jiff::Timestamp::now()).unwrap().events > 0);
     assert_eq!(everything(&reader), before);
 }
 
 #[test]
 fn a_chunk_that_lies_about_its_counts_leads_nobody_astray() {
-    let place = Place::new();
-    let store = place.open();
+    let scratch = Scratch::new();
+    let store = scratch.open();
     let make = || handle(&store);
     let scene = Scene::new(&make);
     scene.root("a", turns(130));
     let fork = scene.child_draft("a", "b", 100, Strategy::ShareV1, vec![]);
     let log = scene.log("a");
     let sql = "UPDATE chunk SET kept = 0, idx = 0, turns = 0 WHERE k = (1 << 32) + 64";
-    assert_eq!(place.sqlite().execute(sql, []).unwrap(), 1);
+    assert_eq!(scratch.sqlite().execute(sql, []).unwrap(), 1);
     let made = scene.store().create(fork);
     assert!(made.is_err(), "{:?}", made.map(|header| header.inherited));
     for at in [At::Kept(100), At::Index(100), At::Turn(50)] {
@@ -237,13 +237,13 @@ fn a_chunk_that_lies_about_its_counts_leads_nobody_astray() {
 
 #[test]
 fn what_a_deleted_session_ought_not_to_have_any_more_is_noticed() {
-    let place = Place::new();
-    let store = place.open();
+    let scratch = Scratch::new();
+    let store = scratch.open();
     let make = || handle(&store);
     let scene = Scene::new(&make);
     scene.root("a", turns(70));
     scene.root("b", turns(1));
-    let conn = place.sqlite();
+    let conn = scratch.sqlite();
     conn.execute_batch("CREATE TEMP TABLE kept AS SELECT * FROM chunk").unwrap();
     scene.delete("a");
     scene.assert_sound();
@@ -255,15 +255,15 @@ fn what_a_deleted_session_ought_not_to_have_any_more_is_noticed() {
 
 #[test]
 fn a_chunk_that_lies_about_its_length_is_not_passed_over_by_a_delete() {
-    let place = Place::new();
-    let store = place.open();
+    let scratch = Scratch::new();
+    let store = scratch.open();
     let make = || handle(&store);
     let scene = Scene::new(&make);
     scene.root("a", turns(70));
     scene.fork("a", "b", 32, turns(1));
     for positions in [0, 1, 100] {
         let sql = "UPDATE chunk SET positions = ? WHERE k = 1 << 32";
-        assert_eq!(place.sqlite().execute(sql, [positions]).unwrap(), 1);
+        assert_eq!(scratch.sqlite().execute(sql, [positions]).unwrap(), 1);
         let refused = scene.remove(&["a"], Children::Keep).unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::Corrupt, "{positions}: {refused}");
         assert_eq!(scene.store().header(&id("a")).unwrap().deleted, None);
@@ -273,22 +273,22 @@ fn a_chunk_that_lies_about_its_length_is_not_passed_over_by_a_delete() {
 #[test]
 fn a_damaged_payload_does_not_prevent_erasing_its_neighbours() {
     for byte in [b'X', 0xff] {
-        let place = Place::new();
-        let store = place.open();
+        let scratch = Scratch::new();
+        let store = scratch.open();
         let make = || handle(&store);
         let scene = Scene::new(&make);
         scene.root("a", turns(70));
         scene.fork("a", "b", 32, turns(1));
         let log = scene.log("b");
         let sql = "SELECT body FROM chunk WHERE k = 1 << 32";
-        let mut body: Vec<u8> = place.sqlite().query_row(sql, [], |row| row.get(0)).unwrap();
+        let mut body: Vec<u8> = scratch.sqlite().query_row(sql, [], |row| row.get(0)).unwrap();
         let at = body.len() / 64 * 5 + 3;
         body[at] = byte;
         let sql = "UPDATE chunk SET body = ? WHERE k = 1 << 32";
-        assert_eq!(place.sqlite().execute(sql, params![body]).unwrap(), 1);
+        assert_eq!(scratch.sqlite().execute(sql, params![body]).unwrap(), 1);
         scene.delete("a");
         let sql = "SELECT sum(positions) FROM chunk";
-        let left: i64 = place.sqlite().query_row(sql, [], |row| row.get(0)).unwrap();
+        let left: i64 = scratch.sqlite().query_row(sql, [], |row| row.get(0)).unwrap();
         assert_eq!(left, 32);
         let error = scene.store().read(&id("b"), &query(0, 100)).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");

@@ -5,7 +5,7 @@ use forklore_conformance::events::turns;
 use forklore_sqlite::{Checkpoints, Options};
 use rusqlite::Connection;
 
-use crate::place::{Place, handle};
+use crate::scratch::{Scratch, handle};
 
 const PAGES: u32 = 64;
 /// Bytes of a page in the WAL.
@@ -16,22 +16,22 @@ fn options(in_step: bool) -> Options {
     Options { checkpoints, ..Options::default() }
 }
 
-fn wal(place: &Place) -> u64 {
-    place.file().with_file_name("store.db-wal").metadata().unwrap().len()
+fn wal(scratch: &Scratch) -> u64 {
+    scratch.file().with_file_name("store.db-wal").metadata().unwrap().len()
 }
 
 #[test]
 fn it_stays_short_however_much_is_appended() {
     for in_step in [false, true] {
-        let place = Place::new();
-        let store = place.open_with(options(in_step));
+        let scratch = Scratch::new();
+        let store = scratch.open_with(options(in_step));
         let make = || handle(&store);
         let scene = Scene::new(&make);
         scene.root("a", turns(1));
         for _ in 0..1_000 {
             scene.append("a", turns(1));
         }
-        let (bytes, most) = (wal(&place), 8 * u64::from(PAGES) * PAGE);
+        let (bytes, most) = (wal(&scratch), 8 * u64::from(PAGES) * PAGE);
         assert!(bytes < most, "{bytes} of at most {most}, in_step {in_step}");
         scene.assert_sound();
     }
@@ -39,30 +39,30 @@ fn it_stays_short_however_much_is_appended() {
 
 #[test]
 fn a_long_reader_keeps_it_and_only_for_as_long() {
-    let place = Place::new();
-    let store = place.open_with(options(false));
+    let scratch = Scratch::new();
+    let store = scratch.open_with(options(false));
     let make = || handle(&store);
     let scene = Scene::new(&make);
     scene.root("a", turns(1));
-    let reader = Connection::open(place.file()).unwrap();
+    let reader = Connection::open(scratch.file()).unwrap();
     reader.execute_batch("BEGIN; SELECT count(*) FROM session;").unwrap();
     reader.query_row("SELECT count(*) FROM session", [], |_| Ok(())).unwrap();
     for _ in 0..300 {
         scene.append("a", turns(1));
     }
-    let kept = wal(&place);
+    let kept = wal(&scratch);
     assert!(kept > 2 * u64::from(PAGES) * PAGE, "{kept}");
     reader.execute_batch("COMMIT").unwrap();
     // Within few steps it is begun anew, and what follows fits into it.
-    while pages(&place) >= PAGES {
+    while pages(&scratch) >= PAGES {
         scene.append("a", turns(1));
     }
     scene.assert_sound();
 }
 
 /// Pages in the WAL that count, as another program finds them.
-fn pages(place: &Place) -> u32 {
-    let conn = Connection::open(place.file()).unwrap();
+fn pages(scratch: &Scratch) -> u32 {
+    let conn = Connection::open(scratch.file()).unwrap();
     conn.query_row("PRAGMA wal_checkpoint(NOOP)", [], |row| row.get(1)).unwrap()
 }
 
@@ -75,8 +75,8 @@ fn no_thread_is_left_behind() {
             .filter_map(|task| std::fs::read_to_string(task.unwrap().path().join("comm")).ok());
         names.filter(|name| name.starts_with("forklore-check")).count()
     };
-    let place = Place::new();
-    let store = place.open_with(options(false));
+    let scratch = Scratch::new();
+    let store = scratch.open_with(options(false));
     let make = || handle(&store);
     let scene = Scene::new(&make);
     scene.root("a", turns(1));

@@ -23,6 +23,7 @@ struct Answer {
 struct Found {
     agent: &'static str,
     dialect: &'static str,
+    #[serde(rename = "places")]
     places: Vec<PathBuf>,
     #[serde(flatten)]
     survey: Survey,

@@ -26,6 +26,7 @@ const MOST: usize = 10_000;
 #[serde(tag = "event", rename_all = "snake_case")]
 enum Line<'a> {
     Watching {
+        #[serde(rename = "places")]
         places: &'a [PathBuf],
     },
     Imported {
@@ -36,6 +37,7 @@ enum Line<'a> {
         events: u64,
         sessions: Vec<&'a SessionId>,
     },
+    #[serde(rename = "kept")]
     Kept {
         path: &'a str,
         dialect: &'a str,
@@ -44,6 +46,7 @@ enum Line<'a> {
     },
     Gone {
         path: &'a Path,
+        #[serde(rename = "kept")]
         kept: &'a [SessionId],
     },
     Problem(&'a ImportProblem),

@@ -1,83 +1,83 @@
-//! The files beside a session's: listed, given back, and never written over anything.
+//! Sidecar files of a session: they are listed, restored, and never overwrite anything.
 
 use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::place::{Place, snapshot};
+use crate::sandbox::{Sandbox, snapshot};
 
 const SESSION: &str = "1cb9e5f5-48b2-4dd6-9728-bcc3b0303f2b";
 
-/// A place with the folders of Amplifier's sample sessions, imported.
-fn amplifier() -> Place {
-    let place = Place::new();
+/// A sandbox with the folders of Amplifier's sample sessions, imported.
+fn amplifier() -> Sandbox {
+    let sandbox = Sandbox::new();
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/amplifier/projects");
-    copy(&samples, &place.path().join("projects"));
-    place.ok(&["import", "projects"]);
-    place
+    copy(&samples, &sandbox.path().join("projects"));
+    sandbox.ok(&["import", "projects"]);
+    sandbox
 }
 
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
-        let (path, place) = (entry.path(), to.join(entry.file_name()));
+        let (path, sandbox) = (entry.path(), to.join(entry.file_name()));
         if path.is_dir() {
-            copy(&path, &place);
+            copy(&path, &sandbox);
         } else {
-            fs::copy(path, place).unwrap();
+            fs::copy(path, sandbox).unwrap();
         }
     }
 }
 
-fn folder(place: &Place) -> std::path::PathBuf {
-    place.path().join("projects/-home-dev-shop/sessions").join(SESSION)
+fn folder(sandbox: &Sandbox) -> std::path::PathBuf {
+    sandbox.path().join("projects/-home-dev-shop/sessions").join(SESSION)
 }
 
 #[test]
 fn all_files_of_a_session_come_back() {
-    let place = amplifier();
-    let listed = place.ok(&["restore", SESSION, "--list"]);
+    let sandbox = amplifier();
+    let listed = sandbox.ok(&["restore", SESSION, "--list"]);
     // Where they were read from is another path in every test.
     let end = listed.find("READ FROM").unwrap();
     let listed: Vec<_> =
         listed.lines().map(|line| line[..end.min(line.len())].trim_end()).collect();
-    let written = place.ok(&["restore", SESSION, "--all", "-o", "out"]);
+    let written = sandbox.ok(&["restore", SESSION, "--all", "-o", "out"]);
     snapshot!(format!("{}\n---\n{written}", listed.join("\n")));
     for name in ["transcript.jsonl", "events.jsonl", "metadata.json"] {
-        let whole = fs::read(folder(&place).join(name)).unwrap();
-        assert_eq!(fs::read(place.path().join("out").join(name)).unwrap(), whole, "{name}");
-        let one = place.ok(&["restore", SESSION, "--file", name]);
+        let whole = fs::read(folder(&sandbox).join(name)).unwrap();
+        assert_eq!(fs::read(sandbox.path().join("out").join(name)).unwrap(), whole, "{name}");
+        let one = sandbox.ok(&["restore", SESSION, "--file", name]);
         assert_eq!(one.as_bytes(), whole, "{name}");
     }
 }
 
 #[test]
 fn nothing_is_written_over_and_then_nothing_at_all() {
-    let place = amplifier();
-    fs::create_dir(place.path().join("out")).unwrap();
-    place.file("out/metadata.json", "mine");
-    let (code, error) = place.error(&["restore", SESSION, "--all", "-o", "out"]);
+    let sandbox = amplifier();
+    fs::create_dir(sandbox.path().join("out")).unwrap();
+    sandbox.file("out/metadata.json", "mine");
+    let (code, error) = sandbox.error(&["restore", SESSION, "--all", "-o", "out"]);
     assert_eq!((code, &error["kind"]), (4, &json!("already_exists")), "{error}");
-    let left: Vec<_> = fs::read_dir(place.path().join("out")).unwrap().collect();
+    let left: Vec<_> = fs::read_dir(sandbox.path().join("out")).unwrap().collect();
     assert_eq!(left.len(), 1);
-    assert_eq!(fs::read_to_string(place.path().join("out/metadata.json")).unwrap(), "mine");
+    assert_eq!(fs::read_to_string(sandbox.path().join("out/metadata.json")).unwrap(), "mine");
 }
 
 #[test]
 fn an_earlier_revision_is_selected_by_its_number() {
-    let place = amplifier();
-    let metadata = folder(&place).join("metadata.json");
+    let sandbox = amplifier();
+    let metadata = folder(&sandbox).join("metadata.json");
     let first = fs::read_to_string(&metadata).unwrap();
     fs::write(&metadata, first.replace("Discounts", "Prices")).unwrap();
-    let report = place.json(&["import", "projects"]);
+    let report = sandbox.json(&["import", "projects"]);
     let read = fs::metadata(&metadata).unwrap().len();
     assert_eq!(report["beside"], json!({"files": 6, "unchanged": 5, "bytes": read}));
     let ask = |revision| {
-        place.ok(&["restore", SESSION, "--file", "metadata.json", "--revision", revision])
+        sandbox.ok(&["restore", SESSION, "--file", "metadata.json", "--revision", revision])
     };
     assert_eq!((ask("0"), ask("1")), (first.clone(), first.replace("Discounts", "Prices")));
-    let listed = place.json(&["restore", SESSION, "--list"]);
+    let listed = sandbox.json(&["restore", SESSION, "--list"]);
     let listed: Vec<&Value> = listed["files"].as_array().unwrap().iter().collect();
     let shape: Vec<_> = listed
         .iter()
@@ -93,14 +93,14 @@ fn an_earlier_revision_is_selected_by_its_number() {
             ("metadata.json", Some(0), &no),
         ]
     );
-    let (code, error) = place.error(&["restore", SESSION, "--file", "../metadata.json"]);
+    let (code, error) = sandbox.error(&["restore", SESSION, "--file", "../metadata.json"]);
     assert_eq!((code, &error["kind"]), (2, &json!("not_found")));
 }
 
 #[test]
 fn files_deleted_with_a_session_are_reported() {
-    let place = Place::new();
-    fs::create_dir_all(place.path().join("w/s/tool-results")).unwrap();
+    let sandbox = Sandbox::new();
+    fs::create_dir_all(sandbox.path().join("w/s/tool-results")).unwrap();
     let record = |id: &str, parent: &str| {
         json!({
             "type": "user", "uuid": id, "parentUuid": parent, "sessionId": "s",
@@ -110,27 +110,27 @@ fn files_deleted_with_a_session_are_reported() {
     // A rewind: two sessions in one file.
     let lines = [record("u1", ""), record("u2", "u1"), record("u3", "u1")];
     let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    place.file("w/s.jsonl", &lines);
-    place.file("w/s/tool-results/a.txt", "found");
-    let report = place.json(&["import", "w"]);
+    sandbox.file("w/s.jsonl", &lines);
+    sandbox.file("w/s/tool-results/a.txt", "found");
+    let report = sandbox.json(&["import", "w"]);
     let branch = report["sessions"][1]["session_id"].as_str().unwrap();
-    place.ok(&["delete", branch]);
-    let (code, error) = place.error(&["restore", "s", "--all", "-o", "out"]);
+    sandbox.ok(&["delete", branch]);
+    let (code, error) = sandbox.error(&["restore", "s", "--all", "-o", "out"]);
     assert_eq!((code, &error["kind"]), (4, &json!("conflict")), "{error}");
-    let listed = place.json(&["restore", "s", "--list"]);
+    let listed = sandbox.json(&["restore", "s", "--list"]);
     let gone: Vec<_> = listed["files"].as_array().unwrap().iter().map(|it| &it["gone"]).collect();
     assert_eq!(gone, [&json!(true), &json!(true)]);
 }
 
 #[test]
 fn a_path_in_a_damaged_store_leads_nowhere_else() {
-    let place = amplifier();
-    let store = rusqlite::Connection::open(place.store()).unwrap();
+    let sandbox = amplifier();
+    let store = rusqlite::Connection::open(sandbox.store()).unwrap();
     // A path that its checksum does not fit is refused before it is looked at.
     let sql = "UPDATE source_path SET path = '/../../evil' WHERE path LIKE '%metadata%'";
     store.execute(sql, []).unwrap();
     drop(store);
-    let ran = place.run(&["restore", SESSION, "--all", "-o", "out"]);
+    let ran = sandbox.run(&["restore", SESSION, "--all", "-o", "out"]);
     assert_eq!(ran.code, 6, "{ran:?}");
-    assert!(!place.path().join("evil").exists());
+    assert!(!sandbox.path().join("evil").exists());
 }

@@ -1,4 +1,4 @@
-//! A home, a store and a folder of one test alone.
+//! A home folder, a store and a working folder for one test.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -10,12 +10,12 @@ use tempfile::TempDir;
 /// The folder that commands work on: it need not exist, and its length never changes.
 pub(crate) const WORKSPACE: &str = "/demo";
 
-/// Where a test lives.
-pub(crate) struct Place {
+/// The files of one test.
+pub(crate) struct Sandbox {
     dir: TempDir,
 }
 
-/// What a command came to.
+/// The exit code and output of a command.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) code: i32,
@@ -23,26 +23,26 @@ pub(crate) struct Ran {
     pub(crate) err: String,
 }
 
-impl Place {
+impl Sandbox {
     pub(crate) fn new() -> Self {
         let dir = TempDir::new().unwrap();
         std::fs::create_dir(dir.path().join("home")).unwrap();
         Self { dir }
     }
 
-    /// A place with the session `plan-1` of two turns, the first with a tool call.
+    /// A sandbox with the session `plan-1` of two turns, the first with a tool call.
     pub(crate) fn with_a_plan() -> Self {
-        let place = Self::new();
-        place.ok(&["new", "--id", "plan-1", "--title", "Plan the release"]);
-        place.append("plan-1", PLAN);
-        place
+        let sandbox = Self::new();
+        sandbox.ok(&["new", "--id", "plan-1", "--title", "Plan the release"]);
+        sandbox.append("plan-1", PLAN);
+        sandbox
     }
 
     pub(crate) fn path(&self) -> &Path {
         self.dir.path()
     }
 
-    /// A file in the place.
+    /// A file in the sandbox.
     pub(crate) fn file(&self, name: &str, text: &str) -> PathBuf {
         let path = self.dir.path().join(name);
         std::fs::write(&path, text).unwrap();
@@ -136,7 +136,7 @@ fn of(output: &std::process::Output) -> Ran {
 /// Compares with a snapshot in which what differs from run to run is named.
 macro_rules! snapshot {
     ($text:expr) => {
-        insta::with_settings!({ omit_expression => true, filters => crate::place::FILTERS.to_vec() }, {
+        insta::with_settings!({ omit_expression => true, filters => crate::sandbox::FILTERS.to_vec() }, {
             insta::assert_snapshot!($text)
         })
     };

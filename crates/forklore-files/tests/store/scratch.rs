@@ -7,11 +7,11 @@ use forklore_conformance::Handle;
 use forklore_files::{FilesStore, Options};
 use tempfile::TempDir;
 
-pub(crate) struct Place {
+pub(crate) struct Scratch {
     dir: TempDir,
 }
 
-impl Place {
+impl Scratch {
     pub(crate) fn new() -> Self {
         Self { dir: tempfile::tempdir().unwrap() }
     }
