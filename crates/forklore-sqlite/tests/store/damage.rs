@@ -33,11 +33,11 @@ fn damaged(sql: &str, check: impl FnOnce(&Scene<'_>)) {
 }
 
 fn assert_corrupt(error: &Error, session: &str, seq: Option<u64>, scratch: &str) {
-    let Error::Corrupt { session: found, seq: at, scratch: found_place, .. } = error else {
+    let Error::Corrupt { session: found, seq: at, place: found_location, .. } = error else {
         panic!("not damage: {error:?}");
     };
     assert_eq!((found.as_ref(), *at), (Some(&id(session)), seq), "{error}");
-    assert!(found_place.contains(scratch) && found_place.contains("store.db"), "{error}");
+    assert!(found_location.contains(scratch) && found_location.contains("store.db"), "{error}");
 }
 
 #[test]
