@@ -28,7 +28,7 @@ pub enum Error {
         source.holder().map_or("another runtime", lease_owner::readable),
         seconds(*free_in)
     )]
-    Held {
+    Leased {
         /// The session.
         session: SessionId,
         /// When the lease runs out unless it is renewed.
@@ -96,7 +96,7 @@ impl Error {
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Engine(error) | Self::Held { source: error, .. } => error.kind(),
+            Self::Engine(error) | Self::Leased { source: error, .. } => error.kind(),
             Self::NotReady(source) | Self::Model { source, .. } => match source.kind {
                 ModelErrorKind::Key => ErrorKind::PermissionDenied,
                 ModelErrorKind::NotFound => ErrorKind::NotFound,
@@ -121,7 +121,7 @@ impl Error {
     pub fn details(&self) -> Value {
         match self {
             Self::Engine(error) => error.details(),
-            Self::Held { session, free_in, source } => json!({"session_id": session,
+            Self::Leased { session, free_in, source } => json!({"session_id": session,
                 "owner": source.holder(), "free_in_seconds": seconds(*free_in)}),
             Self::Model { attempts, source } => {
                 json!({"provider": source.provider, "attempts": attempts})

@@ -200,7 +200,7 @@ pub(crate) struct HookOutcome<'a> {
     /// Questions for the person, each with the hook that asks.
     pub(crate) questions: Vec<(String, String)>,
     /// Whether a person was asked.
-    pub(crate) person_asked: bool,
+    pub(crate) person_approved: bool,
     /// The hook that denied it, and why.
     pub(crate) denied: Option<(String, String)>,
     /// Hooks that failed, and how.
@@ -228,7 +228,7 @@ impl Hooks {
             input,
             injected: Vec::new(),
             questions: Vec::new(),
-            person_asked: false,
+            person_approved: false,
             denied: None,
             failed: Vec::new(),
         };

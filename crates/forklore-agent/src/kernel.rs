@@ -86,7 +86,7 @@ impl Kernel {
     /// Whether a runtime holds a session now, as far as its header tells: one whose process is gone
     /// for certain holds nothing.
     #[must_use]
-    pub fn is_held(&self, header: &Header) -> bool {
+    pub fn is_leased(&self, header: &Header) -> bool {
         let now = self.engine().now();
         header
             .lease

@@ -34,7 +34,7 @@ pub enum Facts {
     OutOfRange {
         /// The selector.
         #[serde(rename = "asked")]
-        asked: Selector,
+        requested: Selector,
         /// `out_of_range`.
         reason: String,
         /// The session.
@@ -57,7 +57,7 @@ pub enum Facts {
     NothingToFork {
         /// The selector.
         #[serde(rename = "asked")]
-        asked: Selector,
+        requested: Selector,
         /// `nothing_to_fork`.
         reason: String,
         /// The session.
@@ -100,30 +100,30 @@ pub enum Facts {
         session_id: SessionId,
     },
     /// A runtime holds the session, or held it.
-    Held {
+    Leased {
         /// The runtime.
         owner: String,
         /// The session.
         session_id: SessionId,
     },
     /// Another session of the family has the label.
-    LabelTaken {
+    LabelInUse {
         /// The label.
         label: Label,
         /// That session.
         session_id: SessionId,
     },
     /// Something at this place cannot be written.
-    Place {
+    Unwritable {
         /// The place.
         #[serde(rename = "place")]
-        place: String,
+        location: String,
     },
     /// Stored bytes are damaged.
     Damage {
         /// Where the bytes are.
         #[serde(rename = "place")]
-        place: String,
+        location: String,
         /// The log position, if it is known.
         seq: Option<u64>,
         /// The session, if it is known.

@@ -118,7 +118,7 @@ pub struct Forked {
     pub adjusted_from: Option<Cut>,
     /// Where the cut was before open calls moved it; not a part of the JSON.
     #[serde(skip)]
-    pub asked: Option<Cut>,
+    pub requested: Option<Cut>,
     /// How many events it inherits.
     pub event_count: u64,
     /// How many open calls got a synthetic result.

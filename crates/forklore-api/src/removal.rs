@@ -41,7 +41,7 @@ pub struct Deleted {
     pub deleted: Vec<SessionId>,
     /// How many of them left a nameless segment that others need; a dry run does not know it.
     #[serde(rename = "kept_segments")]
-    pub kept_segments: u64,
+    pub retained_segments: u64,
     /// Whether this is only a plan.
     pub dry_run: bool,
 }

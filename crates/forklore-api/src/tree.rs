@@ -40,7 +40,7 @@ pub struct TreeNode {
     pub session_id: SessionId,
     /// Its header's fields; none of a missing one.
     #[serde(flatten)]
-    pub known: Option<NodeHeader>,
+    pub header: Option<NodeHeader>,
     /// Whether a child names it but the store lacks it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub missing: bool,

@@ -88,7 +88,7 @@ impl Foreground {
                 stop = signals.next() => Err(Error::Stopped(stop)),
             }
         });
-        self.keep_listening(signals);
+        self.go_on_listening(signals);
         started
     }
 
@@ -174,7 +174,7 @@ impl Foreground {
                 }
             }
         });
-        self.keep_listening(signals);
+        self.go_on_listening(signals);
         ended
     }
 
@@ -199,7 +199,7 @@ impl Foreground {
     }
 
     /// Listens on for the next verb.
-    fn keep_listening(&self, signals: Signals) {
+    fn go_on_listening(&self, signals: Signals) {
         *self.listening() = Some(signals);
     }
 

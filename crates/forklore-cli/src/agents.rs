@@ -7,18 +7,18 @@ use forklore::formats::homes::{self, AgentHome};
 use forklore_sanitize::shell;
 
 /// The agents whose sessions can be read, and where each keeps them or would.
-pub(crate) fn known() -> Vec<AgentHome> {
+pub(crate) fn all() -> Vec<AgentHome> {
     let home = home_dir().ok();
     home.map_or_else(Vec::new, |home| homes::of(&home, &|variable| std::env::var_os(variable)))
 }
 
 /// Those that keep sessions here, each with the places that are there.
 pub(crate) fn here() -> Vec<AgentHome> {
-    let mut homes = known();
+    let mut homes = all();
     for agent in &mut homes {
-        agent.places.retain(|place| place.exists());
+        agent.folders.retain(|place| place.exists());
     }
-    homes.retain(|agent| !agent.places.is_empty());
+    homes.retain(|agent| !agent.folders.is_empty());
     homes
 }
 

@@ -76,7 +76,7 @@ fn guessed(words: &[OsString]) -> Settings {
         Some("never") => ColorChoice::Never,
         _ => ColorChoice::Auto,
     };
-    Settings { json: has("--json"), quiet: has("-q"), verbose: false, color, store: None }
+    Settings { json: has("--json"), silent: has("-q"), verbose: false, color, store: None }
 }
 
 /// A usage error as an answer: clap's sentence and tips without its usage block.

@@ -24,7 +24,7 @@ use crate::output::ShortIds;
 use crate::{store, workspace};
 
 /// The variable by which a shell says that it asks.
-const ASKED: &str = "FORKLORE_COMPLETE";
+const COMPLETION_VARIABLE: &str = "FORKLORE_COMPLETE";
 /// The arguments, of any verb, that name a session.
 const SESSIONS: [&str; 6] = ["session", "a", "b", "parent", "branch", "into"];
 /// Else bash takes what stands behind an `@` for a word of its own, the name of a host.
@@ -35,7 +35,7 @@ const OFFERED: usize = 200;
 /// Answers a shell that asks; whether one did.
 pub(crate) fn answered() -> bool {
     let here = env::current_dir().ok();
-    let asked = CompleteEnv::with_factory(command).var(ASKED);
+    let asked = CompleteEnv::with_factory(command).var(COMPLETION_VARIABLE);
     asked.try_complete(env::args_os(), here.as_deref()).unwrap_or(true)
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn script(shell: &str) -> Option<String> {
     let program = "forklore";
     known
         .completer(shell)?
-        .write_registration(ASKED, program, program, program, &mut script)
+        .write_registration(COMPLETION_VARIABLE, program, program, program, &mut script)
         .ok()?;
     if shell == "bash" {
         script.extend_from_slice(WHOLE_LABELS.as_bytes());

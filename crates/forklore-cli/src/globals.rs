@@ -34,7 +34,7 @@ pub(crate) struct Globals {
     pub(crate) color: ColorChoice,
     /// No hints and no progress
     #[arg(short, long, global = true)]
-    pub(crate) quiet: bool,
+    pub(crate) silent: bool,
     /// With every error, what lies behind it
     #[arg(short, long, global = true)]
     pub(crate) verbose: bool,
@@ -48,7 +48,7 @@ impl Globals {
     pub(crate) fn settings(&self, store_is_typed: bool) -> Settings {
         Settings {
             json: self.json,
-            quiet: self.quiet,
+            silent: self.silent,
             verbose: self.verbose,
             color: self.color,
             store: self.store.clone().filter(|_| store_is_typed),

@@ -49,7 +49,7 @@ impl Hints {
             words.push(quoted(value));
         };
         // Open calls move the cut again in the same way.
-        option("at", &planned.asked.as_ref().unwrap_or(&planned.cut).selector().to_string());
+        option("at", &planned.requested.as_ref().unwrap_or(&planned.cut).selector().to_string());
         option("id", planned.child_session_id.as_str());
         option("label", planned.label.as_str());
         option("kind", planned.kind.as_str());

@@ -206,7 +206,7 @@ pub fn turns(turns: usize) -> Vec<Draft> {
 
 /// What the events say was spent, as a caller of a store sums it up.
 #[must_use]
-pub fn spent(events: &[Event]) -> Usage {
+pub fn usage_of(events: &[Event]) -> Usage {
     let mut sum = Usage::default();
     let spends = events.iter().filter(|event| event.kind == EventType::PROVIDER_USAGE);
     spends.for_each(|event| sum += payload::usage(&event.data));

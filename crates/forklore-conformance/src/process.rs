@@ -34,7 +34,7 @@ pub(super) fn is_other() -> bool {
 
 impl Scene<'_> {
     /// What this process was told to do; none for the first one.
-    pub fn told(&self) -> Option<&str> {
+    pub fn argument(&self) -> Option<&str> {
         match &self.role {
             Role::First => None,
             Role::Other(told) => Some(told),
@@ -51,7 +51,7 @@ impl Scene<'_> {
             .args(test_arguments())
             .env(CASE, number.to_string())
             .env(ROLE, role)
-            .env(ADDRESS, self.place().address())
+            .env(ADDRESS, self.test_store().address())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()

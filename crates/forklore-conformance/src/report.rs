@@ -35,7 +35,7 @@ pub fn run(factory: &dyn Factory, cases: &'static [Case]) -> Report {
             return (case, Outcome::NotOffered);
         }
         let ran = catch_unwind(AssertUnwindSafe(|| run_one(factory, case.number)));
-        (case, ran.map_or_else(|panic| Outcome::Fail(said(&*panic)), |()| Outcome::Pass))
+        (case, ran.map_or_else(|panic| Outcome::Fail(message(&*panic)), |()| Outcome::Pass))
     };
     Report { outcomes: cases.iter().map(outcome).collect() }
 }
@@ -63,7 +63,7 @@ pub fn run_one(factory: &dyn Factory, number: u16) {
     (case.run)(&mut scene);
 }
 
-fn said(panic: &(dyn std::any::Any + Send)) -> String {
+fn message(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().cloned();
     text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()))
         .unwrap_or_else(|| "it panicked without words".into())

@@ -7,7 +7,7 @@ use forklore_core::workspace::Workspace;
 use forklore_core::{Counts, Cut, Event, Header, Label, SessionId, SessionKind};
 use jiff::{SignedDuration, Timestamp};
 
-use super::events::{Clock, Draft, session_fork, spent};
+use super::events::{Clock, Draft, session_fork, usage_of};
 use super::factory::{Factory, Handle, TestStore};
 use super::process::Role;
 use forklore_store::attachments::Attachments;
@@ -28,7 +28,7 @@ pub struct Scene<'f> {
     pub clock: Clock,
     /// Which process this is, in cases that use several.
     pub(super) role: Role,
-    place: Option<Box<dyn TestStore>>,
+    test_store: Option<Box<dyn TestStore>>,
     handle: Option<Handle>,
 }
 
@@ -63,13 +63,13 @@ pub fn refused<T: std::fmt::Debug>(result: Result<T>, error: &forklore_store::Er
 impl<'f> Scene<'f> {
     /// A scene on a fresh store.
     pub fn new(factory: &'f dyn Factory) -> Self {
-        let place = factory.fresh();
+        let test_store = factory.fresh();
         Self {
             factory,
             clock: Clock::default(),
             role: Role::First,
-            handle: Some(place.open()),
-            place: Some(place),
+            handle: Some(test_store.open()),
+            test_store: Some(test_store),
         }
     }
 
@@ -77,10 +77,10 @@ impl<'f> Scene<'f> {
     ///
     /// # Panics
     /// In another process than the one that made the store.
-    pub fn beside(first: &Self) -> Self {
+    pub fn sharing(first: &Self) -> Self {
         let clock = Clock::beginning_at(1 << 20);
-        let handle = Some(first.place().open());
-        Self { factory: first.factory, clock, role: Role::First, handle, place: None }
+        let handle = Some(first.test_store().open());
+        Self { factory: first.factory, clock, role: Role::First, handle, test_store: None }
     }
 
     /// A scene on the store that another process told of.
@@ -90,7 +90,7 @@ impl<'f> Scene<'f> {
             clock: Clock::default(),
             role,
             handle: Some(factory.join(address)),
-            place: None,
+            test_store: None,
         }
     }
 
@@ -123,19 +123,19 @@ impl<'f> Scene<'f> {
     }
 
     /// Where the store lives.
-    pub fn place(&self) -> &dyn TestStore {
-        &**self.place.as_ref().expect("the process that made the store")
+    pub fn test_store(&self) -> &dyn TestStore {
+        &**self.test_store.as_ref().expect("the process that made the store")
     }
 
     /// Gives away where the store lives; dropping it deletes the store under the open handle.
-    pub(super) fn take_place(&mut self) -> Box<dyn TestStore> {
-        self.place.take().expect("the process that made the store")
+    pub(super) fn take_test_store(&mut self) -> Box<dyn TestStore> {
+        self.test_store.take().expect("the process that made the store")
     }
 
     /// Closes the store and opens it again.
     pub fn reopen(&mut self) {
         self.handle = None;
-        self.handle = Some(self.place().open());
+        self.handle = Some(self.test_store().open());
     }
 
     /// A session about to be made: a root.
@@ -156,7 +156,7 @@ impl<'f> Scene<'f> {
             copy_of: None,
             created: self.clock.now(),
             from: None,
-            usage: spent(&events),
+            usage: usage_of(&events),
             events,
         }
     }
@@ -167,7 +167,7 @@ impl<'f> Scene<'f> {
         &self,
         parent: &str,
         child: &str,
-        kept: u64,
+        inheritable: u64,
         strategy: Strategy,
         tail: Vec<Draft>,
     ) -> NewSession {
@@ -178,7 +178,7 @@ impl<'f> Scene<'f> {
             label: label(child),
             from: Some(Beginning {
                 parent: id(parent),
-                cut: self.cut(parent, kept),
+                cut: self.cut(parent, inheritable),
                 strategy,
                 tool_calls: ToolCallPolicy::Verbatim,
             }),
@@ -194,13 +194,14 @@ impl<'f> Scene<'f> {
     /// The cut behind the inheritable event number `kept`; where there is none, a cut that says so.
     pub fn cut(&self, session: &str, kept: u64) -> Cut {
         let nowhere = Cut { inheritable: kept, ..Cut::default() };
-        let Ok(page) = self.store().read(&id(session), &forward(At::Kept(kept), 1, true)) else {
+        let Ok(page) = self.store().read(&id(session), &forward(At::Inheritable(kept), 1, true))
+        else {
             return nowhere;
         };
         let Some(last) = page.events.into_iter().next() else {
             return nowhere;
         };
-        let next = self.page(session, At::Kept(kept + 1), 1).events.into_iter().next();
+        let next = self.page(session, At::Inheritable(kept + 1), 1).events.into_iter().next();
         let conversation = last.event.class.is_conversation();
         let next_is_turn = next.is_none_or(|next| next.event.effect.starts_turn);
         Cut::behind(last.counts, last.seq, last.event.id, conversation, next_is_turn)
@@ -237,7 +238,7 @@ impl<'f> Scene<'f> {
     /// An append of the drafts, at whatever head.
     pub fn appending(&self, drafts: Vec<Draft>) -> Append {
         let events = self.build(drafts);
-        let usage = spent(&events);
+        let usage = usage_of(&events);
         Append { events, expect: None, owner: None, usage, now: self.clock.now() }
     }
 
@@ -337,7 +338,7 @@ impl<'f> Scene<'f> {
     /// Deletes one session; its children keep what they need.
     #[track_caller]
     pub fn delete(&self, session: &str) -> Removed {
-        self.remove(&[session], Children::Keep).unwrap()
+        self.remove(&[session], Children::Retain).unwrap()
     }
 
     /// Asserts that verification finds nothing wrong.

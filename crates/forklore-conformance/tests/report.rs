@@ -80,7 +80,7 @@ impl Broken {
                 }
             }
             (Flaw::DeletesDespiteChildren, Write::Remove(removal)) => {
-                removal.children = Children::Keep;
+                removal.children = Children::Retain;
             }
             _ => {}
         }
@@ -99,7 +99,7 @@ impl Broken {
                 Err(Error::Conflict { session: session.clone(), expected, head })
             }
             (Flaw::CountsNoSegments, _, Written::Removed(removed)) => {
-                Ok(Written::Removed(Removed { kept_segments: 0, ..removed }))
+                Ok(Written::Removed(Removed { retained_segments: 0, ..removed }))
             }
             (_, _, written) => Ok(written),
         }

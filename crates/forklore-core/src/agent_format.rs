@@ -167,7 +167,7 @@ pub enum Covers {
     /// Everything before the record of this native id.
     Before(String),
     /// Everything before the record that stands behind so many others in its file.
-    BeforePlace(u64),
+    BeforeIndex(u64),
     /// Everything up to and with the record of this [number](AgentFormat::number).
     Through(u64),
 }

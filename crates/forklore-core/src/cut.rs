@@ -42,18 +42,18 @@ pub enum CutError {
     )]
     NegativeIndex,
     /// The number lies outside the session.
-    #[error("{asked} is out of range: {valid}")]
+    #[error("{requested} is out of range: {valid}")]
     OutOfRange {
         /// The selector as asked.
-        asked: Selector,
+        requested: Selector,
         /// The range that would do, in words.
         valid: String,
     },
     /// Nothing would be kept, and nobody said `start`.
-    #[error("{asked} keeps nothing; to begin with an empty history say start")]
+    #[error("{requested} keeps nothing; to begin with an empty history say start")]
     NothingToFork {
         /// The selector as asked.
-        asked: Selector,
+        requested: Selector,
     },
     /// No event has the id.
     #[error("no event of the session has the id asked for")]
@@ -98,7 +98,7 @@ impl Selector {
     /// # Errors
     /// `OutOfRange` with the valid range; numbers are never clipped.
     pub fn resolve(&self, extent: &Extent) -> Result<CutPoint, CutError> {
-        let out = |valid: String| CutError::OutOfRange { asked: self.clone(), valid };
+        let out = |valid: String| CutError::OutOfRange { requested: self.clone(), valid };
         let Counts { inheritable: kept, index, turns, .. } = extent.counts;
         match self {
             Self::Start | Self::Index(0) => Ok(CutPoint::Inheritable(0)),

@@ -53,7 +53,7 @@ pub struct Placement {
     pub path: PathBuf,
     /// Small files that the agent wants to find there too, with what they say. They are made where
     /// they are missing and never changed.
-    pub beside: Vec<(PathBuf, String)>,
+    pub companions: Vec<(PathBuf, String)>,
 }
 
 /// A session file to be written.

@@ -40,7 +40,7 @@ pub trait Inside {
     fn lines(
         &mut self,
         id: &str,
-        known: &mut dyn BufRead,
+        earlier: &mut dyn BufRead,
         out: &mut dyn Write,
     ) -> Result<Vec<Trouble>, ExpandError>;
 }

@@ -11,7 +11,7 @@ use forklore_core::{AttachmentId, SessionId};
 use forklore_store::attachments::{BUFFER, Checked, failure};
 use forklore_store::port::At;
 
-pub(crate) use soundness::KeptAttachments;
+pub(crate) use soundness::StoredAttachments;
 
 use crate::{Engine, Error, Result};
 

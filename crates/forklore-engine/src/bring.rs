@@ -126,11 +126,11 @@ impl Engine {
         &self,
         from: &Header,
         into: &Header,
-        asked: Option<&Range<u64>>,
+        requested: Option<&Range<u64>>,
     ) -> Result<Part> {
         let common = self.compare(&from.id, &into.id)?.common;
-        let to_index = asked.map_or(from.counts.index, |asked| asked.end);
-        if let Some(asked) = asked
+        let to_index = requested.map_or(from.counts.index, |asked| asked.end);
+        if let Some(asked) = requested
             && (asked.start < common || asked.is_empty() || to_index > from.counts.index)
         {
             let own = format!("index:{common} to index:{}", from.counts.index);
@@ -151,7 +151,7 @@ impl Engine {
         for stored in self.events(&into.id, at) {
             let stored = stored?;
             if stored.event.kind == EventType::BRANCH_SUMMARY
-                && let Some((strategy, earlier)) = told_of(&stored.event.data, &from.id)
+                && let Some((strategy, earlier)) = recorded_of(&stored.event.data, &from.id)
             {
                 let event = Existing { id: stored.event.id, seq: stored.seq, strategy };
                 last = Some((earlier, event));
@@ -162,7 +162,7 @@ impl Engine {
                 let to_index = earlier.to_index.min(from.counts.index);
                 Part::Brought(Of { to_index, ..of(earlier.from_index) }, event)
             }
-            earlier => Part::New(of(match (asked, earlier) {
+            earlier => Part::New(of(match (requested, earlier) {
                 (Some(asked), _) => asked.start,
                 (None, Some((earlier, _))) => earlier.to_index.clamp(common, to_index),
                 (None, None) => common,
@@ -186,20 +186,20 @@ struct Existing {
 }
 
 #[derive(Deserialize)]
-struct Told {
+struct Recorded {
     session_id: SessionId,
     from_index: u64,
     to_index: u64,
 }
 
 /// The part of `branch` that a summary tells, if it was brought, and how it was summed up.
-fn told_of(data: &Data, branch: &SessionId) -> Option<(&'static str, Told)> {
+fn recorded_of(data: &Data, branch: &SessionId) -> Option<(&'static str, Recorded)> {
     #[derive(Deserialize)]
     struct Summary {
         #[serde(rename = "brought_from")]
         _brought_from: String,
         strategy: String,
-        of: Told,
+        of: Recorded,
     }
     let Summary { of, strategy, .. } = data.read().ok()?;
     let known = [Summarize::BY_MODEL, STRATEGY].into_iter().find(|known| strategy == **known)?;
@@ -211,7 +211,7 @@ pub(crate) fn brought_by(data: &Data) -> Option<(String, SessionId)> {
     #[derive(Deserialize)]
     struct Summary {
         brought_from: String,
-        of: Told,
+        of: Recorded,
     }
     let Summary { brought_from, of } = data.read().ok()?;
     Some((brought_from, of.session_id))

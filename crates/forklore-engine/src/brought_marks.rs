@@ -23,13 +23,13 @@ impl Engine {
             return false;
         }
         for node in trees.nodes.iter_mut().filter(|node| is_readable(node)) {
-            node.brought = self.told_of(node);
+            node.brought = self.marks_of(node);
         }
         true
     }
 
     /// What the node's own events tell of other branches, as far as they can be read.
-    fn told_of(&self, node: &TreeNode) -> Vec<BroughtMark> {
+    fn marks_of(&self, node: &TreeNode) -> Vec<BroughtMark> {
         let mut told = Vec::new();
         let mut from = first_own(node);
         loop {
@@ -43,14 +43,14 @@ impl Engine {
                 stored.event.kind == EventType::BRANCH_SUMMARY
                     && stored.origin.session_id == node.session_id
             });
-            told.extend(summaries.filter_map(|stored| self.told_at(node, stored.seq)));
+            told.extend(summaries.filter_map(|stored| self.mark_at(node, stored.seq)));
             if !page.more {
                 return told;
             }
         }
     }
 
-    fn told_at(&self, node: &TreeNode, seq: u64) -> Option<BroughtMark> {
+    fn mark_at(&self, node: &TreeNode, seq: u64) -> Option<BroughtMark> {
         let query =
             Query { at: At::Seq(seq), direction: Direction::Forward, limit: 1, bare: false };
         let page = self.store().read(&node.session_id, &query).ok()?;
@@ -60,15 +60,15 @@ impl Engine {
 }
 
 fn is_readable(node: &TreeNode) -> bool {
-    node.known.is_some() && !node.deleted
+    node.header.is_some() && !node.deleted
 }
 
 fn own(node: &TreeNode) -> u64 {
-    node.known.as_ref().map_or(0, |known| known.own_events)
+    node.header.as_ref().map_or(0, |known| known.own_events)
 }
 
 /// Where the events begin that it wrote behind what it inherits, or one before.
 fn first_own(node: &TreeNode) -> u64 {
-    let head = node.known.as_ref().map_or(-1, |known| known.head_seq);
+    let head = node.header.as_ref().map_or(-1, |known| known.head_seq);
     u64::try_from(head + 1).unwrap_or(0).saturating_sub(own(node))
 }

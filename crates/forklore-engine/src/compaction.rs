@@ -8,7 +8,7 @@ use crate::summary::Of;
 use crate::{Engine, Result};
 
 /// The part of the history, of four, that stays as it is.
-const KEPT_PART: u64 = 4;
+const RETAINED_FRACTION: u64 = 4;
 
 /// What a compaction would cover.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,10 +24,10 @@ pub struct CompactionPlan {
 }
 
 /// A place behind which no call is open.
-struct Place {
+struct Position {
     index: u64,
     seq: u64,
-    kept: u64,
+    inheritable: u64,
     bytes: u64,
     before_turn: bool,
 }
@@ -41,7 +41,7 @@ impl Engine {
     /// `not_found`, `corrupt`, `missing_ancestor`.
     pub fn plan_compaction(&self, session: &SessionId) -> Result<Option<CompactionPlan>> {
         let header = self.show(session)?;
-        let mut places: Vec<Place> = Vec::new();
+        let mut places: Vec<Position> = Vec::new();
         let mut from_index = 0;
         let mut covered_before = 0;
         for stored in self.events(session, At::Seq(0)) {
@@ -69,10 +69,10 @@ impl Engine {
             }
             if stored.counts.open == 0 {
                 let counts = stored.counts;
-                places.push(Place {
+                places.push(Position {
                     index: counts.index,
                     seq: stored.seq,
-                    kept: counts.inheritable,
+                    inheritable: counts.inheritable,
                     bytes: counts.bytes,
                     before_turn: false,
                 });
@@ -82,19 +82,19 @@ impl Engine {
         let gone = places.iter().rfind(|place| place.index <= from).map_or(0, |place| place.bytes);
         places.retain(|place| place.index > from + 1 && place.index < header.counts.index);
         let end = header.counts.bytes;
-        let kept = end.saturating_sub(gone) / KEPT_PART;
-        let fits = |place: &&Place| end.saturating_sub(place.bytes) <= kept;
+        let kept = end.saturating_sub(gone) / RETAINED_FRACTION;
+        let fits = |place: &&Position| end.saturating_sub(place.bytes) <= kept;
         let place = places.iter().filter(fits).find(|place| place.before_turn);
         let place = place.or_else(|| places.iter().find(fits)).or_else(|| places.last());
         let Some(place) = place else { return Ok(None) };
         self.plan_up_to(session, from_index, place).map(Some)
     }
 
-    fn plan_up_to(&self, session: &SessionId, from: u64, to: &Place) -> Result<CompactionPlan> {
+    fn plan_up_to(&self, session: &SessionId, from: u64, to: &Position) -> Result<CompactionPlan> {
         let messages = self.inspect_up_to(session, Some(to.seq))?.messages;
         let messages = messages.skip_while(is_system).collect::<Result<_>>()?;
         let of = Of { session_id: session.clone(), from_index: from, to_index: to.index };
-        let summary = self.gather(of, to.kept)?.summary;
+        let summary = self.gather(of, to.inheritable)?.summary;
         Ok(CompactionPlan { from_index: from, to_index: to.index, messages, summary })
     }
 }

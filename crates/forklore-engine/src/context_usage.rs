@@ -130,12 +130,12 @@ fn tokens_of(stored: &LogEntry) -> Option<u64> {
         return None;
     }
     #[derive(Deserialize)]
-    struct Told {
+    struct Recorded {
         #[serde(default)]
         purpose: Option<IgnoredAny>,
     }
     // What was asked aside, a summary for instance, says nothing of the conversation.
-    if event.data.read::<Told>().is_ok_and(|told| told.purpose.is_some()) {
+    if event.data.read::<Recorded>().is_ok_and(|told| told.purpose.is_some()) {
         return None;
     }
     let usage = payload::usage(&event.data);

@@ -48,7 +48,7 @@ impl Engine {
             && self.store.header(id).is_ok()
         {
             // Unlike a fork, `new` is not idempotent.
-            return Err(forklore_store::Error::IdTaken(id.clone()).into());
+            return Err(forklore_store::Error::IdInUse(id.clone()).into());
         }
         let forked = self.fork(&Fork {
             id: request.id.clone(),

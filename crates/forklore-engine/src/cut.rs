@@ -37,7 +37,7 @@ impl Engine {
         let in_session = Error::cut(&header.id);
         let extent = Extent { head_seq: header.head_seq(), counts: header.counts };
         match selector.resolve(&extent).map_err(&in_session)? {
-            CutPoint::Inheritable(kept) => self.behind_kept(header, kept),
+            CutPoint::Inheritable(kept) => self.after_inheritable(header, kept),
             CutPoint::Index(index) => self.behind_first(header, At::Index(index)),
             CutPoint::Seq(seq) => self.behind_seq(header, seq),
             CutPoint::BeforeTurn(turn) => self.before_turn(header, turn),
@@ -66,7 +66,7 @@ impl Engine {
         };
         match events.next().filter(|last| last.event.class.is_inherited()) {
             Some(last) => Ok(behind(last, true)),
-            None => self.behind_kept(header, first.counts.inheritable.saturating_sub(1)),
+            None => self.after_inheritable(header, first.counts.inheritable.saturating_sub(1)),
         }
     }
 
@@ -76,16 +76,16 @@ impl Engine {
                 let next_is_turn = self.next_is_turn(header, &last)?;
                 Ok(behind(last, next_is_turn))
             }
-            Some(event) => self.behind_kept(header, event.counts.inheritable),
+            Some(event) => self.after_inheritable(header, event.counts.inheritable),
             None => Ok(Found::default()),
         }
     }
 
-    fn behind_kept(&self, header: &Header, kept: u64) -> Result<Found> {
+    fn after_inheritable(&self, header: &Header, kept: u64) -> Result<Found> {
         if kept == 0 {
             return Ok(Found::default());
         }
-        self.behind_first(header, At::Kept(kept))
+        self.behind_first(header, At::Inheritable(kept))
     }
 
     /// The cut behind the event at `at`; mostly one page holds the next inheritable event too.
@@ -107,7 +107,7 @@ impl Engine {
         if last.counts.inheritable == header.counts.inheritable {
             return Ok(true);
         }
-        let next = self.event_at(&header.id, At::Kept(last.counts.inheritable + 1))?;
+        let next = self.event_at(&header.id, At::Inheritable(last.counts.inheritable + 1))?;
         Ok(next.is_none_or(|next| next.event.effect.starts_turn))
     }
 
@@ -127,7 +127,7 @@ impl Engine {
     /// The last cut at or before `cut` that leaves no call open.
     pub(crate) fn cut_without_open_calls(&self, header: &Header, cut: &Cut) -> Result<Cut> {
         let closed = self.back_to_closed(header, cut, |_| {})?;
-        Ok(self.behind_kept(header, closed.map_or(0, |event| event.counts.inheritable))?.cut)
+        Ok(self.after_inheritable(header, closed.map_or(0, |event| event.counts.inheritable))?.cut)
     }
 
     /// Walks back from `cut` over the events behind which calls are open, and returns the first

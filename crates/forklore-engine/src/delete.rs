@@ -29,16 +29,20 @@ impl Engine {
                 if request.mode != DeleteMode::DetachChildren {
                     family.refuse_branches(sessions)?;
                 }
-                return Ok(Deleted { deleted: set.sessions, kept_segments: 0, dry_run: true });
+                return Ok(Deleted { deleted: set.sessions, retained_segments: 0, dry_run: true });
             }
             let children = match request.mode {
-                DeleteMode::DetachChildren => Children::Keep,
+                DeleteMode::DetachChildren => Children::Retain,
                 DeleteMode::Refuse | DeleteMode::Cascade => Children::Refuse,
             };
             tries -= 1;
             match self.store.remove(sessions, children, now) {
-                Ok(Removed { deleted, kept_segments }) => {
-                    return Ok(Deleted { deleted, kept_segments, dry_run: false });
+                Ok(Removed { deleted, retained_segments: kept_segments }) => {
+                    return Ok(Deleted {
+                        deleted,
+                        retained_segments: kept_segments,
+                        dry_run: false,
+                    });
                 }
                 // A branch was made since the family was read: it belongs to the set.
                 Err(StoreError::HasChildren { .. })
@@ -121,7 +125,7 @@ impl Family {
         for session in set {
             if let Some(lease) = self.leases.get(session).filter(|lease| lease.holds_at(now)) {
                 let (session, owner) = (session.clone(), lease.owner.clone());
-                return Err(StoreError::Held { session, owner }.into());
+                return Err(StoreError::Leased { session, owner }.into());
             }
         }
         Ok(())

@@ -144,7 +144,7 @@ impl Error {
     #[must_use]
     pub fn holder(&self) -> Option<&str> {
         match self {
-            Self::Store(StoreError::Held { owner, .. }) => Some(owner),
+            Self::Store(StoreError::Leased { owner, .. }) => Some(owner),
             _ => None,
         }
     }
@@ -226,7 +226,7 @@ impl Error {
     pub(crate) fn nothing_to_fork(session: &SessionId, asked: &Selector) -> Self {
         Self::Cut {
             session: session.clone(),
-            source: CutError::NothingToFork { asked: asked.clone() },
+            source: CutError::NothingToFork { requested: asked.clone() },
         }
     }
 }
@@ -251,10 +251,10 @@ fn do_fit(found: &[Elsewhere]) -> String {
 
 fn cut_details(session: &SessionId, error: &CutError) -> Value {
     match error {
-        CutError::OutOfRange { asked, valid } => {
+        CutError::OutOfRange { requested: asked, valid } => {
             json!({"session_id": session, "reason": "out_of_range", "asked": asked, "valid": valid})
         }
-        CutError::NothingToFork { asked } => {
+        CutError::NothingToFork { requested: asked } => {
             json!({"session_id": session, "reason": "nothing_to_fork", "asked": asked})
         }
         CutError::ManyEvents { seqs, count } => {

@@ -16,13 +16,13 @@ impl Engine {
     /// `corrupt`, `missing_ancestor`.
     pub fn first_words(&self, header: &Header) -> Result<Option<String>> {
         let own = header.seq_of_own(u64::from(header.parent_id.is_some()));
-        match self.said_from(header, own)? {
-            None if header.inherited.inheritable > 0 => self.said_from(header, 0),
+        match self.first_text_from(header, own)? {
+            None if header.inherited.inheritable > 0 => self.first_text_from(header, 0),
             said => Ok(said),
         }
     }
 
-    fn said_from(&self, header: &Header, seq: u64) -> Result<Option<String>> {
+    fn first_text_from(&self, header: &Header, seq: u64) -> Result<Option<String>> {
         for stored in self.events(&header.id, At::Seq(seq)).take(LOOKED_AT) {
             let event = stored?.event;
             if !event.class.is_conversation() {

@@ -14,7 +14,7 @@ impl Engine {
     /// `not_found`, `corrupt`, `missing_ancestor`.
     pub fn interrupted_turn(&self, session: &SessionId) -> Result<Option<Vec<OpenCall>>> {
         let header = self.show(session)?;
-        let Some(last) = self.last_said(&header, true)? else { return Ok(None) };
+        let Some(last) = self.last_message(&header, true)? else { return Ok(None) };
         if last.event.kind == EventType::ASSISTANT_MESSAGE && last.counts.open == 0 {
             return Ok(None);
         }
@@ -33,13 +33,13 @@ impl Engine {
             #[serde(default)]
             partial: bool,
         }
-        let last = self.last_said(&self.show(session)?, false)?;
+        let last = self.last_message(&self.show(session)?, false)?;
         let last = last.filter(|last| last.event.kind == EventType::ASSISTANT_MESSAGE);
         let answer = last.and_then(|last| last.event.data.read::<Answer>().ok());
         Ok(answer.is_some_and(|answer| answer.partial))
     }
 
-    fn last_said(&self, header: &Header, bare: bool) -> Result<Option<LogEntry>> {
+    fn last_message(&self, header: &Header, bare: bool) -> Result<Option<LogEntry>> {
         let Some(last) = header.counts.index.checked_sub(1) else { return Ok(None) };
         let query = Query { at: At::Index(last), direction: Direction::Forward, limit: 1, bare };
         Ok(self.store().read(&header.id, &query)?.events.pop())

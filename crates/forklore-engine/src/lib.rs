@@ -80,13 +80,13 @@ pub use resolve::Scope;
 pub use sources::{Restored, SessionFile};
 pub use tree::Mark;
 
-use attachments::KeptAttachments;
+use attachments::StoredAttachments;
 
 /// The verbs, over one store.
 #[derive(Clone)]
 pub struct Engine {
     store: Arc<dyn Store>,
-    attachments: Option<KeptAttachments>,
+    attachments: Option<StoredAttachments>,
     formats: &'static [&'static dyn AgentFormat],
     containers: &'static [&'static dyn SessionContainer],
     /// A clock of a test.
@@ -98,7 +98,7 @@ impl Engine {
     /// The verbs over `store`; those that need a capability that it lacks are refused.
     #[must_use]
     pub fn new(store: Arc<dyn Store>) -> Self {
-        let attachments = store.attachments().map(KeptAttachments::new);
+        let attachments = store.attachments().map(StoredAttachments::new);
         Self {
             store,
             attachments,

@@ -91,7 +91,7 @@ fn under_originals(nodes: Vec<TreeNode>) -> Vec<TreeNode> {
         holder.extend(family.iter().map(|node| (node.session_id.clone(), at)));
     }
     let original = |at: usize| {
-        let root = families.get(at)?.first()?.known.as_ref()?;
+        let root = families.get(at)?.first()?.header.as_ref()?;
         let id = &root.copy_of.as_ref()?.session_id;
         Some((*holder.get(id)?, id.clone()))
     };
@@ -146,7 +146,7 @@ fn node(family: &[Header], damaged: &[Problem], place: Placed) -> TreeNode {
     let header = place.at.and_then(|at| family.get(at));
     TreeNode {
         session_id: place.id,
-        known: header.map(|header| NodeHeader {
+        header: header.map(|header| NodeHeader {
             parent: header.parent_id.clone(),
             label: header.label.clone(),
             title: header.title.clone(),

@@ -58,7 +58,7 @@ impl Engine {
 
     /// Enters what a session's own events tell, of a copy what its original does not.
     fn enter(&self, session: &Header, at: usize, is_copy: bool, ledger: &mut Ledger) -> Result<()> {
-        let (mut told, mut untold, mut model) = (Usage::default(), 0, Asked::Nobody);
+        let (mut told, mut untold, mut model) = (Usage::default(), 0, ModelOf::Nobody);
         let copied = if is_copy { self.repeated(session)? } else { None };
         let is_copied = |stored: &LogEntry| copied.is_some_and(|copied| copied.holds(stored));
         let tells = session.dialect.is_some() || session.usage != Usage::default();
@@ -71,7 +71,7 @@ impl Engine {
                     if let Some(name) = self.asks(&stored) {
                         model.ask(name);
                     }
-                    let spent = self.spent(&stored);
+                    let spent = self.call_usage(&stored);
                     if spent.is_none() && stored.event.kind == EventType::PROVIDER_USAGE {
                         untold += u64::from(!is_copied(&stored));
                     }
@@ -108,7 +108,7 @@ impl Engine {
 
     /// What one event tells that a call of a model cost.
     #[must_use]
-    pub fn spent(&self, stored: &LogEntry) -> Option<CallUsage> {
+    pub fn call_usage(&self, stored: &LogEntry) -> Option<CallUsage> {
         let event = &stored.event;
         match &event.dialect {
             Some(name) => self.agent_formats().named(name)?.call_usage(&event.kind, &event.data),
@@ -128,13 +128,13 @@ impl Engine {
 }
 
 /// Which models a session says that it asks, where its calls do not name theirs.
-enum Asked {
+enum ModelOf {
     Nobody,
     One(String),
     Several,
 }
 
-impl Asked {
+impl ModelOf {
     fn ask(&mut self, name: String) {
         *self = match std::mem::replace(self, Self::Several) {
             Self::Nobody => Self::One(name),

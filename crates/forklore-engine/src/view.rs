@@ -90,13 +90,13 @@ pub(crate) fn compaction_messages(data: &Data) -> Vec<Message> {
 /// The present labels of sessions, each looked up once.
 #[derive(Default)]
 pub(crate) struct Labels {
-    known: HashMap<SessionId, Option<Label>>,
+    labels: HashMap<SessionId, Option<Label>>,
 }
 
 impl Labels {
     /// The label of a session; none when its header is gone.
     pub(crate) fn get(&mut self, engine: &Engine, id: &SessionId) -> Result<Option<Label>> {
-        if let Some(label) = self.known.get(id) {
+        if let Some(label) = self.labels.get(id) {
             return Ok(label.clone());
         }
         let label = match engine.store.header(id) {
@@ -104,7 +104,7 @@ impl Labels {
             Err(forklore_store::Error::NotFound(_)) => None,
             Err(error) => return Err(error.into()),
         };
-        self.known.insert(id.clone(), label.clone());
+        self.labels.insert(id.clone(), label.clone());
         Ok(label)
     }
 }

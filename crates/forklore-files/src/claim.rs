@@ -36,7 +36,7 @@ pub(crate) struct Found {
 }
 
 /// The claim of a session, this much of whose file is durable.
-pub(crate) fn spelled(id: &SessionId, segment: &Segment, durable: u64) -> Result<String> {
+pub(crate) fn encoded(id: &SessionId, segment: &Segment, durable: u64) -> Result<String> {
     let workspace = segment.workspace().to_owned();
     let claim = Claim { id: id.clone(), workspace, durable: format!("{durable:020}") };
     line::sealed(&claim).map_err(|error| Error::io(format!("claiming {id}"), error))
@@ -103,7 +103,7 @@ impl Folder {
     /// whose session was never made is taken over.
     pub(crate) fn claim(&self, id: &SessionId, segment: &Segment) -> Result<()> {
         let path = self.layout.claim(segment.name());
-        let bytes = spelled(id, segment, 0)?;
+        let bytes = encoded(id, segment, 0)?;
         let file = match self.fs.open(&path, Open::Create) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -124,7 +124,7 @@ impl Folder {
         let Some(file) = self.open(&path, Open::Write)? else {
             return Ok(());
         };
-        self.write(&*file, &path, spelled(id, segment, 0)?.as_bytes(), 0)?;
+        self.write(&*file, &path, encoded(id, segment, 0)?.as_bytes(), 0)?;
         self.sync(&*file, &path)
     }
 

@@ -60,13 +60,13 @@ impl Folder {
     fn write_copy(
         &self,
         history: &History<'_>,
-        kept: u64,
+        inheritable: u64,
         owner: &Owner<'_>,
         staged: &Staged,
     ) -> Result<()> {
         let path = &staged.path;
         let file = self.fs.open(path, Open::Create).map_err(os("copying to", path))?;
-        let mut lines = sealed(&PrefixLine::new(owner.id, kept))?;
+        let mut lines = sealed(&PrefixLine::new(owner.id, inheritable))?;
         let (mut at, mut copied) = (0, 0);
         history.walk(0, false, |stored| {
             if !stored.event.class.is_inherited() {
@@ -83,7 +83,7 @@ impl Folder {
                 at += lines.len() as u64;
                 lines.clear();
             }
-            Ok(if copied == kept { Next::Stop } else { Next::Go })
+            Ok(if copied == inheritable { Next::Stop } else { Next::Go })
         })?;
         self.write(&*file, path, lines.as_bytes(), at)?;
         self.sync(&*file, path)

@@ -26,7 +26,7 @@ impl Folder {
             Ok(None) => {}
             // Also where its file is lost: it does not become a new session.
             Ok(Some(_)) | Err(Error::Corrupt { .. }) => {
-                return Err(Error::IdTaken(new.id.clone()));
+                return Err(Error::IdInUse(new.id.clone()));
             }
             Err(error) => return Err(error),
         }

@@ -83,9 +83,9 @@ impl Folder {
     fn mark_now(&self, mark: &Mark) {
         let (path, bytes) = match mark {
             Mark::Session(id, segment, durable) => {
-                (self.layout.claim(segment.name()), claim::spelled(id, segment, *durable))
+                (self.layout.claim(segment.name()), claim::encoded(id, segment, *durable))
             }
-            Mark::Sources(durable) => (self.layout.sources_mark(), sources::spelled(*durable)),
+            Mark::Sources(durable) => (self.layout.sources_mark(), sources::encoded(*durable)),
         };
         if let (Ok(Some(file)), Ok(bytes)) = (self.open(&path, Open::Write), bytes)
             && file.write_at(bytes.as_bytes(), 0).is_ok()
@@ -119,7 +119,7 @@ impl Folder {
     }
 
     fn poison(&self, failure: String) -> Error {
-        Error::Poisoned { place: self.layout.root().display().to_string(), failure }
+        Error::Poisoned { location: self.layout.root().display().to_string(), failure }
     }
 
     fn synced(&self, path: &Path, synced: io::Result<()>) -> Result<()> {

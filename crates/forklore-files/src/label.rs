@@ -28,7 +28,7 @@ impl Folder {
                 Err(Error::NotFound(_)) => None,
                 // It may well have it.
                 Err(Error::Corrupt { .. }) => {
-                    return Err(Error::LabelTaken { label: label.clone(), by: id });
+                    return Err(Error::LabelInUse { label: label.clone(), by: id });
                 }
                 Err(error) => return Err(error),
             },
@@ -41,7 +41,7 @@ impl Folder {
                 && header.id != *but
         };
         match holder.filter(has) {
-            Some(header) => Err(Error::LabelTaken { label: label.clone(), by: header.id }),
+            Some(header) => Err(Error::LabelInUse { label: label.clone(), by: header.id }),
             None => Ok(()),
         }
     }

@@ -224,16 +224,16 @@ impl Log {
 /// Damage at a place of a file.
 pub(crate) fn damage(path: &std::path::Path, at: u64, message: &(impl ToString + ?Sized)) -> Error {
     let place = format!("byte {at} of {}", path.display());
-    Error::Corrupt { session: None, seq: None, place, message: message.to_string() }
+    Error::Corrupt { session: None, seq: None, location: place, message: message.to_string() }
 }
 
 /// Says whose damage it is, where that is not known yet.
 pub(crate) fn of(error: Error, id: &forklore_core::SessionId, number: Option<u64>) -> Error {
     match error {
-        Error::Corrupt { session, seq, place, message } => Error::Corrupt {
+        Error::Corrupt { session, seq, location: place, message } => Error::Corrupt {
             session: session.or_else(|| Some(id.clone())),
             seq: seq.or(number),
-            place,
+            location: place,
             message,
         },
         other => other,

@@ -68,7 +68,7 @@ impl Folder {
         let erased = match need {
             // Its events are not looked at: damage among them keeps nothing from being erased.
             0 => header.own_events,
-            _ => keep_needed(log, header.into(), need, false, &mut whole)?,
+            _ => retain_needed(log, header.into(), need, false, &mut whole)?,
         };
         let lines = whole.get(usize::try_from(from).unwrap_or_default()..).unwrap_or_default();
         let step = line::sum(lines.as_bytes());
@@ -90,7 +90,7 @@ impl Folder {
     fn trim_copy(&self, segment: &Segment, need: u64) -> Result<u64> {
         let path = self.layout.segment(segment);
         if need == 0 {
-            let kept = self.copied(segment).map_or(0, |line| line.kept);
+            let kept = self.copied(segment).map_or(0, |line| line.inheritable);
             self.remove(&path)?;
             self.sync_name(&path)?;
             return Ok(kept);
@@ -99,13 +99,13 @@ impl Folder {
             return Ok(0);
         };
         let first = self.copied(segment)?;
-        if need >= first.kept {
+        if need >= first.inheritable {
             return Ok(0);
         }
         let owner = self.session_line(&segment.owner())?;
         let header = owner.session.writer();
         let mut whole = sealed(&PrefixLine::new(&first.prefix_of, need))?;
-        let erased = keep_needed(&log, header, need, true, &mut whole)?;
+        let erased = retain_needed(&log, header, need, true, &mut whole)?;
         self.put(&path, whole.as_bytes())?;
         Ok(erased)
     }
@@ -158,7 +158,7 @@ impl Folder {
 }
 
 /// Adds the lines of the events up to the inheritable one number `need`; how many were left out.
-fn keep_needed(
+fn retain_needed(
     log: &Log,
     writer: Writer<'_>,
     need: u64,

@@ -36,7 +36,7 @@ struct Write {
     file: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "keep")]
-    keep: Option<u64>,
+    retain: Option<u64>,
     /// Whether there was no such file.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     new: bool,
@@ -85,7 +85,7 @@ impl Folder {
                 Change::Content { keep, tail } => (Some(keep), Some(Tail::of(tail))),
             };
             let new = self.open(&path, Open::Read)?.is_none();
-            writes.push(Write { file: file.to_owned(), keep, new, tail });
+            writes.push(Write { file: file.to_owned(), retain: keep, new, tail });
         }
         if !writes.is_empty() {
             let pending = Pending { forklore: VERSION, pending: writes };
@@ -105,7 +105,7 @@ impl Folder {
         }
         let taken = pending.pending.iter().try_for_each(|write| {
             let path = self.layout.root().join(&write.file);
-            match (write.new, write.keep) {
+            match (write.new, write.retain) {
                 (true, _) => self.remove(&path).and_then(|()| self.sync_name(&path)),
                 (false, Some(keep @ 1..)) => {
                     let file = self.fs.open(&path, Open::Write).map_err(os("opening", &path))?;
@@ -203,8 +203,8 @@ impl Folder {
     fn begin(&self, write: &Write) -> Result<Option<Begun>> {
         let Some(tail) = &write.tail else { return Ok(None) };
         let broken = || damage(&self.layout.pending(), 0, "its bytes are none");
-        let (bytes, path) = (tail.bytes().ok_or_else(broken)?, self.place(write)?);
-        let keep = write.keep.unwrap_or_default();
+        let (bytes, path) = (tail.bytes().ok_or_else(broken)?, self.path_of(write)?);
+        let keep = write.retain.unwrap_or_default();
         let (at, file) = match keep {
             0 => self.begun(&path, &bytes)?,
             keep => (path.clone(), self.write_behind(&path, keep, &bytes)?),
@@ -216,7 +216,7 @@ impl Folder {
     fn remove_all(&self, pending: &Pending) -> Result<()> {
         let mut folders = BTreeSet::new();
         for write in pending.pending.iter().filter(|write| write.tail.is_none()) {
-            let path = self.place(write)?;
+            let path = self.path_of(write)?;
             self.remove(&path)?;
             folders.insert(folder_of(&path).to_owned());
         }
@@ -234,7 +234,7 @@ impl Folder {
         self.remove(&path)
     }
 
-    fn place(&self, write: &Write) -> Result<PathBuf> {
+    fn path_of(&self, write: &Write) -> Result<PathBuf> {
         let outside =
             |part: std::path::Component<'_>| !matches!(part, std::path::Component::Normal(_));
         if Path::new(&write.file).components().any(outside) {

@@ -85,7 +85,7 @@ impl Store for FilesStore {
 
     fn locate_record(&self, source: SourceId, record: RecordKey) -> Result<Option<RecordLocation>> {
         self.reading()?;
-        Ok(self.index()?.place(source.0, record))
+        Ok(self.index()?.locate(source.0, record))
     }
 
     fn source_spans(&self, source: SourceId, step: u64) -> Result<Option<Vec<SourceSpan>>> {
@@ -95,9 +95,12 @@ impl Store for FilesStore {
         })
     }
 
-    fn places(&self, source: SourceId) -> Result<Option<Vec<(RecordKey, RecordLocation)>>> {
+    fn record_locations(
+        &self,
+        source: SourceId,
+    ) -> Result<Option<Vec<(RecordKey, RecordLocation)>>> {
         self.reading()?;
-        Ok(self.index()?.places(source.0))
+        Ok(self.index()?.locations(source.0))
     }
 
     fn gc(&self) -> Result<Collected> {

@@ -54,7 +54,7 @@ fn start(history: &History<'_>, query: &Query, head: i64) -> Result<Option<u64>>
         At::Seq(seq) if *seq <= last => Ok(Some(*seq)),
         At::Seq(_) if query.direction == Direction::Backward => Ok(Some(last)),
         At::Seq(_) | At::Id(_) => Ok(None),
-        At::Kept(number) => history.seq_of(Unit::Inheritable, *number),
+        At::Inheritable(number) => history.seq_of(Unit::Inheritable, *number),
         At::Index(index) => history.seq_of(Unit::Index, index.saturating_add(1)),
         At::Turn(turn) => history.seq_of(Unit::Turns, *turn),
     }

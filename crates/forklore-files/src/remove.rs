@@ -46,7 +46,7 @@ impl Folder {
             let (own, copy) = (&session.segment, session.segment.prefix());
             gone.contains(&session.header.id) && (needs.of(own) > 0 || needs.of(&copy) > 0)
         };
-        removed.kept_segments = found.sessions.iter().filter(stays).count() as u64;
+        removed.retained_segments = found.sessions.iter().filter(stays).count() as u64;
         Ok(removed)
     }
 
@@ -60,7 +60,7 @@ impl Folder {
     ) -> Result<()> {
         let header = self.any(id)?.header;
         if let Some(lease) = header.leased_by_other(None, now) {
-            return Err(Error::Held { session: id.clone(), owner: lease.owner.clone() });
+            return Err(Error::Leased { session: id.clone(), owner: lease.owner.clone() });
         }
         let builds_on_it = |child: &&Outline| {
             let child = &child.header;

@@ -111,7 +111,7 @@ impl Folder {
         let line: SessionLine =
             serde_json::from_str(&first).map_err(|error| damage(&path, 0, &error))?;
         check_version(&path, line.forklore)?;
-        check_place(&path, &found.segment, line.session.id(), Some(line.session.workspace()))?;
+        check_location(&path, &found.segment, line.session.id(), Some(line.session.workspace()))?;
         let last = last_commit(&*file, &path, start, len, found.durable)?;
         let step = last.commit.from;
         let header = line.session.clone().header(last.commit.state);
@@ -155,7 +155,7 @@ impl Folder {
         }
         .map_err(|error| damage(&path, 0, &error))?;
         check_version(&path, version)?;
-        check_place(&path, segment, &id, None)?;
+        check_location(&path, segment, &id, None)?;
         Ok(Some(Log { file, path, start, end }))
     }
 }
@@ -172,7 +172,7 @@ fn check_version(path: &Path, found: u32) -> Result<()> {
 }
 
 /// Refuses a file that belongs elsewhere: another session's, or one that somebody copied.
-fn check_place(
+fn check_location(
     path: &Path,
     segment: &Segment,
     id: &SessionId,

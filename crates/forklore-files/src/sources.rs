@@ -24,7 +24,7 @@ use crate::line::sealed;
 use crate::log::damage;
 
 /// What says that this much of the log is durable.
-pub(crate) fn spelled(durable: u64) -> Result<String> {
+pub(crate) fn encoded(durable: u64) -> Result<String> {
     sealed(&record::DurableTo::new(durable))
 }
 
@@ -45,7 +45,7 @@ impl Index {
                 }
                 stale("the file was read by somebody else".into())
             }
-            Target::Known { id, offset } => match self.source(id.0) {
+            Target::State { id, offset } => match self.source(id.0) {
                 Some(source) if source.read.offset == *offset => Ok(id.0),
                 Some(source) => stale(format!("it is read up to byte {}", source.read.offset)),
                 None => stale("it is gone".into()),
@@ -67,7 +67,7 @@ impl<'s> Import<'s> {
     /// Checks that the source is where the step expects it; `index` knows all steps before it.
     pub(crate) fn begin(folder: &Folder, index: &Index, step: &'s SourceStep) -> Result<Self> {
         let number = index.target(step)?;
-        if let Some(path) = &step.beside {
+        if let Some(path) = &step.sidecar {
             let latest = index.numbers(&FindSource::Latest(path.clone())).first();
             check_sidecar(latest.and_then(|number| index.source(*number)), |id| {
                 Ok::<_, Error>(folder.any(id)?.header.deleted.is_some())
@@ -102,7 +102,7 @@ impl Folder {
             .collect();
         let sources = numbers.iter().filter_map(|number| index.source(*number));
         let paths = sources.flat_map(|source| &source.paths);
-        let beside = |seen: &SeenFile| index.numbers(&FindSource::Beside(seen.path.clone()));
+        let beside = |seen: &SeenFile| index.numbers(&FindSource::SidecarsOf(seen.path.clone()));
         let beside: Vec<_> = paths.flat_map(beside).copied().collect();
         numbers.extend(beside);
         numbers.sort_unstable();
@@ -129,7 +129,7 @@ impl Folder {
 
     /// Says, durably, that nothing is known of a log that is about to be written anew.
     fn unmark_sources(&self) -> Result<()> {
-        self.put(&self.layout.sources_mark(), spelled(0)?.as_bytes())
+        self.put(&self.layout.sources_mark(), encoded(0)?.as_bytes())
     }
 
     fn sources_mark(&self) -> Result<u64> {

@@ -13,7 +13,7 @@ pub struct AgentHome {
     /// The dialect of its files.
     pub dialect: &'static str,
     /// Its folders, and single files; none of them need exist.
-    pub places: Vec<PathBuf>,
+    pub folders: Vec<PathBuf>,
 }
 
 /// What is asked of a machine: its environment, and the folder of its user.
@@ -63,10 +63,10 @@ pub fn of(home: &Path, variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<Agent
     let machine = Machine { home, variable };
     let read = |name: &str| AGENT_FORMATS.iter().any(|dialect| dialect.name() == name);
     let keepers = KEEPERS.iter().filter(|(_, dialect, _)| read(dialect));
-    let homes = keepers.map(|(agent, dialect, places)| AgentHome {
+    let homes = keepers.map(|(agent, dialect, folders)| AgentHome {
         agent,
         dialect,
-        places: places(&machine),
+        folders: folders(&machine),
     });
     homes.collect()
 }

@@ -295,7 +295,7 @@ mod tests {
         whole: Whole,
         #[serde(borrow)]
         many: Many<Text<'a>>,
-        said: MessageContent<Inner>,
+        content: MessageContent<Inner>,
         object: Object<Inner>,
     }
 
@@ -321,7 +321,7 @@ mod tests {
         let many: Vec<_> = probe.many.0.iter().map(Text::get).collect();
         assert_eq!(many, [Some("a"), None]);
         let yes = Inner { flag: Flag(true) };
-        assert_eq!(probe.said, MessageContent::Blocks(vec![yes.clone(), Inner::default()]));
+        assert_eq!(probe.content, MessageContent::Blocks(vec![yes.clone(), Inner::default()]));
         assert_eq!((probe.flag.0, probe.number.count(), probe.object), (true, 2, Object(yes)));
     }
 

@@ -14,7 +14,7 @@ fn places(dialect: &str, variables: &[(&str, &str)]) -> Vec<PathBuf> {
         found.map(|(_, value)| OsString::from(value))
     };
     let homes = homes::of(Path::new("/home/me"), &variable);
-    homes.into_iter().find(|home| home.dialect == dialect).unwrap().places
+    homes.into_iter().find(|home| home.dialect == dialect).unwrap().folders
 }
 
 #[test]
@@ -45,6 +45,6 @@ fn empty_variables_name_no_folder() {
 fn only_agents_whose_files_can_be_read_are_named() {
     for home in homes::of(Path::new("/home/me"), &|_| None) {
         assert!(AGENT_FORMATS.iter().any(|dialect| dialect.name() == home.dialect), "{home:?}");
-        assert!(home.places.iter().all(|place| place.starts_with("/home/me")), "{home:?}");
+        assert!(home.folders.iter().all(|place| place.starts_with("/home/me")), "{home:?}");
     }
 }

@@ -97,7 +97,7 @@ fn pi_records_are_shown() {
     assert_eq!(covers(own), Some(Covers::AllBefore));
     // The first version counted lines.
     let old = |index: u32| format!(r#"{{"type":"compaction","firstKeptEntryIndex":{index}}}"#);
-    assert_eq!(covers(&old(3)), Some(Covers::BeforePlace(2)));
+    assert_eq!(covers(&old(3)), Some(Covers::BeforeIndex(2)));
     assert_eq!(covers(&old(0)), Some(Covers::AllBefore));
 }
 

@@ -138,7 +138,7 @@ fn is_sayable(c: char) -> bool {
 mod tests {
     use super::*;
 
-    fn said(put: impl FnOnce(&mut About<'_>)) -> Vec<String> {
+    fn statements(put: impl FnOnce(&mut About<'_>)) -> Vec<String> {
         let graph = NamedNode::new_unchecked("urn:g");
         let mut out = Vec::new();
         put(&mut About { out: &mut out, graph: &graph, subject: graph.clone() });
@@ -149,12 +149,12 @@ mod tests {
 
     #[test]
     fn a_text_that_rdf_lacks_is_bytes_and_a_text() {
-        assert_eq!(said(|about| about.text(TEXT, "é\n\"x\"")), [r#""é\n\"x\"""#]);
+        assert_eq!(statements(|about| about.text(TEXT, "é\n\"x\"")), [r#""é\n\"x\"""#]);
         let base64 = "^^<http://www.w3.org/2001/XMLSchema#base64Binary>";
         let both = [format!("\"YQBi\"{base64}"), "\"a\u{fffd}b\"".into()];
-        assert_eq!(said(|about| about.text(TEXT, "a\0b")), both);
+        assert_eq!(statements(|about| about.text(TEXT, "a\0b")), both);
         assert_eq!(text_of_bytes("YQBi").as_deref(), Some("a\0b"));
-        let halves = said(|about| about.json(TEXT, r#"{"a":"\ud800\\u0000\u0000"}"#));
+        let halves = statements(|about| about.json(TEXT, r#"{"a":"\ud800\\u0000\u0000"}"#));
         assert_eq!(halves[1], r#""{\"a\":\"\\ufffd\\\\u0000\\ufffd\"}""#);
         assert_eq!(
             halves[0].strip_suffix(base64).and_then(|text| text_of_bytes(text.trim_matches('"'))),
@@ -168,7 +168,7 @@ mod tests {
             ["2026-11-22T16:04:13.120001Z", "-009999-01-02T01:59:59Z", "0000-01-01T00:00:00Z"]
         {
             let time: Timestamp = text.parse().unwrap();
-            let object = said(|about| about.time(TEXT, time)).remove(0);
+            let object = statements(|about| about.time(TEXT, time)).remove(0);
             let lexical = object.trim_start_matches('"').split('"').next().unwrap();
             assert_eq!(time_of(lexical), Some(time), "{lexical}");
         }

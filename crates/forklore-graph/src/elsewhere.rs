@@ -4,7 +4,7 @@ use spargebra::Query;
 use spargebra::algebra::{AggregateExpression, Expression, GraphPattern, OrderExpression};
 
 /// Whether any part of the query is a `SERVICE`.
-pub(crate) fn asked(query: &Query) -> bool {
+pub(crate) fn calls_service(query: &Query) -> bool {
     match query {
         Query::Select { pattern, .. }
         | Query::Construct { pattern, .. }

@@ -46,7 +46,7 @@ pub(crate) fn describe(
         about.text(v::DIALECT, dialect);
     }
     about.json(v::DATA, event.data.get());
-    spent(engine, stored, &mut about);
+    usage(engine, stored, &mut about);
     if event.class.is_conversation() {
         message(&engine.message(event), &mut about);
     }
@@ -56,8 +56,8 @@ pub(crate) fn describe(
     }
 }
 
-fn spent(engine: &Engine, stored: &LogEntry, about: &mut About<'_>) {
-    let Some(spent) = engine.spent(stored) else { return };
+fn usage(engine: &Engine, stored: &LogEntry, about: &mut About<'_>) {
+    let Some(spent) = engine.call_usage(stored) else { return };
     session::usage(spent.usage, about);
     if let Some(model) = &spent.model {
         about.text(v::MODEL, model);
@@ -79,7 +79,7 @@ fn message(message: &Message, about: &mut About<'_>) {
     let parts = message.to_parts();
     let texts = parts.iter().filter_map(|part| match part {
         Part::Text { text } | Part::Reasoning { text, .. } => Some(text.clone()),
-        Part::ToolResult { content, .. } => Some(said(content)),
+        Part::ToolResult { content, .. } => Some(text(content)),
         Part::ToolCall { .. } | Part::Attachment { .. } | Part::Other { .. } => None,
     });
     let text = texts.collect::<Vec<_>>().join("\n");
@@ -93,7 +93,7 @@ fn message(message: &Message, about: &mut About<'_>) {
 }
 
 /// A result as people read it.
-fn said(content: &Data) -> String {
+fn text(content: &Data) -> String {
     content.readable().read::<String>().unwrap_or_else(|_| content.get().to_owned())
 }
 

@@ -111,7 +111,7 @@ impl Profile {
         let marker: Marker = serde_json::from_slice(&text).map_err(|error| Error::Corrupt {
             session: None,
             seq: None,
-            place: path.display().to_string(),
+            location: path.display().to_string(),
             message: error.to_string(),
         })?;
         if marker.forklore != "graph" || marker.version != VERSION {

@@ -34,7 +34,7 @@ pub struct Projection<'a> {
     engine: &'a Engine,
     /// Headers still to be told, tombstones too; parents come before children.
     waiting: VecDeque<Header>,
-    now: Option<Told>,
+    now: Option<Projected>,
     /// Of deleted sessions, what was told: up to which of their own seqs, and their headers.
     buried: HashMap<SessionId, Buried>,
     principals: Principals,
@@ -42,11 +42,11 @@ pub struct Projection<'a> {
 
 struct Buried {
     header: Header,
-    told: Option<u64>,
+    projected: Option<u64>,
 }
 
 /// The session that is being told.
-struct Told {
+struct Projected {
     header: Header,
     events: Events,
     open: OpenCalls,
@@ -85,7 +85,7 @@ impl<'a> Projection<'a> {
         });
         let buried = headers.iter().filter(|header| header.deleted.is_some());
         let buried = buried
-            .map(|header| (header.id.clone(), Buried { header: header.clone(), told: None }))
+            .map(|header| (header.id.clone(), Buried { header: header.clone(), projected: None }))
             .collect();
         let waiting = headers.into();
         Self { engine, waiting, now: None, buried, principals: Principals::new() }
@@ -100,7 +100,7 @@ impl<'a> Projection<'a> {
             all.look_back(&header, before, &mut open)?;
         }
         let events = engine.events(&header.id, At::Seq(seq));
-        all.now = Some(Told { header, events, open });
+        all.now = Some(Projected { header, events, open });
         Ok(all)
     }
 
@@ -122,9 +122,9 @@ impl<'a> Projection<'a> {
                 return Ok(Some(out));
             }
             if let Some(writer) = self.buried.get_mut(&stored.origin.session_id)
-                && writer.told.is_none_or(|seq| seq < stored.origin.seq)
+                && writer.projected.is_none_or(|seq| seq < stored.origin.seq)
             {
-                writer.told = Some(stored.origin.seq);
+                writer.projected = Some(stored.origin.seq);
                 event::describe(self.engine, &writer.header, &stored, &mut told.open, &mut out);
                 return Ok(Some(out));
             }
@@ -135,7 +135,7 @@ impl<'a> Projection<'a> {
     /// Tells a header, and goes on with the session's events.
     fn begin(&mut self, header: Header) -> Result<Vec<Quad>> {
         let mut out = Vec::new();
-        let spent = Self::spent(self.engine, &header)?;
+        let spent = Self::usage(self.engine, &header)?;
         session::describe(&header, spent, &mut self.principals, &mut out);
         if header.deleted.is_some() {
             return Ok(out);
@@ -146,7 +146,7 @@ impl<'a> Projection<'a> {
         } else {
             (self.engine.events(&header.id, At::Seq(0)), OpenCalls::new())
         };
-        self.now = Some(Told { header, events, open });
+        self.now = Some(Projected { header, events, open });
         Ok(out)
     }
 
@@ -214,7 +214,7 @@ impl<'a> Projection<'a> {
     }
 
     /// What the session's own calls of models cost. Agents tell it in their records.
-    pub(crate) fn spent(engine: &Engine, header: &Header) -> Result<Usage> {
+    pub(crate) fn usage(engine: &Engine, header: &Header) -> Result<Usage> {
         if header.dialect.is_none() || header.deleted.is_some() {
             return Ok(header.usage);
         }

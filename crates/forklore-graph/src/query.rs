@@ -135,21 +135,21 @@ impl Query<'_> {
     /// # Errors
     /// [`QueryError`] but for those of running it.
     pub fn check(&self) -> Result<(), QueryError> {
-        let asked = Asked::of(self);
+        let asked = Prepared::of(self);
         let told = on_deep_stack(move || asked.parsed().map(drop))?;
         told.recv().map_err(|_| QueryError::Ended)?
     }
 }
 
 /// What is asked, for the thread that works on it.
-struct Asked {
+struct Prepared {
     text: String,
     parameters: Vec<(String, Term)>,
     limit: usize,
     timeout: Duration,
 }
 
-impl Asked {
+impl Prepared {
     fn of(query: &Query<'_>) -> Self {
         let (text, parameters) = (query.text.to_owned(), query.parameters.clone());
         Self { text, parameters, limit: query.limit, timeout: query.timeout }
@@ -161,7 +161,7 @@ impl Asked {
             return Err(QueryError::TooLong(self.text.len()));
         }
         let mut parsed = parse(&self.text)?;
-        if elsewhere::asked(&parsed) {
+        if elsewhere::calls_service(&parsed) {
             return Err(QueryError::Service);
         }
         let added = add_parameters(&mut parsed, self)?;
@@ -172,7 +172,7 @@ impl Asked {
 /// Answers a query over the quads of all named graphs together.
 pub(crate) fn answer(store: &Store, query: &Query<'_>) -> Result<Answer, QueryError> {
     let (token, timeout) = (CancellationToken::new(), query.timeout);
-    let (asked, store, running) = (Asked::of(query), store.clone(), token.clone());
+    let (asked, store, running) = (Prepared::of(query), store.clone(), token.clone());
     // Some joins never look whether they were cancelled, so nobody waits for the thread.
     let told = on_deep_stack(move || asked.answer(&store, running))?;
     match told.recv_timeout(timeout) {
@@ -185,7 +185,7 @@ pub(crate) fn answer(store: &Store, query: &Query<'_>) -> Result<Answer, QueryEr
     }
 }
 
-impl Asked {
+impl Prepared {
     fn answer(&self, store: &Store, token: CancellationToken) -> Result<Answer, QueryError> {
         let (parsed, added) = self.parsed()?;
         let evaluator = SparqlEvaluator::new().with_cancellation_token(token);
@@ -335,7 +335,7 @@ fn variable(name: &str) -> Result<Variable, QueryError> {
 }
 
 /// Lets the query select its parameters, which the library asks for; those that it did not.
-fn add_parameters(parsed: &mut Parsed, query: &Asked) -> Result<Vec<Variable>, QueryError> {
+fn add_parameters(parsed: &mut Parsed, query: &Prepared) -> Result<Vec<Variable>, QueryError> {
     let mut added = Vec::new();
     for (name, _) in &query.parameters {
         let variable = variable(name)?;

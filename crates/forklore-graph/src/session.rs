@@ -28,7 +28,7 @@ pub(crate) fn describe(header: &Header, spent: Usage, known: &mut Principals, ou
     about.number(v::DEPTH, header.depth);
     about.number(v::OWN_EVENTS, header.own_events);
     about.text(v::WORKSPACE, header.workspace.as_str());
-    place(header, &mut about);
+    lineage(header, &mut about);
     notes(header, &mut about);
     usage(spent, &mut about);
     about.flag(v::DETACHED, header.detached);
@@ -39,7 +39,7 @@ pub(crate) fn describe(header: &Header, spent: Usage, known: &mut Principals, ou
 }
 
 /// Where in its parent it begins.
-fn place(header: &Header, about: &mut About<'_>) {
+fn lineage(header: &Header, about: &mut About<'_>) {
     if let Some(parent) = &header.parent_id {
         about.put(v::PARENT_SESSION, iri::session(parent));
         // A delegate inherits nothing, so it is no derivation.
@@ -52,7 +52,7 @@ fn place(header: &Header, about: &mut About<'_>) {
         about.some(v::FORKED_AT_SEQ, *seq);
         about.some(v::FORKED_AT_MESSAGE, *message);
         about.some(v::FORKED_AT_TURN, *turn);
-        about.number(v::KEPT_EVENTS, *kept);
+        about.number(v::INHERITED_EVENTS, *kept);
         if let Some(id) = event_id {
             about.text(v::FORKED_AT_EVENT_ID, id.as_str());
         }

@@ -19,9 +19,9 @@ use forklore_store::health::Health;
 use forklore_store::{Result, disk};
 
 use crate::graph::{Graph, LoadError};
+use crate::live_graph::LiveGraph;
 use crate::profile::{Profile, TRAILS_DEPTH};
 use crate::query::{Answer, Query, QueryError};
-use crate::standing::Standing;
 
 /// The folder of the journal in that of the store.
 pub const JOURNAL: &str = "journal";
@@ -31,7 +31,7 @@ pub struct GraphStore {
     journal: Arc<FilesStore>,
     reader: Engine,
     profile: Profile,
-    standing: Mutex<Option<Standing>>,
+    live: Mutex<Option<LiveGraph>>,
 }
 
 /// Why a question was not answered.
@@ -75,7 +75,7 @@ impl GraphStore {
         let profile = Profile::settle(path, profile)?;
         let journal = Arc::new(FilesStore::open(&path.join(JOURNAL), Options::default())?);
         let reader = Engine::new(journal.clone()).with_agent_formats(dialects);
-        Ok(Self { journal, reader, profile, standing: Mutex::default() })
+        Ok(Self { journal, reader, profile, live: Mutex::default() })
     }
 
     /// What is to be said about the store in the folder at `path`, which need not be there.
@@ -115,12 +115,12 @@ impl GraphStore {
     /// # Errors
     /// When the journal cannot be read.
     pub fn graph(&self) -> std::result::Result<Graph, LoadError> {
-        let mut standing = self.standing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut standing = self.live.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(standing) = &mut *standing {
             standing.catch_up(&self.reader)?;
             return Ok(standing.graph.clone());
         }
-        let made = Standing::of(&self.reader)?;
+        let made = LiveGraph::of(&self.reader)?;
         Ok(standing.insert(made).graph.clone())
     }
 

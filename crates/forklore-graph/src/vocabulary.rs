@@ -59,7 +59,7 @@ words! {
     FORKED_AT_MESSAGE = "forkedAtMessage";
     FORKED_AT_TURN = "forkedAtTurn";
     FORKED_AT_EVENT_ID = "forkedAtEventId";
-    KEPT_EVENTS = "keptEvents";
+    INHERITED_EVENTS = "keptEvents";
     STRATEGY = "strategy";
     TOOL_CALL_POLICY = "toolCallPolicy";
     WORKSPACE = "workspace";

@@ -85,7 +85,7 @@ impl Error {
                 self,
                 Self::Engine(_)
                     | Self::Agent(
-                        forklore_agent::Error::Engine(_) | forklore_agent::Error::Held { .. }
+                        forklore_agent::Error::Engine(_) | forklore_agent::Error::Leased { .. }
                     )
             )
     }

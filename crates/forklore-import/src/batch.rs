@@ -19,7 +19,7 @@ const RECORDS: usize = 4_000;
 pub(crate) struct Batch {
     pub(crate) writes: Vec<Write>,
     pub(crate) ranges: Vec<SourceSpan>,
-    pub(crate) places: Vec<(RecordKey, RecordLocation)>,
+    pub(crate) locations: Vec<(RecordKey, RecordLocation)>,
     pub(crate) names: Vec<RecordKey>,
     /// The append of each session, as a number in `writes`.
     appends: HashMap<u32, usize>,
@@ -29,7 +29,7 @@ pub(crate) struct Batch {
 
 impl Batch {
     pub(crate) fn is_full(&self) -> bool {
-        self.bytes >= BYTES || self.places.len() >= RECORDS
+        self.bytes >= BYTES || self.locations.len() >= RECORDS
     }
 
     /// Whether it says anything new about the session.
@@ -39,7 +39,7 @@ impl Batch {
     }
 
     /// The place of a record that is not written yet.
-    pub(crate) fn place(&self, key: RecordKey) -> Option<RecordLocation> {
+    pub(crate) fn locate(&self, key: RecordKey) -> Option<RecordLocation> {
         self.recent.get(&key).copied()
     }
 
@@ -72,7 +72,7 @@ impl Batch {
 
     pub(crate) fn found(&mut self, key: RecordKey, place: RecordLocation) {
         self.recent.insert(key, place);
-        self.places.push((key, place));
+        self.locations.push((key, place));
     }
 
     /// No append of the session may be dated before what it holds already.

@@ -72,7 +72,7 @@ impl Reading<'_> {
         let created = self.state.facts.created.or(ts).unwrap_or(self.file.time);
         let cwd = self.state.facts.cwd.as_deref().filter(|cwd| !cwd.is_empty());
         let workspace = cwd.map(Workspace::new);
-        self.state.told.title_key = self.title_key();
+        self.state.header.title_key = self.title_key();
         let revision = self.revision();
         let beginning = match self.revision_beginning()? {
             Some(earlier) => Some(earlier),
@@ -159,7 +159,7 @@ impl Reading<'_> {
     }
 
     fn fork_id(&mut self, record: &Record, key: Option<RecordKey>) -> Result<SessionId> {
-        let repeated = key.map(|key| self.place(key)).transpose()?.flatten().is_some();
+        let repeated = key.map(|key| self.locate(key)).transpose()?.flatten().is_some();
         let first = match &record.native_id {
             Some(id) if !repeated => id.clone(),
             _ => self.position.of_record().to_string(),

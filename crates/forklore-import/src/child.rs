@@ -35,7 +35,7 @@ impl Child {
             parent_session_id: &self.parent.id,
             root_session_id: &self.parent.root_id,
             cut: &self.cut,
-            cut_asked: None,
+            requested_cut: None,
             event_count: self.inherited(),
             strategy: Strategy::ShareV1,
             tool_calls: ToolCallPolicy::Verbatim,

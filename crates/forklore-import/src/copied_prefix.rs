@@ -37,7 +37,7 @@ pub(crate) struct CopyProgress {
     session: SessionId,
     /// How many inheritable events were repeated.
     #[serde(rename = "kept")]
-    kept: u64,
+    copied: u64,
     /// The seq of the last of them there.
     seq: u64,
     /// Whether the agent would resume at one of them.
@@ -126,7 +126,7 @@ impl Reading<'_> {
         self.state.last_ts = record.ts.or(self.state.last_ts);
         let Some(copying) = &mut self.state.copying else { return };
         copying.leaf |= record.leaf;
-        let place = RecordLocation { session: 0, position: copying.kept, inherited: true };
+        let place = RecordLocation { session: 0, position: copying.copied, inherited: true };
         let named = record.key.as_ref().or(record.native_id.as_ref());
         if let Some(key) = named.map(|name| record_key(name.as_bytes())) {
             self.tip = Some((key, place));
@@ -152,7 +152,8 @@ impl Reading<'_> {
             let Some(Header { id: session, .. }) = self.lookup().session_at(&source, place)? else {
                 continue;
             };
-            self.state.copying = Some(CopyProgress { name, session, kept: 0, seq: 0, leaf: false });
+            self.state.copying =
+                Some(CopyProgress { name, session, copied: 0, seq: 0, leaf: false });
             return Ok(());
         }
         Ok(())
@@ -168,7 +169,7 @@ impl Reading<'_> {
             sources.extend(self.sources.sources(&FindSource::Path(original.clone()))?);
             sources.extend(self.lookup().sources_of(original)?);
         }
-        let copies: Vec<SourceId> = self.known_copies()?.iter().map(|copy| copy.id).collect();
+        let copies: Vec<SourceId> = self.recorded_copies()?.iter().map(|copy| copy.id).collect();
         sources.retain(|source| {
             Some(source.id) != self.source
                 && source.dialect == self.file.format.name()
@@ -188,7 +189,7 @@ impl Reading<'_> {
     fn open_original(&mut self) -> Result<()> {
         let Some(copying) = self.state.copying.clone() else { return Ok(()) };
         let sources = self.originals(copying.name)?;
-        let original = self.original_behind(sources, copying.session, copying.kept);
+        let original = self.original_behind(sources, copying.session, copying.copied);
         self.original = Some(original?);
         Ok(())
     }
@@ -197,9 +198,9 @@ impl Reading<'_> {
         &self,
         sources: Vec<Source>,
         session: SessionId,
-        kept: u64,
+        copied: u64,
     ) -> Result<OriginalEvents> {
-        let events = self.engine.events(&session, At::Kept(kept + 1));
+        let events = self.engine.events(&session, At::Inheritable(copied + 1));
         let passed = VecDeque::new();
         let mut original = OriginalEvents { sources, session, events, next: None, passed };
         original.advance()?;
@@ -233,7 +234,7 @@ impl Reading<'_> {
         if let Some(copying) = &mut self.state.copying {
             copying.session.clone_from(&original.session);
             copying.seq = next.seq;
-            copying.kept = next.counts.inheritable;
+            copying.copied = next.counts.inheritable;
         }
         self.batch.repeated(exchange.range(next.counts.inheritable, end));
         original.advance()?;
@@ -257,7 +258,7 @@ impl Reading<'_> {
 
     /// The branch that goes on with this record where the last one repeated ends.
     fn branch(&self, original: &OriginalEvents, key: RecordKey) -> Result<Option<OriginalEvents>> {
-        let kept = self.state.copying.as_ref().map_or(0, |copying| copying.kept);
+        let kept = self.state.copying.as_ref().map_or(0, |copying| copying.copied);
         for source in &original.sources {
             let Some(place) = self.sources.locate_record(source.id, key)? else { continue };
             let Some(header) = self.lookup().session_at(source, place)? else { continue };
@@ -275,7 +276,7 @@ impl Reading<'_> {
     /// Where the file's session begins in another one, if what was read so far was repeated.
     pub(crate) fn copied_beginning(&mut self) -> Result<Option<(Header, Cut)>> {
         self.original = None;
-        let Some(copying) = self.state.copying.take().filter(|copying| copying.kept > 0) else {
+        let Some(copying) = self.state.copying.take().filter(|copying| copying.copied > 0) else {
             return Ok(None);
         };
         if copying.leaf {

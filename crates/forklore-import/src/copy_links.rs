@@ -31,7 +31,7 @@ impl Reading<'_> {
     }
 
     /// The files that say that they are copies of this one, the oldest first.
-    pub(crate) fn known_copies(&self) -> Result<Vec<Source>> {
+    pub(crate) fn recorded_copies(&self) -> Result<Vec<Source>> {
         let mut found: Vec<Source> = Vec::new();
         for name in [self.file.seen.path.clone(), self.native_id()] {
             let by = FindSource::Name(self.copies_name(&name));
@@ -47,14 +47,14 @@ impl Reading<'_> {
 
     /// Whether a file says that it is a copy of this one.
     pub(crate) fn has_copies(&self) -> Result<bool> {
-        Ok(!self.sessions.is_empty() && !self.known_copies()?.is_empty())
+        Ok(!self.sessions.is_empty() && !self.recorded_copies()?.is_empty())
     }
 
     /// Links copies that came before this file; its events are in the store.
     pub(crate) fn link_copies(&mut self) -> Result<()> {
         let first = self.sessions.first().filter(|first| first.following != Following::Deleted);
         let Some(original) = first.map(|first| first.id.clone()) else { return Ok(()) };
-        for copy in self.known_copies()? {
+        for copy in self.recorded_copies()? {
             let Some(session) = copy.sessions.first() else { continue };
             let header = self.engine.store().header(&session.id)?;
             if !is_unlinked_root(&header) || header.id == original {

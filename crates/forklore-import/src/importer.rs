@@ -134,10 +134,10 @@ impl<'e> Importer<'e> {
         loop {
             let done = self.attempt(sources, candidate, options, progress, &mut conflicts, report);
             match done {
-                Err(Error::Store(StoreError::IdTaken(id))) if attempt < ATTEMPTS => {
+                Err(Error::Store(StoreError::IdInUse(id))) if attempt < ATTEMPTS => {
                     conflicts.ids.insert(id);
                 }
-                Err(Error::Store(StoreError::LabelTaken { label, .. })) if attempt < ATTEMPTS => {
+                Err(Error::Store(StoreError::LabelInUse { label, .. })) if attempt < ATTEMPTS => {
                     conflicts.labels.insert(label);
                 }
                 Err(Error::Store(StoreError::Stale { .. } | StoreError::Conflict { .. }))

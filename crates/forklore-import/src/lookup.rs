@@ -43,9 +43,9 @@ impl Lookup<'_> {
     pub(crate) fn session_at(
         &self,
         source: &Source,
-        place: RecordLocation,
+        location: RecordLocation,
     ) -> Result<Option<Header>> {
-        let session = usize::try_from(place.session).ok().and_then(|at| source.sessions.get(at));
+        let session = usize::try_from(location.session).ok().and_then(|at| source.sessions.get(at));
         let Some(session) = session else { return Ok(None) };
         let header = self.engine.store().header(&session.id)?;
         Ok(Some(header).filter(|header| header.deleted.is_none()))

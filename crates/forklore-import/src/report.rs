@@ -22,7 +22,7 @@ pub struct ImportReport {
     pub skipped: u64,
     /// Files without a session of their own that lie beside those of sessions.
     #[serde(rename = "beside")]
-    pub beside: SidecarTotals,
+    pub sidecars: SidecarTotals,
     /// What was wrong with files and lines; nothing of it was lost.
     pub problems: Vec<Problem>,
     /// The same by file.
@@ -30,7 +30,7 @@ pub struct ImportReport {
     pub sources: Vec<ImportedFile>,
     /// Each of the files beside.
     #[serde(skip)]
-    pub kept: Vec<StoredSidecar>,
+    pub stored: Vec<StoredSidecar>,
 }
 
 /// The files beside those of sessions, together.
@@ -132,10 +132,10 @@ impl ImportedSession {
 impl ImportReport {
     /// Adds a file beside.
     pub(crate) fn add_sidecar(&mut self, file: StoredSidecar) {
-        self.beside.files += 1;
-        self.beside.unchanged += u64::from(file.unchanged);
-        self.beside.bytes += file.bytes;
-        self.kept.push(file);
+        self.sidecars.files += 1;
+        self.sidecars.unchanged += u64::from(file.unchanged);
+        self.sidecars.bytes += file.bytes;
+        self.stored.push(file);
     }
 
     /// Adds a file that the store refused.

@@ -44,7 +44,7 @@ pub(crate) struct ResumeState {
     pub(crate) comparison: Option<Comparison>,
     /// What the header of the first session says by now.
     #[serde(rename = "told")]
-    pub(crate) told: HeaderState,
+    pub(crate) header: HeaderState,
     /// What the dialect's reader remembers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reader: Option<String>,

@@ -141,7 +141,7 @@ impl Reading<'_> {
         {
             return Ok(Some(spot.clone()));
         }
-        match self.place(key)? {
+        match self.locate(key)? {
             Some(SHARED) => earlier.find(self.engine, self.sources, key),
             _ => Ok(None),
         }

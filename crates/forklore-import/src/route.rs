@@ -80,7 +80,7 @@ impl Reading<'_> {
             }
             Parent::None => None,
             Parent::Id(id) => {
-                let found = self.place(record_key(id.as_bytes()))?;
+                let found = self.locate(record_key(id.as_bytes()))?;
                 if found.is_none() && !self.joins(record, None) {
                     self.problem(
                         ProblemKind::MissingParent,
@@ -172,13 +172,13 @@ impl Reading<'_> {
     }
 
     /// Where the latest record of this id stands.
-    pub(crate) fn place(&mut self, key: RecordKey) -> Result<Option<RecordLocation>> {
+    pub(crate) fn locate(&mut self, key: RecordKey) -> Result<Option<RecordLocation>> {
         if let Some((tip, place)) = self.tip
             && tip == key
         {
             return Ok(Some(place));
         }
-        if let Some(place) = self.batch.place(key) {
+        if let Some(place) = self.batch.locate(key) {
             return Ok(Some(place));
         }
         self.settle()?;

@@ -52,7 +52,7 @@ impl<'a> Sidecars<'a> {
         for at in 0..self.formats.len() {
             let Some(format) = self.formats.get(at).copied() else { break };
             let Some(of) = format.belongs_to(path) else { continue };
-            if of.is_file() || self.is_known(&of)? {
+            if of.is_file() || self.is_recorded(&of)? {
                 self.add(path.to_owned(), format, of, named);
                 return Ok(true);
             }
@@ -63,7 +63,7 @@ impl<'a> Sidecars<'a> {
         Ok(false)
     }
 
-    fn is_known(&self, of: &Path) -> Result<bool> {
+    fn is_recorded(&self, of: &Path) -> Result<bool> {
         let by_path = FindSource::Latest(path_text(of));
         Ok(!self.sources.sources(&by_path)?.is_empty())
     }

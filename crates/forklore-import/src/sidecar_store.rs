@@ -198,7 +198,7 @@ fn start(state: &SidecarState, sidecar: &Sidecar) -> Option<(Target, Sha256, u64
     match state {
         SidecarState::Unchanged | SidecarState::Erased => None,
         SidecarState::Grown { id, offset, hash } => {
-            let target = Target::Known { id: *id, offset: *offset };
+            let target = Target::State { id: *id, offset: *offset };
             Some((target, Sha256::clone(hash), *offset))
         }
         SidecarState::New { revision, latest } => {
@@ -249,7 +249,7 @@ impl Writing<'_> {
             self.offset += read;
             let last = read < STEP;
             let id = store.sources.import(Vec::new(), self.step(bytes, last))?;
-            self.target = Target::Known { id, offset: self.offset };
+            self.target = Target::State { id, offset: self.offset };
             progress(Progressed::of(path, self.offset, self.file.seen.size));
             if last || store.options.is_stopped() {
                 return Ok(self.offset - before);
@@ -269,9 +269,9 @@ impl Writing<'_> {
             native_id: name.unwrap_or_default(),
             seen,
             ranges: if bytes.is_empty() { Vec::new() } else { vec![SourceSpan::Other(bytes)] },
-            places: Vec::new(),
+            locations: Vec::new(),
             names: Vec::new(),
-            beside: Some(path_text(&self.sidecar.of)),
+            sidecar: Some(path_text(&self.sidecar.of)),
             read: Progress {
                 offset: self.offset,
                 sha256: self.hash.clone().finalize().into(),

@@ -81,11 +81,11 @@ fn with_sessions(sources: &dyn Sources, path: &str) -> Result<Option<Box<Source>
 /// The same, but to be read on where the file is not changed and its session is called
 /// otherwise than before.
 pub(crate) fn called(
-    known: SourceState,
+    state: SourceState,
     file: &Opened,
     title: Option<&str>,
 ) -> Result<SourceState> {
-    match known {
+    match state {
         SourceState::Unchanged(source) if !is_called(&source, title) => {
             let hash = prefix(file, &source)?;
             Ok(match hash {
@@ -100,7 +100,7 @@ pub(crate) fn called(
 /// Whether the session of the source has this title, where its agent's list has one for it.
 pub(crate) fn is_called(source: &Source, title: Option<&str>) -> bool {
     let Some(title) = title else { return true };
-    ResumeState::read(&source.read.state).told.title_key == Some(record_key(title.as_bytes()))
+    ResumeState::read(&source.read.state).header.title_key == Some(record_key(title.as_bytes()))
 }
 
 /// Whether an earlier version made a root of the source's session, although its file continues

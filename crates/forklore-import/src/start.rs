@@ -64,7 +64,7 @@ impl<'a> Start<'a> {
             }
         };
         let dialect = self.engine.agent_formats().named(&source.dialect).unwrap_or(dialect);
-        let target = Target::Known { id: source.id, offset: source.read.offset };
+        let target = Target::State { id: source.id, offset: source.read.offset };
         let state = ResumeState::read(&source.read.state);
         let engine = self.engine;
         let position = Position::after(source.read.offset, hash);

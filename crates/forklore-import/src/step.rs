@@ -31,9 +31,9 @@ impl Reading<'_> {
             native_id: self.native_id(),
             seen,
             ranges: batch.ranges,
-            places: batch.places,
+            locations: batch.locations,
             names: batch.names,
-            beside: None,
+            sidecar: None,
             read,
             last: whole,
         };
@@ -51,7 +51,7 @@ impl Reading<'_> {
             _ => self.sources.commit(step)?.imported()?,
         };
         self.source = Some(id);
-        self.target = Target::Known { id, offset };
+        self.target = Target::State { id, offset };
         Ok(())
     }
 
@@ -74,9 +74,9 @@ impl Reading<'_> {
             self.link_copies()?;
         }
         if let Some(session) = self.living_first()
-            && self.state.told.leaf != self.state.leaf
+            && self.state.header.leaf != self.state.leaf
         {
-            self.state.told.leaf = self.state.leaf;
+            self.state.header.leaf = self.state.leaf;
             let leaf = self.leaf();
             self.batch.writes.extend(
                 leaf.map(|leaf| Write::Change { session, change: Change::Leaf(Some(leaf)) }),
@@ -91,10 +91,10 @@ impl Reading<'_> {
     /// SessionNames the session as the file does since the last step.
     fn tell_title(&mut self) {
         let key = self.title_key();
-        if key.is_none() || self.state.told.title_key == key {
+        if key.is_none() || self.state.header.title_key == key {
             return;
         }
-        self.state.told.title_key = key;
+        self.state.header.title_key = key;
         if let Some(session) = self.living_first() {
             let title = self.title();
             let change = Change::Title(title);

@@ -23,7 +23,7 @@ pub struct Survey {
     pub files: u64,
     /// Files that lie beside them.
     #[serde(rename = "beside")]
-    pub beside: u64,
+    pub sidecars: u64,
     /// The sizes of all together.
     pub bytes: u64,
     /// When the latest of them was written.
@@ -67,7 +67,7 @@ impl Importer<'_> {
                 to_read: !latest.is_some_and(|source| source.paths.contains(&about)),
             };
             if sidecars.add_if_sidecar(&path, false)? {
-                survey.beside += 1;
+                survey.sidecars += 1;
                 survey.to_read += u64::from(status.to_read);
                 continue;
             }

@@ -43,7 +43,7 @@ struct Walk<'a> {
 
 impl Wanted<'_> {
     fn has(self, path: &Path) -> bool {
-        (self.belongs)(path) || (self.may_own)(path) && !beside_plain(path)
+        (self.belongs)(path) || (self.may_own)(path) && !next_to_plain(path)
     }
 }
 
@@ -113,7 +113,7 @@ pub(crate) fn is_lines(path: &Path) -> bool {
 }
 
 /// Whether a compressed file stands beside the same file as it was: that one goes on.
-fn beside_plain(path: &Path) -> bool {
+fn next_to_plain(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "zst")
         && path.with_extension("").is_file()
 }

@@ -9,7 +9,7 @@ use forklore_core::session_container::ExpandError;
 use tempfile::TempDir;
 
 /// What belongs to a database beside its file, as far as SQLite needs it to read the database.
-const BESIDE: [&str; 2] = ["-wal", "-journal"];
+const COMPANIONS: [&str; 2] = ["-wal", "-journal"];
 /// How often a copy is begun anew because the database changed meanwhile.
 const ATTEMPTS: usize = 20;
 
@@ -43,8 +43,8 @@ impl Copy {
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     regular(from)?;
     fs::copy(from, to)?;
-    for end in BESIDE {
-        let (from, to) = (beside(from, end), beside(to, end));
+    for end in COMPANIONS {
+        let (from, to) = (companion(from, end), companion(to, end));
         match regular(&from).and_then(|()| fs::copy(&from, &to)) {
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -68,7 +68,7 @@ fn regular(path: &Path) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"))
 }
 
-fn beside(path: &Path, end: &str) -> PathBuf {
+fn companion(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(end);
     PathBuf::from(name)
@@ -80,8 +80,8 @@ type Look = Vec<Option<(u64, Option<SystemTime>)>>;
 fn look(path: &Path) -> io::Result<Look> {
     let of = |metadata: Metadata| Some((metadata.len(), metadata.modified().ok()));
     let mut looks = vec![of(path.metadata()?)];
-    for end in BESIDE {
-        match beside(path, end).metadata() {
+    for end in COMPANIONS {
+        match companion(path, end).metadata() {
             Ok(metadata) => looks.push(of(metadata)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => looks.push(None),
             Err(error) => return Err(error),

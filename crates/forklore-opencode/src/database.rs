@@ -165,10 +165,10 @@ impl Inside for Opened {
     fn lines(
         &mut self,
         id: &str,
-        known: &mut dyn BufRead,
+        earlier: &mut dyn BufRead,
         out: &mut dyn Write,
     ) -> Result<Vec<Trouble>, ExpandError> {
-        let mut lines = Lines::behind(known, out)?;
+        let mut lines = Lines::behind(earlier, out)?;
         let mut problems = Vec::new();
         let (fixed, whole) = self.row(id).map_err(unreadable)?;
         lines.session(&fixed)?;

@@ -117,10 +117,10 @@ impl Inside for Opened {
     fn lines(
         &mut self,
         _id: &str,
-        known: &mut dyn BufRead,
+        earlier: &mut dyn BufRead,
         out: &mut dyn Write,
     ) -> Result<Vec<Trouble>, ExpandError> {
-        let mut lines = Lines::behind(known, out)?;
+        let mut lines = Lines::behind(earlier, out)?;
         lines.session(&self.info)?;
         let there: HashSet<_> = self.messages.iter().map(|message| message.id.clone()).collect();
         lines.deleted(&there)?;

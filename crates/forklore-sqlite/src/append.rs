@@ -13,9 +13,9 @@ use crate::fault::Result;
 use crate::feed;
 use crate::locate::History;
 use crate::number::signed;
+use crate::pack_rows;
 use crate::read::open_calls;
 use crate::row::{Row, stored_counts};
-use crate::seal;
 use crate::segment::{self, Segment};
 use crate::session::{self, Session};
 use crate::write::WriteTx;
@@ -42,7 +42,7 @@ pub(crate) fn append(tx: &WriteTx<'_>, id: &SessionId, append: &Append) -> Resul
     let mut tail = Tail::new(session.sid, header.inherited, counts, position);
     if counts.open > 0 && append.events.iter().any(changes_calls) {
         let history = History::of(tx, Cow::Borrowed(&session))?;
-        tail.open = Open::Known(open_calls(tx, &history, head)?);
+        tail.open = Open::Calls(open_calls(tx, &history, head)?);
     }
     append.events.iter().try_for_each(|event| tail.push(event))?;
     session.header.usage += append.usage;
@@ -70,7 +70,7 @@ fn fresh_until(session: &Session, now: Timestamp) -> Timestamp {
 
 /// The calls open behind the last event: which, or how many where that is all that is needed.
 enum Open {
-    Known(OpenCalls),
+    Calls(OpenCalls),
     Unchanged(u64),
 }
 
@@ -90,7 +90,7 @@ impl Tail {
     /// `counts` and `position` are those behind the last event.
     pub(crate) fn new(segment: Segment, inherited: Counts, counts: Counts, position: u64) -> Self {
         let open = match counts.open {
-            0 => Open::Known(OpenCalls::default()),
+            0 => Open::Calls(OpenCalls::default()),
             open => Open::Unchanged(open),
         };
         Self { segment, inherited, counts, position, bytes: 0, open, rows: Vec::new() }
@@ -98,7 +98,7 @@ impl Tail {
 
     /// The end of what a session inherits, where these calls are open.
     pub(crate) fn behind(segment: Segment, inherited: Counts, open: OpenCalls) -> Self {
-        let open = Open::Known(open);
+        let open = Open::Calls(open);
         Self { open, ..Self::new(segment, inherited, inherited, 0) }
     }
 
@@ -110,7 +110,7 @@ impl Tail {
     pub(crate) fn push(&mut self, event: &Event) -> Result<()> {
         let before = self.counts;
         self.counts = match &mut self.open {
-            Open::Known(open) => {
+            Open::Calls(open) => {
                 open.step(&event.effect);
                 before.after(event, open)
             }
@@ -147,7 +147,7 @@ impl Tail {
 
     /// Writes what was added, and takes the new end over into the header.
     pub(crate) fn end(&self, tx: &WriteTx<'_>, session: &mut Session) -> Result<()> {
-        seal::add(tx, &self.rows)?;
+        pack_rows::add(tx, &self.rows)?;
         session.header.counts = self.counts;
         session.header.own_events = self.position;
         session.header.own_bytes += self.bytes;

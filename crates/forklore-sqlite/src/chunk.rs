@@ -52,7 +52,7 @@ impl Chunk {
         let body = self.body;
         self.events.into_iter().map(move |Placed { mut row, at, len, sum }| {
             let payload = body.as_ref().and_then(|body| body.unchecked(at, len));
-            let missing = || Fault::damaged(row::place(row.k), "its payload is not there");
+            let missing = || Fault::damaged(row::location(row.k), "its payload is not there");
             row.event.data = payload.ok_or_else(missing)?;
             Ok((row, sum))
         })
@@ -68,7 +68,7 @@ impl Chunk {
         events.into_iter().map(move |Placed { mut row, at, len, sum }| {
             if let Some(body) = &body {
                 let payload = body.payload(at, len, sum);
-                let damaged = |message: String| Fault::damaged(row::place(row.k), &message);
+                let damaged = |message: String| Fault::damaged(row::location(row.k), &message);
                 row.event.data = payload.map_err(damaged)?;
             }
             Ok(row)

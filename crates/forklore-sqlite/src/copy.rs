@@ -14,10 +14,10 @@ use rusqlite::Connection;
 use crate::SqliteStore;
 use crate::ancestry::Ancestry;
 use crate::fault::Result;
+use crate::pack_rows;
 use crate::private::{self, Private};
 use crate::read;
 use crate::row::Row;
-use crate::seal;
 use crate::segment::{self, Segment};
 use crate::session;
 use crate::write::WriteTx;
@@ -59,7 +59,7 @@ impl Staged {
             let rows = store.read_with("reading", |conn| self.rows(conn, batch.clone()))?;
             store.write("copying events in", |tx| {
                 self.still_there(tx)?;
-                seal::add(tx, &rows)
+                pack_rows::add(tx, &rows)
             })?;
             copied += BATCH;
         }
@@ -71,7 +71,7 @@ impl Staged {
         let private = self.still_there(tx)?;
         let copied = segment::end(tx, self.segment)?;
         let rest = self.rows(tx, copied..kept)?;
-        seal::add(tx, &rest)?;
+        pack_rows::add(tx, &rest)?;
         if segment::end(tx, self.segment)? != kept {
             return Err(self.lost());
         }

@@ -8,7 +8,7 @@ use rusqlite::types::ValueRef;
 pub(crate) struct Fields {
     hasher: Hasher,
     /// What is to be hashed next: many short pieces cost much more than a long one.
-    held: Vec<u8>,
+    buffered: Vec<u8>,
 }
 
 /// A piece from this length on is not copied to be hashed with others.
@@ -17,10 +17,10 @@ const LONG: usize = 256;
 impl Fields {
     pub(crate) fn number(mut self, number: Option<i64>) -> Self {
         match number {
-            None => self.held.push(0),
+            None => self.buffered.push(0),
             Some(number) => {
-                self.held.push(1);
-                self.held.extend_from_slice(&number.to_le_bytes());
+                self.buffered.push(1);
+                self.buffered.extend_from_slice(&number.to_le_bytes());
             }
         }
         self
@@ -32,16 +32,16 @@ impl Fields {
 
     pub(crate) fn bytes(mut self, bytes: Option<&[u8]>) -> Self {
         let Some(bytes) = bytes else {
-            self.held.push(0);
+            self.buffered.push(0);
             return self;
         };
-        self.held.push(2);
-        self.held.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
+        self.buffered.push(2);
+        self.buffered.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
         if bytes.len() < LONG {
-            self.held.extend_from_slice(bytes);
+            self.buffered.extend_from_slice(bytes);
         } else {
-            self.hasher.update(&self.held);
-            self.held.clear();
+            self.hasher.update(&self.buffered);
+            self.buffered.clear();
             self.hasher.update(bytes);
         }
         self
@@ -55,19 +55,19 @@ impl Fields {
             ValueRef::Text(bytes) => self.bytes(Some(bytes)),
             ValueRef::Real(real) => {
                 // SQLite keeps no sign of a zero.
-                self.held.push(3);
-                self.held.extend_from_slice(&(real + 0.0).to_bits().to_le_bytes());
+                self.buffered.push(3);
+                self.buffered.extend_from_slice(&(real + 0.0).to_bits().to_le_bytes());
                 self
             }
             ValueRef::Blob(bytes) => {
-                self.held.push(4);
+                self.buffered.push(4);
                 self.bytes(Some(bytes))
             }
         }
     }
 
     pub(crate) fn sum(mut self) -> u32 {
-        self.hasher.update(&self.held);
+        self.hasher.update(&self.buffered);
         self.hasher.finalize()
     }
 }

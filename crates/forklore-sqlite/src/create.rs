@@ -57,7 +57,7 @@ pub(crate) fn create(
         root,
         parent: parent.map(|parent| parent.sid),
         fresh_until: header.created,
-        kept_to: None,
+        inheritable_to: None,
         note_sum: None,
         written: Written::created(tx.number),
         header,
@@ -74,7 +74,7 @@ pub(crate) fn create(
 pub(crate) fn check(conn: &Connection, new: &NewSession) -> Result<Option<Session>> {
     let taken = "SELECT 1 FROM session WHERE folded = ?";
     if conn.prepare_cached(taken)?.exists([new.id.fold()])? {
-        return Err(Error::IdTaken(new.id.clone()).into());
+        return Err(Error::IdInUse(new.id.clone()).into());
     }
     let Some(from) = check_kind(new)? else { return Ok(None) };
     let parent = session::living(conn, &from.parent)?;
@@ -99,7 +99,7 @@ pub(crate) fn check_label(
         return Ok(());
     };
     let by = by.parse().map_err(|error| Fault::damaged("session row", &error))?;
-    Err(Error::LabelTaken { label: label.clone(), by }.into())
+    Err(Error::LabelInUse { label: label.clone(), by }.into())
 }
 
 fn next_sid(conn: &Connection) -> Result<Segment> {
@@ -119,7 +119,7 @@ fn inherit(
         return Ok(Inheritance::default());
     }
     let history = History::of(tx, Cow::Borrowed(parent))?;
-    let last = history.last_kept(tx, kept)?;
+    let last = history.last_inheritable(tx, kept)?;
     let counts = last.row.counts.based_on(last.stretch.base);
     let open = match counts.open {
         0 => OpenCalls::default(),

@@ -28,7 +28,7 @@ pub(crate) enum Fault {
 pub(crate) struct Damage {
     pub(crate) session: Option<SessionId>,
     pub(crate) seq: Option<u64>,
-    pub(crate) place: String,
+    pub(crate) location: String,
     pub(crate) message: String,
 }
 
@@ -48,7 +48,7 @@ impl Fault {
     /// Damage in `place`, for a caller that knows neither session nor seq.
     pub(crate) fn damaged(place: impl Into<String>, message: &(impl ToString + ?Sized)) -> Self {
         let (place, message) = (place.into(), message.to_string());
-        Self::Damaged(Damage { session: None, seq: None, place, message })
+        Self::Damaged(Damage { session: None, seq: None, location: place, message })
     }
 
     /// The same, found while reading this event of this session.
@@ -98,8 +98,8 @@ impl Fault {
         let at = path.display();
         match self {
             Self::Refused(error) => error,
-            Self::Damaged(Damage { session, seq, place, message }) => {
-                Error::Corrupt { session, seq, place: format!("{place} in {at}"), message }
+            Self::Damaged(Damage { session, seq, location: place, message }) => {
+                Error::Corrupt { session, seq, location: format!("{place} in {at}"), message }
             }
             Self::Sql(source) => sql(source, doing, path),
         }
@@ -111,7 +111,7 @@ fn sql(source: rusqlite::Error, doing: &str, path: &Path) -> Error {
     let corrupt = |message: String| Error::Corrupt {
         session: None,
         seq: None,
-        place: at.to_string(),
+        location: at.to_string(),
         message,
     };
     let rusqlite::Error::SqliteFailure(failure, _) = &source else {

@@ -19,7 +19,7 @@ pub(crate) use changes::{changes, check_there};
 pub(crate) use numbers::{Numbers, check};
 
 /// How far `feed_until` may lie ahead of the numbers of a session.
-const AHEAD: u64 = 1 << 10;
+const RESERVED: u64 = 1 << 10;
 
 /// When a session was written to, as its row says; all none where that was before there were feeds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl Written {
         if self.until.is_none_or(|until| until < number) {
             // In growing steps: most sessions are written to a few times and never again.
             let age = number.saturating_sub(self.stamp.created.max(1));
-            self.until = Some(number + age.min(AHEAD));
+            self.until = Some(number + age.min(RESERVED));
         }
     }
 

@@ -156,5 +156,10 @@ fn look_through(conn: &Connection, path: &Path) -> Result<()> {
         return Ok(());
     }
     let place = path.display().to_string();
-    Err(Error::Corrupt { session: None, seq: None, place, message: found.replace('\n', "; ") })
+    Err(Error::Corrupt {
+        session: None,
+        seq: None,
+        location: place,
+        message: found.replace('\n', "; "),
+    })
 }

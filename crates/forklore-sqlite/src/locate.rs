@@ -50,7 +50,7 @@ pub(crate) struct Inherited {
 }
 
 /// The last event that a child takes over.
-pub(crate) struct LastKept {
+pub(crate) struct LastInheritable {
     pub(crate) seq: u64,
     pub(crate) stretch: Stretch,
     /// Its payload is left out.
@@ -83,7 +83,7 @@ impl<'s> History<'s> {
     }
 
     /// The last event that a child keeping `kept` events takes over, found by one search.
-    pub(crate) fn last_kept(&self, conn: &Connection, kept: u64) -> Result<LastKept> {
+    pub(crate) fn last_inheritable(&self, conn: &Connection, kept: u64) -> Result<LastInheritable> {
         let header = &self.session.header;
         let (stretch, position, spans) = if kept > header.inherited.inheritable {
             let own = self.own();
@@ -101,7 +101,7 @@ impl<'s> History<'s> {
             Some(_) => kept,
             None => header.seq_of_own(position),
         };
-        Ok(LastKept { seq, stretch, row, spans })
+        Ok(LastInheritable { seq, stretch, row, spans })
     }
 
     /// The stretch in which the event with this seq lies.

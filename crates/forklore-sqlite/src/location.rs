@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use forklore_store::disk::{self, os};
 use forklore_store::{Error, Result};
 
-use crate::held::Held;
 use crate::migrate::APPLICATION_ID;
+use crate::open_files::OpenFile;
 
 /// The file that `path` names, through a link, so that all who mean one store wait at one gate.
 ///
@@ -52,8 +52,8 @@ pub(crate) fn check(path: &Path) -> Result<bool> {
 ///
 /// # Errors
 /// `Unsupported` when the file is no store.
-pub(crate) fn hold(path: &Path) -> Result<Held> {
-    Held::of(path, |found| check_content(path, found))
+pub(crate) fn hold(path: &Path) -> Result<OpenFile> {
+    OpenFile::of(path, |found| check_content(path, found))
 }
 
 /// Refuses a folder that is not its owner's alone, or on a network file system, where SQLite's

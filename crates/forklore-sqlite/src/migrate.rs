@@ -41,7 +41,7 @@ pub(crate) fn version(conn: &Connection, path: &Path) -> Result<usize> {
         Ok(0) | Err(_) => Err(Error::Corrupt {
             session: None,
             seq: None,
-            place: path.display().to_string(),
+            location: path.display().to_string(),
             message: format!("no program gave it the version {found}"),
         }),
         _ => Err(Error::Unsupported(format!(

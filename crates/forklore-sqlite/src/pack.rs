@@ -5,8 +5,8 @@
 //! own, of which there are few, are sealed in that step.
 
 mod budget;
-mod cold;
-mod join;
+mod compact;
+mod compress;
 
 use std::sync::atomic::AtomicBool;
 
@@ -31,8 +31,8 @@ const SOME: u64 = 1 << 14;
 pub(crate) fn pack(store: &SqliteStore, cold: Timestamp) -> Result<Packed> {
     let before = store_bytes(store.path())?;
     let mut budget = Budget::all();
-    let histories = join::join(store, &mut budget)?;
-    let events = cold::compress(store, cold, &mut budget)?;
+    let histories = compact::join(store, &mut budget)?;
+    let events = compress::compress(store, cold, &mut budget)?;
     if events > 0 || histories > 0 {
         store.exclusive("giving back the space of", |conn| {
             let empty = is_empty(conn)?;
@@ -47,9 +47,9 @@ pub(crate) fn pack(store: &SqliteStore, cold: Timestamp) -> Result<Packed> {
 /// The file stays as long as it is: what comes next is written where it became empty.
 pub(crate) fn some(store: &SqliteStore, ending: &AtomicBool) -> Result<()> {
     let mut budget = Budget::of(SOME, ending);
-    join::join(store, &mut budget)?;
+    compact::join(store, &mut budget)?;
     // Whether somebody may come back to a family is a matter of the machine's time.
-    cold::compress(store, Timestamp::now() - IDLE, &mut budget)?;
+    compress::compress(store, Timestamp::now() - IDLE, &mut budget)?;
     Ok(())
 }
 

@@ -53,7 +53,7 @@ impl Store for SqliteStore {
 
     fn read(&self, session: &SessionId, query: &Query) -> Result<Page> {
         self.read_remembering("reading", |conn, remembered| {
-            read::page(conn, session, query, self.known(), remembered)
+            read::page(conn, session, query, self.identities(), remembered)
         })
     }
 
@@ -71,7 +71,7 @@ impl Store for SqliteStore {
         let found = self.read_remembering(doing, |conn, remembered| {
             let mut pages = Vec::with_capacity(reads.len());
             for (session, query) in reads {
-                pages.push(apart(read::page(conn, session, query, self.known(), remembered))?);
+                pages.push(apart(read::page(conn, session, query, self.identities(), remembered))?);
             }
             Ok(pages)
         })?;
@@ -106,15 +106,18 @@ impl Store for SqliteStore {
     }
 
     fn locate_record(&self, source: SourceId, record: RecordKey) -> Result<Option<RecordLocation>> {
-        self.read_with("reading", |conn| sources::place(conn, source, record))
+        self.read_with("reading", |conn| sources::locate(conn, source, record))
     }
 
     fn source_spans(&self, source: SourceId, step: u64) -> Result<Option<Vec<SourceSpan>>> {
         self.read_with("reading", |conn| sources::ranges_of(conn, source, step))
     }
 
-    fn places(&self, source: SourceId) -> Result<Option<Vec<(RecordKey, RecordLocation)>>> {
-        self.read_with("reading", |conn| sources::places(conn, source).map(Some))
+    fn record_locations(
+        &self,
+        source: SourceId,
+    ) -> Result<Option<Vec<(RecordKey, RecordLocation)>>> {
+        self.read_with("reading", |conn| sources::locations(conn, source).map(Some))
     }
 
     fn gc(&self) -> Result<Collected> {

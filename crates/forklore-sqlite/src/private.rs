@@ -17,14 +17,14 @@ pub(crate) struct Private {
     /// Events when complete.
     pub(crate) promised: u64,
     /// How far it is still needed.
-    pub(crate) kept_to: u64,
+    pub(crate) inheritable_to: u64,
     /// While it is being copied: when that last went on.
     pub(crate) heartbeat: Option<i64>,
 }
 
 impl Private {
     fn sum(&self) -> i64 {
-        let numbers = [self.segment, self.root, signed(self.promised), signed(self.kept_to)];
+        let numbers = [self.segment, self.root, signed(self.promised), signed(self.inheritable_to)];
         i64::from(Fields::default().numbers(&numbers).number(self.heartbeat).sum())
     }
 
@@ -34,7 +34,13 @@ impl Private {
         let damaged = || Fault::damaged(place(), "its fields do not fit their checksum");
         let (promised, kept_to) = (unsigned(row.get(2)?), unsigned(row.get(3)?));
         let (Ok(promised), Ok(kept_to)) = (promised, kept_to) else { return Err(damaged()) };
-        let found = Self { segment, root: row.get(1)?, promised, kept_to, heartbeat: row.get(4)? };
+        let found = Self {
+            segment,
+            root: row.get(1)?,
+            promised,
+            inheritable_to: kept_to,
+            heartbeat: row.get(4)?,
+        };
         if found.sum() != row.get::<_, i64>(5)? {
             return Err(damaged());
         }
@@ -45,7 +51,13 @@ impl Private {
     pub(crate) fn save(&self, tx: &WriteTx<'_>) -> Result<()> {
         tx.write(
             "UPDATE private_segment SET root = ?, kept_to = ?, heartbeat = ?, crc = ? WHERE id = ?",
-            &[&self.root, &signed(self.kept_to), &self.heartbeat, &self.sum(), &self.segment],
+            &[
+                &self.root,
+                &signed(self.inheritable_to),
+                &self.heartbeat,
+                &self.sum(),
+                &self.segment,
+            ],
         )?;
         Ok(())
     }
@@ -64,7 +76,8 @@ pub(crate) fn begin(
         &[&root, &signed(promised), &signed(promised), &heartbeat],
     )?;
     let segment = tx.last_insert_rowid();
-    let begun = Private { segment, root, promised, kept_to: promised, heartbeat: Some(heartbeat) };
+    let begun =
+        Private { segment, root, promised, inheritable_to: promised, heartbeat: Some(heartbeat) };
     // Its number is part of its checksum.
     begun.save(tx)?;
     Ok(begun)

@@ -10,11 +10,11 @@ use rusqlite::Connection;
 
 use crate::fault::{Fault, Result};
 use crate::locate::{History, Stretch};
-use crate::remembered::Remembered;
+use crate::read_cache::Remembered;
 use crate::row::Row;
 use crate::segment::{self, Next, Range, Wanted};
 use crate::session;
-use crate::writers::{Known, Writers};
+use crate::writers::{Identities, Writers};
 
 /// The most bytes of `data` in a page, but for its first event: whoever reads on and on uses the
 /// same memory again, which a processor keeps at hand.
@@ -25,7 +25,7 @@ pub(crate) fn page(
     conn: &Connection,
     id: &SessionId,
     query: &Query,
-    known: &Known,
+    identities: &Identities,
     remembered: &mut Remembered,
 ) -> Result<Page> {
     remembered.look(conn)?;
@@ -33,12 +33,17 @@ pub(crate) fn page(
         Some(history) => history,
         None => History::of(conn, Cow::Owned(session::living(conn, id)?))?,
     };
-    let page = page_of(conn, &history, query, known)?;
-    remembered.keep(history);
+    let page = page_of(conn, &history, query, identities)?;
+    remembered.insert(history);
     Ok(page)
 }
 
-fn page_of(conn: &Connection, history: &History<'_>, query: &Query, known: &Known) -> Result<Page> {
+fn page_of(
+    conn: &Connection,
+    history: &History<'_>,
+    query: &Query,
+    known: &Identities,
+) -> Result<Page> {
     let mut reader = Reader::new(conn, history, query);
     reader.writers = Writers::of(known);
     if let At::Id(event) = &query.at {
@@ -144,7 +149,7 @@ impl<'a> Reader<'a> {
         let (unit, want) = match self.query.at {
             At::Seq(seq) if seq <= head => return Ok(Some(seq)),
             At::Seq(_) => return Ok((self.query.direction == Direction::Backward).then_some(head)),
-            At::Kept(kept) => (Unit::Inheritable, kept),
+            At::Inheritable(kept) => (Unit::Inheritable, kept),
             At::Index(index) => (Unit::Index, index.saturating_add(1)),
             At::Turn(turn) => (Unit::Turns, turn),
             At::Id(_) => return Ok(None),
@@ -156,7 +161,7 @@ impl<'a> Reader<'a> {
     fn check_first(&self) -> Result<()> {
         let Some(LogEntry { seq, counts, .. }) = self.events.first() else { return Ok(()) };
         let found = match self.query.at {
-            At::Kept(kept) => counts.inheritable == kept,
+            At::Inheritable(kept) => counts.inheritable == kept,
             At::Index(index) => counts.index == index.saturating_add(1),
             At::Turn(turn) => counts.turns == turn,
             At::Seq(_) | At::Id(_) => true,

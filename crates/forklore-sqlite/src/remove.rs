@@ -34,7 +34,7 @@ pub(crate) fn remove(
     for id in ids {
         let session = session::any(tx, id)?;
         if let Some(lease) = session.header.leased_by_other(None, tx.now) {
-            return Err(Error::Held { session: id.clone(), owner: lease.owner.clone() }.into());
+            return Err(Error::Leased { session: id.clone(), owner: lease.owner.clone() }.into());
         }
         if children == Children::Refuse && session.header.deleted.is_none() {
             refuse_children(&session.header, children, branches(tx, &session, &set)?)?;
@@ -54,10 +54,10 @@ pub(crate) fn remove(
     let families: BTreeSet<Segment> = sessions.iter().map(|session| session.root).collect();
     let mut kept = HashSet::new();
     for root in families {
-        kept.extend(trim(tx, root)?.kept);
+        kept.extend(trim(tx, root)?.retained);
     }
     let stays = |segments: &&Vec<Segment>| segments.iter().any(|one| kept.contains(one));
-    removed.kept_segments = gone.values().filter(stays).count() as u64;
+    removed.retained_segments = gone.values().filter(stays).count() as u64;
     Ok(removed)
 }
 
@@ -91,7 +91,7 @@ fn segments(conn: &Connection, session: &Session) -> Result<Vec<Segment>> {
 /// Leaves the tombstone; the segment is trimmed with the family.
 fn entomb(tx: &WriteTx<'_>, session: &mut Session, now: Timestamp) -> Result<()> {
     make_tombstone(&mut session.header, now);
-    session.kept_to = Some(session.header.own_events);
+    session.inheritable_to = Some(session.header.own_events);
     session.note_sum = None;
     let own_events = signed(session.header.own_events);
     feed::update(

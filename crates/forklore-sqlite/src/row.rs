@@ -60,7 +60,7 @@ impl Columns<'_> {
 }
 
 /// The place of a row, as errors name it.
-pub(crate) fn place(k: i64) -> String {
+pub(crate) fn location(k: i64) -> String {
     format!("event row {k} (segment {}, position {})", k >> 32, k & 0xffff_ffff)
 }
 
@@ -85,7 +85,8 @@ pub(crate) fn insert(tx: &WriteTx<'_>, row: &Row) -> Result<()> {
     let calls = match effect.calls.as_slice() {
         [] => None,
         steps => Some(
-            serde_json::to_string(steps).map_err(|error| Fault::damaged(place(row.k), &error))?,
+            serde_json::to_string(steps)
+                .map_err(|error| Fault::damaged(location(row.k), &error))?,
         ),
     };
     let origin = row.origin.map(|(session, seq)| (session, signed(seq)));
@@ -185,7 +186,7 @@ pub(crate) fn counts(row: &rusqlite::Row<'_>, first: usize) -> Result<Counts> {
 pub(crate) fn read(row: &rusqlite::Row<'_>, bare: bool) -> Result<Row> {
     let k: i64 = row.get(0)?;
     let columns = columns(row, k)?;
-    let damaged = |message: String| Fault::damaged(place(k), &message);
+    let damaged = |message: String| Fault::damaged(location(k), &message);
     let (sum, payload_sum) = crc::split(row.get(15)?);
     if columns.sum() != sum {
         return Err(damaged("its fields do not fit their checksum".into()));

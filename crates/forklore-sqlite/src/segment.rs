@@ -63,7 +63,7 @@ pub(crate) fn visit(
         if single.before(Some(found.get(0)?), &mut visit)? == Next::Stop {
             return Ok(Next::Stop);
         }
-        let asked = |outline: &Outline| outline.asked(range, direction, most);
+        let asked = |outline: &Outline| outline.requested(range, direction, most);
         let chunk = match (bare, few) {
             (true, _) => chunk::read(found, asked)?,
             (false, true) => chunk::read(found, asked)?.with_payloads(&mut bodies)?,

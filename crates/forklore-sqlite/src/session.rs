@@ -18,7 +18,7 @@ use rusqlite::{Connection, Row};
 
 use self::stored::{
     IDENTIFIED, IDENTITY_AT, KIN_AT, MORE_AT, NOTES_AT, SELECTED, STATE_AT, TABLES, WRITTEN_AT,
-    check_identity, check_state, place,
+    check_identity, check_state, location,
 };
 use crate::crc::Fields;
 use crate::fault::{Fault, Result};
@@ -48,7 +48,7 @@ pub(crate) struct Session {
     /// No earlier than the header's `updated`, at most a minute later.
     pub(crate) fresh_until: Timestamp,
     /// Of a deleted one: how far its segment is still needed.
-    pub(crate) kept_to: Option<u64>,
+    pub(crate) inheritable_to: Option<u64>,
     /// The checksum of its notes, where it has any.
     pub(crate) note_sum: Option<u32>,
     /// When it was written to, for the feed.
@@ -199,14 +199,14 @@ impl Cells<'_, '_> {
     }
 
     fn damaged(&self, message: &(impl ToString + ?Sized)) -> Fault {
-        Fault::damaged(place(self.row), message)
+        Fault::damaged(location(self.row), message)
     }
 }
 
 /// Checks and reads a row of [`select`], or one without `notes`.
 pub(crate) fn read(row: &Row<'_>, notes: bool) -> Result<Session> {
     find_kin(row)?;
-    check_identity(row).map_err(|fault| match spelled_twice(row) {
+    check_identity(row).map_err(|fault| match duplicate_label(row) {
         Some(id) => fault.of(&id, None),
         None => fault,
     })?;
@@ -222,7 +222,7 @@ pub(crate) fn read(row: &Row<'_>, notes: bool) -> Result<Session> {
             parent: cells.next()?,
             root: cells.next()?,
             fresh_until: more.time()?,
-            kept_to: more.some_count()?,
+            inheritable_to: more.some_count()?,
             note_sum: more.next()?,
             written: written(row)?,
             header,
@@ -236,7 +236,7 @@ pub(crate) fn read(row: &Row<'_>, notes: bool) -> Result<Session> {
 }
 
 /// The id that a damaged row tells in two columns: enough to name it by.
-fn spelled_twice(row: &Row<'_>) -> Option<SessionId> {
+fn duplicate_label(row: &Row<'_>) -> Option<SessionId> {
     let (id, folded): (String, String) =
         (row.get(IDENTITY_AT + 1).ok()?, row.get(IDENTITY_AT + 2).ok()?);
     id.parse().ok().filter(|id: &SessionId| id.fold() == folded)
@@ -253,7 +253,7 @@ fn find_kin(row: &Row<'_>) -> Result<()> {
         return Ok(());
     };
     let id: String = row.get(IDENTITY_AT + 1)?;
-    let session = id.parse().map_err(|error| Fault::damaged(place(row), &error))?;
+    let session = id.parse().map_err(|error| Fault::damaged(location(row), &error))?;
     let missing = format!("the row of its {whose}");
     Err(Fault::Refused(Error::MissingAncestor { session, missing }))
 }

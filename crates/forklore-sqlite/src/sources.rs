@@ -1,6 +1,6 @@
 //! Files that sessions were read from (SPEC 11).
 
-mod place;
+mod record_locations;
 mod row;
 mod write;
 
@@ -19,20 +19,20 @@ use crate::segment::Segment;
 use crate::write::WriteTx;
 
 /// Where the latest record of a key stands.
-pub(crate) fn place(
+pub(crate) fn locate(
     conn: &Connection,
     source: SourceId,
     record: RecordKey,
 ) -> fault::Result<Option<RecordLocation>> {
-    place::find(conn, signed(source.0), record)
+    record_locations::find(conn, signed(source.0), record)
 }
 
 /// Where all records of a source stand.
-pub(crate) fn places(
+pub(crate) fn locations(
     conn: &Connection,
     source: SourceId,
 ) -> fault::Result<Vec<(RecordKey, RecordLocation)>> {
-    place::all(conn, signed(source.0))
+    record_locations::all(conn, signed(source.0))
 }
 
 /// The ranges that one step wrote.
@@ -53,7 +53,7 @@ pub(crate) fn find(conn: &Connection, by: &FindSource) -> fault::Result<Vec<Sour
         FindSource::Latest(path) => {
             ("SELECT source FROM source_path WHERE path = ? ORDER BY source DESC LIMIT 1", path)
         }
-        FindSource::Beside(path) => {
+        FindSource::SidecarsOf(path) => {
             return find(conn, &FindSource::Name(sidecar_key(path)));
         }
         FindSource::FirstLine(key) => {
@@ -113,7 +113,7 @@ pub(crate) fn check(conn: &Connection, source: i64) -> fault::Result<()> {
             return Err(Fault::damaged(format!("source_range row {k}"), "it is missing"));
         }
     }
-    place::check(conn, source)
+    record_locations::check(conn, source)
 }
 
 /// Drops the kept bytes of the file that a deleted session was read from, and of those beside it
@@ -127,7 +127,7 @@ pub(crate) fn forget(tx: &WriteTx<'_>, sid: Segment) -> fault::Result<()> {
     forget_bytes(tx, source)?;
     let whole = row::whole(tx, source)?;
     for seen in &whole.paths {
-        for beside in find(tx, &FindSource::Beside(seen.path.clone()))? {
+        for beside in find(tx, &FindSource::SidecarsOf(seen.path.clone()))? {
             forget_bytes(tx, signed(beside.id.0))?;
         }
     }

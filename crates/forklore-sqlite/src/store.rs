@@ -11,7 +11,7 @@ mod plans;
 mod poison;
 mod queue;
 mod readers;
-mod tickets;
+mod shared_sync;
 mod together;
 mod writer;
 
@@ -31,19 +31,19 @@ use self::lock::lock;
 use crate::connect::{self, Access};
 use crate::fault::Fault;
 use crate::feed::Numbers;
-use crate::held::Held;
 use crate::migrate::{self, VERSION};
-use crate::remembered::Remembered;
+use crate::open_files::OpenFile;
+use crate::read_cache::Remembered;
 use crate::sync::File;
 use crate::write::WriteTx;
-use crate::writers::Known;
+use crate::writers::Identities;
 
 pub use options::{Checkpoints, Options};
 
 use failed_sync::FailedSync;
 use queue::Queue;
 use readers::{Reader, Readers};
-use tickets::{Ticket, Tickets};
+use shared_sync::{Ticket, Tickets};
 use writer::Writer;
 
 /// Keeps sessions in one SQLite file that several processes may use at once.
@@ -64,11 +64,11 @@ pub struct SqliteStore {
     checkpoints: checkpoint::Checkpoints,
     readers: Readers,
     writer: Mutex<Writer>,
-    known: Known,
+    identities: Identities,
     attachments: Arc<AttachmentFolder>,
     pub(crate) clock: StoreClock,
     // Last: until the connections are closed.
-    held: Held,
+    open_file: OpenFile,
 }
 
 /// When a step has to be durable.
@@ -109,7 +109,7 @@ impl SqliteStore {
         let mut readers = Readers::open(path, options)?;
         let reader = readers.take(path, options)?;
         if is_current(&reader.conn, path, options)? {
-            readers.keep(reader);
+            readers.give_back(reader);
         } else {
             drop(reader);
             connect::upgrade(path, &gate, options)?;
@@ -119,7 +119,12 @@ impl SqliteStore {
     }
 
     /// The store at `path` to look at through `reader`: nothing is made or brought to this version.
-    pub(crate) fn as_it_is(path: &Path, held: Held, reader: Connection, access: Access) -> Self {
+    pub(crate) fn as_it_is(
+        path: &Path,
+        held: OpenFile,
+        reader: Connection,
+        access: Access,
+    ) -> Self {
         let options = Options { read_only: true, ..Options::default() };
         let readers = Readers::new(reader, access);
         Self::over(path, options, Gate::new(path), readers, Arc::default(), held)
@@ -131,7 +136,7 @@ impl SqliteStore {
         gate: Gate,
         readers: Readers,
         failed: Arc<FailedSync>,
-        held: Held,
+        open_file: OpenFile,
     ) -> Self {
         let (pages, numbers, bell) = (Arc::default(), Arc::default(), Arc::<Bell>::default());
         let attachments =
@@ -158,16 +163,16 @@ impl SqliteStore {
             tickets: Tickets::default(),
             failed,
             readers,
-            known: Known::default(),
+            identities: Identities::default(),
             attachments,
             clock: StoreClock::default(),
-            held,
+            open_file,
         }
     }
 
     /// Who wrote segments, as far as this handle met them.
-    pub(crate) fn known(&self) -> &Known {
-        &self.known
+    pub(crate) fn identities(&self) -> &Identities {
+        &self.identities
     }
 
     /// The file.
@@ -289,7 +294,7 @@ impl SqliteStore {
                 self.failed.note(&fault);
                 fault.about(doing, &self.path)
             })?;
-            self.readers.keep(reader);
+            self.readers.give_back(reader);
             Ok(())
         })
     }
@@ -314,7 +319,7 @@ impl SqliteStore {
         let tx = conn.unchecked_transaction().map_err(Fault::Sql);
         let read = tx.and_then(|tx| step(&tx, remembered));
         if !read.as_ref().is_err_and(Fault::spoils) {
-            self.readers.keep(reader);
+            self.readers.give_back(reader);
         }
         read.map_err(|fault| fault.about(doing, &self.path))
     }

@@ -17,7 +17,7 @@ use crate::write::WriteTx;
 #[derive(Debug, Default)]
 pub(crate) struct Trimmed {
     /// Nameless segments that stay.
-    pub(crate) kept: Vec<Segment>,
+    pub(crate) retained: Vec<Segment>,
     /// How many went wholly.
     pub(crate) segments: u64,
     /// Events erased.
@@ -71,12 +71,12 @@ pub(crate) fn trim(tx: &WriteTx<'_>, root: Segment) -> Result<Trimmed> {
     let mut trimmed = Trimmed::default();
     for mut session in family {
         let (sid, need) = (session.sid, need(session.sid));
-        let kept_to = session.kept_to.filter(|_| session.header.deleted.is_some());
+        let kept_to = session.inheritable_to.filter(|_| session.header.deleted.is_some());
         let Some(kept_to) = kept_to.filter(|kept_to| *kept_to > 0) else { continue };
         if need < kept_to {
             trimmed.events += segment::erase_from(tx, sid, need)?;
             trimmed.events += segment::erase_own(tx, sid)?;
-            session.kept_to = Some(need);
+            session.inheritable_to = Some(need);
             let sql = "UPDATE session SET kept_to = ?, crc = ? WHERE sid = ?";
             session::update(tx, &session, sql, &[&signed(need)])?;
         }
@@ -84,9 +84,9 @@ pub(crate) fn trim(tx: &WriteTx<'_>, root: Segment) -> Result<Trimmed> {
     }
     for private in private::of_family(tx, root)? {
         let (segment, need) = (private.segment, need(private.segment));
-        if need < private.kept_to {
+        if need < private.inheritable_to {
             trimmed.events += segment::erase_from(tx, segment, need)?;
-            Private { kept_to: need, ..private }.save(tx)?;
+            Private { inheritable_to: need, ..private }.save(tx)?;
         }
         if need == 0 {
             private::forget(tx, segment)?;
@@ -102,7 +102,7 @@ pub(crate) fn trim(tx: &WriteTx<'_>, root: Segment) -> Result<Trimmed> {
 impl Trimmed {
     fn count(&mut self, segment: Segment, need: u64) {
         if need > 0 {
-            self.kept.push(segment);
+            self.retained.push(segment);
         } else {
             self.segments += 1;
         }

@@ -66,7 +66,7 @@ pub(crate) fn all(store: &SqliteStore) -> Result<Verification> {
         Err(error) => check.problem(None, None, &error),
         Ok(found) => {
             for private in found.iter().filter(|private| private.heartbeat.is_none()) {
-                let (segment, to) = (private.segment, private.kept_to);
+                let (segment, to) = (private.segment, private.inheritable_to);
                 check.range(Range { segment, from: 0, to, inherited: false }, None, 0);
                 check.nothing_behind(segment, to, None);
             }
@@ -163,7 +163,7 @@ impl<'s> Check<'s> {
             inherited: false,
         };
         if deleted {
-            let to = session.kept_to.unwrap_or_default();
+            let to = session.inheritable_to.unwrap_or_default();
             self.range(
                 Range { to, ..own },
                 Some(&session.header),
@@ -252,12 +252,12 @@ impl<'s> Check<'s> {
         let mut seen = std::mem::take(&mut self.pages);
         let checked = self.store.read_with("reading", |conn| {
             let list = History::of(conn, Cow::Borrowed(session))?.ancestry;
-            keep_promises(conn, &list.spans, session.header.inherited)?;
+            check_counts(conn, &list.spans, session.header.inherited)?;
             let mut next: Vec<_> = list.page.into_iter().collect();
             while let Some(id) = next.pop() {
                 if seen.insert(id) {
                     let page = ancestry::page(conn, id)?;
-                    keep_promises(conn, &page.before.spans, page.end)?;
+                    check_counts(conn, &page.before.spans, page.end)?;
                     next.extend(page.others());
                 }
             }
@@ -369,7 +369,7 @@ fn follows(behind: Option<(u64, u64)>, row: &Row, living: bool) -> bool {
 }
 
 /// Checks that each span ends with the counts at which the next one begins, the last with `end`.
-fn keep_promises(conn: &Connection, spans: &[Span], end: Counts) -> Result<(), Fault> {
+fn check_counts(conn: &Connection, spans: &[Span], end: Counts) -> Result<(), Fault> {
     let ends = spans.iter().skip(1).map(|span| span.base).chain([end]);
     for (span, end) in spans.iter().zip(ends) {
         let last = segment::at(conn, signed(span.segment), span.to.saturating_sub(1))?;

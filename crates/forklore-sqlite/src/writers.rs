@@ -18,14 +18,14 @@ const MOST: usize = 1 << 16;
 /// Who wrote segments, as long as a handle lives: that never changes, and a number is never given
 /// to another session.
 #[derive(Debug, Default)]
-pub(crate) struct Known(Mutex<BTreeMap<Segment, Identity>>);
+pub(crate) struct Identities(Mutex<BTreeMap<Segment, Identity>>);
 
-impl Known {
+impl Identities {
     fn find(&self, segment: Segment) -> Option<Identity> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&segment).cloned()
     }
 
-    fn keep(&self, segment: Segment, identity: &Identity) {
+    fn insert(&self, segment: Segment, identity: &Identity) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= MOST {
             known.clear();
@@ -38,13 +38,13 @@ impl Known {
 #[derive(Default)]
 pub(crate) struct Writers<'k> {
     met: BTreeMap<Segment, Identity>,
-    known: Option<&'k Known>,
+    identities: Option<&'k Identities>,
 }
 
 impl<'k> Writers<'k> {
     /// Those that a handle remembers too.
-    pub(crate) fn of(known: &'k Known) -> Self {
-        Self { met: BTreeMap::new(), known: Some(known) }
+    pub(crate) fn of(known: &'k Identities) -> Self {
+        Self { met: BTreeMap::new(), identities: Some(known) }
     }
 
     /// Where the event was first written.
@@ -70,18 +70,18 @@ impl<'k> Writers<'k> {
             Entry::Occupied(met) => return Ok(met.into_mut()),
             Entry::Vacant(unknown) => unknown,
         };
-        if let Some(known) = self.known.and_then(|known| known.find(segment)) {
+        if let Some(known) = self.identities.and_then(|known| known.find(segment)) {
             return Ok(unknown.insert(known));
         }
         let found = session::identity(conn, segment).map_err(|fault| match fault {
-            Fault::Damaged(Damage { place, message, .. }) => {
+            Fault::Damaged(Damage { location: place, message, .. }) => {
                 let message = format!("{message}, so nobody knows who wrote it");
-                Fault::damaged(format!("{place}, and {}", row::place(row.k)), &message)
+                Fault::damaged(format!("{place}, and {}", row::location(row.k)), &message)
             }
             other => other,
         })?;
-        if let Some(known) = self.known {
-            known.keep(segment, &found);
+        if let Some(known) = self.identities {
+            known.insert(segment, &found);
         }
         Ok(unknown.insert(found))
     }

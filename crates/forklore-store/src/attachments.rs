@@ -104,7 +104,7 @@ pub struct Attachment {
     /// Another one whenever it was put or held.
     pub version: u128,
     /// Whether somebody holds it; told by a list only.
-    pub held: bool,
+    pub pinned: bool,
 }
 
 /// What a sweep removed.

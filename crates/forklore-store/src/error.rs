@@ -21,10 +21,10 @@ pub enum Error {
     Deleted(SessionId),
     /// The id, or one that differs from it only in case, is taken or was once.
     #[error("session {0} already exists")]
-    IdTaken(SessionId),
+    IdInUse(SessionId),
     /// The family has another session of this label.
     #[error("the label {label} is taken in this family by session {by}")]
-    LabelTaken {
+    LabelInUse {
         /// The label.
         label: Label,
         /// Who has it.
@@ -60,14 +60,14 @@ pub enum Error {
         message: String,
     },
     /// The store was deleted, or another was put in its place, while it was open.
-    #[error("the store {place} is gone")]
+    #[error("the store {location} is gone")]
     StoreGone {
         /// Where it was.
-        place: String,
+        location: String,
     },
     /// A runtime holds the session.
     #[error("session {session} is running, held by {owner}")]
-    Held {
+    Leased {
         /// The session.
         session: SessionId,
         /// Who holds it.
@@ -104,14 +104,14 @@ pub enum Error {
     #[error("{0}")]
     Unsupported(String),
     /// Stored bytes are damaged.
-    #[error("{place} is damaged: {message}")]
+    #[error("{location} is damaged: {message}")]
     Corrupt {
         /// The session they belong to, where known.
         session: Option<SessionId>,
         /// Its log position, where known.
         seq: Option<u64>,
         /// Where the bytes are.
-        place: String,
+        location: String,
         /// What is wrong with them.
         message: String,
     },
@@ -126,12 +126,12 @@ pub enum Error {
     /// The disk failed to make something durable, so nobody knows what it holds of it; a further
     /// sync may succeed without having written it (CRAFT D2). Reading goes on.
     #[error(
-        "nothing more is written to {place} through this handle, because the disk failed to make \
+        "nothing more is written to {location} through this handle, because the disk failed to make \
          something durable: {failure}"
     )]
     Poisoned {
         /// The store.
-        place: String,
+        location: String,
         /// How the sync failed.
         failure: String,
     },
@@ -151,12 +151,12 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::NotFound(_) | Self::Deleted(_) | Self::StoreGone { .. } => ErrorKind::NotFound,
-            Self::IdTaken(_) | Self::LabelTaken { .. } => ErrorKind::AlreadyExists,
+            Self::IdInUse(_) | Self::LabelInUse { .. } => ErrorKind::AlreadyExists,
             Self::Conflict { .. }
             | Self::Stale { .. }
             | Self::MarkExpired { .. }
             | Self::LeaseLost { .. } => ErrorKind::Conflict,
-            Self::Held { .. } | Self::Locked(_) => ErrorKind::Busy,
+            Self::Leased { .. } | Self::Locked(_) => ErrorKind::Busy,
             Self::HasChildren { .. } => ErrorKind::HasChildren,
             Self::Invalid(_) | Self::ForeignMark(_) => ErrorKind::InvalidArgs,
             Self::Denied(_) => ErrorKind::PermissionDenied,
@@ -171,18 +171,18 @@ impl Error {
     #[must_use]
     pub fn details(&self) -> Value {
         match self {
-            Self::NotFound(id) | Self::Deleted(id) | Self::IdTaken(id) => json!({"session_id": id}),
-            Self::LabelTaken { label, by } => json!({"label": label, "session_id": by}),
+            Self::NotFound(id) | Self::Deleted(id) | Self::IdInUse(id) => json!({"session_id": id}),
+            Self::LabelInUse { label, by } => json!({"label": label, "session_id": by}),
             Self::Conflict { session, expected, head } => {
                 json!({"session_id": session, "expected": expected, "head_seq": head})
             }
-            Self::Held { session, owner } | Self::LeaseLost { session, owner } => {
+            Self::Leased { session, owner } | Self::LeaseLost { session, owner } => {
                 json!({"session_id": session, "owner": owner})
             }
             Self::HasChildren { session, children, count } => {
                 json!({"session_id": session, "children": children, "count": count})
             }
-            Self::Corrupt { session, seq, place, .. } => {
+            Self::Corrupt { session, seq, location: place, .. } => {
                 json!({"session_id": session, "seq": seq, "place": place})
             }
             Self::MissingAncestor { session, missing } => {
@@ -190,8 +190,8 @@ impl Error {
             }
             Self::Stale { what, .. } => json!({"what": what}),
             Self::ForeignMark(mark) | Self::MarkExpired { mark, .. } => json!({"mark": mark}),
-            Self::StoreGone { place } => json!({"place": place}),
-            Self::Poisoned { place, .. } => json!({"place": place}),
+            Self::StoreGone { location: place } => json!({"place": place}),
+            Self::Poisoned { location: place, .. } => json!({"place": place}),
             _ => json!({}),
         }
     }

@@ -18,7 +18,7 @@ use forklore_core::{Header, SessionId};
 use jiff::Timestamp;
 
 pub use self::attachments::MemoryAttachments;
-use self::sources::HeldSource;
+use self::sources::StoredSource;
 use self::state::State;
 use crate::attachments::Attachments;
 use crate::clock::StoreClock;
@@ -136,15 +136,18 @@ impl Store for MemoryStore {
     }
 
     fn locate_record(&self, source: SourceId, record: RecordKey) -> Result<Option<RecordLocation>> {
-        Ok(self.state().source(source).and_then(|held| held.place(record)))
+        Ok(self.state().source(source).and_then(|held| held.locate(record)))
     }
 
     fn source_spans(&self, source: SourceId, step: u64) -> Result<Option<Vec<SourceSpan>>> {
         Ok(self.state().source(source).and_then(|held| held.ranges(step)))
     }
 
-    fn places(&self, source: SourceId) -> Result<Option<Vec<(RecordKey, RecordLocation)>>> {
-        Ok(self.state().source(source).map(HeldSource::places))
+    fn record_locations(
+        &self,
+        source: SourceId,
+    ) -> Result<Option<Vec<(RecordKey, RecordLocation)>>> {
+        Ok(self.state().source(source).map(StoredSource::locations))
     }
 
     /// Nothing is left to give back: a deleted session's history goes with it.

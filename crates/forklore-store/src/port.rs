@@ -159,7 +159,10 @@ pub trait Store: Send + Sync {
     ///
     /// # Errors
     /// `Corrupt`, `Io`.
-    fn places(&self, source: SourceId) -> Result<Option<Vec<(RecordKey, RecordLocation)>>> {
+    fn record_locations(
+        &self,
+        source: SourceId,
+    ) -> Result<Option<Vec<(RecordKey, RecordLocation)>>> {
         let _ = source;
         Ok(None)
     }

@@ -101,7 +101,7 @@ impl Cursor {
 pub fn check_writer(header: &Header, owner: Option<&str>, now: Timestamp) -> Result<()> {
     let session = header.id.clone();
     match (header.leased_by_other(None, now), owner) {
-        (Some(lease), None) => Err(Error::Held { session, owner: lease.owner.clone() }),
+        (Some(lease), None) => Err(Error::Leased { session, owner: lease.owner.clone() }),
         (lease, Some(owner)) if lease.is_none_or(|lease| lease.owner != owner) => {
             Err(Error::LeaseLost { session, owner: owner.into() })
         }
@@ -120,7 +120,7 @@ pub fn take_lease(
     now: Timestamp,
 ) -> Result<Lease> {
     if let Some(lease) = header.leased_by_other(Some(owner), now) {
-        return Err(Error::Held { session: header.id.clone(), owner: lease.owner.clone() });
+        return Err(Error::Leased { session: header.id.clone(), owner: lease.owner.clone() });
     }
     let renewed = header.leased_by_other(None, now).map(|lease| lease.began_at);
     let began_at = renewed.unwrap_or_else(|| header.head_seq());

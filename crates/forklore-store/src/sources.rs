@@ -29,7 +29,7 @@ pub enum FindSource {
     /// The latest of those.
     Latest(String),
     /// Those of files that lie beside the session file at this path, earlier revisions too.
-    Beside(String),
+    SidecarsOf(String),
     /// Those whose file begins with this line.
     FirstLine(RecordKey),
     /// Those that go by this name.
@@ -130,13 +130,13 @@ pub struct SourceStep {
     /// What the bytes behind the offset are, in order.
     pub ranges: Vec<SourceSpan>,
     /// Where the records in them stand. Of two with one key the later counts.
-    pub places: Vec<(RecordKey, RecordLocation)>,
+    pub locations: Vec<(RecordKey, RecordLocation)>,
     /// What other files may know the source by, besides what was said before.
     pub names: Vec<RecordKey>,
     /// The path of the session file that the source lies beside, where it holds no session of its
     /// own. It is found by that path ([`FindSource::Beside`]) and loses its bytes with any session
     /// of that file.
-    pub beside: Option<String>,
+    pub sidecar: Option<String>,
     /// How far the file is read behind this step.
     pub read: Progress,
     /// Whether the file is read to its end. Steps before that may become durable together with
@@ -159,7 +159,7 @@ pub enum Target {
         latest: Option<SourceId>,
     },
     /// One that was read up to `offset`.
-    Known {
+    State {
         /// The source.
         id: SourceId,
         /// How far.

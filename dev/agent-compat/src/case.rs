@@ -91,7 +91,7 @@ pub(crate) fn import(engine: &Engine, folders: &[PathBuf], home: &Path) -> Resul
 }
 
 /// Where the sessions can be forked: behind each record that a fork inherits.
-pub(crate) fn places(
+pub(crate) fn forks(
     engine: &Engine,
     sessions: &[SessionId],
     quick: bool,

@@ -25,12 +25,12 @@ const ANSWER: &str = "understood";
 /// A running model.
 pub(crate) struct Mock {
     pub(crate) port: u16,
-    asked: Arc<Mutex<Vec<Asked>>>,
+    requests: Arc<Mutex<Vec<ReceivedRequest>>>,
 }
 
 /// One request.
 #[derive(Clone, Debug, Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct ReceivedRequest {
     pub(crate) path: String,
     pub(crate) body: Value,
 }
@@ -48,16 +48,16 @@ impl Mock {
         let asked = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&asked);
         thread::spawn(move || runtime.block_on(serve(&listener, &kept)));
-        Ok(Self { port, asked })
+        Ok(Self { port, requests: asked })
     }
 
     /// What was asked since the last time.
-    pub(crate) fn take(&self) -> Vec<Asked> {
-        std::mem::take(&mut *self.asked.lock().unwrap_or_else(PoisonError::into_inner))
+    pub(crate) fn take(&self) -> Vec<ReceivedRequest> {
+        std::mem::take(&mut *self.requests.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-async fn serve(listener: &TcpListener, asked: &Arc<Mutex<Vec<Asked>>>) {
+async fn serve(listener: &TcpListener, asked: &Arc<Mutex<Vec<ReceivedRequest>>>) {
     while let Ok((stream, _)) = listener.accept().await {
         let asked = Arc::clone(asked);
         let service = service_fn(move |request| answer(request, Arc::clone(&asked)));
@@ -69,20 +69,20 @@ async fn serve(listener: &TcpListener, asked: &Arc<Mutex<Vec<Asked>>>) {
 
 async fn answer(
     request: Request<Incoming>,
-    asked: Arc<Mutex<Vec<Asked>>>,
+    requests: Arc<Mutex<Vec<ReceivedRequest>>>,
 ) -> std::result::Result<Response<Full<Bytes>>, Infallible> {
     let path = request.uri().path().to_owned();
     let bytes = request.into_body().collect().await.map(http_body_util::Collected::to_bytes);
     let body = serde_json::from_slice(&bytes.unwrap_or_default()).unwrap_or(Value::Null);
-    let (kind, text) = said(&path, &body);
-    asked.lock().unwrap_or_else(PoisonError::into_inner).push(Asked { path, body });
+    let (kind, text) = response(&path, &body);
+    requests.lock().unwrap_or_else(PoisonError::into_inner).push(ReceivedRequest { path, body });
     let mut response = Response::new(Full::from(text));
     response.headers_mut().insert(CONTENT_TYPE, hyper::header::HeaderValue::from_static(kind));
     Ok(response)
 }
 
 /// The answer, and what kind of text it is.
-fn said(path: &str, body: &Value) -> (&'static str, String) {
+fn response(path: &str, body: &Value) -> (&'static str, String) {
     if path.ends_with("/responses") {
         return events(&responses());
     }

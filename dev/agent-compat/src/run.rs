@@ -13,7 +13,7 @@ use crate::agent::{self, Agent, Site};
 use crate::atoms::{self, Atom};
 use crate::case::{self, Case, Kind};
 use crate::error::{Error, Result};
-use crate::mock::{Asked, Mock};
+use crate::mock::{Mock, ReceivedRequest};
 use crate::{output, request};
 
 /// What is said to the agent.
@@ -121,7 +121,7 @@ fn round(round: &Round<'_>, tried: Tried, quick: bool) -> Result<Outcome> {
     let engine = blocking::open(&round.url)?;
     let folders = case::folders(&round.setting.sessions, tried.from, tried.kind)?;
     let sessions = case::import(&engine, &folders, &round.site.home)?;
-    let places = case::places(&engine, &sessions, quick)?;
+    let places = case::forks(&engine, &sessions, quick)?;
     output::begun(tried, sessions.len(), places.len());
     let (mut forks, mut different, mut left_out) = (0, 0, 0);
     for place in places {
@@ -132,7 +132,7 @@ fn round(round: &Round<'_>, tried: Tried, quick: bool) -> Result<Outcome> {
             told.retain(|atom| !matches!(atom, Atom::Reasoning(_)));
         }
         let want = (round.agent.expected)(told);
-        let want = atoms::settled(want, round.agent.keep);
+        let want = atoms::settled(want, round.agent.is_spoken);
         if want.is_empty() {
             // Nothing was said yet but what the agent says of itself.
             left_out += 1;
@@ -175,7 +175,7 @@ fn one(round: &Round<'_>, case: &Case, want: &[Atom]) -> Result<Result<(), Strin
     }
     let mut asked = mock.take();
     // What only reads the file prints what it would ask.
-    asked.extend(serde_json::from_str::<Asked>(&said));
+    asked.extend(serde_json::from_str::<ReceivedRequest>(&said));
     Ok(compare(agent, want, &asked, &said))
 }
 
@@ -199,13 +199,18 @@ fn last_word(start: &[String]) -> String {
     last.unwrap_or_default().to_owned()
 }
 
-fn compare(agent: &Agent, want: &[Atom], asked: &[Asked], said: &str) -> Result<(), String> {
+fn compare(
+    agent: &Agent,
+    want: &[Atom],
+    asked: &[ReceivedRequest],
+    said: &str,
+) -> Result<(), String> {
     let requests = asked.iter().filter_map(|asked| request::atoms(&asked.path, &asked.body));
     // Agents ask for titles too; the conversation is what ends with the prompt.
     let Some(got) = requests.filter_map(before_prompt).max_by_key(Vec::len) else {
         return Err(format!("the model was not asked; the agent said:\n{said}"));
     };
-    let got = atoms::settled((agent.received)(got), agent.keep);
+    let got = atoms::settled((agent.received)(got), agent.is_spoken);
     let first = got.iter().zip(want).take_while(|(got, want)| got == want).count();
     if first == got.len() && first == want.len() {
         return Ok(());

@@ -93,13 +93,13 @@ impl Figure {
             None => "",
         };
         let goal = match self.goal {
-            Goal::AtMost(most) => format!("<= {}", self.unit.spelled(most)),
-            Goal::AtLeast(least) => format!(">= {}", self.unit.spelled(least)),
+            Goal::AtMost(most) => format!("<= {}", self.unit.formatted(most)),
+            Goal::AtLeast(least) => format!(">= {}", self.unit.formatted(least)),
             Goal::None => String::new(),
         };
         let cells = [
             &self.what,
-            &self.unit.spelled(self.value),
+            &self.unit.formatted(self.value),
             &goal,
             verdict,
             &self.measured,
@@ -111,7 +111,7 @@ impl Figure {
 }
 
 impl Unit {
-    fn spelled(self, value: f64) -> String {
+    fn formatted(self, value: f64) -> String {
         match self {
             Self::Times => format!("{value:.2}x"),
             Self::Bytes => format!("{value:.0} B"),

@@ -59,7 +59,7 @@ fn run(options: &Options) -> Result<()> {
     output::page(&text);
     page::draw(&found, &options.pictures())?;
     match &options.write {
-        Some(file) => page::keep(file, &text),
+        Some(file) => page::save(file, &text),
         None => Ok(()),
     }
 }

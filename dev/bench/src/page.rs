@@ -75,7 +75,7 @@ pub(crate) fn draw(measured: &[(Measurement, Findings)], folder: &Path) -> Resul
 }
 
 /// Replaces the figures in `file` by `text`.
-pub(crate) fn keep(file: &Path, text: &str) -> Result<()> {
+pub(crate) fn save(file: &Path, text: &str) -> Result<()> {
     let page = fs::read_to_string(file).doing("cannot read", file)?;
     let page = replaced(&page, text)
         .ok_or_else(|| Error::Wrong(format!("{} has no marks for figures", file.display())))?;

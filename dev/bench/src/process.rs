@@ -84,7 +84,7 @@ impl Program {
         let took = start.elapsed();
         let status = child.wait().doing("cannot run", &self.path)?;
         if line.is_empty() && status.success() {
-            return Err(Error::Wrong(format!("`{}` answered nothing", self.spelled(args))));
+            return Err(Error::Wrong(format!("`{}` answered nothing", self.command_line(args))));
         }
         self.check(args, status).map(|()| took)
     }
@@ -127,10 +127,10 @@ impl Program {
             return Ok(());
         }
         let said = fs::read_to_string(&self.errors).unwrap_or_default();
-        Err(Error::Program { command: self.spelled(args), status, said })
+        Err(Error::Program { command: self.command_line(args), status, said })
     }
 
-    fn spelled(&self, args: &[&str]) -> String {
+    fn command_line(&self, args: &[&str]) -> String {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         std::iter::once(&*name).chain(args.iter().copied()).collect::<Vec<_>>().join(" ")
     }

@@ -33,13 +33,13 @@ impl Samples {
 
 impl std::fmt::Display for Samples {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let [low, middle, high] = [10, 50, 90].map(|percent| spelled(self.percentile(percent)));
+        let [low, middle, high] = [10, 50, 90].map(|percent| formatted(self.percentile(percent)));
         write!(f, "{middle} ({low} to {high})")
     }
 }
 
 /// A duration with three digits and the unit that suits it.
-pub(crate) fn spelled(duration: Duration) -> String {
+pub(crate) fn formatted(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();
     let (value, unit) = match seconds {
         s if s >= 1.0 => (s, "s"),
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn durations_have_three_digits() {
         let spelled = [123, 12_345, 1_234_567, 999_000_000, 61_000_000_000]
-            .map(|nanos| spelled(Duration::from_nanos(nanos)));
+            .map(|nanos| formatted(Duration::from_nanos(nanos)));
         assert_eq!(spelled, ["0.12 us", "12.3 us", "1.23 ms", "999 ms", "61.0 s"]);
     }
 

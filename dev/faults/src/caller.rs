@@ -86,7 +86,7 @@ impl<'a> Caller<'a> {
                 self.session(call).and_then(|new| store.create(new)).map(|_| Answer::Done)
             }
             Call::Delete { session, refuse } => {
-                let children = if *refuse { Children::Refuse } else { Children::Keep };
+                let children = if *refuse { Children::Refuse } else { Children::Retain };
                 store.remove(&[id(session)], children, now()).map(|_| Answer::Done)
             }
             Call::Detach { session } => {
@@ -115,7 +115,7 @@ impl<'a> Caller<'a> {
     }
 
     fn session(&self, call: &Call) -> Result<NewSession, Error> {
-        let Call::Create { session, parent, kept, copy, events } = call else {
+        let Call::Create { session, parent, inheritable: kept, copy, events } = call else {
             return Err(Error::Invalid("the call makes no session".into()));
         };
         let drafts = events.iter().map(|event| user(&content(event)).id(event));
@@ -146,7 +146,7 @@ impl<'a> Caller<'a> {
 
     /// The place behind the inheritable event number `kept`.
     fn beginning(&self, parent: &SessionId, kept: u64, copy: bool) -> Result<Beginning, Error> {
-        let page = self.opened.store().read(parent, &forward(At::Kept(kept), 1, true))?;
+        let page = self.opened.store().read(parent, &forward(At::Inheritable(kept), 1, true))?;
         let last = page.events.into_iter().next();
         let last = last.ok_or_else(|| Error::Invalid("there is no such event".into()))?;
         Ok(Beginning {

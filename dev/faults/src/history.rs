@@ -34,7 +34,7 @@ pub enum Call {
         parent: Option<String>,
         /// How many events of the parent it keeps.
         #[serde(rename = "kept")]
-        kept: u64,
+        inheritable: u64,
         /// Whether they are copied.
         copy: bool,
         /// The ids of its own first events, behind a child's `session_fork`.

@@ -9,7 +9,7 @@ use forklore_store::port::{At, Filter, LogEntry, Query};
 use forklore_store::sources::{FindSource, Source, SourceId, SourceSpan};
 use forklore_store::{Error, Result, Store};
 
-use crate::subject::kept_by;
+use crate::subject::attachments_of;
 
 /// What a store holds.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -55,8 +55,8 @@ impl Picture {
             sources.push((Source { id: SourceId(0), ..source }, ranges));
         }
         let mut attachments = BTreeMap::new();
-        for listed in kept_by(store).list()? {
-            let sound = match check(&*kept_by(store), &listed.id) {
+        for listed in attachments_of(store).list()? {
+            let sound = match check(&*attachments_of(store), &listed.id) {
                 Err(Error::Corrupt { .. }) => None,
                 sound => sound?,
             };

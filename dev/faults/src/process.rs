@@ -72,7 +72,7 @@ impl Process {
     }
 
     /// The next thing it tells; none when it has ended.
-    pub fn heard<T: DeserializeOwned>(&mut self) -> Option<T> {
+    pub fn received<T: DeserializeOwned>(&mut self) -> Option<T> {
         self.lines.recv().ok().map(|line| parse(&line))
     }
 

@@ -18,7 +18,7 @@ use crate::vfs::Vfs;
 /// # Panics
 /// When it keeps none.
 #[must_use]
-pub fn kept_by(store: &dyn Store) -> Arc<dyn Attachments> {
+pub fn attachments_of(store: &dyn Store) -> Arc<dyn Attachments> {
     store.attachments().expect("a store that keeps attachments")
 }
 

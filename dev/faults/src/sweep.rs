@@ -84,7 +84,7 @@ impl<'a> Sweep<'a> {
         let shapes = drive.shapes();
         let store = subject.open(dir.path(), &drive).expect("the store opens again");
         let all = work.steps.len();
-        work.taken(&*store, all..=all)
+        work.accepted(&*store, all..=all)
             .unwrap_or_else(|wrong| panic!("nothing failed, but {wrong}"));
         Self { subject, work, shapes }
     }
@@ -153,7 +153,7 @@ impl Struck {
         }
     }
 
-    fn told(&self) -> String {
+    fn summary(&self) -> String {
         match &self.step {
             None => format!("{:?} failed, beside the steps", self.shape),
             Some(Ok(())) => {
@@ -182,7 +182,7 @@ impl<'a> Run<'a> {
     /// Works until the fault strikes, then looks at what is there; which operation failed.
     fn judge(&self) -> Result<Shape, String> {
         let (store, struck) = self.until_struck()?;
-        let told = |wrong: String| format!("{}: {wrong}", struck.told());
+        let told = |wrong: String| format!("{}: {wrong}", struck.summary());
         let mut taken = None;
         if let Some(store) = store
             && !self.drive.is_dead()
@@ -226,9 +226,9 @@ impl<'a> Run<'a> {
     /// Works on with the same handle; the number of steps taken then, if that is certain.
     fn go_on(&self, store: &dyn Store, struck: &Struck) -> Result<Option<usize>, String> {
         let same = |wrong: String| format!("with the same handle: {wrong}");
-        let taken = self.work().taken(store, struck.allowed()).map_err(same)?;
+        let taken = self.work().accepted(store, struck.allowed()).map_err(same)?;
         if self.drive.is_full() {
-            let needs_room = self.work().steps.iter().skip(taken).find(|step| step.needs_room());
+            let needs_room = self.work().steps.iter().skip(taken).find(|step| step.needs_space());
             if let Some(Ok(())) = needs_room.map(|step| step.take(store)) {
                 return Err(same("a step was acknowledged on a full disk".into()));
             }
@@ -241,7 +241,7 @@ impl<'a> Run<'a> {
             let refused_at = self.drive.shapes().len();
             return match refused {
                 Some(Err(Error::Poisoned { .. })) | None => {
-                    self.work().taken(store, struck.allowed()).map_err(same)?;
+                    self.work().accepted(store, struck.allowed()).map_err(same)?;
                     // The step that failed does not take itself back, the refused one begins not.
                     self.nothing_written(self.fault.at + 1..struck.operations).map_err(same)?;
                     self.nothing_written(before..refused_at).map_err(same)?;
@@ -269,8 +269,8 @@ impl<'a> Run<'a> {
     /// to: sessions, or what lies beside them.
     fn step_like(&self, struck: usize, taken: usize) -> Option<&Step> {
         let steps = &self.work().steps;
-        let beside = steps.get(struck).is_some_and(Step::is_beside);
-        steps.iter().skip(taken).find(|step| step.writes() && step.is_beside() == beside)
+        let beside = steps.get(struck).is_some_and(Step::is_sidecar);
+        steps.iter().skip(taken).find(|step| step.writes() && step.is_sidecar() == beside)
     }
 
     /// Takes the next step; how many are taken then.
@@ -279,7 +279,7 @@ impl<'a> Run<'a> {
             return Ok(taken);
         };
         step.take(store).map_err(|error| format!("step {taken} now fails: {error}"))?;
-        self.work().taken(store, taken + 1..=taken + 1)
+        self.work().accepted(store, taken + 1..=taken + 1)
     }
 }
 
@@ -296,5 +296,5 @@ pub fn sound(
     if !found.problems.is_empty() {
         return Err(format!("verify finds {:?}", found.problems));
     }
-    work.taken(store, allowed)
+    work.accepted(store, allowed)
 }

@@ -23,7 +23,7 @@ pub fn append(caller: &mut Caller<'_>, task: &Task) {
     let create = |session: &str| Call::Create {
         session: session.to_owned(),
         parent: None,
-        kept: 0,
+        inheritable: 0,
         copy: false,
         events: Vec::new(),
     };
@@ -119,7 +119,13 @@ impl<'a> Busy<'a> {
             _ => 1 + self.chance.below(most.min(20)),
         };
         let session = format!("c-{}-{}", self.task.name, self.caller.calls());
-        Call::Create { session, parent: Some(parent), kept, copy, events: self.names(3) }
+        Call::Create {
+            session,
+            parent: Some(parent),
+            inheritable: kept,
+            copy,
+            events: self.names(3),
+        }
     }
 
     /// A child that others want to make too.
@@ -127,7 +133,7 @@ impl<'a> Busy<'a> {
         let session = format!("same-{}", self.caller.calls() / 8);
         let copy = self.chance.below(4) == 0;
         let events = self.names(2);
-        Call::Create { session, parent: Some(TRUNK.to_owned()), kept: 3, copy, events }
+        Call::Create { session, parent: Some(TRUNK.to_owned()), inheritable: 3, copy, events }
     }
 
     fn import(&self) -> Call {

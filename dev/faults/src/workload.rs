@@ -2,7 +2,7 @@
 //!
 //! The reference is the memory store, which keeps every history whole.
 
-mod kept;
+mod attachment_names;
 mod plan;
 
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use forklore_store::{Error, Result};
 use jiff::Timestamp;
 
 use crate::picture::{self, Picture};
-use crate::subject::kept_by;
+use crate::subject::attachments_of;
 use forklore_store::Store;
 
 /// The file that the work imports.
@@ -56,13 +56,13 @@ impl Step {
     /// Whether it is about kept bytes alone: what goes wrong with them keeps nobody from sessions,
     /// nor the other way round.
     #[must_use]
-    pub fn is_beside(&self) -> bool {
+    pub fn is_sidecar(&self) -> bool {
         matches!(self, Self::Put(_) | Self::Get(_) | Self::Sweep)
     }
 
     /// Whether it cannot be done on a full disk.
     #[must_use]
-    pub fn needs_room(&self) -> bool {
+    pub fn needs_space(&self) -> bool {
         self.writes() && !matches!(self, Self::Sweep)
     }
 
@@ -102,19 +102,23 @@ impl Step {
     pub fn take(&self, store: &dyn Store) -> Result<()> {
         match self {
             Self::Create(new) => {
-                kept::naming_held(store, &new.events, || store.create((**new).clone()))?;
+                attachment_names::naming_pinned(store, &new.events, || {
+                    store.create((**new).clone())
+                })?;
             }
             Self::Append(id, append) => {
-                kept::naming_held(store, &append.events, || store.append(id, append.clone()))?;
+                attachment_names::naming_pinned(store, &append.events, || {
+                    store.append(id, append.clone())
+                })?;
             }
             Self::Change(id, change) => drop(store.change(id, change)?),
-            Self::Remove(ids, now) => drop(store.remove(ids, Children::Keep, *now)?),
+            Self::Remove(ids, now) => drop(store.remove(ids, Children::Retain, *now)?),
             Self::Commit(all) => drop(store.commit(at_home(all, store)?)?),
             Self::Collect => drop(store.gc()?),
             Self::Read(id) => drop(picture::log(store, id)?),
-            Self::Put(bytes) => drop(kept_by(store).put(&mut bytes.as_slice(), u64::MAX)?),
-            Self::Get(id) => kept::get(store, id)?,
-            Self::Sweep => kept::sweep(store)?,
+            Self::Put(bytes) => drop(attachments_of(store).put(&mut bytes.as_slice(), u64::MAX)?),
+            Self::Get(id) => attachment_names::get(store, id)?,
+            Self::Sweep => attachment_names::sweep(store)?,
         }
         Ok(())
     }
@@ -124,7 +128,7 @@ impl Step {
 fn at_home(all: &Transaction, store: &dyn Store) -> Result<Transaction> {
     let mut all = all.clone();
     if let Some(step) = &mut all.source
-        && let Target::Known { id, .. } = &mut step.target
+        && let Target::State { id, .. } = &mut step.target
     {
         *id = source(store)?;
     }
@@ -162,7 +166,7 @@ impl Workload {
     /// When the memory store refuses a step.
     #[must_use]
     pub fn on_attachments(round: u64) -> Self {
-        Self::of(kept::steps(&Arc::default(), round))
+        Self::of(attachment_names::steps(&Arc::default(), round))
     }
 
     fn of(steps: Vec<Step>) -> Self {
@@ -180,7 +184,7 @@ impl Workload {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn taken(
+    pub fn accepted(
         &self,
         store: &dyn Store,
         allowed: std::ops::RangeInclusive<usize>,

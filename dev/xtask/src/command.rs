@@ -78,7 +78,7 @@ pub(crate) fn cargo() -> Command {
 
 /// Shows the command, runs it, and waits for its end.
 pub(crate) fn run(command: &mut Command) -> Result<(), Failure> {
-    let shown = spelled(command);
+    let shown = command_line(command);
     eprintln!("\n$ {shown}");
     match command.status() {
         Ok(status) if status.success() => Ok(()),
@@ -89,7 +89,7 @@ pub(crate) fn run(command: &mut Command) -> Result<(), Failure> {
 
 /// What a program answers, without showing it.
 pub(crate) fn output(command: &mut Command) -> Result<String, Failure> {
-    let shown = spelled(command);
+    let shown = command_line(command);
     match command.stderr(Stdio::inherit()).output() {
         Ok(said) if said.status.success() => Ok(String::from_utf8_lossy(&said.stdout).into_owned()),
         Ok(said) => Err(Failure::Ended { command: shown, status: said.status }),
@@ -98,7 +98,7 @@ pub(crate) fn output(command: &mut Command) -> Result<String, Failure> {
 }
 
 /// The command as one would type it: `cargo nextest` for `cargo-nextest nextest`.
-pub(crate) fn spelled(command: &Command) -> String {
+pub(crate) fn command_line(command: &Command) -> String {
     let name = Path::new(command.get_program()).file_stem().unwrap_or_default().to_string_lossy();
     let name = if name.starts_with("cargo-") { "cargo".into() } else { name };
     let args = command.get_args().map(|arg| arg.to_string_lossy());

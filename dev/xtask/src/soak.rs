@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::command::{Failure, root, run, spelled};
+use crate::command::{Failure, command_line, root, run};
 use crate::tools::{FUZZ, NEXTEST, target};
 
 /// How many times the counts of a normal test run the release counts are: 300 kills become 10,000.
@@ -143,7 +143,7 @@ fn fuzz(name: &str) -> Row {
 
 /// Runs a command, keeps what it says of how much it tried, and shows the rest if it failed.
 fn captured(command: &mut Command) -> Result<Vec<String>, Vec<String>> {
-    eprintln!("\n$ {}", spelled(command));
+    eprintln!("\n$ {}", command_line(command));
     let output = command.stdout(Stdio::piped()).stderr(Stdio::piped()).output();
     let output = match output {
         Ok(output) => output,

@@ -30,7 +30,7 @@ impl Context {
                 };
                 let is_call = call.is_some();
                 let answer = self.ask_person(identity, call, prompt).await;
-                judged.person_asked = true;
+                judged.person_approved = true;
                 if !is_call {
                     self.announce_answer(identity, None, answer.as_ref().err());
                 }

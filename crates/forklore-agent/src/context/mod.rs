@@ -84,7 +84,7 @@ impl Context {
     }
 
     pub(crate) fn announce_as(&self, identity: &Identity, event: KernelEvent) {
-        if !self.is_heard() {
+        if !self.has_listeners() {
             return;
         }
         let ts = self.kernel.engine().now();
@@ -94,8 +94,8 @@ impl Context {
     }
 
     /// Whether anyone listens.
-    pub(crate) fn is_heard(&self) -> bool {
-        self.kernel.bus().is_heard() || self.bus.is_heard()
+    pub(crate) fn has_listeners(&self) -> bool {
+        self.kernel.bus().has_listeners() || self.bus.has_listeners()
     }
 
     /// Some work begins that can be interrupted, until the answer is dropped.

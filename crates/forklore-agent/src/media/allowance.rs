@@ -44,7 +44,7 @@ impl<'a> Allowance<'a> {
     pub fn take_base64(&mut self, media_type: &str, base64: &str) -> Result<Sniffed, NotSent> {
         let most = self.takes.most_of(media_type).filter(|_| !super::is_text(media_type));
         if most.is_none() {
-            return Err(NotSent::NotTaken);
+            return Err(NotSent::NotAccepted);
         }
         if base64.len() > self.takes.most {
             return Err(NotSent::TooLarge);
@@ -56,7 +56,7 @@ impl<'a> Allowance<'a> {
 
     fn take_shown(&mut self, sniffed: &Sniffed, bytes: usize) -> Result<(), NotSent> {
         if !self.takes.has(sniffed.media_type) {
-            return Err(NotSent::NotTaken);
+            return Err(NotSent::NotAccepted);
         }
         if bytes > self.takes.most {
             return Err(NotSent::TooLarge);
@@ -71,7 +71,7 @@ impl<'a> Allowance<'a> {
         let is_crowded =
             self.takes.crowd.is_some_and(|crowd| images > crowd.images && longest > crowd.side);
         if images > self.takes.most_images || is_crowded {
-            return Err(NotSent::NoRoom);
+            return Err(NotSent::OverLimit);
         }
         self.fill(bytes)?;
         (self.images, self.longest) = (images, longest);
@@ -81,7 +81,7 @@ impl<'a> Allowance<'a> {
     fn fill(&mut self, bytes: usize) -> Result<(), NotSent> {
         let filled = self.bytes + bytes;
         if filled > self.takes.most_together {
-            return Err(NotSent::NoRoom);
+            return Err(NotSent::OverLimit);
         }
         self.bytes = filled;
         Ok(())
@@ -136,14 +136,14 @@ mod tests {
     #[test]
     fn a_full_request_keeps_what_it_has() {
         let all = [png(1, 100), png(1, 101), png(1, 90), png(1, 61), png(1, 60), png(1, 1)];
-        let (no, large) = (Err(NotSent::NoRoom), Err(NotSent::TooLarge));
+        let (no, large) = (Err(NotSent::OverLimit), Err(NotSent::TooLarge));
         assert_eq!(allowed(&all), [Ok(()), large, Ok(()), no, Ok(()), no]);
     }
 
     #[test]
     fn a_large_image_among_few_allows_no_crowd() {
         let one = |side| png(side, 1);
-        let no = Err(NotSent::NoRoom);
+        let no = Err(NotSent::OverLimit);
         assert_eq!(allowed(&[one(21), one(1), one(1), one(1)]), [Ok(()), Ok(()), no, no]);
         let all = [one(20), one(1), one(1), one(21), one(1), one(2), one(3)];
         assert_eq!(allowed(&all), [Ok(()), Ok(()), Ok(()), no, Ok(()), Ok(()), no]);
@@ -161,7 +161,7 @@ mod tests {
                 base64: "JVBE".into(),
             },
         ];
-        let no = Err(NotSent::NotTaken);
+        let no = Err(NotSent::NotAccepted);
         assert_eq!(allowed(&all), [no, Ok(()), Err(NotSent::TooLarge), no]);
         let nothing = Capabilities::default();
         assert_eq!(Allowance::of(&nothing).take(&png(1, 1)), no);
@@ -195,7 +195,7 @@ mod tests {
             let taken = allowance.take_base64("image/png", &base64);
             assert_eq!(taken, Err(NotSent::Unreadable), "{base64}");
         }
-        assert_eq!(allowance.take_base64("audio/ogg", &sound), Err(NotSent::NotTaken));
+        assert_eq!(allowance.take_base64("audio/ogg", &sound), Err(NotSent::NotAccepted));
         // The size of a JPEG may stand behind a long preview.
         let mut jpeg = b"\xff\xd8".to_vec();
         for _ in 0..2 {

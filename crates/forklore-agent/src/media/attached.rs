@@ -43,7 +43,7 @@ impl Attached {
         match found {
             Some(Ok(media)) => Ok(media),
             Some(Err(why)) => Err(*why),
-            None => Err(NotSent::NotTaken),
+            None => Err(NotSent::NotAccepted),
         }
     }
 
@@ -67,9 +67,9 @@ impl Attached {
             // No more is held than could be sent, whatever else the messages show.
             let found = found.and_then(|media| match &*media {
                 Media::Shown { sniffed, .. } if !takes.has(sniffed.media_type) => {
-                    Err(NotSent::NotTaken)
+                    Err(NotSent::NotAccepted)
                 }
-                _ if media.bytes() > left => Err(NotSent::NoRoom),
+                _ if media.bytes() > left => Err(NotSent::OverLimit),
                 _ => {
                     self.bytes += media.bytes();
                     Ok(media)
@@ -128,7 +128,7 @@ fn read(
     media_type: &str,
     takes: &Capabilities,
 ) -> Result<Media, NotSent> {
-    let most = takes.most_of(media_type).filter(|most| *most > 0).ok_or(NotSent::NotTaken)?;
+    let most = takes.most_of(media_type).filter(|most| *most > 0).ok_or(NotSent::NotAccepted)?;
     let mut bytes = UpTo { most, bytes: Vec::new(), is_more: false };
     match engine.read_attachment(id, &mut bytes) {
         Ok(_) => {}

@@ -89,7 +89,7 @@ pub enum Media {
 pub enum NotSent {
     /// The model takes nothing of this sort.
     #[error("not sent")]
-    NotTaken,
+    NotAccepted,
     /// The store has not got its bytes, or has them damaged.
     #[error("not sent, its bytes are missing")]
     Missing,
@@ -104,7 +104,7 @@ pub enum NotSent {
     TooManyPixels,
     /// What stands before it in the request left no room.
     #[error("not sent, the request has no room for more")]
-    NoRoom,
+    OverLimit,
 }
 
 pub(crate) const PDF: &str = "application/pdf";

@@ -36,7 +36,7 @@ impl Bus {
     }
 
     /// Whether anyone would hear.
-    pub(crate) fn is_heard(&self) -> bool {
+    pub(crate) fn has_listeners(&self) -> bool {
         !self.sinks.is_empty() || !self.queues().is_empty()
     }
 

@@ -192,7 +192,7 @@ impl Answer {
     }
 
     fn announce_piece(&self, context: &Context, block_type: BlockKind, text: &str) {
-        if !self.unannounced && context.is_heard() {
+        if !self.unannounced && context.has_listeners() {
             let block_index = self.blocks.len().saturating_sub(1);
             let piece = BlockPiece { block_type, block_index, delta: text.to_owned() };
             context.announce(match block_type {
@@ -235,7 +235,7 @@ impl Answer {
 
     /// Tells of the blocks once they are stored.
     pub(super) fn announce_blocks(&self, context: &Context) {
-        if !context.is_heard() {
+        if !context.has_listeners() {
             return;
         }
         let partial = self.end.is_none();

@@ -32,7 +32,7 @@ pub(super) struct Authorized {
     by: String,
     pub(super) note: Option<String>,
     /// Whether a person was asked.
-    pub(super) person_asked: bool,
+    pub(super) person_approved: bool,
     /// Messages that hooks send the model.
     pub(super) injected: Vec<String>,
 }
@@ -45,7 +45,7 @@ impl Authorized {
             changed: false,
             by: by.to_owned(),
             note: None,
-            person_asked: false,
+            person_approved: false,
             injected: Vec::new(),
         }
     }
@@ -101,7 +101,7 @@ pub(super) async fn authorize(
         None => by_rule(context, &identity, config, ceiling, call).await,
     };
     authorized.changed = changed;
-    authorized.person_asked |= judged.person_asked;
+    authorized.person_approved |= judged.person_approved;
     authorized.injected = judged.injected;
     authorized
 }
@@ -128,7 +128,7 @@ async fn by_rule(
                 Ok(note) => (note, None),
                 Err(reason) => (None, Some(reason)),
             };
-            Authorized { note, person_asked: true, ..Authorized::new(call, "person", refused) }
+            Authorized { note, person_approved: true, ..Authorized::new(call, "person", refused) }
         }
     }
 }

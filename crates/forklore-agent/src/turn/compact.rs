@@ -31,7 +31,7 @@ pub struct Compacted {
     pub tokens_after: u64,
     /// Whether the messages are shorter than before.
     #[serde(rename = "made_room")]
-    pub made_room: bool,
+    pub has_shrunk: bool,
 }
 
 /// Compacts the history, where there is something to compact and no hook denies it.
@@ -85,7 +85,14 @@ pub(crate) async fn compact(
         tokens_before,
         tokens_after,
     }));
-    Ok(Some(Compacted { from_index, to_index, strategy, tokens_before, tokens_after, made_room }))
+    Ok(Some(Compacted {
+        from_index,
+        to_index,
+        strategy,
+        tokens_before,
+        tokens_after,
+        has_shrunk: made_room,
+    }))
 }
 
 fn usage_events(usage: &[Data]) -> Vec<NewEvent> {

@@ -34,7 +34,7 @@ impl Lease {
         let began = Instant::now();
         let header = loop {
             match hold(kernel, session, owner).await {
-                Err(Error::Held { .. }) if began.elapsed() < wait && !context.is_cancelled() => {
+                Err(Error::Leased { .. }) if began.elapsed() < wait && !context.is_cancelled() => {
                     tokio::time::sleep(AGAIN.min(wait)).await;
                 }
                 header => break header?,
@@ -114,7 +114,7 @@ fn take_over(engine: &Engine, session: &SessionId, owner: &str) -> Result<Header
     let lease = engine.show(session)?.lease;
     let left = lease.map(|lease| lease.expires.duration_since(engine.now()));
     let free_in = left.and_then(|left| Duration::try_from(left).ok()).unwrap_or_default();
-    Err(Error::Held { session: session.clone(), free_in, source: refused })
+    Err(Error::Leased { session: session.clone(), free_in, source: refused })
 }
 
 /// Renews the lease well before it runs out. It ignores a renewal that fails: the next append finds

@@ -47,7 +47,7 @@ pub(crate) struct Course {
     pub(crate) tool_calls: u32,
     pub(crate) usage: TurnUsage,
     /// Whether a compaction made no room.
-    compacting_made_no_room: bool,
+    compaction_freed_nothing: bool,
     stuck: StuckLoop,
 }
 
@@ -141,7 +141,7 @@ impl<'a> Run<'a> {
         log.look(model).await?;
         let gauge = Gauge::of(log.pressure().await?, model.context_window());
         let is_full = settings.compact_at.zip(gauge.fraction()).is_some_and(|(at, is)| is >= at);
-        if is_full && !course.compacting_made_no_room {
+        if is_full && !course.compaction_freed_nothing {
             self.compact(log, course, CompactionReason::Threshold).await?;
         }
         let request = self.request(log).await?;
@@ -167,8 +167,8 @@ impl<'a> Run<'a> {
     ) -> Result<bool> {
         let key = cache_key(self.root);
         let compacted = compact(log, self.config, key, reason, &self.stop).await?;
-        let has_room = compacted.is_some_and(|made| made.made_room);
-        course.compacting_made_no_room = !has_room;
+        let has_room = compacted.is_some_and(|made| made.has_shrunk);
+        course.compaction_freed_nothing = !has_room;
         Ok(has_room)
     }
 

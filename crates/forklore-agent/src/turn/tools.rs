@@ -109,7 +109,7 @@ async fn authorize_all(
     }
     log.append(all.iter().map(Authorized::event).collect::<Result<_>>()?).await?;
     let identity = log.context.identity();
-    for authorized in all.iter().filter(|authorized| authorized.person_asked) {
+    for authorized in all.iter().filter(|authorized| authorized.person_approved) {
         let call = Some(authorized.call.id.as_str());
         log.context.announce_answer(&identity, call, authorized.refused.as_ref());
     }

@@ -120,7 +120,7 @@ async fn a_prompt_has_files_with_it() {
     assert_eq!(sent(&model.asked()[2], &reference), Ok(png(2, 0)));
     child.equip(|it| it.model = model.clone());
     child.execute("and again").await.unwrap();
-    assert_eq!(sent(&model.asked()[3], &reference), Err(NotSent::NotTaken));
+    assert_eq!(sent(&model.asked()[3], &reference), Err(NotSent::NotAccepted));
 }
 
 #[tokio::test]

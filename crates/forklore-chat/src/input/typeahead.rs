@@ -88,7 +88,7 @@ impl Typeahead {
 mod tests {
     use super::*;
 
-    fn typed_ahead(typed: &str) -> (Vec<String>, String) {
+    fn typeahead(typed: &str) -> (Vec<String>, String) {
         let mut typeahead = Typeahead::default();
         typeahead.add(typed.as_bytes());
         let lines = std::iter::from_fn(|| typeahead.line()).collect();
@@ -110,15 +110,12 @@ mod tests {
         let of = |lines: &[&str], begun: &str| {
             (lines.iter().map(|line| (*line).to_owned()).collect(), begun.to_owned())
         };
-        assert_eq!(typed_ahead("one\rtwo\nthr"), of(&["one", "two"], "thr"));
-        assert_eq!(typed_ahead("onw\u{7f}e\rno\u{15}yes\r"), of(&["one", "yes"], ""));
-        assert_eq!(
-            typed_ahead("a\u{1b}[Ab\u{1b}OHc\u{1b}[1;5Cd\u{1b}xe\u{3}\r"),
-            of(&["abcde"], "")
-        );
-        assert_eq!(typed_ahead("a\u{1b}\rb\\\rc\r"), of(&["a\nb\\\nc"], ""));
-        assert_eq!(typed_ahead("\u{1b}[200~a\rb\r\nc\u{1b}[201~d\r"), of(&["a\nb\ncd"], ""));
-        assert_eq!(typed_ahead("\u{1b}[200~a\u{1b}]0;x\u{7}\r"), of(&[], "a]0;x\n"));
-        assert_eq!(typed_ahead("\u{1b}["), of(&[], ""));
+        assert_eq!(typeahead("one\rtwo\nthr"), of(&["one", "two"], "thr"));
+        assert_eq!(typeahead("onw\u{7f}e\rno\u{15}yes\r"), of(&["one", "yes"], ""));
+        assert_eq!(typeahead("a\u{1b}[Ab\u{1b}OHc\u{1b}[1;5Cd\u{1b}xe\u{3}\r"), of(&["abcde"], ""));
+        assert_eq!(typeahead("a\u{1b}\rb\\\rc\r"), of(&["a\nb\\\nc"], ""));
+        assert_eq!(typeahead("\u{1b}[200~a\rb\r\nc\u{1b}[201~d\r"), of(&["a\nb\ncd"], ""));
+        assert_eq!(typeahead("\u{1b}[200~a\u{1b}]0;x\u{7}\r"), of(&[], "a]0;x\n"));
+        assert_eq!(typeahead("\u{1b}["), of(&[], ""));
     }
 }

@@ -173,19 +173,19 @@ impl Markdown {
         }
         if !self.look.color {
             let word = terminal::line(word).into_owned();
-            self.make_room(word.width(), spaces);
+            self.wrap_before(word.width(), spaces);
             self.column += word.width();
             self.out.push_str(&word);
             return;
         }
         let (text, width) = self.inline.word(word);
-        self.make_room(width, spaces);
+        self.wrap_before(width, spaces);
         self.out.push_str(&text);
         self.column += width;
     }
 
     /// Spaces, or a new line where the word would not fit.
-    fn make_room(&mut self, width: usize, spaces: usize) {
+    fn wrap_before(&mut self, width: usize, spaces: usize) {
         if self.column + spaces + width <= self.look.width || self.column <= self.indent {
             let spaces = if self.column == 0 { 0 } else { spaces };
             return self.pad(spaces);

@@ -69,7 +69,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
 pub(super) fn show(brought: &Brought, into: &Header, output: &mut Output) -> Result<()> {
     let from = output.id(&brought.from_session_id);
     let (told, from) = ((into.label.as_str(), output.id(&brought.session_id)), from.as_str());
-    output.answer(brought, |page| said(page, brought, &told, from))?;
+    output.answer(brought, |page| report(page, brought, &told, from))?;
     if brought.recorded {
         output.hints(&[
             (&format!("forklore inspect {}", into.id), "see what its model is told"),
@@ -99,7 +99,7 @@ fn summed_up(
 }
 
 /// `into` is the label of the session that is told and its id, `from` the id of the branch.
-fn said(page: &mut Page, brought: &Brought, (into, id): &(&str, String), from: &str) {
+fn report(page: &mut Page, brought: &Brought, (into, id): &(&str, String), from: &str) {
     let begin = match (brought.dry_run, brought.existing) {
         (_, true) => "Was brought already: ",
         (true, false) => "Would bring ",

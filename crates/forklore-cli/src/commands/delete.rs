@@ -57,8 +57,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         if deleted.deleted.len() > NAMED {
             page.put(Tone::Dim, format!("  ... and {} more", deleted.deleted.len() - NAMED)).end();
         }
-        if deleted.kept_segments > 0 {
-            let kept = count(deleted.kept_segments, "nameless segment");
+        if deleted.retained_segments > 0 {
+            let kept = count(deleted.retained_segments, "nameless segment");
             page.put(Tone::Plain, format!("{kept} stayed for the sessions that need them")).end();
         }
     })?;

@@ -117,7 +117,7 @@ pub(super) fn remark_fallback(summary: &Summarize, output: &mut Output) {
 }
 
 /// What is decided before any store is opened.
-struct Asked {
+struct Options {
     at: Option<Selector>,
     id: Option<SessionId>,
     label: Option<Label>,
@@ -126,7 +126,7 @@ struct Asked {
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let session = SessionRef::parse(&args.session)?;
-    let asked = Asked {
+    let asked = Options {
         at: match args.to_seq {
             Some(seq) => Some(Selector::Seq(seq)),
             None => super::selector(args.at.as_deref())?,
@@ -213,14 +213,14 @@ fn answer(forked: &Forked, parent: &Header, engine: &Engine, output: &mut Output
     if output.is_json() {
         return output.answer(forked, |_| {});
     }
-    if output.is_quiet() {
+    if output.is_silent() {
         return output.page(|page| {
             page.put(Tone::Plain, &forked.child_session_id).end();
         });
     }
     let around = if forked.dry_run { None } else { Some(around(forked, parent, engine)?) };
     output.page(|page| {
-        said(page, forked);
+        report(page, forked);
         if let Some(twigs) = &around {
             page.end();
             draw(page, twigs);
@@ -238,7 +238,7 @@ fn answer(forked: &Forked, parent: &Header, engine: &Engine, output: &mut Output
     Ok(())
 }
 
-fn said(page: &mut Page, forked: &Forked) {
+fn report(page: &mut Page, forked: &Forked) {
     let begin = match (forked.dry_run, forked.existing) {
         (_, true) => "Was there already: ",
         (true, false) => "Would fork to ",

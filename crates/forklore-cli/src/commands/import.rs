@@ -87,7 +87,7 @@ fn nothing(paths: &[PathBuf], problems: &[ImportProblem]) -> Failure {
     let exists = paths.iter().any(|path| path.exists());
     Failure::Refused {
         kind: if exists { ErrorKind::InvalidArgs } else { ErrorKind::NotFound },
-        message: problems.first().map(report::place).unwrap_or_default(),
+        message: problems.first().map(report::location).unwrap_or_default(),
         details: json!({
             "count": problems.len(),
             "problems": problems.iter().take(PROBLEMS).collect::<Vec<_>>(),

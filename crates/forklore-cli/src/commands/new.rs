@@ -56,7 +56,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     };
     let engine = app.engine()?;
     let header = engine.create(&request)?;
-    let quiet = output.is_quiet();
+    let quiet = output.is_silent();
     output.answer(&SessionAnswer::of(&header, engine.now()), |page| {
         if quiet {
             page.put(Tone::Plain, &header.id).end();

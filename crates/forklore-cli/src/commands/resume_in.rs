@@ -77,7 +77,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let exported = if args.dry_run {
         outgoing.write(&mut io::sink())?
     } else {
-        place(&folder, &placement, &path, &outgoing)?
+        target(&folder, &placement, &path, &outgoing)?
     };
     let start = commands(&outgoing, &path)?;
     let answer = ResumeIn {
@@ -195,14 +195,14 @@ fn small_file(folder: &Path, inside: &Path) -> Option<String> {
     fs::read_to_string(path).ok()
 }
 
-fn place(
+fn target(
     folder: &Path,
     placement: &Placement,
     path: &Path,
     outgoing: &Outgoing,
 ) -> Result<Exported> {
     private_folder_of(path)?;
-    for (beside, text) in &placement.beside {
+    for (beside, text) in &placement.companions {
         let beside = below(folder, beside)?;
         private_folder_of(&beside)?;
         if !beside.exists() {

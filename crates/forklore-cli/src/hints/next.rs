@@ -16,12 +16,12 @@ const NAMED: usize = 3;
 pub(crate) fn store(error: &StoreError) -> Vec<String> {
     match error {
         StoreError::NotFound(_) => vec!["forklore list --all".into()],
-        StoreError::Deleted(_) | StoreError::IdTaken(_) => vec!["choose another id".into()],
-        StoreError::LabelTaken { .. } => vec!["choose another label".into()],
+        StoreError::Deleted(_) | StoreError::IdInUse(_) => vec!["choose another id".into()],
+        StoreError::LabelInUse { .. } => vec!["choose another label".into()],
         StoreError::Conflict { session, .. } => {
             vec![format!("forklore log {session}"), format!("forklore fork {session}")]
         }
-        StoreError::Held { session, .. } | StoreError::LeaseLost { session, .. } => {
+        StoreError::Leased { session, .. } | StoreError::LeaseLost { session, .. } => {
             vec![format!("forklore fork {session}")]
         }
         StoreError::Locked(_) | StoreError::Stale { .. } => vec!["try again".into()],
@@ -89,7 +89,7 @@ pub(crate) fn engine(error: &Error) -> Vec<String> {
 fn agent(error: &AgentError) -> Vec<String> {
     match error {
         AgentError::Engine(error) => engine(error),
-        AgentError::Held { session, .. } => {
+        AgentError::Leased { session, .. } => {
             vec![format!("forklore fork {session}"), format!("forklore resume {session} --wait")]
         }
         AgentError::Running(session) => vec![format!("forklore fork {session}")],

@@ -60,7 +60,7 @@ impl Output {
                 page.put(Tone::Dim, "  because: ").put(Tone::Plain, cause).end();
             }
         }
-        if !self.quiet && self.hints {
+        if !self.silent && self.hints {
             for action in self.typed_actions(failure) {
                 page.put(Tone::Dim, "  try: ").put(Tone::Strong, action).end();
             }

@@ -47,7 +47,7 @@ const WIDEST_HINT: usize = 44;
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) json: bool,
-    pub(crate) quiet: bool,
+    pub(crate) silent: bool,
     pub(crate) verbose: bool,
     pub(crate) color: ColorChoice,
     /// The store that the command line named.
@@ -57,7 +57,7 @@ pub(crate) struct Settings {
 /// Where answers, hints and errors go.
 pub(crate) struct Output {
     json: bool,
-    quiet: bool,
+    silent: bool,
     /// Whether commands to type next are of use: in a conversation they are not.
     hints: bool,
     verbose: bool,
@@ -83,7 +83,7 @@ impl Output {
         let look = |color| Look { color, width, wrap: is_terminal, now };
         Self {
             json: settings.json,
-            quiet: settings.quiet,
+            silent: settings.silent,
             hints: true,
             verbose: settings.verbose,
             look: look(wants_color(settings.color, &out)),
@@ -107,8 +107,8 @@ impl Output {
     }
 
     /// Whether nothing but the answer is wanted.
-    pub(crate) fn is_quiet(&self) -> bool {
-        self.quiet
+    pub(crate) fn is_silent(&self) -> bool {
+        self.silent
     }
 
     /// Remembers the other sessions of a file that was named.
@@ -173,7 +173,7 @@ impl Output {
 
     /// Commands to type next, each with what it does. Never under `--json` or `--quiet`.
     pub(crate) fn hints(&mut self, commands: &[(&str, &str)]) {
-        if self.json || self.quiet || !self.hints {
+        if self.json || self.silent || !self.hints {
             return;
         }
         // Hints stand below the answer they are about; without it they are of no use.
@@ -201,7 +201,7 @@ impl Output {
 
     /// A remark beside the answer. Never under `--json` or `--quiet`.
     pub(crate) fn remark(&mut self, text: &str) {
-        if self.json || self.quiet || self.out.flush().is_err() {
+        if self.json || self.silent || self.out.flush().is_err() {
             return;
         }
         let mut page = Page::new(self.error_look);
@@ -211,12 +211,12 @@ impl Output {
 
     /// Where the progress of an import shows: on standard error, and only if it is a terminal.
     pub(crate) fn progress(&self) -> Progress {
-        Progress::new(!self.json && !self.quiet && io::stderr().is_terminal())
+        Progress::new(!self.json && !self.silent && io::stderr().is_terminal())
     }
 
     /// Where continuations show how far they are: on standard error, and only if it is a terminal.
     pub(crate) fn tries(&self, count: usize) -> explored::Tries {
-        let visible = !self.json && !self.quiet && io::stderr().is_terminal();
+        let visible = !self.json && !self.silent && io::stderr().is_terminal();
         explored::Tries::new(count, visible, terminal_width(visible))
     }
 

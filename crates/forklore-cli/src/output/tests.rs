@@ -43,7 +43,7 @@ fn output(json: bool, is_terminal: bool) -> (Output, Screen, Screen) {
     let look = Look { color: false, width: 40, wrap: is_terminal, now };
     let output = Output {
         json,
-        quiet: false,
+        silent: false,
         hints: true,
         verbose: true,
         look,
@@ -183,18 +183,18 @@ fn failures() -> Vec<Failure> {
         store(StoreError::NotFound(session())),
         Failure::Engine(Error::Cut {
             session: session(),
-            source: forklore::core::CutError::NothingToFork { asked: Selector::End },
+            source: forklore::core::CutError::NothingToFork { requested: Selector::End },
         }),
         Failure::Engine(Error::Permission("shell".into())),
         store(StoreError::Conflict { session: session(), expected: 3, head: 5 }),
-        store(StoreError::IdTaken(session())),
+        store(StoreError::IdInUse(session())),
         store(StoreError::HasChildren { session: session(), children: vec![session()], count: 1 }),
-        store(StoreError::Held { session: session(), owner: "pid 7".into() }),
+        store(StoreError::Leased { session: session(), owner: "pid 7".into() }),
         store(StoreError::Unsupported("a newer program made the store".into())),
         store(StoreError::Corrupt {
             session: Some(session()),
             seq: Some(4),
-            place: "event 4".into(),
+            location: "event 4".into(),
             message: "its crc is wrong".into(),
         }),
         store(StoreError::MissingAncestor { session: session(), missing: "segment 3".into() }),

@@ -54,14 +54,14 @@ fn content(page: &mut Page, content: &Content, most: usize) {
     match content {
         Content::Text(text) => page.block(Tone::Plain, text, INDENT, most),
         Content::Parts(parts) => {
-            for (tone, text) in parts.iter().map(said) {
+            for (tone, text) in parts.iter().map(part_text) {
                 page.block(tone, &text, INDENT, most);
             }
         }
     }
 }
 
-fn said(part: &Part) -> (Tone, String) {
+fn part_text(part: &Part) -> (Tone, String) {
     match part {
         Part::Text { text } => (Tone::Plain, text.clone()),
         Part::Reasoning { text, .. } if text.is_empty() => {

@@ -25,14 +25,14 @@ pub(crate) struct Twig {
 #[derive(Clone, Debug)]
 struct Drawn {
     id: SessionId,
-    known: Option<Known>,
+    details: Option<Details>,
 }
 
 #[derive(Clone, Debug)]
-struct Known {
+struct Details {
     label: String,
     kind: SessionKind,
-    place: String,
+    cut: String,
     messages: u64,
     own_events: u64,
     own_bytes: u64,
@@ -48,17 +48,17 @@ impl Twig {
 
     /// A session by its header.
     pub(crate) fn of_header(header: &Header, depth: usize) -> Self {
-        let known = Known {
+        let known = Details {
             label: header.label.to_string(),
             kind: header.kind,
-            place: header.cut.as_ref().map(cut).unwrap_or_default(),
+            cut: header.cut.as_ref().map(cut).unwrap_or_default(),
             messages: header.counts.index,
             own_events: header.own_events,
             own_bytes: header.own_bytes,
             updated: header.updated,
             title: header.title.clone().unwrap_or_default(),
         };
-        let session = Some(Drawn { id: header.id.clone(), known: Some(known) });
+        let session = Some(Drawn { id: header.id.clone(), details: Some(known) });
         let mut twig = Self { depth, session, agent: String::new(), notes: Vec::new() };
         if header.kind == SessionKind::Delegate {
             twig.note("delegate");
@@ -71,10 +71,10 @@ impl Twig {
 
     /// A node of a tree.
     pub(crate) fn of_node(node: &TreeNode) -> Self {
-        let known = node.known.as_ref().map(|known| Known {
+        let known = node.header.as_ref().map(|known| Details {
             label: known.label.to_string(),
             kind: known.kind,
-            place: known.cut.as_ref().map(cut).unwrap_or_default(),
+            cut: known.cut.as_ref().map(cut).unwrap_or_default(),
             messages: known.head_index,
             own_events: known.own_events,
             own_bytes: known.own_bytes,
@@ -82,7 +82,7 @@ impl Twig {
             title: known.title.clone().unwrap_or_default(),
         });
         let is_delegate = known.as_ref().is_some_and(|known| known.kind == SessionKind::Delegate);
-        let session = Some(Drawn { id: node.session_id.clone(), known });
+        let session = Some(Drawn { id: node.session_id.clone(), details: known });
         let agent = String::new();
         let mut twig = Self { depth: node.depth, session, agent, notes: Vec::new() };
         let marks = [
@@ -93,7 +93,7 @@ impl Twig {
             (node.cycle, "cycle"),
         ];
         marks.iter().filter(|(marked, _)| *marked).for_each(|(_, mark)| twig.note(*mark));
-        if let Some(original) = node.known.as_ref().and_then(|known| known.copy_of.as_ref()) {
+        if let Some(original) = node.header.as_ref().and_then(|known| known.copy_of.as_ref()) {
             twig.note(format!("copy of {}", original.session_id));
         }
         let mut branches: Vec<_> = node.brought.iter().map(|told| told.label.as_str()).collect();
@@ -150,7 +150,7 @@ fn row(drawn: &Drawn, twig: &Twig, lines: &str, short: &ShortIds, now: Timestamp
     let is_gone = twig.notes.iter().any(|note| note == "deleted" || note == "cycle");
     let notes = twig.notes.join(", ");
     let id = Cell::new(Tone::Id, short.get(&drawn.id));
-    let Some(known) = &drawn.known else {
+    let Some(known) = &drawn.details else {
         let branch = Cell::new(Tone::Bad, "?").behind(lines);
         let mut row = vec![branch, id];
         row.extend(std::iter::repeat_n(Cell::default(), 6));
@@ -162,7 +162,7 @@ fn row(drawn: &Drawn, twig: &Twig, lines: &str, short: &ShortIds, now: Timestamp
         Cell::new(tone, &*known.label).behind(lines),
         id,
         Cell::new(Tone::Plain, &*twig.agent),
-        Cell::new(Tone::Plain, &*known.place),
+        Cell::new(Tone::Plain, &*known.cut),
         Cell::new(Tone::Plain, known.messages.to_string()),
         Cell::new(Tone::Plain, count(known.own_events, "event")),
         Cell::new(Tone::Plain, bytes(known.own_bytes)),

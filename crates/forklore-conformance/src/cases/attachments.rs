@@ -140,7 +140,7 @@ pub(super) fn a_list_tells_all_of_them_in_order(scene: &Scene<'_>) {
     given.sort_unstable();
     assert_eq!(listed(scene), given);
     let held = put(scene, b"held");
-    let told = |id| list(scene).into_iter().find(|one| one.id == id).unwrap().held;
+    let told = |id| list(scene).into_iter().find(|one| one.id == id).unwrap().pinned;
     assert!(told(held.id));
     let id = held.id;
     drop(held);

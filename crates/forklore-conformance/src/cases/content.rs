@@ -96,8 +96,12 @@ pub(super) fn share_and_copy_read_the_same(scene: &Scene<'_>) {
         assert_eq!(comparable(shared), comparable(copied));
         assert_eq!(scene.log(&child), other.log(&child));
         let far = scene.header(&child).counts;
-        let places =
-            [At::Seq(7), At::Kept(far.inheritable), At::Index(far.index / 2), At::Turn(far.turns)];
+        let places = [
+            At::Seq(7),
+            At::Inheritable(far.inheritable),
+            At::Index(far.index / 2),
+            At::Turn(far.turns),
+        ];
         for at in places {
             for query in [forward(at.clone(), 4, true), backward(at, 4, false)] {
                 assert_eq!(scene.pages(&child, &query), other.pages(&child, &query), "{query:?}");

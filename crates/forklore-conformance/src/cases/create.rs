@@ -63,7 +63,7 @@ pub(super) fn the_header_has_what_was_given(scene: &Scene<'_>) {
 pub(super) fn an_id_in_use_is_refused(scene: &Scene<'_>) {
     scene.root("a", vec![user("mine")]);
     let again = scene.draft("a", vec![user("yours")]);
-    refused(scene.store().create(again), &Error::IdTaken(id("a")));
+    refused(scene.store().create(again), &Error::IdInUse(id("a")));
     assert_eq!(scene.texts("a"), ["mine"]);
 }
 
@@ -73,7 +73,7 @@ pub(super) fn ids_that_differ_in_case_are_one(scene: &Scene<'_>) {
     {
         scene.root(first, vec![user(first)]);
         let same = scene.draft(second, vec![]);
-        refused(scene.store().create(same), &Error::IdTaken(id(second)));
+        refused(scene.store().create(same), &Error::IdInUse(id(second)));
         assert_eq!(scene.texts(first), [first]);
     }
 }
@@ -90,7 +90,7 @@ pub(super) fn a_deleted_id_is_never_used_again(scene: &Scene<'_>) {
     scene.delete("a");
     for spelling in ["a", "A"] {
         let again = scene.draft(spelling, vec![]);
-        refused(scene.store().create(again), &Error::IdTaken(id(spelling)));
+        refused(scene.store().create(again), &Error::IdInUse(id(spelling)));
     }
 }
 
@@ -112,10 +112,10 @@ pub(super) fn a_refused_create_leaves_nothing(scene: &Scene<'_>) {
     scene.root("a", vec![user("hi")]);
     let mut child = scene.child_draft("a", "b", 1, Strategy::ReplayV1, vec![assistant("hello")]);
     child.label = label("main");
-    let taken = Error::LabelTaken { label: label("main"), by: id("a") };
+    let taken = Error::LabelInUse { label: label("main"), by: id("a") };
     refused(scene.store().create(child.clone()), &taken);
     refused(scene.store().header(&id("b")), &Error::NotFound(id("b")));
-    assert_eq!(scene.remove(&["a"], Children::Refuse).unwrap().kept_segments, 0);
+    assert_eq!(scene.remove(&["a"], Children::Refuse).unwrap().retained_segments, 0);
     scene.root("b", vec![user("now a root")]);
     assert_eq!(scene.texts("b"), ["now a root"]);
 }

@@ -49,7 +49,7 @@ pub(super) fn a_delegate_does_not_refuse_it(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     scene.delegate("a", "d", 1, turns(1));
     let removed = scene.remove(&["a"], Children::Refuse).unwrap();
-    assert_eq!(removed, Removed { deleted: vec![id("a")], kept_segments: 0 });
+    assert_eq!(removed, Removed { deleted: vec![id("a")], retained_segments: 0 });
     assert_eq!(scene.texts("d"), ["session_fork", "q1", "a1"]);
 }
 
@@ -58,7 +58,7 @@ pub(super) fn children_deleted_with_it_do_not_refuse_it(scene: &Scene<'_>) {
     scene.fork("a", "b", 2, vec![]);
     scene.fork("b", "c", 2, vec![]);
     let removed = scene.remove(&["b", "a", "c"], Children::Refuse).unwrap();
-    assert_eq!(removed, Removed { deleted: vec![id("b"), id("a"), id("c")], kept_segments: 0 });
+    assert_eq!(removed, Removed { deleted: vec![id("b"), id("a"), id("c")], retained_segments: 0 });
     assert_eq!(scene.store().sessions(&Filter::default(), None, 0).unwrap().all().unwrap(), []);
 }
 
@@ -67,8 +67,8 @@ pub(super) fn a_deleted_child_does_not_refuse_it(scene: &Scene<'_>) {
     scene.fork("a", "b", 2, turns(1));
     scene.fork("b", "c", 4, turns(1));
     let before = scene.log("c");
-    assert_eq!(scene.delete("b").kept_segments, 1);
-    assert_eq!(scene.remove(&["a"], Children::Refuse).unwrap().kept_segments, 1);
+    assert_eq!(scene.delete("b").retained_segments, 1);
+    assert_eq!(scene.remove(&["a"], Children::Refuse).unwrap().retained_segments, 1);
     assert_eq!(scene.log("c"), before);
 }
 
@@ -135,7 +135,7 @@ pub(super) fn a_deleted_session_answers_nothing(scene: &Scene<'_>) {
     scene.fork("a", "b", 5, vec![]);
     scene.delete("a");
     let deleted = Error::Deleted(id("a"));
-    for at in [At::Seq(0), At::Kept(1), At::Index(0), At::Turn(1)] {
+    for at in [At::Seq(0), At::Inheritable(1), At::Index(0), At::Turn(1)] {
         refused(scene.store().read(&id("a"), &forward(at, 5, true)), &deleted);
     }
     refused(scene.store().change(&id("a"), &Change::Label(label("x"))), &deleted);
@@ -150,7 +150,7 @@ pub(super) fn deleting_again_is_harmless(scene: &Scene<'_>) {
     scene.delete("b");
     let stone = scene.header("b");
     let removed = scene.remove(&["b", "a", "a"], Children::Refuse).unwrap();
-    assert_eq!(removed, Removed { deleted: vec![id("a")], kept_segments: 0 });
+    assert_eq!(removed, Removed { deleted: vec![id("a")], retained_segments: 0 });
     assert_eq!(scene.header("b"), stone);
     assert_eq!(scene.remove(&["a", "b"], Children::Refuse).unwrap(), Removed::default());
 }
@@ -160,7 +160,7 @@ pub(super) fn one_refusal_leaves_all_of_them(scene: &Scene<'_>) {
     scene.root("z", turns(1));
     scene.fork("a", "b", 1, vec![]);
     refused(scene.remove(&["z", "a"], Children::Refuse), &has_children("a", &["b"]));
-    refused(scene.remove(&["z", "nobody"], Children::Keep), &Error::NotFound(id("nobody")));
+    refused(scene.remove(&["z", "nobody"], Children::Retain), &Error::NotFound(id("nobody")));
     assert_eq!(scene.texts("z"), ["q1", "a1"]);
     assert_eq!(scene.header("z").deleted, None);
 }
@@ -173,14 +173,14 @@ pub(super) fn one_leased_session_refuses_the_whole_set(scene: &Scene<'_>) {
     for held in all {
         scene.hold(held, "run1", LONG).unwrap();
         let before = all.map(|session| (scene.header(session), scene.log(session)));
-        let error = Error::Held { session: id(held), owner: "run1".into() };
+        let error = Error::Leased { session: id(held), owner: "run1".into() };
         refused(scene.remove(&all, Children::Refuse), &error);
-        refused(scene.remove(&all, Children::Keep), &error);
+        refused(scene.remove(&all, Children::Retain), &error);
         assert_eq!(all.map(|session| (scene.header(session), scene.log(session))), before);
         scene.change(held, &Change::Release { owner: "run1".into() });
     }
     let removed = scene.remove(&all, Children::Refuse).unwrap();
-    assert_eq!(removed, Removed { deleted: all.map(id).to_vec(), kept_segments: 0 });
+    assert_eq!(removed, Removed { deleted: all.map(id).to_vec(), retained_segments: 0 });
 }
 
 pub(super) fn segments_that_others_need_are_counted(scene: &Scene<'_>) {
@@ -189,9 +189,9 @@ pub(super) fn segments_that_others_need_are_counted(scene: &Scene<'_>) {
     scene.fork("b", "none_of_b", 2, vec![]);
     scene.fork("b", "all_of_b", 6, vec![]);
     scene.copy("b", "own_copy", 6, vec![]);
-    assert_eq!(scene.delete("own_copy").kept_segments, 0);
-    assert_eq!(scene.remove(&["a", "b"], Children::Keep).unwrap().kept_segments, 2);
-    assert_eq!(scene.delete("all_of_b").kept_segments, 0);
+    assert_eq!(scene.delete("own_copy").retained_segments, 0);
+    assert_eq!(scene.remove(&["a", "b"], Children::Retain).unwrap().retained_segments, 2);
+    assert_eq!(scene.delete("all_of_b").retained_segments, 0);
     assert_eq!(scene.texts("none_of_b"), ["session_fork", "q1", "a1"]);
 }
 
@@ -200,8 +200,8 @@ pub(super) fn a_copys_prefix_is_a_segment_of_its_own(scene: &Scene<'_>) {
     scene.copy("a", "b", 4, turns(1));
     scene.fork("b", "c", 3, vec![user("on")]);
     let before = scene.log("c");
-    assert_eq!(scene.delete("a").kept_segments, 0);
-    assert_eq!(scene.delete("b").kept_segments, 1);
+    assert_eq!(scene.delete("a").retained_segments, 0);
+    assert_eq!(scene.delete("b").retained_segments, 1);
     assert_eq!(scene.log("c"), before);
 }
 

@@ -8,7 +8,7 @@ use forklore_store::port::{At, Changed, Children};
 
 pub(super) fn every_read_stays_the_same(scene: &Scene<'_>) {
     super::read::three_generations(scene);
-    let places = || [At::Seq(0), At::Seq(20), At::Kept(9), At::Index(10), At::Turn(3)];
+    let places = || [At::Seq(0), At::Seq(20), At::Inheritable(9), At::Index(10), At::Turn(3)];
     let read = || {
         let queries = places()
             .into_iter()
@@ -30,7 +30,7 @@ pub(super) fn a_detached_child_does_not_refuse_a_delete(scene: &Scene<'_>) {
     let before = (scene.log("b"), scene.log("c"));
     scene.detach("b");
     let removed = scene.remove(&["a"], Children::Refuse).unwrap();
-    assert_eq!(removed.kept_segments, 1);
+    assert_eq!(removed.retained_segments, 1);
     assert_eq!((scene.log("b"), scene.log("c")), before);
     scene.assert_sound();
 }
@@ -40,7 +40,7 @@ pub(super) fn a_detached_child_alone_needs_nothing(scene: &Scene<'_>) {
     scene.fork("a", "b", 3, turns(1));
     let before = scene.log("b");
     scene.detach("b");
-    assert_eq!(scene.remove(&["a"], Children::Refuse).unwrap().kept_segments, 0);
+    assert_eq!(scene.remove(&["a"], Children::Refuse).unwrap().retained_segments, 0);
     assert_eq!(scene.log("b"), before);
 }
 
@@ -90,10 +90,10 @@ pub(super) fn children_from_before_and_after_it_load(scene: &Scene<'_>) {
     let logs = || ["before", "after"].map(|session| scene.log(session)[1..].to_vec());
     let before = logs();
     assert_eq!(before[0], before[1]);
-    assert_eq!(scene.delete("b").kept_segments, 1);
-    assert_eq!(scene.delete("a").kept_segments, 1);
+    assert_eq!(scene.delete("b").retained_segments, 1);
+    assert_eq!(scene.delete("a").retained_segments, 1);
     assert_eq!(logs(), before);
-    assert_eq!(scene.delete("before").kept_segments, 0);
+    assert_eq!(scene.delete("before").retained_segments, 0);
     assert_eq!(scene.log("after")[1..], before[1]);
     scene.assert_sound();
 }

@@ -59,7 +59,7 @@ pub(super) fn a_deleted_id_stays_in_use(scene: &mut Scene<'_>) {
     scene.delete("a");
     scene.reopen();
     let again = scene.draft("A", vec![]);
-    refused(scene.store().create(again), &Error::IdTaken(id("A")));
+    refused(scene.store().create(again), &Error::IdInUse(id("A")));
     refused(
         scene.store().read(&id("a"), &crate::scene::forward(At::Seq(0), 1, true)),
         &Error::Deleted(id("a")),
@@ -100,7 +100,7 @@ pub(super) fn retained_segments_outlive_a_reopening(scene: &mut Scene<'_>) {
 }
 
 pub(super) fn a_second_handle_sees_every_write_at_once(scene: &mut Scene<'_>) {
-    let other = scene.place().open();
+    let other = scene.test_store().open();
     scene.root("a", turns(1));
     assert_eq!(other.store.header(&id("a")).unwrap(), scene.header("a"));
     let append = scene.appending(turns(1));
@@ -115,7 +115,7 @@ pub(super) fn a_second_handle_sees_every_write_at_once(scene: &mut Scene<'_>) {
 }
 
 pub(super) fn two_handles_lose_none_of_each_others_appends(scene: &mut Scene<'_>) {
-    let other = scene.place().open();
+    let other = scene.test_store().open();
     scene.root("a", vec![]);
     let write = |store: &dyn Store| {
         for _ in 0..40 {

@@ -28,7 +28,7 @@ pub(super) fn a_mark_outlives_the_closing_of_the_store(scene: &mut Scene<'_>) {
 }
 
 pub(super) fn another_handle_goes_on_from_the_same_mark(scene: &mut Scene<'_>) {
-    let other = Scene::beside(scene);
+    let other = Scene::sharing(scene);
     scene.root("a", turns(1));
     let mut reader = Follower::from(Since::Beginning);
     reader.drain(scene, 0);
@@ -43,7 +43,7 @@ pub(super) fn another_handle_goes_on_from_the_same_mark(scene: &mut Scene<'_>) {
 }
 
 pub(super) fn a_wait_ends_with_a_commit_of_another_handle(scene: &mut Scene<'_>) {
-    let other = Scene::beside(scene);
+    let other = Scene::sharing(scene);
     scene.root("a", vec![]);
     let mut reader = Follower::now(scene);
     for n in 0..20 {
@@ -54,7 +54,7 @@ pub(super) fn a_wait_ends_with_a_commit_of_another_handle(scene: &mut Scene<'_>)
 }
 
 pub(super) fn writers_of_two_handles_leave_no_gap(scene: &mut Scene<'_>) {
-    let other = Scene::beside(scene);
+    let other = Scene::sharing(scene);
     let mut reader = Follower::now(scene);
     for n in 0..10 {
         scene.root(&format!("a{n}"), turns(1));
@@ -70,7 +70,7 @@ pub(super) fn writers_of_two_handles_leave_no_gap(scene: &mut Scene<'_>) {
 pub(super) fn a_feed_whose_store_is_deleted_ends(scene: &mut Scene<'_>) {
     scene.root("a", turns(1));
     let since = Follower::now(scene).position();
-    let place = scene.take_place();
+    let place = scene.take_test_store();
     let wait = || scene.store().changes(&since, 0, LONG);
     let (ended, ()) = race(wait, || drop(place));
     assert!(matches!(ended, Err(Error::StoreGone { .. })), "{ended:?}");

@@ -176,7 +176,7 @@ pub(super) fn deletes_and_a_gc_are_seen_after_a_long_absence(scene: &Scene<'_>) 
     scene.delete("a");
     let some: Vec<_> = (0..25).map(|n| format!("s{n}")).collect();
     let some: Vec<_> = some.iter().map(String::as_str).collect();
-    scene.remove(&some, Children::Keep).unwrap();
+    scene.remove(&some, Children::Retain).unwrap();
     scene.collect();
     scene.pack();
     reader.drain(scene, 10);

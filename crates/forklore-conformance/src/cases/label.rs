@@ -7,8 +7,8 @@ use crate::scene::{Scene, id, label, refused};
 use forklore_store::error::Error;
 use forklore_store::port::{Change, NewSession};
 
-fn taken(name: &str, by: &str) -> Error {
-    Error::LabelTaken { label: label(name), by: id(by) }
+fn in_use(name: &str, by: &str) -> Error {
+    Error::LabelInUse { label: label(name), by: id(by) }
 }
 
 fn rename(scene: &Scene<'_>, session: &str, name: &str) -> forklore_store::Result<String> {
@@ -25,7 +25,7 @@ pub(super) fn a_label_in_use_refuses_a_fork(scene: &Scene<'_>) {
         ..scene.child_draft("b", "c", 1, Strategy::ShareV1, vec![])
     };
     for kind in [forklore_core::SessionKind::Branch, forklore_core::SessionKind::Delegate] {
-        refused(scene.store().create(child(kind)), &taken("b", "b"));
+        refused(scene.store().create(child(kind)), &in_use("b", "b"));
     }
 }
 
@@ -49,7 +49,7 @@ pub(super) fn a_session_gets_another_label(scene: &Scene<'_>) {
 pub(super) fn a_label_in_use_refuses_a_change(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     scene.fork("a", "b", 1, vec![]);
-    refused(rename(scene, "b", "main"), &taken("main", "a"));
+    refused(rename(scene, "b", "main"), &in_use("main", "a"));
     assert_eq!(scene.header("b").label, label("b"));
 }
 

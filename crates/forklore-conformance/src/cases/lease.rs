@@ -9,8 +9,8 @@ use crate::scene::{LONG, Scene, id, label, refused};
 use forklore_store::error::Error;
 use forklore_store::port::{Append, Change, Children, NewSession};
 
-fn held(owner: &str) -> Error {
-    Error::Held { session: id("a"), owner: owner.into() }
+fn leased(owner: &str) -> Error {
+    Error::Leased { session: id("a"), owner: owner.into() }
 }
 
 fn lost(owner: &str) -> Error {
@@ -48,9 +48,9 @@ pub(super) fn renewing_keeps_where_the_turn_began(scene: &Scene<'_>) {
 pub(super) fn others_may_not_write_while_it_is_leased(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     scene.hold("a", "run1", LONG).unwrap();
-    refused(scene.store().append(&id("a"), by(scene, None)), &held("run1"));
+    refused(scene.store().append(&id("a"), by(scene, None)), &leased("run1"));
     refused(scene.store().append(&id("a"), by(scene, Some("run2"))), &lost("run2"));
-    refused(scene.hold("a", "run2", LONG), &held("run1"));
+    refused(scene.hold("a", "run2", LONG), &leased("run1"));
     scene.store().append(&id("a"), by(scene, Some("run1"))).unwrap();
     assert_eq!(scene.texts("a"), ["q1", "a1", "more"]);
 }
@@ -70,7 +70,7 @@ pub(super) fn a_lease_ends_at_the_moment_it_names(scene: &Scene<'_>) {
     let lease = scene.hold("a", "run1", short).unwrap().header.lease.expect("a lease");
     let mut refusals = 0;
     while let Err(error) = scene.store().append(&id("a"), by(scene, None)) {
-        assert_eq!(format!("{error:?}"), format!("{:?}", held("run1")));
+        assert_eq!(format!("{error:?}"), format!("{:?}", leased("run1")));
         refusals += 1;
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
@@ -85,7 +85,7 @@ pub(super) fn a_writer_whose_clock_is_a_day_wrong_keeps_and_breaks_no_lease(scen
         let append = |owner: Option<&str>| scene.store().append(&id(name), skewed(owner));
         // Another's lease holds.
         scene.hold(name, "run1", LONG).unwrap();
-        let held = Error::Held { session: id(name), owner: "run1".into() };
+        let held = Error::Leased { session: id(name), owner: "run1".into() };
         refused(append(None), &held);
         refused(scene.remove_at(&[name], now), &held);
         append(Some("run1")).unwrap();
@@ -154,7 +154,7 @@ pub(super) fn a_leased_session_is_not_deleted(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     scene.root("z", turns(1));
     scene.hold("a", "run1", LONG).unwrap();
-    refused(scene.remove(&["z", "a"], Children::Keep), &held("run1"));
+    refused(scene.remove(&["z", "a"], Children::Retain), &leased("run1"));
     assert_eq!(scene.texts("z"), ["q1", "a1"]);
     scene.hold("a", "run1", SignedDuration::ZERO).unwrap();
     let removed = scene.remove(&["a"], Children::Refuse).unwrap();

@@ -55,7 +55,7 @@ pub(super) fn gc_keeps_what_a_grandchild_needs(scene: &Scene<'_>) {
     scene.fork("a", "b", 1, vec![megabyte()]);
     scene.fork("b", "c", 2, vec![]);
     let before = scene.log("c");
-    scene.remove(&["a", "b"], Children::Keep).unwrap();
+    scene.remove(&["a", "b"], Children::Retain).unwrap();
     collect(scene);
     assert_eq!(scene.log("c"), before);
     scene.delete("c");

@@ -16,7 +16,7 @@ fn start_all(scene: &Scene<'_>, number: u16) {
 }
 
 pub(super) fn appends_of_all_processes_are_there(scene: &Scene<'_>) {
-    if let Some(writer) = scene.told() {
+    if let Some(writer) = scene.argument() {
         for number in 0..50 {
             scene.append("a", vec![user(&format!("{writer}:{number}"))]);
         }
@@ -35,7 +35,7 @@ pub(super) fn appends_of_all_processes_are_there(scene: &Scene<'_>) {
 }
 
 pub(super) fn a_process_that_was_too_late_tries_again(scene: &Scene<'_>) {
-    if let Some(writer) = scene.told() {
+    if let Some(writer) = scene.argument() {
         let mut expect = scene.header("a").head_seq();
         for number in 0..25 {
             let append = scene.appending(vec![
@@ -62,13 +62,13 @@ pub(super) fn a_process_that_was_too_late_tries_again(scene: &Scene<'_>) {
 }
 
 pub(super) fn one_of_many_processes_makes_the_child(scene: &Scene<'_>) {
-    if let Some(writer) = scene.told() {
+    if let Some(writer) = scene.argument() {
         for round in 0..20 {
             let child = format!("child-{round}");
             let new = scene.child_draft("a", &child, 2, Strategy::ShareV1, vec![user(writer)]);
             match scene.store().create(new) {
                 Ok(_) => scene.append(&format!("won-{writer}"), vec![user(&child)]).head_seq,
-                Err(Error::IdTaken(_)) => continue,
+                Err(Error::IdInUse(_)) => continue,
                 Err(error) => panic!("{error}"),
             };
         }
@@ -91,7 +91,7 @@ pub(super) fn one_of_many_processes_makes_the_child(scene: &Scene<'_>) {
 }
 
 pub(super) fn processes_fork_while_another_writes(scene: &Scene<'_>) {
-    match scene.told() {
+    match scene.argument() {
         Some("0") => {
             for _ in 0..60 {
                 scene.append("a", turns(1));

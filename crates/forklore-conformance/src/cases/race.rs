@@ -86,7 +86,7 @@ pub(super) fn of_two_creates_of_one_id_one_wins(scene: &Scene<'_>) {
             scene.child_draft("a", &name.to_uppercase(), 3, Strategy::ReplayV1, vec![user("two")]);
         let (won, told) =
             one_winner(race(|| scene.store().create(one), || scene.store().create(two)));
-        assert!(matches!(told, Error::IdTaken(_)), "{told:?}");
+        assert!(matches!(told, Error::IdInUse(_)), "{told:?}");
         let text = if won.inherited.inheritable == 2 { "one" } else { "two" };
         assert_eq!(scene.texts(won.id.as_str()).pop().unwrap(), text);
     }
@@ -103,7 +103,7 @@ pub(super) fn of_two_equal_labels_one_wins(scene: &Scene<'_>) {
             changed.map(|changed| changed.header.id)
         };
         let (won, told) = one_winner(race(|| give("b"), || give("c")));
-        let taken = Error::LabelTaken { label: name.clone(), by: won.clone() };
+        let taken = Error::LabelInUse { label: name.clone(), by: won.clone() };
         assert_eq!(format!("{told:?}"), format!("{taken:?}"));
         assert_eq!(scene.header(won.as_str()).label, name);
     }
@@ -115,7 +115,7 @@ pub(super) fn of_two_runtimes_one_gets_the_lease(scene: &Scene<'_>) {
         let hold = |owner: &str| scene.hold("a", owner, LONG);
         let (won, told) = one_winner(race(|| hold("one"), || hold("two")));
         let owner = won.header.lease.unwrap().owner;
-        let held = Error::Held { session: id("a"), owner: owner.clone() };
+        let held = Error::Leased { session: id("a"), owner: owner.clone() };
         assert_eq!(format!("{told:?}"), format!("{held:?}"));
         scene.change("a", &Change::Release { owner });
     }
@@ -148,8 +148,8 @@ pub(super) fn a_fork_and_a_delete_that_keeps_children(scene: &Scene<'_>) {
         scene.root(&parent, turns(3));
         let new = scene.child_draft(&parent, &child, 4, Strategy::ShareV1, vec![]);
         let (forked, deleted) =
-            race(|| scene.store().create(new), || scene.remove(&[&parent], Children::Keep));
-        let kept = deleted.unwrap().kept_segments;
+            race(|| scene.store().create(new), || scene.remove(&[&parent], Children::Retain));
+        let kept = deleted.unwrap().retained_segments;
         match forked {
             Ok(_) => {
                 assert_eq!(kept, 1);
@@ -186,7 +186,7 @@ pub(super) fn a_detach_and_a_delete_of_the_parent(scene: &Scene<'_>) {
         let (_, deleted) =
             race(|| scene.detach(&child), || scene.remove(&[&parent], Children::Refuse));
         match deleted {
-            Ok(removed) => assert_eq!(removed.kept_segments, 0),
+            Ok(removed) => assert_eq!(removed.retained_segments, 0),
             Err(told) => assert!(matches!(told, Error::HasChildren { count: 1, .. }), "{told:?}"),
         }
         assert_eq!(scene.log(&child), before);

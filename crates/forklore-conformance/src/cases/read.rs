@@ -13,10 +13,10 @@ pub(super) fn three_generations(scene: &Scene<'_>) {
     scene.fork("b", "c", 17, rich());
 }
 
-fn each_place(log: &[LogEntry]) -> Vec<At> {
+fn each_position(log: &[LogEntry]) -> Vec<At> {
     let counts = counts_of(log);
     let mut places: Vec<_> = (0..=log.len() as u64 + 1).map(At::Seq).collect();
-    places.extend((0..=counts.inheritable + 1).map(At::Kept));
+    places.extend((0..=counts.inheritable + 1).map(At::Inheritable));
     places.extend((0..=counts.index + 1).map(At::Index));
     places.extend((0..=counts.turns + 1).map(At::Turn));
     places.extend(log.iter().map(|stored| At::Id(stored.event.id.clone())));
@@ -35,7 +35,7 @@ fn expected(log: &[LogEntry], query: &Query) -> Vec<LogEntry> {
             Some((*seq).min(log.len() as u64 - 1) as usize)
         }
         At::Seq(seq) => at(&|stored| stored.seq == *seq),
-        At::Kept(n) => {
+        At::Inheritable(n) => {
             at(&|stored| class(stored).is_inherited() && stored.counts.inheritable == *n)
         }
         At::Index(n) => {
@@ -54,7 +54,7 @@ pub(super) fn every_query_agrees_with_the_whole_log(scene: &Scene<'_>) {
     three_generations(scene);
     for session in ["a", "b", "c"] {
         let log = scene.log(session);
-        for at in each_place(&log) {
+        for at in each_position(&log) {
             for limit in [1, 3, 1000] {
                 for query in [forward(at.clone(), limit, false), backward(at.clone(), limit, false)]
                 {
@@ -87,7 +87,7 @@ pub(super) fn a_page_says_whether_more_follow(scene: &Scene<'_>) {
 
 pub(super) fn a_bare_page_leaves_out_only_data(scene: &Scene<'_>) {
     three_generations(scene);
-    for at in [At::Seq(0), At::Kept(2), At::Index(1), At::Turn(2)] {
+    for at in [At::Seq(0), At::Inheritable(2), At::Index(1), At::Turn(2)] {
         let mut want = scene.pages("c", &forward(at.clone(), 1000, false));
         want.iter_mut().for_each(|stored| stored.event.data = Data::parse("null").unwrap());
         assert_eq!(scene.pages("c", &forward(at, 1000, true)), want);
@@ -97,7 +97,14 @@ pub(super) fn a_bare_page_leaves_out_only_data(scene: &Scene<'_>) {
 pub(super) fn nothing_is_read_at_a_position_that_does_not_exist(scene: &Scene<'_>) {
     scene.root("a", rich());
     let nobody = "nobody".parse().unwrap();
-    for at in [At::Kept(0), At::Kept(13), At::Index(9), At::Turn(0), At::Turn(3), At::Id(nobody)] {
+    for at in [
+        At::Inheritable(0),
+        At::Inheritable(13),
+        At::Index(9),
+        At::Turn(0),
+        At::Turn(3),
+        At::Id(nobody),
+    ] {
         for query in [forward(at.clone(), 5, false), backward(at, 5, false)] {
             let page = scene.store().read(&id("a"), &query).unwrap();
             assert_eq!(page, Page::default(), "{query:?}");

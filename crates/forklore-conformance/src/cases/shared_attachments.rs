@@ -24,7 +24,7 @@ pub(super) fn every_attachment_is_there_again(scene: &mut Scene<'_>) {
 }
 
 pub(super) fn processes_that_put_the_same_bytes_store_them_once(scene: &Scene<'_>) {
-    if scene.told().is_some() {
+    if scene.argument().is_some() {
         for seed in 0..10 {
             drop(put(scene, &bytes(seed, 100_000)));
         }
@@ -77,7 +77,7 @@ fn with_other(scene: &Scene<'_>, case: &str, word: &str, then: impl FnOnce()) {
 
 pub(super) fn a_put_that_is_killed_leaves_nothing_under_a_name(scene: &Scene<'_>) {
     let given = bytes(9, LONG);
-    if scene.told().is_some() {
+    if scene.argument().is_some() {
         let held = scene.attachments().put(&mut Stuck(&given[..]), u64::MAX);
         panic!("it ended: {held:?}");
     }
@@ -95,7 +95,7 @@ pub(super) fn a_put_that_is_killed_leaves_nothing_under_a_name(scene: &Scene<'_>
 }
 
 pub(super) fn what_another_process_holds_is_not_swept(scene: &Scene<'_>) {
-    if scene.told().is_some() {
+    if scene.argument().is_some() {
         let _held = put(scene, b"held elsewhere");
         say("held");
         loop {

@@ -7,7 +7,7 @@ use crate::events::turns;
 use crate::scene::Scene;
 
 pub(super) fn a_wait_ends_with_a_commit_of_another_process(scene: &Scene<'_>) {
-    if scene.told().is_some() {
+    if scene.argument().is_some() {
         scene.append("a", turns(1));
         return;
     }
@@ -23,7 +23,7 @@ pub(super) fn a_wait_ends_with_a_commit_of_another_process(scene: &Scene<'_>) {
 }
 
 pub(super) fn another_process_reads_on_from_a_stored_mark(scene: &Scene<'_>) {
-    if let Some(mark) = scene.told() {
+    if let Some(mark) = scene.argument() {
         let mut reader = Follower::at(mark);
         assert_eq!(reader.ids(scene, 0), ["b", "a"]);
         scene.root("c", turns(1));
@@ -41,7 +41,7 @@ pub(super) fn another_process_reads_on_from_a_stored_mark(scene: &Scene<'_>) {
 
 pub(super) fn writers_of_many_processes_leave_no_gap(scene: &Scene<'_>) {
     const EACH: usize = 20;
-    if let Some(writer) = scene.told() {
+    if let Some(writer) = scene.argument() {
         scene.root(&format!("of-{writer}"), vec![]);
         for n in 0..EACH {
             scene.append(&format!("of-{writer}"), turns(1));
@@ -68,7 +68,7 @@ pub(super) fn writers_of_many_processes_leave_no_gap(scene: &Scene<'_>) {
 }
 
 pub(super) fn a_killed_writer_leaves_no_gap(scene: &Scene<'_>) {
-    if let Some(writer) = scene.told() {
+    if let Some(writer) = scene.argument() {
         for n in 0.. {
             scene.root(&format!("{writer}-{n}"), turns(1));
             scene.append("all", turns(1));

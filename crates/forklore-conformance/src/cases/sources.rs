@@ -97,9 +97,9 @@ fn step(target: Target, path: &str, offset: u64, writes: Vec<Write>) -> Step {
         native_id: "native".into(),
         seen: SeenFile { path: path.into(), size: offset, modified: -5 },
         ranges: vec![SourceSpan::Other(b"kept".to_vec())],
-        places: Vec::new(),
+        locations: Vec::new(),
         names: Vec::new(),
-        beside: None,
+        sidecar: None,
         read: Progress { offset, sha256: [9; 32], state: format!("at {offset}") },
         last: true,
     };
@@ -123,7 +123,7 @@ pub(super) fn a_step_writes_everything(scene: &Scene<'_>) {
     first.ranges.push(events.clone());
     let source = import(store, first).unwrap();
     let mut second = step(
-        Target::Known { id: source, offset: 10 },
+        Target::State { id: source, offset: 10 },
         "/g",
         20,
         vec![
@@ -166,7 +166,7 @@ pub(super) fn a_refused_step_leaves_nothing(scene: &Scene<'_>) {
     let source = import(store, step(new(), "/f", 10, vec![create("s")])).unwrap();
     let before = store.sources(&FindSource::Path("/f".into())).unwrap();
     let mut bad = step(
-        Target::Known { id: source, offset: 10 },
+        Target::State { id: source, offset: 10 },
         "/f",
         20,
         vec![
@@ -176,7 +176,7 @@ pub(super) fn a_refused_step_leaves_nothing(scene: &Scene<'_>) {
             append("s", 7, &["b"]),
         ],
     );
-    bad.places = vec![(1, RecordLocation::own(0, 0))];
+    bad.locations = vec![(1, RecordLocation::own(0, 0))];
     let refused = import(store, bad).unwrap_err();
     assert!(matches!(refused, Error::Conflict { head: 0, expected: 7, .. }), "{refused:?}");
     assert_eq!(store.sources(&FindSource::Path("/f".into())).unwrap(), before);
@@ -184,8 +184,8 @@ pub(super) fn a_refused_step_leaves_nothing(scene: &Scene<'_>) {
     assert_eq!(store.header(&id("s")).unwrap().title, None);
     assert!(matches!(store.header(&id("t")), Err(Error::NotFound(_))));
     assert_eq!(store.locate_record(source, 1).unwrap(), None);
-    let taken = step(Target::Known { id: source, offset: 10 }, "/f", 20, vec![create("S")]);
-    assert!(matches!(import(store, taken), Err(Error::IdTaken(_))));
+    let taken = step(Target::State { id: source, offset: 10 }, "/f", 20, vec![create("S")]);
+    assert!(matches!(import(store, taken), Err(Error::IdInUse(_))));
 }
 
 pub(super) fn what_a_step_writes_is_in_the_feed(scene: &Scene<'_>) {
@@ -202,7 +202,7 @@ pub(super) fn what_a_step_writes_is_in_the_feed(scene: &Scene<'_>) {
         .map(|one| (one.session.as_str(), one.head_seq, one.created))
         .collect();
     assert_eq!(made, BTreeSet::from([("a", 1, true), ("b", -1, true)]));
-    let grown = Target::Known { id: source, offset: 30 };
+    let grown = Target::State { id: source, offset: 30 };
     let writes = vec![append("a", 1, &["e3"]), change("b", Change::Leaf(Some(id("a"))))];
     import(store, step(grown, "/f", 60, writes)).unwrap();
     let found = changes(&Since::Mark(found.mark)).sessions;
@@ -219,8 +219,8 @@ pub(super) fn a_stale_step_is_refused(scene: &Scene<'_>) {
         assert!(matches!(refused, Err(Error::Stale { .. })), "{refused:?}");
     };
     stale(new());
-    stale(Target::Known { id: source, offset: 9 });
-    stale(Target::Known { id: SourceId(source.0 + 1), offset: 0 });
+    stale(Target::State { id: source, offset: 9 });
+    stale(Target::State { id: SourceId(source.0 + 1), offset: 0 });
     assert!(matches!(store.header(&id("t")), Err(Error::NotFound(_))));
     let next =
         Target::New { dialect: "test".into(), revision: 1, first_line: 8, latest: Some(source) };
@@ -234,13 +234,13 @@ pub(super) fn the_later_record_counts(scene: &Scene<'_>) {
     let store = scene.store();
     let place = |position| RecordLocation::own(3, position);
     let mut first = step(new(), "/f", 10, vec![create("s")]);
-    first.places = vec![(u64::MAX, place(0)), (0, place(1)), (u64::MAX, place(2))];
+    first.locations = vec![(u64::MAX, place(0)), (0, place(1)), (u64::MAX, place(2))];
     let source = import(store, first).unwrap();
     assert_eq!(store.locate_record(source, u64::MAX).unwrap(), Some(place(2)));
     assert_eq!(store.locate_record(source, 0).unwrap(), Some(place(1)));
     assert_eq!(store.locate_record(source, 1).unwrap(), None);
-    let mut second = step(Target::Known { id: source, offset: 10 }, "/f", 20, Vec::new());
-    second.places = vec![(0, place(9))];
+    let mut second = step(Target::State { id: source, offset: 10 }, "/f", 20, Vec::new());
+    second.locations = vec![(0, place(9))];
     import(store, second).unwrap();
     assert_eq!(store.locate_record(source, 0).unwrap(), Some(place(9)));
     assert_eq!(store.locate_record(source, u64::MAX).unwrap(), Some(place(2)));
@@ -256,9 +256,9 @@ pub(super) fn records_of_many_steps_are_found(scene: &Scene<'_>) {
     let mut source = import(store, step(new(), "/f", 1, vec![create("s")])).unwrap();
     let mut n = 0;
     for (at, len) in [(1, 1_u64), (2, 700), (3, 3_000), (4, 900), (5, 300), (6, 2_000)] {
-        let mut next = step(Target::Known { id: source, offset: at }, "/f", at + 1, Vec::new());
+        let mut next = step(Target::State { id: source, offset: at }, "/f", at + 1, Vec::new());
         let places = (n..n + len).map(|n| (key(n), RecordLocation::own(1, n)));
-        next.places = places.collect();
+        next.locations = places.collect();
         n += len;
         source = import(store, next).unwrap();
     }
@@ -274,7 +274,7 @@ pub(super) fn a_source_is_found_by_its_names(scene: &Scene<'_>) {
     let mut first = step(new(), "/f", 10, vec![create("s")]);
     first.names = vec![u64::MAX, 5];
     let source = import(store, first).unwrap();
-    let mut second = step(Target::Known { id: source, offset: 10 }, "/f", 20, Vec::new());
+    let mut second = step(Target::State { id: source, offset: 10 }, "/f", 20, Vec::new());
     second.names = vec![5, 6];
     import(store, second).unwrap();
     let mut other = step(new(), "/g", 10, vec![create("t")]);
@@ -297,7 +297,7 @@ pub(super) fn a_copy_is_linked(scene: &Scene<'_>) {
     let link = change("s", Change::CopyOf(Some(copy_of.clone())));
     let mut second = step(new(), "/g", 10, vec![create("t"), link]);
     let place = RecordLocation { session: 0, position: 7, inherited: true };
-    second.places = vec![(1, place)];
+    second.locations = vec![(1, place)];
     let inherited = SourceSpan::Inherited { session: 0, seq: 1, count: 2, end: LineEnd::Lf };
     let patched = SourceSpan::Patched {
         session: 0,
@@ -335,14 +335,14 @@ pub(super) fn a_delete_erases_stored_bytes(scene: &Scene<'_>) {
     assert_eq!(store.source_spans(source, 0).unwrap(), Some(left));
 }
 
-fn beside(path: &str, of: &str) -> Step {
+fn sidecar(path: &str, of: &str) -> Step {
     let mut beside = step(new(), path, 4, Vec::new());
-    beside.beside = Some(of.into());
+    beside.sidecar = Some(of.into());
     beside
 }
 
-fn found_beside(store: &dyn Store, of: &str) -> Vec<SourceId> {
-    let found = store.sources(&FindSource::Beside(of.into())).unwrap();
+fn sidecars_of(store: &dyn Store, of: &str) -> Vec<SourceId> {
+    let found = store.sources(&FindSource::SidecarsOf(of.into())).unwrap();
     found.into_iter().map(|source| source.id).collect()
 }
 
@@ -350,20 +350,20 @@ pub(super) fn a_sidecar_is_found(scene: &Scene<'_>) {
     let store = scene.store();
     import(store, step(new(), "/f", 10, vec![create("s")])).unwrap();
     import(store, step(new(), "/g", 10, vec![create("t")])).unwrap();
-    let a = import(store, beside("/f.d/a", "/f")).unwrap();
-    let b = import(store, beside("/f.d/b", "/f")).unwrap();
-    let c = import(store, beside("/g.d/c", "/g")).unwrap();
-    let mut grown = beside("/f.d/a", "/f");
-    grown.target = Target::Known { id: a, offset: 4 };
+    let a = import(store, sidecar("/f.d/a", "/f")).unwrap();
+    let b = import(store, sidecar("/f.d/b", "/f")).unwrap();
+    let c = import(store, sidecar("/g.d/c", "/g")).unwrap();
+    let mut grown = sidecar("/f.d/a", "/f");
+    grown.target = Target::State { id: a, offset: 4 };
     import(store, grown).unwrap();
-    assert_eq!(found_beside(store, "/f"), [b, a]);
-    assert_eq!(found_beside(store, "/g"), [c]);
-    assert_eq!(found_beside(store, "/f.d/a"), []);
+    assert_eq!(sidecars_of(store, "/f"), [b, a]);
+    assert_eq!(sidecars_of(store, "/g"), [c]);
+    assert_eq!(sidecars_of(store, "/f.d/a"), []);
     let next = Target::New { dialect: "test".into(), revision: 1, first_line: 7, latest: Some(a) };
-    let mut anew = beside("/f.d/a", "/f");
+    let mut anew = sidecar("/f.d/a", "/f");
     anew.target = next;
     let anew = import(store, anew).unwrap();
-    assert_eq!(found_beside(store, "/f"), [anew, b, a]);
+    assert_eq!(sidecars_of(store, "/f"), [anew, b, a]);
     let latest = store.sources(&FindSource::Latest("/f.d/a".into())).unwrap();
     assert_eq!(latest.iter().map(|source| source.id).collect::<Vec<_>>(), [anew]);
     assert_eq!(store.sources(&FindSource::Latest("/f.d".into())).unwrap(), []);
@@ -373,13 +373,13 @@ pub(super) fn a_delete_erases_sidecars(scene: &Scene<'_>) {
     let store = scene.store();
     import(store, step(new(), "/f", 10, vec![create("s"), create("t")])).unwrap();
     import(store, step(new(), "/g", 10, vec![create("u")])).unwrap();
-    let gone = import(store, beside("/f.d/a", "/f")).unwrap();
-    let stays = import(store, beside("/g.d/a", "/g")).unwrap();
+    let gone = import(store, sidecar("/f.d/a", "/f")).unwrap();
+    let stays = import(store, sidecar("/g.d/a", "/g")).unwrap();
     // The file was seen at a second place, and something lies beside that, too.
     let first = store.sources(&FindSource::Session(id("s"))).unwrap().remove(0).id;
-    let known = Target::Known { id: first, offset: 10 };
+    let known = Target::State { id: first, offset: 10 };
     import(store, step(known, "/h", 20, Vec::new())).unwrap();
-    let there = import(store, beside("/h.d/a", "/h")).unwrap();
+    let there = import(store, sidecar("/h.d/a", "/h")).unwrap();
     store.remove(&[id("t")], Children::Refuse, Timestamp::UNIX_EPOCH).unwrap();
     for source in [gone, there] {
         assert_eq!(store.source_spans(source, 0).unwrap(), Some(vec![SourceSpan::Gone(4)]));
@@ -394,16 +394,16 @@ pub(super) fn no_sidecar_is_stored_for_a_deleted_session(scene: &Scene<'_>) {
         let refused = import(store, step);
         assert!(matches!(refused, Err(Error::Stale { .. })), "{refused:?}");
     };
-    refused(beside("/f.d/a", "/f"));
+    refused(sidecar("/f.d/a", "/f"));
     let first = import(store, step(new(), "/f", 10, vec![create("s"), create("t")])).unwrap();
-    import(store, beside("/f.d/a", "/f")).unwrap();
+    import(store, sidecar("/f.d/a", "/f")).unwrap();
     // A file without a session is none to lie beside.
-    refused(beside("/f.d/a.d/b", "/f.d/a"));
+    refused(sidecar("/f.d/a.d/b", "/f.d/a"));
     store.remove(&[id("t")], Children::Refuse, Timestamp::UNIX_EPOCH).unwrap();
-    refused(beside("/f.d/b", "/f"));
+    refused(sidecar("/f.d/b", "/f"));
     assert_eq!(store.sources(&FindSource::Path("/f.d/b".into())).unwrap(), []);
     let next =
         Target::New { dialect: "test".into(), revision: 1, first_line: 8, latest: Some(first) };
     import(store, step(next, "/f", 5, vec![create("v")])).unwrap();
-    import(store, beside("/f.d/b", "/f")).unwrap();
+    import(store, sidecar("/f.d/b", "/f")).unwrap();
 }

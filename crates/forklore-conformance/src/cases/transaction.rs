@@ -57,7 +57,7 @@ pub(super) fn writes_of_several_families_are_one_step(scene: &Scene<'_>) {
     );
     let committed = committed.unwrap();
     let appended = Appended { from_seq: 2, to_seq: 2, head_seq: 2, repeated: false };
-    let removed = Removed { deleted: vec![id("gone")], kept_segments: 0 };
+    let removed = Removed { deleted: vec![id("gone")], retained_segments: 0 };
     let [one, Written::Created(b), three, Written::Changed(a)] = &committed.written[..] else {
         panic!("each write has its answer: {committed:?}")
     };
@@ -123,7 +123,7 @@ pub(super) fn a_refused_write_leaves_nothing_of_the_others(scene: &Scene<'_>) {
         (append(scene, "a", 3), late),
         (append(scene, "nobody", 0), Error::NotFound(id("nobody"))),
         (append(scene, "z", 1), Error::Deleted(id("z"))),
-        (taken, Error::IdTaken(id("B"))),
+        (taken, Error::IdInUse(id("B"))),
         (change("b", Change::Release { owner: "run1".into() }), lost),
         (remove(scene, &["copy", "a"]), has_children),
     ] {

@@ -3,7 +3,7 @@
 use forklore_core::{Header, SessionId};
 
 use super::call::timeless;
-use super::model::{Model, Told};
+use super::model::{Model, Session};
 use crate::scene::{Scene, forward};
 use forklore_store::port::{At, Filter, Headers, LogEntry};
 
@@ -33,10 +33,10 @@ pub(super) fn compare(scene: &Scene<'_>, model: &Model, logs: Logs<'_>) -> Resul
     want.sort_by(|a, b| b.updated.cmp(&a.updated).then_with(|| a.id.cmp(&b.id)));
     let listed: Vec<_> = listed.into_iter().map(timeless).collect();
     same("the list", &listed, &want)?;
-    let mut buried: Vec<_> = buried.into_iter().map(Told::header).collect();
+    let mut buried: Vec<_> = buried.into_iter().map(Session::header).collect();
     dead.sort_by(|a, b| a.id.cmp(&b.id));
     buried.sort_by(|a, b| a.id.cmp(&b.id));
-    let places = |headers: Vec<Header>| headers.into_iter().map(place).collect::<Vec<_>>();
+    let places = |headers: Vec<Header>| headers.into_iter().map(identity).collect::<Vec<_>>();
     same("the list of the dead", &places(dead), &places(buried))?;
     for told in living {
         if logs == Logs::All || logs == Logs::Of(told.id()) {
@@ -48,7 +48,7 @@ pub(super) fn compare(scene: &Scene<'_>, model: &Model, logs: Logs<'_>) -> Resul
     Ok(())
 }
 
-fn log(scene: &Scene<'_>, told: &Told) -> Result<Vec<LogEntry>, String> {
+fn log(scene: &Scene<'_>, told: &Session) -> Result<Vec<LogEntry>, String> {
     let mut all = Vec::new();
     loop {
         let query = forward(At::Seq(all.len() as u64), 1000, false);
@@ -62,7 +62,7 @@ fn log(scene: &Scene<'_>, told: &Told) -> Result<Vec<LogEntry>, String> {
 }
 
 /// What a tombstone must still say.
-fn place(header: Header) -> impl PartialEq + std::fmt::Debug {
+fn identity(header: Header) -> impl PartialEq + std::fmt::Debug {
     let Header {
         id, root_id, parent_id, kind, label, cut, usage, depth, deleted, inherited, ..
     } = header;

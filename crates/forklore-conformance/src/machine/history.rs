@@ -6,7 +6,7 @@ use jiff::SignedDuration;
 
 use super::call::{Answer, Call};
 use super::compare::{Logs, compare, same};
-use super::model::{Model, Told};
+use super::model::{Model, Session};
 use super::step::{Expect, How, Say, Step};
 use crate::events::Draft;
 use crate::factory::Factory;
@@ -102,7 +102,7 @@ impl<'f> History<'f> {
     }
 
     /// Mostly a living session, seldom a deleted one, or none.
-    fn pick(&self, number: u8) -> Option<&Told> {
+    fn pick(&self, number: u8) -> Option<&Session> {
         let any = number.is_multiple_of(16);
         let nth = usize::from(number / 16 * 13 + number % 16);
         let pool = self.model.sessions.iter().filter(|told| any || !told.is_deleted());
@@ -137,7 +137,7 @@ impl<'f> History<'f> {
             }
             Step::Remove { sessions, keep_children } => {
                 let sessions = sessions.iter().map(|session| self.session(*session)).collect();
-                let children = if *keep_children { Children::Keep } else { Children::Refuse };
+                let children = if *keep_children { Children::Retain } else { Children::Refuse };
                 Some(Call::Remove(sessions, children, self.scene.clock.now()))
             }
             other => {
@@ -179,7 +179,7 @@ impl<'f> History<'f> {
         expect: Expect,
         owner: Option<String>,
     ) -> Call {
-        let head = self.pick(session).map_or(-1, Told::head);
+        let head = self.pick(session).map_or(-1, Session::head);
         let expect = match expect {
             Expect::Right => Some(head),
             Expect::Off(by) => Some(head + i64::from(by)),
@@ -194,7 +194,7 @@ impl<'f> History<'f> {
     fn fork(&mut self, from: (u8, u8), how: How, tail: &[Say], name: Option<u8>) -> Call {
         self.made += 1;
         let parent = self.session(from.0);
-        let most = self.pick(from.0).map_or(0, Told::kept);
+        let most = self.pick(from.0).map_or(0, Session::inheritable_count);
         // Seldom behind the end, which must be refused.
         let kept =
             if from.1 < 8 { most + 1 + u64::from(from.1) } else { u64::from(from.1) % (most + 1) };

@@ -20,14 +20,14 @@ const NEVER: Timestamp = Timestamp::MAX;
 /// All sessions ever made, in the order they were made.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Model {
-    pub(super) sessions: Vec<Told>,
+    pub(super) sessions: Vec<Session>,
 }
 
 /// What was said about one session.
 #[derive(Clone, Debug)]
-pub(super) struct Told {
+pub(super) struct Session {
     /// The header as it was said; what can be counted is not kept up.
-    said: Header,
+    header: Header,
     prefix: Vec<Line>,
     own: Vec<Line>,
 }
@@ -37,14 +37,14 @@ struct Line {
     origin: Origin,
     event: Event,
     /// Whose stored events a sharing store would refer to.
-    kept_by: SessionId,
+    needed_by: SessionId,
 }
 
 impl Model {
     /// Whose stored events the prefix of each session refers to in a sharing store.
     pub(super) fn references(&self) -> BTreeMap<&SessionId, Vec<&SessionId>> {
         let all = self.sessions.iter();
-        all.map(|told| (told.id(), told.prefix.iter().map(|line| &line.kept_by).collect()))
+        all.map(|told| (told.id(), told.prefix.iter().map(|line| &line.needed_by).collect()))
             .collect()
     }
 }
@@ -66,17 +66,17 @@ fn counts<'a>(lines: impl Iterator<Item = &'a Line>) -> Counts {
     running(lines).last().unwrap_or_default()
 }
 
-impl Told {
+impl Session {
     pub(super) fn id(&self) -> &SessionId {
-        &self.said.id
+        &self.header.id
     }
 
     pub(super) fn is_deleted(&self) -> bool {
-        self.said.deleted.is_some()
+        self.header.deleted.is_some()
     }
 
     fn lines(&self) -> impl Iterator<Item = &Line> {
-        let first = usize::from(self.said.parent_id.is_some()).min(self.own.len());
+        let first = usize::from(self.header.parent_id.is_some()).min(self.own.len());
         let (fork, tail) = self.own.split_at(first);
         fork.iter().chain(&self.prefix).chain(tail)
     }
@@ -86,7 +86,7 @@ impl Told {
     }
 
     /// How many events a fork may keep.
-    pub(super) fn kept(&self) -> u64 {
+    pub(super) fn inheritable_count(&self) -> u64 {
         self.inheritable().count() as u64
     }
 
@@ -101,7 +101,7 @@ impl Told {
             counts: counts(self.lines()),
             own_events: self.own.len() as u64,
             own_bytes: self.own.iter().map(bytes).sum(),
-            ..self.said.clone()
+            ..self.header.clone()
         }
     }
 
@@ -119,13 +119,13 @@ impl Told {
     fn write(&mut self, events: &[Event]) {
         for event in events {
             let origin = Origin { session_id: self.id().clone(), seq: (self.head() + 1) as u64 };
-            let line = Line { origin, event: event.clone(), kept_by: self.id().clone() };
+            let line = Line { origin, event: event.clone(), needed_by: self.id().clone() };
             self.own.push(line);
         }
     }
 
     fn holder(&self) -> Option<&str> {
-        let lease = self.said.lease.as_ref().filter(|lease| lease.expires == NEVER);
+        let lease = self.header.lease.as_ref().filter(|lease| lease.expires == NEVER);
         lease.map(|lease| lease.owner.as_str())
     }
 }
@@ -154,42 +154,44 @@ impl Model {
         if self.sessions[at].is_deleted() { Err(Error::Deleted(id.clone())) } else { Ok(at) }
     }
 
-    fn living_sessions(&self) -> impl Iterator<Item = &Told> {
+    fn living_sessions(&self) -> impl Iterator<Item = &Session> {
         self.sessions.iter().filter(|told| !told.is_deleted())
     }
 
     fn label_is_free(&self, root: &SessionId, header: &Header) -> Result<()> {
         let same = self.living_sessions().find(|told| {
-            told.said.root_id == *root && told.said.label == header.label && told.id() != &header.id
+            told.header.root_id == *root
+                && told.header.label == header.label
+                && told.id() != &header.id
         });
         same.map_or(Ok(()), |told| {
-            Err(Error::LabelTaken { label: header.label.clone(), by: told.id().clone() })
+            Err(Error::LabelInUse { label: header.label.clone(), by: told.id().clone() })
         })
     }
 
     fn create(&mut self, new: &NewSession) -> Result<Header> {
         if self.sessions.iter().any(|told| told.id().fold() == new.id.fold()) {
-            return Err(Error::IdTaken(new.id.clone()));
+            return Err(Error::IdInUse(new.id.clone()));
         }
         let mut said = new.header(None, Counts::default(), new.created);
         let mut prefix = Vec::new();
         if let Some(from) = &new.from {
             let parent = &self.sessions[self.living(&from.parent)?];
-            if from.cut.inheritable > parent.kept() {
+            if from.cut.inheritable > parent.inheritable_count() {
                 return Err(Error::Invalid("the cut lies behind the end".into()));
             }
-            said.root_id = parent.said.root_id.clone();
-            said.depth = parent.said.depth + 1;
+            said.root_id = parent.header.root_id.clone();
+            said.depth = parent.header.depth + 1;
             if new.kind == SessionKind::Branch {
                 prefix =
                     parent.inheritable().take(from.cut.inheritable as usize).cloned().collect();
             }
             if from.strategy == Strategy::ReplayV1 {
-                prefix.iter_mut().for_each(|line| line.kept_by = new.id.clone());
+                prefix.iter_mut().for_each(|line| line.needed_by = new.id.clone());
             }
         }
         self.label_is_free(&said.root_id, &said)?;
-        let mut told = Told { said, prefix, own: Vec::new() };
+        let mut told = Session { header: said, prefix, own: Vec::new() };
         // The session_fork stands first; the prefix comes between it and the tail.
         let prefix = std::mem::take(&mut told.prefix);
         let (fork, tail) = new.events.split_at(usize::from(new.from.is_some()));
@@ -227,7 +229,7 @@ impl Model {
         }
         match (told.holder(), append.owner.as_deref()) {
             (Some(holder), None) => {
-                return Err(Error::Held { session: session.clone(), owner: holder.into() });
+                return Err(Error::Leased { session: session.clone(), owner: holder.into() });
             }
             (holder, Some(owner)) if holder != Some(owner) => {
                 return Err(Error::LeaseLost { session: session.clone(), owner: owner.into() });
@@ -242,11 +244,11 @@ impl Model {
         }
         told.write(&append.events);
         let Usage { input, output, cached, cost } = append.usage;
-        told.said.usage.input += input;
-        told.said.usage.output += output;
-        told.said.usage.cached += cached;
-        told.said.usage.cost += cost;
-        told.said.updated = append.now;
+        told.header.usage.input += input;
+        told.header.usage.output += output;
+        told.header.usage.cached += cached;
+        told.header.usage.cost += cost;
+        told.header.updated = append.now;
         Ok(answer(head + 1, head + count, false))
     }
 
@@ -254,37 +256,37 @@ impl Model {
         let at = self.living(session)?;
         let mut copied_events = 0;
         if let Change::Label(label) = change {
-            let header = Header { label: label.clone(), ..self.sessions[at].said.clone() };
+            let header = Header { label: label.clone(), ..self.sessions[at].header.clone() };
             self.label_is_free(&header.root_id, &header)?;
         }
         let head = self.sessions[at].head();
         let told = &mut self.sessions[at];
         match change {
-            Change::Label(label) => told.said.label = label.clone(),
-            Change::Title(title) => told.said.title = title.clone(),
-            Change::Leaf(leaf) => told.said.leaf = leaf.clone(),
-            Change::CopyOf(copy_of) => told.said.copy_of = copy_of.clone(),
+            Change::Label(label) => told.header.label = label.clone(),
+            Change::Title(title) => told.header.title = title.clone(),
+            Change::Leaf(leaf) => told.header.leaf = leaf.clone(),
+            Change::CopyOf(copy_of) => told.header.copy_of = copy_of.clone(),
             Change::Hold { owner, lasts } => {
                 let holder = told.holder();
                 if let Some(other) = holder.filter(|holder| holder != owner) {
-                    return Err(Error::Held { session: session.clone(), owner: other.into() });
+                    return Err(Error::Leased { session: session.clone(), owner: other.into() });
                 }
-                let began = told.said.lease.as_ref().map(|lease| lease.began_at);
+                let began = told.header.lease.as_ref().map(|lease| lease.began_at);
                 let began_at = began.filter(|_| holder.is_some()).unwrap_or(head);
                 let expires = if lasts.is_zero() { Timestamp::MIN } else { NEVER };
-                told.said.lease = Some(Lease { owner: owner.clone(), expires, began_at });
+                told.header.lease = Some(Lease { owner: owner.clone(), expires, began_at });
             }
             Change::Release { owner } => {
-                if told.said.lease.as_ref().is_none_or(|lease| lease.owner != *owner) {
+                if told.header.lease.as_ref().is_none_or(|lease| lease.owner != *owner) {
                     let owner = owner.clone();
                     return Err(Error::LeaseLost { session: session.clone(), owner });
                 }
-                told.said.lease = None;
+                told.header.lease = None;
             }
             Change::Detach => {
-                told.said.detached = true;
-                for line in told.prefix.iter_mut().filter(|line| line.kept_by != *session) {
-                    line.kept_by = session.clone();
+                told.header.detached = true;
+                for line in told.prefix.iter_mut().filter(|line| line.needed_by != *session) {
+                    line.needed_by = session.clone();
                     copied_events += 1;
                 }
             }
@@ -296,10 +298,10 @@ impl Model {
         for id in ids {
             let told = &self.sessions[self.find(id)?];
             if let Some(owner) = told.holder() {
-                return Err(Error::Held { session: id.clone(), owner: owner.into() });
+                return Err(Error::Leased { session: id.clone(), owner: owner.into() });
             }
-            let builds_on = |child: &&Told| {
-                let Header { parent_id, kind, detached, .. } = &child.said;
+            let builds_on = |child: &&Session| {
+                let Header { parent_id, kind, detached, .. } = &child.header;
                 parent_id.as_ref() == Some(id)
                     && *kind == SessionKind::Branch
                     && !detached
@@ -318,15 +320,15 @@ impl Model {
         let mut deleted = Vec::new();
         for id in ids {
             let Ok(at) = self.living(id) else { continue };
-            let said = &mut self.sessions[at].said;
+            let said = &mut self.sessions[at].header;
             said.deleted = Some(Tombstone { deleted: now });
             said.lease = None;
             deleted.push(id.clone());
         }
         let needed = |id: &&SessionId| {
-            self.living_sessions().any(|told| told.prefix.iter().any(|line| line.kept_by == **id))
+            self.living_sessions().any(|told| told.prefix.iter().any(|line| line.needed_by == **id))
         };
         let kept_segments = deleted.iter().filter(needed).count() as u64;
-        Ok(Removed { deleted, kept_segments })
+        Ok(Removed { deleted, retained_segments: kept_segments })
     }
 }

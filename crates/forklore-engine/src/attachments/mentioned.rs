@@ -19,7 +19,7 @@ impl Engine {
     pub(crate) fn sweep_attachments(&self) -> Result<Swept> {
         let Some(kept) = &self.attachments else { return Ok(Swept::default()) };
         let mut unneeded = kept.store().list()?;
-        unneeded.retain(|attachment| !attachment.held);
+        unneeded.retain(|attachment| !attachment.pinned);
         if !unneeded.is_empty() {
             let mentioned = self.mentioned()?;
             unneeded.retain(|attachment| !mentioned.contains(&attachment.id));
@@ -84,7 +84,7 @@ impl Engine {
             match found {
                 Ok(()) => read.extend([header.id.clone()]),
                 // The store has told what of it cannot be read.
-                Err(Error::Store(error)) if is_told(&error) => {}
+                Err(Error::Store(error)) if is_reported(&error) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -128,7 +128,7 @@ fn in_lineage_order(headers: &mut [Header]) {
     headers.sort_by(|a, b| a.depth.cmp(&b.depth).then_with(|| a.id.cmp(&b.id)));
 }
 
-fn is_told(error: &StoreError) -> bool {
+fn is_reported(error: &StoreError) -> bool {
     use ErrorKind::{Corrupt, MissingAncestor, NotFound};
     matches!(error.kind(), Corrupt | MissingAncestor | NotFound)
 }

@@ -10,13 +10,13 @@ use crate::Engine;
 
 /// The attachments of a store, and what is known of their bytes.
 #[derive(Clone)]
-pub(crate) struct KeptAttachments {
+pub(crate) struct StoredAttachments {
     store: Arc<dyn Attachments>,
     /// The version of each that was read, and whether its bytes were sound.
     read: Arc<Mutex<HashMap<AttachmentId, (u128, bool)>>>,
 }
 
-impl KeptAttachments {
+impl StoredAttachments {
     pub(crate) fn new(store: Arc<dyn Attachments>) -> Self {
         Self { store, read: Arc::default() }
     }

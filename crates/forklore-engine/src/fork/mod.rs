@@ -74,14 +74,14 @@ impl Engine {
             let new = plan.new_session(self, parent, request, label)?;
             match self.store.create(new) {
                 Ok(child) => return Ok(plan.forked(&child, Outcome::Made)),
-                Err(StoreError::LabelTaken { .. }) if request.label.is_none() && attempt < 24 => {
+                Err(StoreError::LabelInUse { .. }) if request.label.is_none() && attempt < 24 => {
                     attempt += 1;
                 }
                 // Another process made the child since we looked.
-                Err(StoreError::IdTaken(id)) if request.id.is_some() => {
+                Err(StoreError::IdInUse(id)) if request.id.is_some() => {
                     return match same_child(self.store.header(&id), parent, plan)? {
                         Some(existing) => Ok(plan.forked(&existing, Outcome::Existing(false))),
-                        None => Err(StoreError::IdTaken(id).into()),
+                        None => Err(StoreError::IdInUse(id).into()),
                     };
                 }
                 Err(error) => return Err(error.into()),
@@ -92,7 +92,7 @@ impl Engine {
     fn free_label(&self, parent: &Header, label: &Label) -> Result<Label> {
         match self.label_owner(parent, label)? {
             None => Ok(label.clone()),
-            Some(by) => Err(StoreError::LabelTaken { label: label.clone(), by }.into()),
+            Some(by) => Err(StoreError::LabelInUse { label: label.clone(), by }.into()),
         }
     }
 
@@ -181,7 +181,7 @@ impl Plan {
             strategy: header.strategy.filter(|_| !dry_run || existing).unwrap_or(self.strategy),
             cut: self.cut.clone(),
             adjusted_from: self.adjusted_from.clone(),
-            asked: self.asked.clone(),
+            requested: self.requested.clone(),
             event_count,
             synthetic_results: self.synthetic.len(),
             would_record_branch_summary: self.summarize.is_some(),

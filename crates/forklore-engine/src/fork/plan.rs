@@ -25,7 +25,7 @@ pub(super) struct Plan {
     /// How many calls the cut leaves open.
     open: u64,
     /// The cut before open calls moved it.
-    pub(super) asked: Option<Cut>,
+    pub(super) requested: Option<Cut>,
     pub(super) adjusted_from: Option<Cut>,
     pub(super) synthetic: Vec<OpenCall>,
     pub(super) summarize: Option<Summarize>,
@@ -46,7 +46,7 @@ impl Plan {
             tool_calls: request.tool_calls,
             cut: Cut::default(),
             open: 0,
-            asked: None,
+            requested: None,
             adjusted_from: None,
             synthetic: Vec::new(),
             summarize: request.summarize.clone(),
@@ -54,14 +54,19 @@ impl Plan {
             principal: request.principal.clone().or_else(|| parent.principal.clone()),
             permissions: permissions(parent, request)?,
         };
-        plan.place(engine, parent, request.at.as_ref())?;
+        plan.resolve_cut(engine, parent, request.at.as_ref())?;
         if plan.kind == SessionKind::Branch {
             plan.settle_open_calls(engine, parent, request.at.as_ref())?;
         }
         Ok(plan)
     }
 
-    fn place(&mut self, engine: &Engine, parent: &Header, at: Option<&Selector>) -> Result<()> {
+    fn resolve_cut(
+        &mut self,
+        engine: &Engine,
+        parent: &Header,
+        at: Option<&Selector>,
+    ) -> Result<()> {
         let running = parent.leased_by_other(None, engine.now()).map(|lease| lease.began_at);
         let selector = match (at, running) {
             (Some(asked), _) => asked.clone(),
@@ -112,7 +117,7 @@ impl Plan {
                 }
                 let asked = std::mem::replace(&mut self.cut, moved);
                 self.adjusted_from.get_or_insert_with(|| asked.clone());
-                self.asked = Some(asked);
+                self.requested = Some(asked);
             }
         }
         Ok(())

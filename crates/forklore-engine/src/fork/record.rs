@@ -29,7 +29,7 @@ pub struct ForkRecord<'a> {
     /// The place asked for, where open calls moved it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[serde(rename = "cut_asked")]
-    pub cut_asked: Option<&'a Cut>,
+    pub requested_cut: Option<&'a Cut>,
     /// Inherited events.
     pub event_count: u64,
     /// How the prefix is stored.
@@ -91,7 +91,7 @@ impl Plan {
             parent_session_id: &parent.id,
             root_session_id: &parent.root_id,
             cut: &self.cut,
-            cut_asked: self.asked.as_ref(),
+            requested_cut: self.requested.as_ref(),
             event_count: self.inherited(),
             strategy: self.strategy,
             tool_calls: self.tool_calls,

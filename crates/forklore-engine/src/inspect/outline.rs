@@ -176,10 +176,10 @@ impl Outline {
                     .position(|item| !item.instead && kept.is_some_and(|kept| item.seq >= kept));
                 Some(Covered::First(place.unwrap_or(self.items.len())))
             }
-            Some(Covers::BeforePlace(place)) => {
+            Some(Covers::BeforeIndex(place)) => {
                 // Where it was read to, records stand as in their file.
                 let is_kept = |stored: &LogEntry| stored.origin.seq >= place;
-                Some(Covered::First(self.kept_from(engine, session, &is_kept)?))
+                Some(Covered::First(self.inherited_from(engine, session, &is_kept)?))
             }
             Some(Covers::Through(last)) => {
                 let is_kept = |stored: &LogEntry| {
@@ -187,17 +187,17 @@ impl Outline {
                     let number = dialect.and_then(|dialect| dialect.number(data));
                     number.is_none_or(|number| number > last)
                 };
-                Some(Covered::First(self.kept_from(engine, session, &is_kept)?))
+                Some(Covered::First(self.inherited_from(engine, session, &is_kept)?))
             }
         })
     }
 
     /// Where the last messages begin that are all kept; there are few of them.
-    fn kept_from(
+    fn inherited_from(
         &self,
         engine: &Engine,
         session: &SessionId,
-        is_kept: &dyn Fn(&LogEntry) -> bool,
+        is_inherited: &dyn Fn(&LogEntry) -> bool,
     ) -> Result<usize> {
         let mut from = self.items.len();
         let told = self.items.iter().enumerate().rev().filter(|(_, item)| !item.instead);
@@ -205,7 +205,7 @@ impl Outline {
             let at_item = At::Seq(item.seq);
             let query = Query { at: at_item, direction: Direction::Forward, limit: 1, bare: false };
             let found = engine.store().read(session, &query)?.events;
-            if !found.first().is_some_and(is_kept) {
+            if !found.first().is_some_and(is_inherited) {
                 break;
             }
             from = at;

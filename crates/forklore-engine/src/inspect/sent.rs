@@ -101,7 +101,7 @@ impl Messages {
             let said = loop {
                 match self.events.next().transpose()? {
                     Some(stored) if stored.seq < item.seq => {}
-                    found => break self.said(found, item.seq)?,
+                    found => break self.messages_of(found, item.seq)?,
                 }
             };
             return said.into_iter().nth(number).ok_or_else(|| self.missing(item.seq));
@@ -110,14 +110,14 @@ impl Messages {
             let at = At::Seq(item.seq);
             let query = Query { at, direction: Direction::Forward, limit: 1, bare: false };
             let found = self.engine.store().read(&self.session, &query)?.events.pop();
-            self.compaction = Some((item.seq, self.said(found, item.seq)?));
+            self.compaction = Some((item.seq, self.messages_of(found, item.seq)?));
         }
         let said = self.compaction.as_ref().and_then(|(_, said)| said.get(number));
         said.cloned().ok_or_else(|| self.missing(item.seq))
     }
 
     /// The messages of the event of this seq, which was there before.
-    fn said(&mut self, found: Option<LogEntry>, seq: u64) -> Result<Vec<Message>> {
+    fn messages_of(&mut self, found: Option<LogEntry>, seq: u64) -> Result<Vec<Message>> {
         let found = found.filter(|stored| stored.seq == seq).ok_or_else(|| self.missing(seq))?;
         self.ts = found.event.ts;
         Ok(messages::of_event(&self.engine, &found.event))

@@ -26,7 +26,7 @@ struct Run {
 impl Copies {
     /// Notes that `heir` has the event `seq` at `at`; who was first counts.
     pub(super) fn add(&mut self, seq: u64, heir: &SessionId, at: u64) {
-        if self.place(seq).is_some() {
+        if self.locate(seq).is_some() {
             return;
         }
         if let Some((first, run)) = self.runs.range_mut(..seq).next_back()
@@ -39,7 +39,7 @@ impl Copies {
         self.runs.insert(seq, Run { heir: heir.clone(), at, len: 1 });
     }
 
-    fn place(&self, seq: u64) -> Option<(&SessionId, u64)> {
+    fn locate(&self, seq: u64) -> Option<(&SessionId, u64)> {
         let (first, run) = self.runs.range(..=seq).next_back()?;
         let behind = seq - first;
         (behind < run.len).then_some((&run.heir, run.at + behind))
@@ -50,7 +50,7 @@ impl Copies {
     /// # Errors
     /// Failures of the store that are no damage.
     pub(super) fn get(&self, from: &Engine, seq: u64) -> Result<Option<LogEntry>> {
-        let Some((heir, at)) = self.place(seq) else { return Ok(None) };
+        let Some((heir, at)) = self.locate(seq) else { return Ok(None) };
         let mut found = None;
         slots(from.store(), heir, at, at + 1, &mut |_, slot| {
             found = whole(slot);
@@ -99,7 +99,7 @@ mod tests {
         for (seq, at) in [(0, 11), (1, 12), (3, 13), (4, 14), (5, 15)] {
             copies.add(seq, &b, at);
         }
-        let places: Vec<_> = (0..8).map(|seq| copies.place(seq)).collect();
+        let places: Vec<_> = (0..8).map(|seq| copies.locate(seq)).collect();
         let (of_a, of_b) = (|at| Some((&a, at)), |at| Some((&b, at)));
         let expected = [of_a(1), of_a(2), None, of_a(3), of_b(14), of_a(5), of_a(6), None];
         assert_eq!(places, expected);

@@ -12,7 +12,7 @@ const LOST: &str = "x.lost";
 /// How many events of each sort stand in a gap, as the counts around it tell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Missing {
-    kept: u64,
+    inheritable: u64,
     index: u64,
     turns: u64,
 }
@@ -21,7 +21,7 @@ impl Missing {
     /// What lies between two counts.
     pub(super) fn between(before: Counts, behind: Counts) -> Self {
         Self {
-            kept: behind.inheritable.saturating_sub(before.inheritable),
+            inheritable: behind.inheritable.saturating_sub(before.inheritable),
             index: behind.index.saturating_sub(before.index),
             turns: behind.turns.saturating_sub(before.turns),
         }
@@ -37,15 +37,15 @@ impl Missing {
     pub(super) fn next(&mut self) -> (Class, bool) {
         let turn = self.turns > 0;
         self.turns = self.turns.saturating_sub(1);
-        let class = if self.index > 0 || turn && self.kept > 0 {
+        let class = if self.index > 0 || turn && self.inheritable > 0 {
             Class::Conversation
-        } else if self.kept > 0 {
+        } else if self.inheritable > 0 {
             Class::Evidence
         } else {
             Class::Audit
         };
         self.index = self.index.saturating_sub(1);
-        self.kept = self.kept.saturating_sub(1);
+        self.inheritable = self.inheritable.saturating_sub(1);
         (class, turn)
     }
 }

@@ -75,7 +75,7 @@ impl Salvaging<'_> {
             };
             match done {
                 // A deleted session's label is free, so another may have it now.
-                Err(Error::Store(StoreError::LabelTaken { .. })) if attempt < LABELS => {
+                Err(Error::Store(StoreError::LabelInUse { .. })) if attempt < LABELS => {
                     new.label = Label::of_fork(&header.id, attempt);
                     attempt += 1;
                 }

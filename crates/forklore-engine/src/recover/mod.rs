@@ -105,7 +105,7 @@ impl Salvaging<'_> {
         for header in self.family.headers().filter(|header| self.made.contains(&header.id)) {
             if let Some(tombstone) = &header.deleted {
                 let id = std::slice::from_ref(&header.id);
-                self.into.store().remove(id, Children::Keep, tombstone.deleted)?;
+                self.into.store().remove(id, Children::Retain, tombstone.deleted)?;
                 continue;
             }
             self.report.sessions += 1;

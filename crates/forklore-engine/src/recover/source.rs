@@ -27,11 +27,11 @@ pub(super) struct FileSources {
 struct File {
     source: Source,
     ranges: Vec<Vec<SourceSpan>>,
-    places: Vec<(RecordKey, RecordLocation)>,
+    locations: Vec<(RecordKey, RecordLocation)>,
     /// Its number in the new store, once its first session is made.
     made: Option<SourceId>,
     /// The session file that it lies beside.
-    beside: Option<String>,
+    sidecar_of: Option<String>,
     /// How many events of each session were written so far.
     written: HashMap<SessionId, u64>,
 }
@@ -130,7 +130,7 @@ impl FileSources {
             for ranges in std::mem::take(&mut file.ranges) {
                 file.step(into, Vec::new(), ranges, Vec::new(), None)?;
             }
-            for places in std::mem::take(&mut file.places).chunks(4_000) {
+            for places in std::mem::take(&mut file.locations).chunks(4_000) {
                 file.step(into, Vec::new(), Vec::new(), places.to_vec(), None)?;
             }
             for seen in file.source.paths.clone() {
@@ -147,11 +147,11 @@ impl FileSources {
                 _ => report.sources += 1,
             }
         }
-        self.finish_beside(from, into, report)
+        self.finish_sidecar(from, into, report)
     }
 
     /// Saves the files beside, which hold no session.
-    fn finish_beside(&self, from: &Engine, into: &Engine, report: &mut Recovery) -> Result<()> {
+    fn finish_sidecar(&self, from: &Engine, into: &Engine, report: &mut Recovery) -> Result<()> {
         let mut done = HashSet::new();
         for file in self.files.iter().filter(|file| file.made.is_some()) {
             let session = file.source.sessions.first().map(|first| &first.id);
@@ -172,7 +172,7 @@ impl FileSources {
             let mut saved = 0;
             // Earlier revisions first.
             for source in beside.into_iter().rev().filter(|source| done.insert(source.id)) {
-                match File::save_beside(from, into, &file.source, source) {
+                match File::save_sidecar(from, into, &file.source, source) {
                     Ok(whole) => saved += u64::from(whole),
                     Err(error) => lose(error)?,
                 }
@@ -193,7 +193,7 @@ impl File {
         while let Some(step) = sources.source_spans(source.id, ranges.len() as u64)? {
             ranges.push(step);
         }
-        let Some(places) = sources.places(source.id)? else {
+        let Some(places) = sources.record_locations(source.id)? else {
             let message = "the store does not tell where the records of a file stand";
             return Err(Error::Unsupported(message.into()));
         };
@@ -207,11 +207,18 @@ impl File {
         {
             from.restore(&first.id, &mut io::sink())?;
         }
-        Ok(Self { source, ranges, places, made: None, beside: None, written: HashMap::new() })
+        Ok(Self {
+            source,
+            ranges,
+            locations: places,
+            made: None,
+            sidecar_of: None,
+            written: HashMap::new(),
+        })
     }
 
     /// Saves a file that lies beside `own`, unless its bytes were erased.
-    fn save_beside(from: &Engine, into: &Engine, own: &Source, source: Source) -> Result<bool> {
+    fn save_sidecar(from: &Engine, into: &Engine, own: &Source, source: Source) -> Result<bool> {
         let sources = from.sources()?;
         if is_erased(sources, &source)? {
             return Ok(false);
@@ -220,8 +227,14 @@ impl File {
         let beside = own.paths.iter().map(|seen| seen.path.clone());
         let beside = beside.into_iter().find(|path| source.names.contains(&sidecar_key(path)));
         let (made, written, id) = (None, HashMap::new(), source.id);
-        let mut file =
-            Self { source, ranges: Vec::new(), places: Vec::new(), made, beside, written };
+        let mut file = Self {
+            source,
+            ranges: Vec::new(),
+            locations: Vec::new(),
+            made,
+            sidecar_of: beside,
+            written,
+        };
         file.step(into, Vec::new(), Vec::new(), Vec::new(), None)?;
         let mut step = 0;
         while let Some(ranges) = sources.source_spans(id, step)? {
@@ -236,7 +249,7 @@ impl File {
         into: &Engine,
         writes: Vec<Write>,
         ranges: Vec<SourceSpan>,
-        places: Vec<(RecordKey, RecordLocation)>,
+        locations: Vec<(RecordKey, RecordLocation)>,
         seen: Option<SeenFile>,
     ) -> Result<()> {
         let Source { dialect, native_id, revision, first_line, names, paths, read, .. } =
@@ -245,7 +258,7 @@ impl File {
         let seen = seen.unwrap_or(SeenFile { path: String::new(), size: 0, modified: 0 });
         let sources = into.sources()?;
         let target = match self.made {
-            Some(id) => Target::Known { id, offset: read.offset },
+            Some(id) => Target::State { id, offset: read.offset },
             None => {
                 let by_path = FindSource::Latest(seen.path.clone());
                 Target::New {
@@ -259,9 +272,18 @@ impl File {
         let (native_id, read) = (native_id.clone(), read.clone());
         let names = if self.made.is_none() { names.clone() } else { Vec::new() };
         let last = true;
-        let beside = self.beside.clone();
-        let step =
-            SourceStep { target, native_id, seen, ranges, places, names, beside, read, last };
+        let beside = self.sidecar_of.clone();
+        let step = SourceStep {
+            target,
+            native_id,
+            seen,
+            ranges,
+            locations,
+            names,
+            sidecar: beside,
+            read,
+            last,
+        };
         self.made = Some(sources.import(writes, step)?);
         Ok(())
     }
@@ -294,5 +316,5 @@ fn read_whole(from: &Engine, family: &Family, id: &SessionId) -> Result<()> {
     })?;
     let Some((seq, message)) = lost else { return Ok(()) };
     let (session, place) = (Some(id.clone()), "the file's events".to_owned());
-    Err(forklore_store::Error::Corrupt { session, seq: Some(seq), place, message }.into())
+    Err(forklore_store::Error::Corrupt { session, seq: Some(seq), location: place, message }.into())
 }

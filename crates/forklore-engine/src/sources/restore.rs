@@ -15,7 +15,7 @@ use crate::{Engine, Error, Result};
 
 const PAGE_EVENTS: u64 = 512;
 /// How many events that are spread over lines are read at once.
-const READ_AHEAD_EVENTS: u64 = 64;
+const PREFETCH_EVENTS: u64 = 64;
 
 /// What a restore came to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -48,8 +48,15 @@ impl Engine {
         let headers = self.headers_of(&source)?;
         let (hash, read_ahead) = (Sha256::new(), None);
         let living = None;
-        let mut restoring =
-            Restoring { engine: self, headers, out, hash, bytes: 0, read_ahead, living };
+        let mut restoring = Restoring {
+            engine: self,
+            headers,
+            out,
+            hash,
+            bytes: 0,
+            prefetched: read_ahead,
+            living,
+        };
         let mut step = 0;
         while let Some(ranges) = self.sources()?.source_spans(source.id, step)? {
             ranges.iter().try_for_each(|range| restoring.range(range))?;
@@ -81,7 +88,7 @@ struct Restoring<'a> {
     /// The session of an earlier revision that was last found not to be deleted.
     living: Option<SessionId>,
     /// Events of a session that were read and are not written yet.
-    read_ahead: Option<(SessionId, VecDeque<LogEntry>)>,
+    prefetched: Option<(SessionId, VecDeque<LogEntry>)>,
 }
 
 impl Restoring<'_> {
@@ -158,13 +165,13 @@ impl Restoring<'_> {
 
     /// The event at `seq`, and what is read ahead of those behind it, which are mostly next.
     fn spread_event(&mut self, id: &SessionId, seq: u64) -> Result<LogEntry> {
-        let next = self.read_ahead.take().filter(|(of, _)| of == id);
+        let next = self.prefetched.take().filter(|(of, _)| of == id);
         let mut read_ahead = next.map(|(_, read_ahead)| read_ahead).unwrap_or_default();
         if read_ahead.front().is_none_or(|next| next.seq != seq) {
-            read_ahead = self.page(id, seq, READ_AHEAD_EVENTS)?.into();
+            read_ahead = self.page(id, seq, PREFETCH_EVENTS)?.into();
         }
         let event = read_ahead.pop_front().ok_or_else(|| damaged(Some(id), "no event"))?;
-        self.read_ahead = Some((id.clone(), read_ahead));
+        self.prefetched = Some((id.clone(), read_ahead));
         Ok(event)
     }
 
@@ -205,7 +212,7 @@ fn damaged(session: Option<&SessionId>, what: &str) -> Error {
     let error = StoreError::Corrupt {
         session: session.cloned(),
         seq: None,
-        place: "the list of the file's ranges".into(),
+        location: "the list of the file's ranges".into(),
         message: format!("it names {what}"),
     };
     error.into()

@@ -34,7 +34,7 @@ pub struct SessionFile {
     /// Whether its bytes were erased with a session.
     pub gone: bool,
     #[serde(skip)]
-    place: PathBuf,
+    relative_path: PathBuf,
     #[serde(skip)]
     source: Source,
 }
@@ -62,12 +62,12 @@ impl Engine {
             let at = path_of(&path);
             let mut files_of_session = own.paths.iter().map(|seen| path_of(&seen.path));
             // Nothing else is beside the file.
-            let Some(place) =
+            let Some(relative) =
                 files_of_session.find_map(|of| plain(at.strip_prefix(of.parent()?).ok()?))
             else {
                 continue;
             };
-            files.push(SessionFile::of(source, place, path, gone));
+            files.push(SessionFile::of(source, relative, path, gone));
         }
         files.sort_by(|a, b| (&a.name, b.source.id).cmp(&(&b.name, a.source.id)));
         let mut last: Option<String> = None;
@@ -77,8 +77,8 @@ impl Engine {
         }
         let gone = self.has_deleted(&own)?;
         let path = own.paths.first().map(|seen| seen.path.clone()).unwrap_or_default();
-        let place = path_of(&path).file_name().and_then(|name| plain(Path::new(name)));
-        let first = SessionFile::of(own, place.unwrap_or_default(), path, gone);
+        let file_name = path_of(&path).file_name().and_then(|name| plain(Path::new(name)));
+        let first = SessionFile::of(own, file_name.unwrap_or_default(), path, gone);
         files.insert(0, SessionFile { own: true, ..first });
         Ok(files)
     }
@@ -96,7 +96,7 @@ impl Engine {
     pub(crate) fn sidecars_of(&self, own: &Source) -> Result<Vec<Source>> {
         let mut found: Vec<Source> = Vec::new();
         for seen in &own.paths {
-            found.extend(self.sources()?.sources(&FindSource::Beside(seen.path.clone()))?);
+            found.extend(self.sources()?.sources(&FindSource::SidecarsOf(seen.path.clone()))?);
         }
         Ok(found)
     }
@@ -111,15 +111,15 @@ impl SessionFile {
 
     /// Its [`name`](SessionFile::name) as a path, byte for byte.
     #[must_use]
-    pub fn place(&self) -> &Path {
-        &self.place
+    pub fn relative_path(&self) -> &Path {
+        &self.relative_path
     }
 
-    fn of(source: Source, place: PathBuf, path: String, gone: bool) -> Self {
+    fn of(source: Source, relative_path: PathBuf, path: String, gone: bool) -> Self {
         Self {
-            name: path_text(&place),
-            place,
+            name: path_text(&relative_path),
             path,
+            relative_path,
             bytes: source.read.offset,
             sha256: source.read.sha256.iter().map(|byte| format!("{byte:02x}")).collect(),
             revision: source.revision,

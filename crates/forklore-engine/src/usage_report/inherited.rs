@@ -29,7 +29,7 @@ impl Engine {
                 if stored.seq > until && !(is_aside && stored.event.ts <= reader.created) {
                     break;
                 }
-                let Some(spent) = self.spent(&stored) else { continue };
+                let Some(spent) = self.call_usage(&stored) else { continue };
                 match spent.call {
                     // The writers are walked backwards: of a call the first one met told last.
                     Some(call) => {

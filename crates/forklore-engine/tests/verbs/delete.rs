@@ -48,9 +48,9 @@ fn delete_with_detach_children_copies_nothing(world: &World) {
     let (b, c) = (world.printed("b"), world.printed("c"));
     let before = world.engine.stats(None).unwrap();
     let gone = delete(world, "a", DeleteMode::DetachChildren).unwrap();
-    assert_eq!((gone.deleted, gone.kept_segments), (vec![id("a")], 1));
+    assert_eq!((gone.deleted, gone.retained_segments), (vec![id("a")], 1));
     let gone = delete(world, "b", DeleteMode::DetachChildren).unwrap();
-    assert_eq!((gone.deleted, gone.kept_segments), (vec![id("b")], 1));
+    assert_eq!((gone.deleted, gone.retained_segments), (vec![id("b")], 1));
     assert_eq!(world.printed("c"), c);
     assert_eq!(refusal(world.engine.load(&id("b"))).0, ErrorKind::NotFound);
     assert!(b.lines().count() > 2);
@@ -86,7 +86,7 @@ fn a_cascade_lists_leaves_first_and_takes_what_an_earlier_one_left(world: &World
         .unwrap();
     let rest = world.engine.delete(&ask(false)).unwrap();
     assert_eq!(rest.deleted, plan.deleted[1..]);
-    assert_eq!((rest.kept_segments, world.engine.stats(None).unwrap().sessions), (0, 0));
+    assert_eq!((rest.retained_segments, world.engine.stats(None).unwrap().sessions), (0, 0));
 }
 
 fn a_cascade_deletes_nothing_while_one_of_its_sessions_runs_a_turn(world: &World) {
@@ -108,7 +108,7 @@ fn a_cascade_deletes_nothing_while_one_of_its_sessions_runs_a_turn(world: &World
         world.engine.release(&id(running), "run1").unwrap();
     }
     let gone = delete(world, "a", DeleteMode::Cascade).unwrap();
-    assert_eq!((gone.deleted.len(), gone.kept_segments), (4, 0));
+    assert_eq!((gone.deleted.len(), gone.retained_segments), (4, 0));
 }
 
 fn a_delegate_with_branch_children_survives(world: &World) {

@@ -56,7 +56,7 @@ impl FilesStore {
 
     fn page_of_feed(&self, since: &Since, limit: usize) -> Result<Changes> {
         let (folder, feed) = (self.folder(), &self.folder().feed);
-        let gone = || Error::StoreGone { place: self.path().display().to_string() };
+        let gone = || Error::StoreGone { location: self.path().display().to_string() };
         if !folder.layout.version().exists() {
             return Err(gone());
         }

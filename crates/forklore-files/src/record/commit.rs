@@ -33,7 +33,7 @@ pub(crate) struct State {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) copy_of: Option<CopyOf>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) lease: Option<HeldLease>,
+    pub(crate) lease: Option<LeaseRecord>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) detached: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -42,14 +42,14 @@ pub(crate) struct State {
 
 /// A lease as a line spells it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct HeldLease {
+pub(crate) struct LeaseRecord {
     owner: String,
     expires: Timestamp,
     began_at: i64,
 }
 
-impl From<HeldLease> for Lease {
-    fn from(HeldLease { owner, expires, began_at }: HeldLease) -> Self {
+impl From<LeaseRecord> for Lease {
+    fn from(LeaseRecord { owner, expires, began_at }: LeaseRecord) -> Self {
         Self { owner, expires, began_at }
     }
 }
@@ -68,7 +68,7 @@ impl State {
             title: header.title.clone(),
             leaf: header.leaf.clone(),
             copy_of: header.copy_of.clone(),
-            lease: lease.map(|Lease { owner, expires, began_at }| HeldLease {
+            lease: lease.map(|Lease { owner, expires, began_at }| LeaseRecord {
                 owner,
                 expires,
                 began_at,

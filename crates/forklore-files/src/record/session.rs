@@ -31,12 +31,12 @@ pub(crate) struct PrefixLine {
     pub(crate) prefix_of: SessionId,
     /// How many inheritable events stand in the file.
     #[serde(rename = "kept")]
-    pub(crate) kept: u64,
+    pub(crate) inheritable: u64,
 }
 
 impl PrefixLine {
-    pub(crate) fn new(session: &SessionId, kept: u64) -> Self {
-        Self { forklore: VERSION, prefix_of: session.clone(), kept }
+    pub(crate) fn new(session: &SessionId, inheritable: u64) -> Self {
+        Self { forklore: VERSION, prefix_of: session.clone(), inheritable }
     }
 }
 
@@ -55,7 +55,7 @@ pub(crate) struct Facts {
     /// `kept` of the cut, which answers do not show.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "cut_kept")]
-    cut_kept: Option<u64>,
+    cut_inheritable: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     strategy: Option<Strategy>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -122,7 +122,7 @@ impl Facts {
             created: header.created,
             depth: header.depth,
             workspace: header.workspace,
-            cut_kept: header.cut.as_ref().map(|cut| cut.inheritable),
+            cut_inheritable: header.cut.as_ref().map(|cut| cut.inheritable),
             cut: header.cut,
             strategy: header.strategy,
             tool_calls: header.tool_calls,
@@ -156,7 +156,9 @@ impl Facts {
 
     /// The header of the session in this state.
     pub(crate) fn header(self, state: State) -> Header {
-        let cut = self.cut.map(|cut| Cut { inheritable: self.cut_kept.unwrap_or_default(), ..cut });
+        let cut = self
+            .cut
+            .map(|cut| Cut { inheritable: self.cut_inheritable.unwrap_or_default(), ..cut });
         let mut header = Header {
             id: self.id,
             root_id: self.root_id,

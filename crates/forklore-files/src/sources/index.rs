@@ -21,7 +21,7 @@ pub(crate) struct Index {
     generation: Option<u64>,
     /// How far the log was read, in bytes.
     end: u64,
-    sources: Vec<Held>,
+    sources: Vec<Entry>,
     paths: HashMap<String, Vec<u64>>,
     first_lines: HashMap<RecordKey, Vec<u64>>,
     names: HashMap<RecordKey, Vec<u64>>,
@@ -29,13 +29,13 @@ pub(crate) struct Index {
 }
 
 #[derive(Debug)]
-struct Held {
+struct Entry {
     source: Source,
     /// Where the lines of its steps stand that hold ranges.
     steps: Vec<(u64, u64)>,
     /// Of how many of them the kept bytes are forgotten.
     forgotten: usize,
-    places: HashMap<RecordKey, RecordLocation>,
+    locations: HashMap<RecordKey, RecordLocation>,
 }
 
 impl Index {
@@ -77,7 +77,7 @@ impl Index {
 
     fn add(&mut self, text: &str, at: (u64, u64)) -> Result<(), String> {
         if let Ok(Forgotten { forgotten }) = serde_json::from_str(text) {
-            if let Some(held) = self.held_mut(forgotten) {
+            if let Some(held) = self.entry_mut(forgotten) {
                 held.forgotten = held.steps.len();
             }
             return Ok(());
@@ -101,7 +101,7 @@ impl Index {
                 read: Progress::default(),
             };
             let (steps, places) = (Vec::new(), HashMap::new());
-            self.sources.push(Held { source, steps, forgotten: 0, places });
+            self.sources.push(Entry { source, steps, forgotten: 0, locations: places });
         }
         self.grow(&step, read, at)
     }
@@ -133,7 +133,7 @@ impl Index {
         if step.has_ranges() {
             held.steps.push(at);
         }
-        held.places.extend(step.places());
+        held.locations.extend(step.locations());
         for name in &step.names {
             if let Err(at) = held.source.names.binary_search(name) {
                 held.source.names.insert(at, *name);
@@ -147,16 +147,16 @@ impl Index {
         self.sources.len() as u64
     }
 
-    fn held(&self, number: u64) -> Option<&Held> {
+    fn entry(&self, number: u64) -> Option<&Entry> {
         self.sources.get(usize::try_from(number).ok()?)
     }
 
-    fn held_mut(&mut self, number: u64) -> Option<&mut Held> {
+    fn entry_mut(&mut self, number: u64) -> Option<&mut Entry> {
         self.sources.get_mut(usize::try_from(number).ok()?)
     }
 
     pub(super) fn source(&self, number: u64) -> Option<&Source> {
-        self.held(number).map(|held| &held.source)
+        self.entry(number).map(|held| &held.source)
     }
 
     /// The numbers of the sources that fit, rising.
@@ -167,7 +167,7 @@ impl Index {
                 let all = self.paths.get(path).map_or(&[][..], Vec::as_slice);
                 return all.last().map_or(&[], std::slice::from_ref);
             }
-            FindSource::Beside(path) => self.names.get(&sidecar_key(path)),
+            FindSource::SidecarsOf(path) => self.names.get(&sidecar_key(path)),
             FindSource::FirstLine(key) => self.first_lines.get(key),
             FindSource::Name(name) => self.names.get(name),
             FindSource::Session(id) => self.sessions.get(&id.fold()),
@@ -176,20 +176,20 @@ impl Index {
     }
 
     /// Where the latest record of a native id stands.
-    pub(crate) fn place(&self, number: u64, record: RecordKey) -> Option<RecordLocation> {
-        self.held(number)?.places.get(&record).copied()
+    pub(crate) fn locate(&self, number: u64, record: RecordKey) -> Option<RecordLocation> {
+        self.entry(number)?.locations.get(&record).copied()
     }
 
     /// Where all records of a source stand.
-    pub(crate) fn places(&self, number: u64) -> Option<Vec<(RecordKey, RecordLocation)>> {
-        let places = &self.held(number)?.places;
+    pub(crate) fn locations(&self, number: u64) -> Option<Vec<(RecordKey, RecordLocation)>> {
+        let places = &self.entry(number)?.locations;
         Some(places.iter().map(|(key, place)| (*key, *place)).collect())
     }
 
     /// Where the line of a step with ranges stands, its length, and whether its kept bytes are
     /// forgotten.
     pub(super) fn step(&self, number: u64, step: u64) -> Option<(u64, u64, bool)> {
-        let held = self.held(number)?;
+        let held = self.entry(number)?;
         let step = usize::try_from(step).ok()?;
         held.steps.get(step).map(|(at, len)| (*at, *len, step < held.forgotten))
     }

@@ -66,7 +66,7 @@ pub(super) struct StepLine {
     ranges: Vec<RangeRecord>,
     /// Key, number of the session, position.
     #[serde(rename = "places")]
-    places: Vec<(RecordKey, u32, u64)>,
+    locations: Vec<(RecordKey, u32, u64)>,
     /// Those of inherited events: key, number of the session, seq in its history.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     inherited: Vec<(RecordKey, u32, u64)>,
@@ -85,18 +85,56 @@ pub(super) struct NewSource {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum RangeRecord {
-    Events { session: u32, from: u64, count: u64, end: End },
+    Events {
+        session: u32,
+        from: u64,
+        count: u64,
+        end: End,
+    },
     #[serde(rename = "kept")]
-    Kept(String),
+    Text(String),
     #[serde(rename = "kept_hex")]
-    KeptHex(String),
-    Raw { session: u32, position: u64, hex: String },
-    Spread { session: u32, position: u64, margin: String, indent: String, end: End },
+    Hex(String),
+    Raw {
+        session: u32,
+        position: u64,
+        hex: String,
+    },
+    Spread {
+        session: u32,
+        position: u64,
+        margin: String,
+        indent: String,
+        end: End,
+    },
     Gone(u64),
-    Shared { session: SessionId, seq: u64, count: u64, end: End },
-    SharedSpread { session: SessionId, seq: u64, margin: String, indent: String, end: End },
-    Inherited { session: u32, seq: u64, count: u64, end: End },
-    Patched { session: u32, seq: u64, at: u64, removed: u64, hex: String, end: End },
+    Shared {
+        session: SessionId,
+        seq: u64,
+        count: u64,
+        end: End,
+    },
+    SharedSpread {
+        session: SessionId,
+        seq: u64,
+        margin: String,
+        indent: String,
+        end: End,
+    },
+    Inherited {
+        session: u32,
+        seq: u64,
+        count: u64,
+        end: End,
+    },
+    Patched {
+        session: u32,
+        seq: u64,
+        at: u64,
+        removed: u64,
+        hex: String,
+        end: End,
+    },
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -137,12 +175,13 @@ impl StepLine {
                 revision: *revision,
                 first_line: *first_line,
             }),
-            Target::Known { .. } => None,
+            Target::State { .. } => None,
         };
-        let beside = step.beside.as_deref().map(sidecar_key);
+        let beside = step.sidecar.as_deref().map(sidecar_key);
         let session = |(at, known): (&usize, &SourceSession)| (*at, known.id.clone(), known.events);
-        let places = |inherited| {
-            let those = step.places.iter().filter(move |(_, place)| place.inherited == inherited);
+        let locations = |inherited| {
+            let those =
+                step.locations.iter().filter(move |(_, place)| place.inherited == inherited);
             those.map(|(key, place)| (*key, place.session, place.position)).collect()
         };
         Self {
@@ -157,8 +196,8 @@ impl StepLine {
             state: step.read.state.clone(),
             sessions: sessions.iter().map(session).collect(),
             ranges: step.ranges.iter().map(RangeRecord::of).collect(),
-            places: places(false),
-            inherited: places(true),
+            locations: locations(false),
+            inherited: locations(true),
             names: step.names.iter().copied().chain(beside).collect(),
         }
     }
@@ -178,8 +217,8 @@ impl StepLine {
 
     /// Where records stand. A key that is in both lists counts as the session's own: copies stand
     /// at the beginning of a file.
-    pub(super) fn places(&self) -> impl Iterator<Item = (RecordKey, RecordLocation)> {
-        placed(&self.inherited, true).chain(placed(&self.places, false))
+    pub(super) fn locations(&self) -> impl Iterator<Item = (RecordKey, RecordLocation)> {
+        placed(&self.inherited, true).chain(placed(&self.locations, false))
     }
 
     pub(super) fn has_ranges(&self) -> bool {
@@ -194,8 +233,8 @@ impl StepLine {
     pub(super) fn forget(&mut self) {
         for range in &mut self.ranges {
             let bytes = match &range {
-                RangeRecord::Kept(text) => text.len(),
-                RangeRecord::KeptHex(hex)
+                RangeRecord::Text(text) => text.len(),
+                RangeRecord::Hex(hex)
                 | RangeRecord::Raw { hex, .. }
                 | RangeRecord::Patched { hex, .. } => hex.len() / 2,
                 _ => continue,
@@ -221,8 +260,8 @@ impl RangeRecord {
                 Self::Events { session: *session, from: *from, count: *count, end }
             }
             SourceSpan::Other(bytes) => match std::str::from_utf8(bytes) {
-                Ok(text) => Self::Kept(text.to_owned()),
-                Err(_) => Self::KeptHex(hex(bytes)),
+                Ok(text) => Self::Text(text.to_owned()),
+                Err(_) => Self::Hex(hex(bytes)),
             },
             SourceSpan::Raw { session, position, bytes } => {
                 Self::Raw { session: *session, position: *position, hex: hex(bytes) }
@@ -267,8 +306,8 @@ impl RangeRecord {
                 let end = end.line_end();
                 SourceSpan::Events { session: *session, from: *from, count: *count, end }
             }
-            Self::Kept(text) => SourceSpan::Other(text.clone().into_bytes()),
-            Self::KeptHex(hex) => SourceSpan::Other(unhex(hex)?),
+            Self::Text(text) => SourceSpan::Other(text.clone().into_bytes()),
+            Self::Hex(hex) => SourceSpan::Other(unhex(hex)?),
             Self::Raw { session, position, hex } => {
                 SourceSpan::Raw { session: *session, position: *position, bytes: unhex(hex)? }
             }

@@ -87,5 +87,5 @@ fn the_indexes_can_be_lost() {
     assert_eq!(problems.len(), 4, "{problems:?}");
     scene.append("b", turns(1));
     let taken = scene.draft("A", vec![]);
-    assert!(matches!(scene.store().create(taken), Err(forklore_store::Error::IdTaken(_))));
+    assert!(matches!(scene.store().create(taken), Err(forklore_store::Error::IdInUse(_))));
 }

@@ -77,7 +77,7 @@ fn an_id_whose_file_is_lost_is_never_a_new_session() {
     with_scene(|scratch, scene, _| {
         fs::remove_file(scratch.file("a")).unwrap();
         let again = scene.store().create(scene.draft("a", turns(1))).unwrap_err();
-        assert!(matches!(again, Error::IdTaken(_)), "{again}");
+        assert!(matches!(again, Error::IdInUse(_)), "{again}");
         assert_eq!(scene.store().header(&id("a")).unwrap_err().kind(), ErrorKind::Corrupt);
         let problems = scene.store().verify(None).unwrap().problems;
         assert!(problems.iter().any(|one| one.session_id == Some(id("a"))), "{problems:?}");
@@ -162,7 +162,7 @@ fn a_label_of_a_damaged_session_stays_in_use() {
         let whole = fs::read_to_string(scratch.file("b")).unwrap();
         fs::write(scratch.file("b"), whole.replacen("forklore", "forkLore", 1)).unwrap();
         let relabel = scene.store().change(&id("a"), &Change::Label(label("x"))).unwrap_err();
-        assert!(matches!(relabel, Error::LabelTaken { .. }), "{relabel}");
+        assert!(matches!(relabel, Error::LabelInUse { .. }), "{relabel}");
     });
 }
 

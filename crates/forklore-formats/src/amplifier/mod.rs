@@ -60,7 +60,7 @@ impl AgentFormat for Amplifier {
     }
 
     fn read_metadata(&self, document: &str) -> FileFacts {
-        paths::told(document)
+        paths::metadata_facts(document)
     }
 }
 

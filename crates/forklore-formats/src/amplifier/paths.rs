@@ -54,7 +54,7 @@ fn caller(name: &str) -> Option<&str> {
 
 /// What `metadata.json` tells. A session that was forked begins with what its parent had said,
 /// and says at which turn; any other with a parent was called by it.
-pub(super) fn told(document: &str) -> FileFacts {
+pub(super) fn metadata_facts(document: &str) -> FileFacts {
     #[derive(Debug, Default, Deserialize)]
     #[serde(default)]
     struct Metadata<'a> {
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn documents_that_are_damaged_tell_nothing() {
         for text in ["", "{", "[]", "null", "{\"session_id\":7,\"parent_id\":[]}"] {
-            assert_eq!(told(text), FileFacts::default(), "{text}");
+            assert_eq!(metadata_facts(text), FileFacts::default(), "{text}");
         }
     }
 }

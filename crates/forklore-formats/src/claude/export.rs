@@ -34,7 +34,7 @@ impl Export for super::Claude {
 
     fn destination(&self, file: &NewFile, _read: &dyn Fn(&Path) -> Option<String>) -> Placement {
         let folder = PathBuf::from("projects").join(folder_of(&file.cwd));
-        Placement { path: folder.join(format!("{}.jsonl", file.id)), beside: Vec::new() }
+        Placement { path: folder.join(format!("{}.jsonl", file.id)), companions: Vec::new() }
     }
 
     fn start(&self, file: &NewFile, _path: &str) -> Vec<Vec<String>> {

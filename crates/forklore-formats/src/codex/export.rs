@@ -35,7 +35,7 @@ impl Export for super::Codex {
         let mut path = PathBuf::from("sessions");
         path.extend(day.split('-'));
         path.push(format!("rollout-{time}-{}.jsonl", file.id));
-        Placement { path, beside: Vec::new() }
+        Placement { path, companions: Vec::new() }
     }
 
     fn records_up_to(&self, last: &Event) -> Option<u64> {

@@ -58,7 +58,7 @@ struct Counts {
     resumed: Option<(u64, u64)>,
     /// What was spent by now.
     #[serde(rename = "spent")]
-    spent: Option<Total>,
+    usage: Option<Total>,
 }
 
 /// The counts, and for each turn that was not rolled back the number behind the record before it.
@@ -111,12 +111,12 @@ impl Reader {
                 return (compaction, Usage::default());
             }
             "event_msg" if item.kind.is("token_count") => {
-                usage::by_total(&mut self.counts.spent, &item.info.0)
+                usage::by_total(&mut self.counts.usage, &item.info.0)
             }
             "event_msg" => return (sort::event(item.kind.get()), Usage::default()),
             "token_usage_record" => {
                 let thread = item.thread_token_usage.as_ref().map(|tokens| tokens.0);
-                usage::by_call(&mut self.counts.spent, item.usage.0, thread)
+                usage::by_call(&mut self.counts.usage, item.usage.0, thread)
             }
             kind => return (sort::other(kind), Usage::default()),
         };

@@ -52,7 +52,7 @@ impl Total {
         })
     }
 
-    fn spent(self) -> Option<Usage> {
+    fn usage(self) -> Option<Usage> {
         let Self { input, cached, output } = self;
         let nothing = self == Self::default();
         (!nothing).then_some(Usage { input, output, cached, cost: 0.0 })
@@ -72,20 +72,20 @@ pub(super) fn by_call(
         output: last_total.output.saturating_add(spent.output),
     };
     *last_total = thread.map(Total::from).or_else(|| last_total.as_ref().map(sum));
-    spent.spent()
+    spent.usage()
 }
 
 /// What a `token_count` says that was not counted yet: its last call, if the total moved. What the
 /// total has more than before may be what the history before the file cost.
 pub(super) fn by_total(last_total: &mut Option<Total>, info: &Info) -> Option<Usage> {
     let total_of = |tokens: &Option<Object<Tokens>>| tokens.as_ref().map(|it| Total::from(it.0));
-    let last = total_of(&info.last_token_usage).and_then(Total::spent);
+    let last = total_of(&info.last_token_usage).and_then(Total::usage);
     let Some(total) = total_of(&info.total_token_usage) else { return last };
     let before = last_total.replace(total);
     if before == Some(total) {
         return None;
     }
-    last.or_else(|| before.and_then(|before| total.since(before)).unwrap_or(total).spent())
+    last.or_else(|| before.and_then(|before| total.since(before)).unwrap_or(total).usage())
 }
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ impl Export for super::Gemini {
         let id = session_id(file);
         let begun = id.get(..8).unwrap_or(&id);
         let path = folder.join("chats").join(format!("session-{minute}-{begun}.jsonl"));
-        Placement { path, beside: vec![(folder.join(OWNER), file.cwd.clone())] }
+        Placement { path, companions: vec![(folder.join(OWNER), file.cwd.clone())] }
     }
 
     fn start(&self, file: &NewFile, _path: &str) -> Vec<Vec<String>> {

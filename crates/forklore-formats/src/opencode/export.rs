@@ -33,7 +33,7 @@ impl Export for super::Opencode {
 
     fn destination(&self, file: &NewFile, _read: &dyn Fn(&Path) -> Option<String>) -> Placement {
         let path = PathBuf::from(format!("{}.json", session_id(file)));
-        Placement { path, beside: Vec::new() }
+        Placement { path, companions: Vec::new() }
     }
 
     fn start(&self, file: &NewFile, path: &str) -> Vec<Vec<String>> {

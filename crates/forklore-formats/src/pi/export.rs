@@ -28,7 +28,7 @@ impl Export for super::Pi {
         let path = PathBuf::from("sessions")
             .join(folder_of(&file.cwd))
             .join(format!("{time}_{}.jsonl", file.id));
-        Placement { path, beside: Vec::new() }
+        Placement { path, companions: Vec::new() }
     }
 
     fn start(&self, _file: &NewFile, path: &str) -> Vec<Vec<String>> {

@@ -64,7 +64,7 @@ impl AgentFormat for Pi {
         let kept = compaction.first_kept_entry_id.filter(|id| Some(id) != compaction.id.as_ref());
         Some(match (kept, place.filter(|_| compaction.id.is_none())) {
             (Some(id), _) => Covers::Before(id),
-            (None, Some(place)) => Covers::BeforePlace(place),
+            (None, Some(place)) => Covers::BeforeIndex(place),
             (None, None) => Covers::AllBefore,
         })
     }

@@ -97,8 +97,11 @@ impl Store for GraphStore {
         self.journal.source_spans(source, step)
     }
 
-    fn places(&self, source: SourceId) -> Result<Option<Vec<(RecordKey, RecordLocation)>>> {
-        self.journal.places(source)
+    fn record_locations(
+        &self,
+        source: SourceId,
+    ) -> Result<Option<Vec<(RecordKey, RecordLocation)>>> {
+        self.journal.record_locations(source)
     }
 
     fn gc(&self) -> Result<Collected> {

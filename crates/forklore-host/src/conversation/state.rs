@@ -39,7 +39,7 @@ pub struct NumberedMessage {
 impl Conversation {
     /// What should be known about the session before its next turn.
     pub async fn condition(&self, header: &Header) -> Option<Condition> {
-        if self.host().kernel().is_held(header) {
+        if self.host().kernel().is_leased(header) {
             return Some(Condition::InUse);
         }
         let id = header.id.clone();

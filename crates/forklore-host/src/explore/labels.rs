@@ -64,7 +64,7 @@ pub(super) fn is_used(error: &Error) -> bool {
     matches!(
         error,
         Error::Agent(forklore_agent::Error::Engine(EngineError::Store(
-            StoreError::LabelTaken { .. }
+            StoreError::LabelInUse { .. }
         )))
     )
 }

@@ -41,7 +41,7 @@ fn a_folder_of_sessions_is_one_tree() {
         let report = scene.import(&testdata().join("amplifier/projects"));
         assert_eq!(report.problems, []);
         // The logs of what the program did are nobody's sessions; they lie beside.
-        assert_eq!((report.sessions.len(), report.skipped, report.beside.files), (3, 0, 6));
+        assert_eq!((report.sessions.len(), report.skipped, report.sidecars.files), (3, 0, 6));
         let root = scene.engine.show(&id(ROOT)).unwrap();
         assert_eq!(root.kind, SessionKind::Root);
         assert_eq!(root.workspace.as_str(), "/home/dev/shop");

@@ -83,7 +83,7 @@ fn a_copy_outlives_its_original() {
         let copy = chain(COPY, &["a", "b", "x"]);
         put(scene, COPY, &copy);
         scene.import(scene.folder.path());
-        scene.store.remove(&[id(ORIGINAL)], Children::Keep, Timestamp::UNIX_EPOCH).unwrap();
+        scene.store.remove(&[id(ORIGINAL)], Children::Retain, Timestamp::UNIX_EPOCH).unwrap();
         assert_eq!(scene.restore(&id(COPY)), copy.as_bytes());
     });
 }
@@ -261,7 +261,7 @@ fn what_a_copy_that_came_first_repeats_is_common_and_counts_once() {
         // The copy alone bears everything, once its original is gone.
         let usage = header(&early, COPY).usage;
         assert_eq!(early.engine.stats(Some(&id(COPY))).unwrap().usage, usage);
-        early.store.remove(&[id(ORIGINAL)], Children::Keep, Timestamp::UNIX_EPOCH).unwrap();
+        early.store.remove(&[id(ORIGINAL)], Children::Retain, Timestamp::UNIX_EPOCH).unwrap();
         let spending = early.engine.usage_report(&UsageScope::Everything).unwrap();
         let bears = spending.by_session.iter().find(|told| told.session_id == id(COPY)).unwrap();
         assert_eq!(bears.usage, usage);

@@ -128,13 +128,13 @@ impl Scene {
         });
         let read = Progress { state: state.to_string(), ..source.read.clone() };
         let step = SourceStep {
-            target: Target::Known { id: source.id, offset: source.read.offset },
+            target: Target::State { id: source.id, offset: source.read.offset },
             native_id: source.native_id.clone(),
             seen: SeenFile { path: source.paths[0].path.clone(), size: 0, modified: 0 },
             ranges: Vec::new(),
-            places: Vec::new(),
+            locations: Vec::new(),
             names: Vec::new(),
-            beside: None,
+            sidecar: None,
             read,
             last: true,
         };

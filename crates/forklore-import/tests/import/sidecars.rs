@@ -77,10 +77,13 @@ fn sidecar_files_come_back_byte_for_byte() {
         .collect();
         let report = scene.import(&folder);
         assert_eq!((report.problems.len(), report.skipped, report.files), (0, 0, 1));
-        assert_eq!((report.beside.files, report.beside.unchanged), (5, 0));
+        assert_eq!((report.sidecars.files, report.sidecars.unchanged), (5, 0));
         assert_eq!(kept(&scene, SESSION), expected);
         let again = scene.import(&folder);
-        assert_eq!((again.beside.files, again.beside.unchanged, again.beside.bytes), (5, 5, 0));
+        assert_eq!(
+            (again.sidecars.files, again.sidecars.unchanged, again.sidecars.bytes),
+            (5, 5, 0)
+        );
         assert_eq!(kept(&scene, SESSION), expected);
         assert_eq!(scene.engine.verify(None).unwrap().problems, []);
         assert_eq!(scene.sessions().len(), 1, "they are nobody's sessions");
@@ -154,10 +157,10 @@ fn naming_a_session_file_imports_its_sidecars() {
     fs::write(results.join("a.txt"), "out").unwrap();
     let other = results.join("b.txt");
     let report = scene.import(&folder.join(format!("{SESSION}.jsonl")));
-    assert_eq!(report.beside.files, 1);
+    assert_eq!(report.sidecars.files, 1);
     fs::write(&other, "later").unwrap();
     let report = scene.import(&other);
-    assert_eq!((report.files, report.beside.files, report.problems.len()), (0, 1, 0));
+    assert_eq!((report.files, report.sidecars.files, report.problems.len()), (0, 1, 0));
     assert_eq!(kept(&scene, SESSION).len(), 2);
 }
 
@@ -172,7 +175,7 @@ fn a_file_whose_session_is_not_there_is_passed_over() {
     assert_eq!((problems, report.skipped), (vec![ProblemKind::MissingBase], 1));
     fs::remove_file(folder.join(format!("{SESSION}.jsonl"))).unwrap();
     let report = scene.import(&folder);
-    assert_eq!((report.beside.files, report.problems.len()), (0, 0));
+    assert_eq!((report.sidecars.files, report.problems.len()), (0, 0));
 }
 
 #[cfg(unix)]
@@ -210,7 +213,7 @@ fn a_delete_takes_them_and_they_stay_away() {
         fs::write(&path, "the marker is SECRETWORD in it, again").unwrap();
         fs::write(results.join("b.txt"), "SECRETWORD").unwrap();
         let report = scene.import(&folder);
-        assert_eq!((report.beside.files, report.skipped), (0, 3));
+        assert_eq!((report.sidecars.files, report.skipped), (0, 3));
         assert!(!scene.holds(b"SECRETWORD"));
         assert_eq!(scene.engine.verify(None).unwrap().problems, []);
 
@@ -276,7 +279,7 @@ fn a_saved_store_has_them_too() {
         let report = scene.engine.recover(&saved.engine).unwrap();
         assert_eq!((report.lost.len(), report.sources), (0, 3));
         assert_eq!(kept(&saved, SESSION), kept(&scene, SESSION));
-        assert_eq!(saved.import(&folder).beside.unchanged, 1);
+        assert_eq!(saved.import(&folder).sidecars.unchanged, 1);
     }
 }
 
@@ -328,15 +331,19 @@ fn names_that_are_no_utf8_are_stored_byte_for_byte() {
         fs::create_dir(&deep).unwrap();
         fs::write(deep.join("plain"), b"deep").unwrap();
         let first = scene.import(&folder);
-        assert_eq!((first.beside.files, first.problems.len()), (5, 0));
+        assert_eq!((first.sidecars.files, first.problems.len()), (5, 0));
         let again = scene.import(&folder);
-        assert_eq!((again.beside.files, again.beside.unchanged, again.beside.bytes), (5, 5, 0));
+        assert_eq!(
+            (again.sidecars.files, again.sidecars.unchanged, again.sidecars.bytes),
+            (5, 5, 0)
+        );
         let files = scene.engine.files(&id(SESSION)).unwrap();
         let below = format!("{SESSION}/tool-results");
         let told: Vec<_> = files[1..]
             .iter()
             .map(|file| {
-                let place = file.place().strip_prefix(&below).unwrap().as_os_str().as_bytes();
+                let place =
+                    file.relative_path().strip_prefix(&below).unwrap().as_os_str().as_bytes();
                 (file.name.as_str(), place.to_vec(), file.revision, restored(&scene.engine, file))
             })
             .collect();
@@ -369,9 +376,9 @@ fn a_folder_whose_name_is_no_utf8_is_as_good_as_another() {
         fs::write(folder.join(format!("{SESSION}.jsonl")), format!("{SAID}\n")).unwrap();
         fs::write(results.join("a.txt"), b"beside").unwrap();
         let first = scene.import(&folder);
-        assert_eq!((first.files, first.beside.files), (1, 1));
+        assert_eq!((first.files, first.sidecars.files), (1, 1));
         let again = scene.import(&folder);
-        assert_eq!((again.unchanged, again.beside.unchanged), (1, 1));
+        assert_eq!((again.unchanged, again.sidecars.unchanged), (1, 1));
         let name = format!("{SESSION}/tool-results/a.txt");
         assert_eq!(kept(&scene, SESSION), [(name, 0, true, b"beside".to_vec())]);
         let more = SAID.replace("u1", "u2").replace("\"parentUuid\":null", "\"parentUuid\":\"u1\"");

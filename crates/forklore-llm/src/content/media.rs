@@ -64,14 +64,14 @@ pub(super) fn attachment<'b, 'a: 'b>(
 ) -> ContentPart<'b> {
     let called = name.as_deref().unwrap_or(reference).to_owned();
     let media = if missing { Err(NotSent::Missing) } else { context.attached.get(reference) };
-    let taken = media.and_then(|media| context.room.take(media).map(|()| media));
+    let taken = media.and_then(|media| context.allowance.take(media).map(|()| media));
     match taken {
         Ok(Media::Shown { sniffed, base64 }) => {
             let (media_type, base64) = (sniffed.media_type, base64.as_str().into());
             ContentPart::Media(InlineMedia { media_type, base64, name })
         }
         Ok(Media::Text(text)) => ContentPart::note(format!("[{called} ({media_type})]\n{text}")),
-        Err(NotSent::NotTaken | NotSent::Missing) => {
+        Err(NotSent::NotAccepted | NotSent::Missing) => {
             ContentPart::note(format!("[attachment, not sent: {called} ({media_type})]"))
         }
         Err(why) => ContentPart::note(format!("[attachment, {why}: {called} ({media_type})]")),
@@ -81,11 +81,11 @@ pub(super) fn attachment<'b, 'a: 'b>(
 /// Returns the content part for a part in the form of a provider or an agent.
 pub(super) fn other<'b>(context: &mut MediaContext<'_>, json: &'b str) -> ContentPart<'b> {
     if let Some(Inline { media_type, base64, name }) = inline(json) {
-        return match context.room.take_base64(&media_type, &base64) {
+        return match context.allowance.take_base64(&media_type, &base64) {
             Ok(sniffed) => {
                 ContentPart::Media(InlineMedia { media_type: sniffed.media_type, base64, name })
             }
-            Err(NotSent::NotTaken) => ContentPart::note(format!("[not sent: {media_type}]")),
+            Err(NotSent::NotAccepted) => ContentPart::note(format!("[not sent: {media_type}]")),
             Err(why) => ContentPart::note(format!("[{why}: {media_type}]")),
         };
     }

@@ -58,7 +58,7 @@ pub(crate) enum SegmentKind<'a> {
 /// The attachments of a request, and how much of them still fits.
 struct MediaContext<'a> {
     attached: &'a Attached,
-    room: Allowance<'a>,
+    allowance: Allowance<'a>,
 }
 
 /// The segments of a request to this model, which accepts the media in `takes`. Reasoning of
@@ -68,7 +68,7 @@ pub(crate) fn segments<'a>(
     to: &ModelName,
     takes: &'a Capabilities,
 ) -> Vec<Segment<'a>> {
-    let mut context = MediaContext { attached: &request.attached, room: Allowance::of(takes) };
+    let mut context = MediaContext { attached: &request.attached, allowance: Allowance::of(takes) };
     let mut all: Vec<Segment<'a>> = Vec::new();
     for (message, it) in request.messages.iter().enumerate() {
         match &it.content {

@@ -87,7 +87,7 @@ impl Server {
     async fn wait(
         &self,
         mut sent: Sent,
-        told: &mut mpsc::UnboundedReceiver<Step>,
+        progress: &mut mpsc::UnboundedReceiver<Step>,
         context: &CallContext,
     ) -> Result<Result<ServerResult, ServiceError>, Ended> {
         loop {
@@ -99,7 +99,7 @@ impl Server {
                     return Ok(answer.unwrap_or(Err(ServiceError::TransportClosed)));
                 }
                 () = context.cancelled.cancelled() => return Err(Ended::Interrupted),
-                Some(step) = told.recv() => context.progress.tell(step),
+                Some(step) = progress.recv() => context.progress.tell(step),
                 () = tokio::time::sleep(self.config.call) => {
                     return Err(Ended::Silent(self.config.call));
                 }

@@ -40,12 +40,12 @@ struct Cell {
     columns: usize,
     used: usize,
     /// How many bytes of `out` leave room for an ellipsis.
-    keep: usize,
+    retain: usize,
 }
 
 impl Cell {
     fn new(columns: usize) -> Self {
-        Self { out: String::new(), columns, used: 0, keep: 0 }
+        Self { out: String::new(), columns, used: 0, retain: 0 }
     }
 
     fn push(&mut self, c: char) -> bool {
@@ -59,13 +59,13 @@ impl Cell {
             self.out.push(c);
         }
         if self.used < self.columns {
-            self.keep = self.out.len();
+            self.retain = self.out.len();
         }
         self.used <= self.columns
     }
 
     fn cut(mut self) -> String {
-        self.out.truncate(self.keep);
+        self.out.truncate(self.retain);
         self.out.truncate(self.out.trim_end().len());
         if self.columns > 0 {
             self.out.push(ELLIPSIS);

@@ -93,7 +93,7 @@ pub(super) enum Extent {
     /// All of them: how long they are together is told.
     Whole,
     /// Those up to the last event that is asked for; heads behind it are not read.
-    UpToAsked,
+    UpToRequested,
 }
 
 /// The events of a chunk that `asked` names by their bits, and the length of the payloads in the
@@ -101,13 +101,13 @@ pub(super) enum Extent {
 pub(super) fn read(
     outline: &Outline,
     bytes: &[u8],
-    asked: u64,
+    requested: u64,
     extent: Extent,
 ) -> Result<(Vec<Placed>, usize), String> {
-    let (names, heads, len) = asked_heads(outline, bytes, asked, extent)?;
+    let (names, heads, len) = requested_heads(outline, bytes, requested, extent)?;
     let mut ids = ids(&heads)?.into_iter();
     let mut placed = Vec::with_capacity(heads.len());
-    for Asked { place, at, ts, kept_bytes, head } in heads {
+    for Requested { index: place, at, ts, retained_bytes: kept_bytes, head } in heads {
         let event = Event {
             id: ids.next().ok_or("an id is missing")?,
             ts: timestamp(ts).map_err(|_| "a time is none")?,
@@ -129,30 +129,30 @@ pub(super) fn read(
 }
 
 /// A head that is asked for, and what only those before it tell.
-struct Asked<'a> {
-    place: u64,
+struct Requested<'a> {
+    index: u64,
     at: usize,
     ts: i64,
-    kept_bytes: u64,
+    retained_bytes: u64,
     head: Head<'a>,
 }
 
 /// Takes the heads apart one by one, each of which is known only behind the one before it.
-fn asked_heads<'a>(
+fn requested_heads<'a>(
     outline: &Outline,
     bytes: &'a [u8],
-    asked: u64,
+    requested: u64,
     extent: Extent,
-) -> Result<(Names, Vec<Asked<'a>>, usize), String> {
+) -> Result<(Names, Vec<Requested<'a>>, usize), String> {
     let (names, bytes) = next::<Vec<&str>>(bytes)?;
     let (count, mut bytes) = next::<u32>(bytes)?;
     if count != outline.bits.there.count_ones() {
         return Err("it does not hold as many events as it says".into());
     }
-    let mut heads = Vec::with_capacity(asked.count_ones() as usize);
+    let mut heads = Vec::with_capacity(requested.count_ones() as usize);
     let (mut at, mut ts, mut kept_bytes) = (0_usize, 0_i64, outline.start.bytes);
-    for place in outline.places() {
-        if extent == Extent::UpToAsked && asked >> place == 0 {
+    for place in outline.positions() {
+        if extent == Extent::UpToRequested && requested >> place == 0 {
             break;
         }
         let (head, rest) = next::<Head<'_>>(bytes)?;
@@ -161,8 +161,14 @@ fn asked_heads<'a>(
         at = at.checked_add(head.len as usize).ok_or("it is too long")?;
         ts = ts.wrapping_add(head.after);
         kept_bytes += (outline.bits.inherited >> place & 1) * u64::from(head.len);
-        if asked >> place & 1 == 1 {
-            heads.push(Asked { place, at: begins, ts, kept_bytes, head });
+        if requested >> place & 1 == 1 {
+            heads.push(Requested {
+                index: place,
+                at: begins,
+                ts,
+                retained_bytes: kept_bytes,
+                head,
+            });
         }
     }
     if outline.bits.there.count_ones() > 1 && at > CHUNK_BYTES {
@@ -177,14 +183,14 @@ fn next<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<(T, &'a [u8]), String
 }
 
 /// The ids in their order; those that are UUIDs share one text.
-fn ids(heads: &[Asked<'_>]) -> Result<Vec<EventId>, String> {
-    let uuid = |asked: &Asked<'_>| match asked.head.id {
+fn ids(heads: &[Requested<'_>]) -> Result<Vec<EventId>, String> {
+    let uuid = |asked: &Requested<'_>| match asked.head.id {
         Id::Uuid(bytes) => bytes.try_into().ok(),
         Id::Other(_) => None,
     };
     let uuids: Vec<[u8; 16]> = heads.iter().filter_map(uuid).collect();
     let mut spelled = EventId::of_uuids(&uuids).into_iter();
-    let id = |asked: &Asked<'_>| match asked.head.id {
+    let id = |asked: &Requested<'_>| match asked.head.id {
         Id::Uuid(_) => spelled.next().ok_or_else(|| "an id is no UUID".to_owned()),
         Id::Other(text) => text.parse().map_err(|_| "an id is none".to_owned()),
     };

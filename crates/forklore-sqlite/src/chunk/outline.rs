@@ -66,19 +66,19 @@ impl Outline {
     }
 
     /// The places of its events, counted from its first position.
-    pub(crate) fn places(&self) -> impl DoubleEndedIterator<Item = u64> + use<> {
+    pub(crate) fn positions(&self) -> impl DoubleEndedIterator<Item = u64> + use<> {
         let there = self.bits.there;
         (0..self.positions.min(POSITIONS)).filter(move |place| there >> place & 1 == 1)
     }
 
     /// The bits of the events in a range, at most so many from where `direction` begins.
-    pub(crate) fn asked(&self, range: Range, direction: Direction, most: usize) -> u64 {
+    pub(crate) fn requested(&self, range: Range, direction: Direction, most: usize) -> u64 {
         let stays = |place: &u64| {
             let position = self.first() + place;
             let inherited = !range.inherited || self.bits.inherited >> place & 1 == 1;
             (range.from..range.to).contains(&position) && inherited
         };
-        let places = self.places().filter(stays);
+        let places = self.positions().filter(stays);
         let bits = |bits: u64, place: u64| bits | 1 << place;
         match direction {
             Direction::Forward => places.take(most).fold(0, bits),

@@ -96,7 +96,7 @@ pub(crate) fn read(row: &SqlRow<'_>, asked: impl FnOnce(&Outline) -> u64) -> Res
     }
     let codec = Codec::of(code).map_err(damaged)?;
     let extent = match codec {
-        Codec::Plain => Extent::UpToAsked,
+        Codec::Plain => Extent::UpToRequested,
         Codec::Zstd => Extent::Whole,
     };
     let (events, len) = heads::read(&outline, heads, asked(&outline), extent).map_err(damaged)?;
@@ -227,7 +227,7 @@ pub(crate) fn erase_from(tx: &WriteTx<'_>, segment: Segment, from: u64) -> Resul
     for k in before {
         let outline = one(tx, k, 0)?.ok_or_else(|| damaged(k, "it has no positions"))?.outline;
         if outline.end() > from {
-            erased += keep(tx, k, outline.up_to(from))?;
+            erased += store(tx, k, outline.up_to(from))?;
         }
     }
     Ok(erased)
@@ -248,13 +248,13 @@ pub(crate) fn erase_own(tx: &WriteTx<'_>, segment: Segment) -> Result<u64> {
     let mut erased = 0;
     for mut outline in found {
         outline.bits.there &= outline.bits.inherited;
-        erased += keep(tx, outline.k, outline)?;
+        erased += store(tx, outline.k, outline)?;
     }
     Ok(erased)
 }
 
 /// Keeps of the chunk at `k` only the events that `outline` says are there.
-fn keep(tx: &WriteTx<'_>, k: i64, outline: Outline) -> Result<u64> {
+fn store(tx: &WriteTx<'_>, k: i64, outline: Outline) -> Result<u64> {
     let chunk = one(tx, k, outline.bits.there)?.ok_or_else(|| damaged(k, "it is missing"))?;
     let before = chunk.outline.bits.there.count_ones();
     let codec = chunk.codec;

@@ -10,7 +10,7 @@ use forklore_store::port::{Changes, SessionChange, Since};
 use forklore_store::{Error, Result};
 use rusqlite::{Connection, OptionalExtension};
 
-use super::{AHEAD, numbers};
+use super::{RESERVED, numbers};
 use crate::fault::{self, Fault};
 use crate::number::{signed, unsigned};
 use crate::segment::Segment;
@@ -121,7 +121,7 @@ fn behind(
     let mut complete = position.0;
     while let Some(row) = rows.next()? {
         // All of what follows is later than this.
-        let until = unsigned(row.get(4)?)?.saturating_sub(AHEAD);
+        let until = unsigned(row.get(4)?)?.saturating_sub(RESERVED);
         if limit > 0 && until > complete && found.len() > limit {
             complete = until;
             if found.range(..(complete, 0)).nth(limit).is_some() {
@@ -155,7 +155,7 @@ fn change(
             (session.header.head_seq(), session.header.deleted.is_some(), session.header.id)
         }
         // Whoever reads it hears what is wrong.
-        Err(fault) if fault.is_of_one_row() => match spelled(conn, signed(sid))? {
+        Err(fault) if fault.is_of_one_row() => match session_id(conn, signed(sid))? {
             Some(id) => (-1, false, id),
             None => return Ok(None),
         },
@@ -166,7 +166,7 @@ fn change(
 }
 
 /// The id of a session of which something else is damaged.
-fn spelled(conn: &Connection, sid: Segment) -> fault::Result<Option<SessionId>> {
+fn session_id(conn: &Connection, sid: Segment) -> fault::Result<Option<SessionId>> {
     let sql = "SELECT id FROM session WHERE sid = ?";
     let id = conn.prepare_cached(sql)?.query_row([sid], |row| row.get::<_, String>(0));
     Ok(id.optional()?.and_then(|id| id.parse().ok()))
@@ -191,7 +191,7 @@ fn list(
             Ok(session) => Some(listed(&session.header)),
             Err(fault) if fault.is_of_one_row() => {
                 let stamp = Stamp { created: 1, ..Stamp::default() };
-                spelled(conn, sid)?.map(|id| stamp.behind(0, id, -1, false))
+                session_id(conn, sid)?.map(|id| stamp.behind(0, id, -1, false))
             }
             Err(fault) => return Err(fault),
         };
@@ -205,9 +205,9 @@ pub(crate) fn check_there(path: &Path, opened: (u64, u64)) -> Result<()> {
     use std::os::unix::fs::MetadataExt;
     match std::fs::metadata(path) {
         Ok(found) if (found.dev(), found.ino()) == opened => Ok(()),
-        Ok(_) => Err(Error::StoreGone { place: path.display().to_string() }),
+        Ok(_) => Err(Error::StoreGone { location: path.display().to_string() }),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            Err(Error::StoreGone { place: path.display().to_string() })
+            Err(Error::StoreGone { location: path.display().to_string() })
         }
         Err(error) => Err(forklore_store::disk::os("looking for", path)(error)),
     }

@@ -160,11 +160,11 @@ fn check(row: &Row<'_>, sum: u32, at: usize, what: &str) -> Result<()> {
         return Ok(());
     }
     let message = format!("{what} do not fit their checksum");
-    Err(Fault::damaged(place(row), &message))
+    Err(Fault::damaged(location(row), &message))
 }
 
 /// The row, as errors name it.
-pub(super) fn place(row: &Row<'_>) -> String {
+pub(super) fn location(row: &Row<'_>) -> String {
     match row.get::<_, i64>(IDENTITY_AT) {
         Ok(sid) => format!("session row {sid}"),
         Err(_) => "session row".into(),
@@ -203,7 +203,7 @@ fn state<'s>(
     session: &'s Session,
     permissions: Option<&'s Data>,
 ) -> [ValueRef<'s>; STATE.len()] {
-    let Session { header, fresh_until, kept_to, note_sum, written, .. } = session;
+    let Session { header, fresh_until, inheritable_to: kept_to, note_sum, written, .. } = session;
     let [made, appended, changed, until] = written.columns().map(some);
     let [kept, index, turns, bytes, open] = stored_counts(&header.counts).map(number);
     let (lease, cut, usage) = (header.lease.as_ref(), header.cut.as_ref(), &header.usage);

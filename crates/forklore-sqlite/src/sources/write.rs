@@ -7,7 +7,7 @@ use forklore_store::sources::{
 };
 use rusqlite::Connection;
 
-use super::{place, range_sum, row, step_key};
+use super::{range_sum, record_locations, row, step_key};
 use crate::fault::{Fault, Result};
 use crate::number::signed;
 use crate::session;
@@ -24,7 +24,7 @@ pub(crate) struct Import<'t> {
 impl<'t> Import<'t> {
     /// Checks that the source is where the step expects it.
     pub(crate) fn begin(tx: &WriteTx<'_>, step: &'t SourceStep) -> Result<Self> {
-        if let Some(path) = &step.beside {
+        if let Some(path) = &step.sidecar {
             let latest = super::find(tx, &FindSource::Latest(path.clone()))?;
             check_sidecar(latest.first(), |id| {
                 Ok::<_, Fault>(session::any(tx, id)?.header.deleted.is_some())
@@ -56,9 +56,9 @@ impl<'t> Import<'t> {
     pub(crate) fn finish(self, tx: &WriteTx<'_>) -> Result<SourceId> {
         let Self { step, source, .. } = self;
         record(tx, source, step)?;
-        place::add(tx, source, &step.places)?;
+        record_locations::add(tx, source, &step.locations)?;
         row::add_names(tx, source, &step.names)?;
-        row::add_names(tx, source, step.beside.as_deref().map(sidecar_key).as_slice())?;
+        row::add_names(tx, source, step.sidecar.as_deref().map(sidecar_key).as_slice())?;
         Ok(SourceId(source.unsigned_abs()))
     }
 }
@@ -81,7 +81,7 @@ fn target(tx: &WriteTx<'_>, step: &SourceStep) -> Result<i64> {
             }
             row::insert(tx, dialect, *revision, *first_line)
         }
-        Target::Known { id, offset } => {
+        Target::State { id, offset } => {
             let id = signed(id.0);
             match row::find(tx, id)?.map(|stored| stored.source.read.offset) {
                 Some(now) if now == *offset => Ok(id),

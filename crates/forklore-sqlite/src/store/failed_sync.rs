@@ -30,7 +30,7 @@ impl FailedSync {
     /// Refuses whoever wants to write to the store at `path`, or to be told that he has.
     pub(super) fn check(&self, path: &Path) -> Result<()> {
         match self.0.get().cloned() {
-            Some(failure) => Err(Error::Poisoned { place: path.display().to_string(), failure }),
+            Some(failure) => Err(Error::Poisoned { location: path.display().to_string(), failure }),
             None => Ok(()),
         }
     }

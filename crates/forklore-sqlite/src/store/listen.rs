@@ -25,7 +25,7 @@ impl SqliteStore {
 
     /// Refuses to go on over a file that is no longer the one that was opened.
     pub(crate) fn check_there(&self) -> Result<()> {
-        feed::check_there(&self.path, self.held.file())
+        feed::check_there(&self.path, self.open_file.file())
     }
 
     /// Makes durable what this handle has read, which another process may have committed only.

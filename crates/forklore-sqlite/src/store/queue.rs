@@ -11,7 +11,7 @@ use forklore_store::Result;
 use forklore_store::port::{Append, Appended};
 
 use super::lock::lock;
-use super::tickets::Ticket;
+use super::shared_sync::Ticket;
 
 /// The most appends in one transaction.
 const MOST: usize = 256;
@@ -41,7 +41,7 @@ pub(super) struct Waiting {
 #[derive(Debug, Default)]
 pub(super) struct Slot {
     word: Mutex<Option<Word>>,
-    told: Condvar,
+    finished: Condvar,
 }
 
 /// What a thread is told.
@@ -96,7 +96,7 @@ impl Queue {
 impl Slot {
     fn tell(&self, word: Word) {
         *lock(&self.word) = Some(word);
-        self.told.notify_one();
+        self.finished.notify_one();
     }
 
     /// Waits for the next word.
@@ -105,7 +105,7 @@ impl Slot {
         loop {
             match word.take() {
                 Some(word) => return word,
-                None => word = self.told.wait(word).unwrap_or_else(PoisonError::into_inner),
+                None => word = self.finished.wait(word).unwrap_or_else(PoisonError::into_inner),
             }
         }
     }

@@ -11,10 +11,10 @@ use super::lock::lock;
 use crate::connect::{self, Access};
 use crate::fault::Fault;
 use crate::migrate;
-use crate::remembered::Remembered;
+use crate::read_cache::Remembered;
 
 /// How many are kept.
-const KEPT: usize = 8;
+const MAX_IDLE: usize = 8;
 
 /// A connection that reads, and what it found out.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub(super) struct Reader {
 #[derive(Debug)]
 pub(super) struct Readers {
     access: Access,
-    kept: Mutex<Vec<Reader>>,
+    idle: Mutex<Vec<Reader>>,
 }
 
 impl Reader {
@@ -37,7 +37,7 @@ impl Reader {
 
 impl Readers {
     pub(super) fn new(first: Connection, access: Access) -> Self {
-        Self { access, kept: Mutex::new(vec![Reader::of(first)]) }
+        Self { access, idle: Mutex::new(vec![Reader::of(first)]) }
     }
 
     /// Opens the first one, in the way the folder allows it.
@@ -57,7 +57,7 @@ impl Readers {
     /// One that has read, so that all its files are open.
     pub(super) fn take(&self, path: &Path, options: Options) -> Result<Reader> {
         loop {
-            let Some(reader) = lock(&self.kept).pop() else {
+            let Some(reader) = lock(&self.idle).pop() else {
                 return begun(path, self.access, options).map(Reader::of);
             };
             // One that cannot tell will say why when it is used.
@@ -68,16 +68,16 @@ impl Readers {
     }
 
     /// Keeps one that is still good for the next who needs one.
-    pub(super) fn keep(&self, reader: Reader) {
-        let mut kept = lock(&self.kept);
-        if kept.len() < KEPT {
+    pub(super) fn give_back(&self, reader: Reader) {
+        let mut kept = lock(&self.idle);
+        if kept.len() < MAX_IDLE {
             kept.push(reader);
         }
     }
 
     #[cfg(test)]
     pub(super) fn with_first<T>(&self, look: impl FnOnce(&mut Connection) -> T) -> T {
-        look(&mut lock(&self.kept)[0].conn)
+        look(&mut lock(&self.idle)[0].conn)
     }
 }
 

@@ -33,7 +33,7 @@ fn damaged(sql: &str, check: impl FnOnce(&Scene<'_>)) {
 }
 
 fn assert_corrupt(error: &Error, session: &str, seq: Option<u64>, scratch: &str) {
-    let Error::Corrupt { session: found, seq: at, place: found_location, .. } = error else {
+    let Error::Corrupt { session: found, seq: at, location: found_location, .. } = error else {
         panic!("not damage: {error:?}");
     };
     assert_eq!((found.as_ref(), *at), (Some(&id(session)), seq), "{error}");
@@ -186,7 +186,7 @@ fn a_changed_field_of_a_header_is_noticed_and_hides_no_other() {
 fn a_family_is_not_trimmed_by_a_row_that_lies() {
     for flip in ["deleted = 1", "inherited_kept = 0", "kept_to = 1, deleted = 2"] {
         damaged(&format!("UPDATE session SET {flip} WHERE sid = 2"), |scene| {
-            let refused = scene.remove(&["a"], Children::Keep);
+            let refused = scene.remove(&["a"], Children::Retain);
             assert_eq!(refused.unwrap_err().kind(), ErrorKind::Corrupt, "{flip}");
             assert_eq!(scene.store().read(&id("a"), &everything(0)).unwrap().events.len(), 6);
         });

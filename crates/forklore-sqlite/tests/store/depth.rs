@@ -133,7 +133,7 @@ fn a_chain_that_was_joined_is_one_piece_for_all_that_build_on_it() {
     let near = scene.log("near");
     let gone: Vec<_> = (0..DEPTH).map(|depth| format!("s{depth}")).collect();
     let gone: Vec<_> = gone.iter().map(String::as_str).collect();
-    scene.remove(&gone, Children::Keep).unwrap();
+    scene.remove(&gone, Children::Retain).unwrap();
     scene.store().gc().unwrap();
     assert_eq!(scene.log("near"), near);
     assert_eq!(scene.log("b39"), branch);

@@ -70,10 +70,10 @@ fn a_page_that_only_a_jump_leads_to_is_looked_at() {
     assert_eq!(store.pack(jiff::Timestamp::MIN).unwrap().histories, 1);
     let gone: Vec<_> = (0..320).map(|n| format!("s{n}")).collect();
     let gone: Vec<_> = gone.iter().map(String::as_str).chain(["s"]).collect();
-    scene.remove(&gone, Children::Keep).unwrap();
+    scene.remove(&gone, Children::Retain).unwrap();
     let gone: Vec<_> = (0..39).map(|n| format!("b{n}")).collect();
     let gone: Vec<_> = gone.iter().map(String::as_str).collect();
-    scene.remove(&gone, Children::Keep).unwrap();
+    scene.remove(&gone, Children::Retain).unwrap();
     scene.store().gc().unwrap();
     scene.assert_sound();
     let sql = "UPDATE ancestry_page SET crc = crc + 1 WHERE

@@ -90,7 +90,9 @@ fn a_changed_payload_in_a_chunk_costs_that_event_alone() {
         };
         damaged(damage, |scene| {
             let error = scene.store().read(&id("a"), &query(0, 100)).unwrap_err();
-            let Error::Corrupt { session, seq, place, .. } = &error else { panic!("{error:?}") };
+            let Error::Corrupt { session, seq, location: place, .. } = &error else {
+                panic!("{error:?}")
+            };
             assert_eq!((session.as_ref(), *seq), (Some(&id("a")), Some(5)));
             assert!(place.contains("segment 1, position 5"), "{place}");
             assert_eq!(scene.store().read(&id("a"), &query(0, 5)).unwrap().events.len(), 5);
@@ -227,7 +229,7 @@ fn a_chunk_that_lies_about_its_counts_leads_nobody_astray() {
     assert_eq!(scratch.sqlite().execute(sql, []).unwrap(), 1);
     let made = scene.store().create(fork);
     assert!(made.is_err(), "{:?}", made.map(|header| header.inherited));
-    for at in [At::Kept(100), At::Index(100), At::Turn(50)] {
+    for at in [At::Inheritable(100), At::Index(100), At::Turn(50)] {
         let query = Query { at, direction: Direction::Forward, limit: 1, bare: false };
         let read = scene.store().read(&id("a"), &query);
         assert!(read.is_err(), "{:?}: {read:?}", query.at);
@@ -264,7 +266,7 @@ fn a_chunk_that_lies_about_its_length_is_not_passed_over_by_a_delete() {
     for positions in [0, 1, 100] {
         let sql = "UPDATE chunk SET positions = ? WHERE k = 1 << 32";
         assert_eq!(scratch.sqlite().execute(sql, [positions]).unwrap(), 1);
-        let refused = scene.remove(&["a"], Children::Keep).unwrap_err();
+        let refused = scene.remove(&["a"], Children::Retain).unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::Corrupt, "{positions}: {refused}");
         assert_eq!(scene.store().header(&id("a")).unwrap().deleted, None);
     }

@@ -75,7 +75,7 @@ pub(super) fn damage(id: &AttachmentId, message: &str) -> Error {
     Error::Corrupt {
         session: None,
         seq: None,
-        place: format!("the attachment {id}"),
+        location: format!("the attachment {id}"),
         message: message.to_owned(),
     }
 }

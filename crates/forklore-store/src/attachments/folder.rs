@@ -54,7 +54,7 @@ impl AttachmentFolder {
     }
 
     /// The folder that the file of an attachment lies in, and the file.
-    fn place(&self, id: &AttachmentId) -> (PathBuf, PathBuf) {
+    fn paths(&self, id: &AttachmentId) -> (PathBuf, PathBuf) {
         let hex = id.hex();
         let (first, rest) = hex.split_at(2);
         let folder = self.root.join(first);
@@ -71,7 +71,7 @@ impl AttachmentFolder {
     }
 
     fn poison(&self, failure: String) -> Error {
-        Error::Poisoned { place: self.root.display().to_string(), failure }
+        Error::Poisoned { location: self.root.display().to_string(), failure }
     }
 
     /// What a sync came to: after a failed one nothing more is written (CRAFT D2).
@@ -105,24 +105,24 @@ impl Attachments for AttachmentFolder {
     fn pin(&self, id: &AttachmentId) -> Result<Option<Pin>> {
         self.check_writable()?;
         let Some(file) = self.lock_shared(id)? else { return Ok(None) };
-        let (folder, path) = self.place(id);
+        let (folder, path) = self.paths(id);
         self.sync_way_to(&folder)?;
         let bytes = file.metadata().map_err(os("looking at", &path))?.len();
         Ok(Some(Pin::new(*id, bytes, false, file)))
     }
 
     fn open(&self, id: &AttachmentId) -> Result<Option<Box<dyn Read + Send>>> {
-        let (_, path) = self.place(id);
+        let (_, path) = self.paths(id);
         let file = self.open_file(id, &path)?;
         Ok(file.map(|file| Box::new(FromStart::of(file)) as Box<dyn Read + Send>))
     }
 
     fn find(&self, id: &AttachmentId) -> Result<Option<Attachment>> {
-        let (_, path) = self.place(id);
+        let (_, path) = self.paths(id);
         let Some(file) = self.open_file(id, &path)? else { return Ok(None) };
         let found = file.metadata().map_err(os("looking at", &path))?;
         let version = version(&found);
-        Ok(Some(Attachment { id: *id, bytes: found.len(), version, held: false }))
+        Ok(Some(Attachment { id: *id, bytes: found.len(), version, pinned: false }))
     }
 
     fn list(&self) -> Result<Vec<Attachment>> {

@@ -15,7 +15,7 @@ use super::os;
 use crate::{Error, Result};
 
 /// Pairs of open files that a gate keeps: one for those who pass, one for a checkpoint beside them.
-const KEPT: usize = 2;
+const MAX_IDLE: usize = 2;
 
 /// How long a gate is tried again and again.
 const SOON: Duration = Duration::from_micros(500);
@@ -26,13 +26,13 @@ pub struct Gate {
     queue: PathBuf,
     gate: PathBuf,
     make: bool,
-    kept: Kept,
+    idle: IdlePairs,
 }
 
 /// Open files of a gate that nobody uses. Those who pass at the same time have files of their own:
 /// the lock belongs to the open file, not to a thread.
 #[derive(Clone, Debug, Default)]
-struct Kept(Arc<Mutex<Vec<Pair>>>);
+struct IdlePairs(Arc<Mutex<Vec<Pair>>>);
 
 /// How a gate is passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub enum Turn {
 #[derive(Debug)]
 #[must_use]
 pub struct Passed {
-    kept: Kept,
+    idle: IdlePairs,
     locked: Option<Pair>,
 }
 
@@ -79,7 +79,7 @@ impl Gate {
     }
 
     fn over(queue: PathBuf, gate: PathBuf, make: bool) -> Self {
-        Self { queue, gate, make, kept: Kept::default() }
+        Self { queue, gate, make, idle: IdlePairs::default() }
     }
 
     /// Waits for its turn, at most so long.
@@ -126,7 +126,7 @@ impl Gate {
     fn try_pass(&self, turn: Turn) -> io::Result<Option<Passed>> {
         let pair = self.pair()?;
         if !tried(pair.queue.file.try_lock())? {
-            self.kept.put(pair);
+            self.idle.put(pair);
             return Ok(None);
         }
         let taken = match turn {
@@ -138,7 +138,7 @@ impl Gate {
         if taken {
             return Ok(self.passed(pair));
         }
-        self.kept.put(pair);
+        self.idle.put(pair);
         Ok(None)
     }
 
@@ -163,7 +163,7 @@ impl Gate {
 
     /// Whoever locked both files has passed, if they are still those that others lock.
     fn passed(&self, pair: Pair) -> Option<Passed> {
-        self.stands(&pair).then(|| Passed { kept: self.kept.clone(), locked: Some(pair) })
+        self.stands(&pair).then(|| Passed { idle: self.idle.clone(), locked: Some(pair) })
     }
 
     fn stands(&self, pair: &Pair) -> bool {
@@ -172,7 +172,7 @@ impl Gate {
 
     /// Files that nobody else in this process uses.
     fn pair(&self) -> io::Result<Pair> {
-        if let Some(pair) = self.kept.take() {
+        if let Some(pair) = self.idle.take() {
             return Ok(pair);
         }
         Ok(Pair { queue: self.open(&self.queue)?, gate: self.open(&self.gate)? })
@@ -186,7 +186,7 @@ impl Gate {
     }
 }
 
-impl Kept {
+impl IdlePairs {
     fn all(&self) -> MutexGuard<'_, Vec<Pair>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -198,7 +198,7 @@ impl Kept {
     /// Keeps files that are not locked.
     fn put(&self, pair: Pair) {
         let mut all = self.all();
-        if all.len() < KEPT {
+        if all.len() < MAX_IDLE {
             all.push(pair);
         }
     }
@@ -217,7 +217,7 @@ impl Drop for Passed {
         if let Some(pair) = self.locked.take()
             && pair.gate.file.unlock().is_ok()
         {
-            self.kept.put(pair);
+            self.idle.put(pair);
         }
     }
 }

@@ -14,31 +14,31 @@ use crate::error::{Error, Result};
 /// Keeps attachments for as long as it lives.
 #[derive(Debug, Default)]
 pub struct MemoryAttachments {
-    kept: Mutex<BTreeMap<AttachmentId, Kept>>,
+    stored: Mutex<BTreeMap<AttachmentId, Stored>>,
     versions: AtomicU64,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct Stored {
     bytes: Arc<[u8]>,
     version: u128,
     /// Whoever holds it has a clone.
     holders: Arc<()>,
 }
 
-impl Kept {
-    fn told(&self, id: AttachmentId) -> Attachment {
+impl Stored {
+    fn describe(&self, id: AttachmentId) -> Attachment {
         let held = Arc::strong_count(&self.holders) > 1;
-        Attachment { id, bytes: self.bytes.len() as u64, version: self.version, held }
+        Attachment { id, bytes: self.bytes.len() as u64, version: self.version, pinned: held }
     }
 }
 
 impl MemoryAttachments {
-    fn kept(&self) -> MutexGuard<'_, BTreeMap<AttachmentId, Kept>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn stored(&self) -> MutexGuard<'_, BTreeMap<AttachmentId, Stored>> {
+        self.stored.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn held(&self, id: AttachmentId, kept: &mut Kept, new: bool) -> Pin {
+    fn pin(&self, id: AttachmentId, kept: &mut Stored, new: bool) -> Pin {
         kept.version = u128::from(self.versions.fetch_add(1, Ordering::Relaxed));
         Pin::new(id, kept.bytes.len() as u64, new, kept.holders.clone())
     }
@@ -53,36 +53,36 @@ impl Attachments for MemoryAttachments {
             return Err(Error::too_long(limit));
         }
         let id = AttachmentId::of(Sha256::digest(&all).into());
-        let mut kept = self.kept();
+        let mut kept = self.stored();
         let new = !kept.contains_key(&id);
-        let made = || Kept { bytes: all.into(), version: 0, holders: Arc::default() };
-        Ok(self.held(id, kept.entry(id).or_insert_with(made), new))
+        let made = || Stored { bytes: all.into(), version: 0, holders: Arc::default() };
+        Ok(self.pin(id, kept.entry(id).or_insert_with(made), new))
     }
 
     fn pin(&self, id: &AttachmentId) -> Result<Option<Pin>> {
-        Ok(self.kept().get_mut(id).map(|kept| self.held(*id, kept, false)))
+        Ok(self.stored().get_mut(id).map(|kept| self.pin(*id, kept, false)))
     }
 
     fn open(&self, id: &AttachmentId) -> Result<Option<Box<dyn Read + Send>>> {
-        let bytes = self.kept().get(id).map(|kept| kept.bytes.clone());
+        let bytes = self.stored().get(id).map(|kept| kept.bytes.clone());
         Ok(bytes.map(|bytes| Box::new(io::Cursor::new(bytes)) as Box<dyn Read + Send>))
     }
 
     fn find(&self, id: &AttachmentId) -> Result<Option<Attachment>> {
-        Ok(self.kept().get(id).map(|kept| kept.told(*id)))
+        Ok(self.stored().get(id).map(|kept| kept.describe(*id)))
     }
 
     fn list(&self) -> Result<Vec<Attachment>> {
-        Ok(self.kept().iter().map(|(id, kept)| kept.told(*id)).collect())
+        Ok(self.stored().iter().map(|(id, kept)| kept.describe(*id)).collect())
     }
 
     fn sweep(&self, unneeded: &[Attachment]) -> Result<Swept> {
-        let mut kept = self.kept();
+        let mut kept = self.stored();
         let mut swept = Swept::default();
         for attachment in unneeded {
-            let is_same = |kept: &Kept| {
-                let now = kept.told(attachment.id);
-                !now.held && now.version == attachment.version
+            let is_same = |kept: &Stored| {
+                let now = kept.describe(attachment.id);
+                !now.pinned && now.version == attachment.version
             };
             if kept.get(&attachment.id).is_some_and(is_same) {
                 kept.remove(&attachment.id);

@@ -77,8 +77,8 @@ impl Session {
         let len = self.log.len();
         let start = match &query.at {
             At::Seq(seq) => usize::try_from(*seq).unwrap_or(len),
-            At::Kept(0) | At::Turn(0) => return Vec::new(),
-            At::Kept(n) => first(&|counts| counts.inheritable >= *n),
+            At::Inheritable(0) | At::Turn(0) => return Vec::new(),
+            At::Inheritable(n) => first(&|counts| counts.inheritable >= *n),
             At::Index(n) => first(&|counts| counts.index > *n),
             At::Turn(n) => first(&|counts| counts.turns >= *n),
             At::Id(id) => {

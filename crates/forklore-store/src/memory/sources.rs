@@ -13,23 +13,23 @@ use crate::sources::{
 
 /// A source with everything known of it.
 #[derive(Clone, Debug)]
-pub(super) struct HeldSource {
+pub(super) struct StoredSource {
     source: Source,
     ranges: Vec<Vec<SourceSpan>>,
-    places: HashMap<RecordKey, RecordLocation>,
+    locations: HashMap<RecordKey, RecordLocation>,
 }
 
-impl HeldSource {
-    pub(super) fn place(&self, record: RecordKey) -> Option<RecordLocation> {
-        self.places.get(&record).copied()
+impl StoredSource {
+    pub(super) fn locate(&self, record: RecordKey) -> Option<RecordLocation> {
+        self.locations.get(&record).copied()
     }
 
     pub(super) fn ranges(&self, step: u64) -> Option<Vec<SourceSpan>> {
         self.ranges.get(usize::try_from(step).ok()?).cloned()
     }
 
-    pub(super) fn places(&self) -> Vec<(RecordKey, RecordLocation)> {
-        self.places.iter().map(|(key, place)| (*key, *place)).collect()
+    pub(super) fn locations(&self) -> Vec<(RecordKey, RecordLocation)> {
+        self.locations.iter().map(|(key, place)| (*key, *place)).collect()
     }
 }
 
@@ -39,7 +39,7 @@ fn fits(source: &Source, by: &FindSource) -> bool {
             source.paths.iter().any(|seen| seen.path == *path)
         }
         FindSource::FirstLine(key) => source.first_line == *key,
-        FindSource::Beside(path) => source.names.contains(&sidecar_key(path)),
+        FindSource::SidecarsOf(path) => source.names.contains(&sidecar_key(path)),
         FindSource::Name(name) => source.names.contains(name),
         FindSource::Session(id) => source.sessions.iter().any(|session| session.id == *id),
     }
@@ -55,12 +55,12 @@ impl State {
     /// Checks where the source of a step stands; its number, and its sessions so far.
     pub(super) fn begin_step(&self, step: &SourceStep) -> Result<(SourceId, Vec<SourceSession>)> {
         let id = self.check_target(step)?;
-        self.check_beside(step)?;
+        self.check_sidecar(step)?;
         let sessions = self.source(id).map(|held| held.source.sessions.clone());
         Ok((id, sessions.unwrap_or_default()))
     }
 
-    pub(super) fn source(&self, id: SourceId) -> Option<&HeldSource> {
+    pub(super) fn source(&self, id: SourceId) -> Option<&StoredSource> {
         self.sources.get(usize::try_from(id.0).ok()?)
     }
 
@@ -76,7 +76,7 @@ impl State {
                 }
                 stale("the file has been read by somebody else".into())
             }
-            Target::Known { id, offset } => match self.source(*id) {
+            Target::State { id, offset } => match self.source(*id) {
                 Some(held) if held.source.read.offset == *offset => Ok(*id),
                 Some(held) => stale(format!("it is read up to byte {}", held.source.read.offset)),
                 None => stale("it is gone".into()),
@@ -84,8 +84,8 @@ impl State {
         }
     }
 
-    fn check_beside(&self, step: &SourceStep) -> Result<()> {
-        let Some(path) = &step.beside else { return Ok(()) };
+    fn check_sidecar(&self, step: &SourceStep) -> Result<()> {
+        let Some(path) = &step.sidecar else { return Ok(()) };
         let by = FindSource::Latest(path.clone());
         let latest = self.sources.iter().rev().map(|held| &held.source).find(|it| fits(it, &by));
         check_sidecar(latest, |id| Ok(self.any(id)?.header.deleted.is_some()))
@@ -125,7 +125,11 @@ impl State {
                 sessions: Vec::new(),
                 read: Progress::default(),
             };
-            self.sources.push(HeldSource { source, ranges: Vec::new(), places: HashMap::new() });
+            self.sources.push(StoredSource {
+                source,
+                ranges: Vec::new(),
+                locations: HashMap::new(),
+            });
         }
         let Some(held) = usize::try_from(id.0).ok().and_then(|at| self.sources.get_mut(at)) else {
             return;
@@ -140,9 +144,9 @@ impl State {
         if !step.ranges.is_empty() {
             held.ranges.push(step.ranges);
         }
-        held.places.extend(step.places);
+        held.locations.extend(step.locations);
         held.source.names.extend(step.names);
-        held.source.names.extend(step.beside.as_deref().map(sidecar_key));
+        held.source.names.extend(step.sidecar.as_deref().map(sidecar_key));
         held.source.names.sort_unstable();
         held.source.names.dedup();
     }

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::feed::Feed;
 use super::session::Session;
-use super::sources::HeldSource;
+use super::sources::StoredSource;
 use crate::error::{Error, Result};
 use crate::port::{Append, Appended, Children, NewSession, Page, Query};
 use crate::rules::{
@@ -19,7 +19,7 @@ use crate::rules::{
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) sessions: BTreeMap<String, Session>,
-    pub(super) sources: Vec<HeldSource>,
+    pub(super) sources: Vec<StoredSource>,
     pub(super) feed: Feed,
 }
 
@@ -62,13 +62,13 @@ impl State {
             .map(|session| &session.header)
             .find(|header| header.root_id == *root && header.label == *label && header.id != *but);
         taken.map_or(Ok(()), |header| {
-            Err(Error::LabelTaken { label: label.clone(), by: header.id.clone() })
+            Err(Error::LabelInUse { label: label.clone(), by: header.id.clone() })
         })
     }
 
     pub(super) fn create(&mut self, new: NewSession, now: Timestamp) -> Result<Header> {
         if self.sessions.contains_key(&new.id.fold()) {
-            return Err(Error::IdTaken(new.id));
+            return Err(Error::IdInUse(new.id));
         }
         let mut session = self.begin(&new, now)?;
         self.check_label(&session.header.root_id, &new.label, &new.id)?;
@@ -130,7 +130,7 @@ impl State {
         for id in ids {
             let header = &self.any(id)?.header;
             if let Some(lease) = header.leased_by_other(None, now) {
-                return Err(Error::Held { session: id.clone(), owner: lease.owner.clone() });
+                return Err(Error::Leased { session: id.clone(), owner: lease.owner.clone() });
             }
             let stay = self.living().map(|session| &session.header).filter(|child| {
                 child.parent_id.as_ref() == Some(id)

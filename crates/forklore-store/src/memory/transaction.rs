@@ -6,7 +6,7 @@ use forklore_core::SessionId;
 use jiff::Timestamp;
 
 use super::session::{Mark, Session};
-use super::sources::HeldSource;
+use super::sources::StoredSource;
 use super::state::State;
 use crate::error::Result;
 use crate::feed::What;
@@ -17,7 +17,7 @@ use crate::rules::{make_tombstone, note_source_write, release_lease, take_lease}
 enum Undo {
     Created(SessionId),
     Changed(SessionId, Box<Mark>),
-    Replaced(Vec<Session>, Vec<HeldSource>),
+    Replaced(Vec<Session>, Vec<StoredSource>),
 }
 
 /// The session that an append is about.
@@ -119,7 +119,7 @@ impl State {
         self.forget_files_of(&removed.deleted);
         let holders: HashSet<_> = self.needed().into_iter().map(|(holder, _)| holder).collect();
         let kept = removed.deleted.iter().filter(|id| holders.contains(id)).count();
-        removed.kept_segments = kept as u64;
+        removed.retained_segments = kept as u64;
         removed
     }
 

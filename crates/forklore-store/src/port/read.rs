@@ -25,7 +25,7 @@ pub enum At {
     /// The event at this log position, or the next one in the direction of reading.
     Seq(u64),
     /// The inheritable event of this number, from 1.
-    Kept(u64),
+    Inheritable(u64),
     /// The conversation event of this index, from 0.
     Index(u64),
     /// The event that begins this turn, from 1.

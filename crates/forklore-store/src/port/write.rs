@@ -132,7 +132,7 @@ pub enum Children {
     /// Their existence refuses the delete, unless they were detached.
     Refuse,
     /// They keep what they need.
-    Keep,
+    Retain,
 }
 
 /// What a delete came to.
@@ -143,5 +143,5 @@ pub struct Removed {
     /// Of how many of them a segment stays because a living session's history refers to it: to
     /// events they wrote, or to their own copy of a prefix. A history refers to what its parent's
     /// referred to when it was forked, or to its own copy once it is detached.
-    pub kept_segments: u64,
+    pub retained_segments: u64,
 }

@@ -52,7 +52,7 @@ pub fn refuse_children(
     children: Children,
     mut left: Vec<SessionId>,
 ) -> Result<()> {
-    if left.is_empty() || children == Children::Keep || session.deleted.is_some() {
+    if left.is_empty() || children == Children::Retain || session.deleted.is_some() {
         return Ok(());
     }
     let count = left.len();

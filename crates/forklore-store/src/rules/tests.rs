@@ -100,7 +100,7 @@ proptest! {
     #[test]
     fn a_refusal_names_the_first_children_and_counts_all(count in 0..60_usize, keep: bool) {
         let left: Vec<SessionId> = (0..count).map(|n| format!("c{n}").parse().unwrap()).collect();
-        let children = if keep { Children::Keep } else { Children::Refuse };
+        let children = if keep { Children::Retain } else { Children::Refuse };
         match refuse_children(&header(1), children, left.clone()) {
             Ok(()) => prop_assert!(keep || count == 0),
             Err(Error::HasChildren { children, count: told, .. }) => {

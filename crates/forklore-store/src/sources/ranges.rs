@@ -150,7 +150,7 @@ pub struct RangeError(usize);
 const EVENTS: u64 = 0;
 const EVENTS_LF: u64 = 1;
 const EVENTS_CRLF: u64 = 2;
-const KEPT: u64 = 3;
+const OTHER: u64 = 3;
 const RAW: u64 = 4;
 const GONE: u64 = 5;
 const INHERITED: u64 = 6;
@@ -170,7 +170,7 @@ pub fn encode(ranges: &[SourceSpan]) -> Vec<u8> {
                 put(&mut out, &[end_tag(*end), u64::from(*session), *from, *count]);
             }
             SourceSpan::Other(bytes) => {
-                put(&mut out, &[KEPT, bytes.len() as u64]);
+                put(&mut out, &[OTHER, bytes.len() as u64]);
                 out.extend_from_slice(bytes);
             }
             SourceSpan::Raw { session, position, bytes } => {
@@ -263,14 +263,14 @@ struct Input<'a> {
 impl Input<'_> {
     fn range(&mut self) -> Result<SourceSpan, RangeError> {
         match self.number()? {
-            KEPT => Ok(SourceSpan::Other(self.taken()?)),
+            OTHER => Ok(SourceSpan::Other(self.take_bytes()?)),
             RAW => {
                 let (session, position) = (self.session()?, self.number()?);
-                Ok(SourceSpan::Raw { session, position, bytes: self.taken()? })
+                Ok(SourceSpan::Raw { session, position, bytes: self.take_bytes()? })
             }
             SPREAD => {
                 let (end, session, position) = (self.end()?, self.session()?, self.number()?);
-                let (margin, indent) = (self.taken()?, self.taken()?);
+                let (margin, indent) = (self.take_bytes()?, self.take_bytes()?);
                 Ok(SourceSpan::Spread { session, position, margin, indent, end })
             }
             GONE => Ok(SourceSpan::Gone(self.number()?)),
@@ -282,7 +282,14 @@ impl Input<'_> {
             PATCHED => {
                 let (end, session, seq) = (self.end()?, self.session()?, self.number()?);
                 let (at, removed) = (self.number()?, self.number()?);
-                Ok(SourceSpan::Patched { session, seq, at, removed, inserted: self.taken()?, end })
+                Ok(SourceSpan::Patched {
+                    session,
+                    seq,
+                    at,
+                    removed,
+                    inserted: self.take_bytes()?,
+                    end,
+                })
             }
             SHARED => {
                 let (end, seq, count) = (self.end()?, self.number()?, self.number()?);
@@ -290,7 +297,7 @@ impl Input<'_> {
             }
             SHARED_SPREAD => {
                 let (end, seq, session) = (self.end()?, self.number()?, self.session_id()?);
-                let (margin, indent) = (self.taken()?, self.taken()?);
+                let (margin, indent) = (self.take_bytes()?, self.take_bytes()?);
                 Ok(SourceSpan::SharedSpread { session, seq, margin, indent, end })
             }
             tag => {
@@ -324,11 +331,11 @@ impl Input<'_> {
 
     fn session_id(&mut self) -> Result<SessionId, RangeError> {
         let wrong = RangeError(self.at);
-        let text = String::from_utf8(self.taken()?).map_err(|_| wrong)?;
+        let text = String::from_utf8(self.take_bytes()?).map_err(|_| wrong)?;
         text.parse().map_err(|_| wrong)
     }
 
-    fn taken(&mut self) -> Result<Vec<u8>, RangeError> {
+    fn take_bytes(&mut self) -> Result<Vec<u8>, RangeError> {
         let wrong = RangeError(self.at);
         let len = usize::try_from(self.number()?).map_err(|_| wrong)?;
         let end = self.at.checked_add(len).ok_or(wrong)?;

@@ -157,9 +157,9 @@ impl Forklore {
     pub async fn survey(
         &self,
         dialect: &str,
-        places: impl IntoIterator<Item = PathBuf>,
+        paths: impl IntoIterator<Item = PathBuf>,
     ) -> Result<Survey> {
-        let (dialect, places) = (dialect.to_owned(), places.into_iter().collect::<Vec<_>>());
+        let (dialect, places) = (dialect.to_owned(), paths.into_iter().collect::<Vec<_>>());
         self.step(move |engine| Importer::new(engine).survey(&dialect, &places)).await
     }
 

@@ -41,7 +41,7 @@ plan-1 and plan-2: 4 in common, then 4 each
     // What it wrote is there for another program, and nothing is held.
     let engine = forklore::blocking::open(&url).unwrap();
     let trees = engine.tree(&Default::default()).unwrap();
-    let labels: Vec<_> = trees.nodes.iter().filter_map(|node| node.known.as_ref()).collect();
+    let labels: Vec<_> = trees.nodes.iter().filter_map(|node| node.header.as_ref()).collect();
     let labels: Vec<_> = labels.iter().map(|known| known.label.as_str()).collect();
     assert_eq!(labels, ["main", "plan-1", "plan-2"]);
     for node in &trees.nodes {

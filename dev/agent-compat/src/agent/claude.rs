@@ -38,7 +38,7 @@ pub(super) const AGENT: Agent = Agent {
         command.args(["-c", READ, id]).arg(path).arg(&site.project).arg(crate::run::PROMPT);
         vec![command]
     },
-    keep: |_| true,
+    is_spoken: |_| true,
     expected: as_it_is,
     received: as_it_is,
 };

@@ -28,7 +28,7 @@ pub(super) const AGENT: Agent = Agent {
         command.args([id, crate::run::PROMPT]);
         vec![command]
     },
-    keep: |text| !OWN.iter().any(|own| text.trim_start().starts_with(own)),
+    is_spoken: |text| !OWN.iter().any(|own| text.trim_start().starts_with(own)),
     expected: as_it_is,
     received: as_it_is,
 };

@@ -29,7 +29,7 @@ pub(crate) struct Agent {
     pub(crate) commands: fn(&Site, &Path, &str) -> Vec<Command>,
     /// Whether a text said in the person's name is part of the conversation: what the agent says
     /// of the machine and the day it writes anew.
-    pub(crate) keep: fn(&str) -> bool,
+    pub(crate) is_spoken: fn(&str) -> bool,
     /// What forklore expects, in the words that the agent uses for it.
     pub(crate) expected: fn(Vec<Atom>) -> Vec<Atom>,
     /// What the agent sent, without its own words around it.

@@ -25,7 +25,7 @@ pub(super) const AGENT: Agent = Agent {
         run.args(["run", "-m", "mock/mock-model", "-s", id, crate::run::PROMPT]);
         vec![import, run]
     },
-    keep: |_| true,
+    is_spoken: |_| true,
     expected: |atoms| atoms.into_iter().map(summary).collect(),
     received: |atoms| {
         let mut left = atoms.into_iter().peekable();

@@ -21,7 +21,7 @@ pub(super) const AGENT: Agent = Agent {
         command.arg("--session").arg(path).args(["-p", crate::run::PROMPT]);
         vec![command]
     },
-    keep: |_| true,
+    is_spoken: |_| true,
     expected: |atoms| thought_aloud(atoms).into_iter().map(inner).collect(),
     received: |atoms| answering(atoms).into_iter().map(inner).collect(),
 };

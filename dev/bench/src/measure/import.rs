@@ -9,7 +9,7 @@ use super::grouped;
 use crate::error::{Doing, Error, Result};
 use crate::figure::{Figure, Goal, Unit};
 use crate::process::Program;
-use crate::samples::{Samples, spelled};
+use crate::samples::{Samples, formatted};
 use crate::scene::Scene;
 use crate::transcript::Transcript;
 
@@ -103,12 +103,12 @@ impl Imported {
         let worked = if self.worked.median().is_zero() {
             String::new()
         } else {
-            let time = spelled(self.worked.median());
+            let time = formatted(self.worked.median());
             format!("{time} of processor time, {:.0} MB/s", rate(&self.worked))
         };
         let goal = Goal::AtLeast(200.0);
         Figure::alone(what, goal, rate(&self.took), Unit::MegabytesPerSecond)
-            .from(spelled(self.took.median()), worked)
+            .from(formatted(self.took.median()), worked)
     }
 }
 

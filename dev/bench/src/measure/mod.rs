@@ -4,6 +4,7 @@ mod append;
 mod branching;
 mod copy;
 mod descent;
+mod disk_space;
 mod family;
 mod fork;
 mod import;
@@ -12,7 +13,6 @@ mod length;
 mod load;
 mod newest;
 mod peers;
-mod place;
 mod size;
 mod spans;
 mod start;
@@ -50,7 +50,7 @@ pub(crate) enum Measurement {
     /// Histories in many pieces
     Spans,
     /// The last events, and any event
-    Place,
+    DiskSpace,
     /// The space that a session takes
     Size,
     /// The memory for a session of 1 GB
@@ -73,7 +73,7 @@ impl Measurement {
         Self::Waking,
         Self::Load,
         Self::Spans,
-        Self::Place,
+        Self::DiskSpace,
         Self::Size,
         Self::Large,
         Self::Start,
@@ -91,7 +91,7 @@ impl Measurement {
             Self::Waking => waking::measure(scene).map(Into::into),
             Self::Load => load::measure(scene),
             Self::Spans => spans::measure(scene),
-            Self::Place => place::measure(scene).map(Into::into),
+            Self::DiskSpace => disk_space::measure(scene).map(Into::into),
             Self::Size => size::measure(scene).map(Into::into),
             Self::Large => large::measure(scene).map(Into::into),
             Self::Start => start::measure(scene).map(Into::into),
@@ -111,7 +111,7 @@ impl Measurement {
             Self::Waking => "followers of the feed",
             Self::Load => "sessions read whole",
             Self::Spans => "histories in many pieces",
-            Self::Place => "the last events, and any event",
+            Self::DiskSpace => "the last events, and any event",
             Self::Size => "space",
             Self::Large => "a session of 1 GB",
             Self::Start => "program starts and lists",
@@ -162,7 +162,7 @@ mod tests {
             Measurement::Waking,
             Measurement::Load,
             Measurement::Spans,
-            Measurement::Place,
+            Measurement::DiskSpace,
             Measurement::Size,
         ] {
             let Findings { figures, charts } = measurement.take(&scene).unwrap();

@@ -10,7 +10,7 @@ use forklore::store::port::Since;
 
 use crate::error::{Error, Result};
 use crate::figure::{Figure, Goal, Unit};
-use crate::samples::{Samples, spelled};
+use crate::samples::{Samples, formatted};
 use crate::scene::{Scene, message, session};
 
 /// A follower that is not woken needs it to the end.
@@ -28,7 +28,7 @@ pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
             let took = woken.percentile(percent);
             let what = format!("{kind} store, followed by another handle: {what} until a page");
             Figure::alone(what, goal, took.as_secs_f64() * 1e3, Unit::Milliseconds)
-                .from(spelled(took), format!("{appended} for the append itself"))
+                .from(formatted(took), format!("{appended} for the append itself"))
         };
         figures.push(figure("median", Goal::AtMost(50.0), 50));
         figures.push(figure("99 of 100", Goal::None, 99));

@@ -14,7 +14,7 @@ use crate::figure::{Figure, Goal, Unit};
 use crate::findings::Findings;
 use crate::options::Writer;
 use crate::process::Program;
-use crate::samples::{Rival, Samples, in_turns, spelled};
+use crate::samples::{Rival, Samples, formatted, in_turns};
 use crate::scene::{Bed, Scene, message, session};
 
 const WRITERS: usize = 4;
@@ -156,7 +156,7 @@ fn figures_of(how: &str, alone: &Samples, together: &Samples, rounds: &[Round]) 
             longest.as_secs_f64(),
             Unit::Seconds,
         )
-        .from(spelled(longest), ""),
+        .from(formatted(longest), ""),
     ]
 }
 

@@ -10,21 +10,21 @@ type Own<'l> = Vec<(u64, &'l str)>;
 
 impl Check<'_> {
     pub(super) fn appends(&self) {
-        self.known_events();
+        self.check_events();
         for (session, log) in &self.logs {
             let own: Own<'_> = log
                 .iter()
                 .filter(|stored| stored.origin.session_id.as_str() == session)
                 .map(|stored| (stored.seq, stored.event.id.as_str()))
                 .collect();
-            self.places(session, &own);
+            self.positions(session, &own);
             self.order(session, &own);
         }
         self.heads();
     }
 
     /// Every event was asked for by somebody, is whole, and is the same for all who read it.
-    fn known_events(&self) {
+    fn check_events(&self) {
         let mut asked = BTreeMap::new();
         for entry in self.entries {
             for event in entry.call.events() {
@@ -71,7 +71,7 @@ impl Check<'_> {
 
     /// Each append stands wholly where it was told, or, where it was told nothing, wholly or not
     /// at all.
-    fn places(&self, session: &str, own: &Own<'_>) {
+    fn positions(&self, session: &str, own: &Own<'_>) {
         let mut seqs: BTreeMap<&str, u64> = BTreeMap::new();
         for (seq, id) in own {
             if seqs.insert(id, *seq).is_some() {
@@ -158,7 +158,7 @@ impl Check<'_> {
                     self.wrong(format!("{:?} stands at {from}", entry.call));
                 }
                 Some((_, Answer::Refused { head: Some(head), .. })) => {
-                    self.told_head(entry, session, *head);
+                    self.reported_head(entry, session, *head);
                     let first = |other: &&Entry| other.call == entry.call && other.is_before(entry);
                     if self.about(session).filter(first).any(Entry::is_done) {
                         self.wrong(format!("a repetition was refused: {:?}", entry.call));
@@ -175,7 +175,7 @@ impl Check<'_> {
         }
     }
 
-    fn told_head(&self, told: &Entry, session: &str, head: i64) {
+    fn reported_head(&self, told: &Entry, session: &str, head: i64) {
         for entry in self.about(session) {
             // A repetition is told a place that was taken long before.
             let Some((_, Answer::Appended { from, to, repeated: false })) = &entry.answered else {

@@ -26,7 +26,8 @@ pub fn claim_open(opened: &Opened, process: &str, history: &[Entry]) -> (Vec<Ent
             Err(error) => problems.push(format!("{session} is half there: {error}")),
         }
         let (events, parent) = (vec![format!("{process}.{session}")], Some(TRUNK.to_owned()));
-        let call = Call::Create { session: session.clone(), parent, kept: 1, copy: false, events };
+        let call =
+            Call::Create { session: session.clone(), parent, inheritable: 1, copy: false, events };
         if let Answer::Refused { message, .. } = caller.call(call) {
             problems.push(format!("{session} was never made, and blocks its name: {message}"));
         }

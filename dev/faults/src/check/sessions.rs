@@ -31,7 +31,9 @@ impl Check<'_> {
 
     /// A session whose making was acknowledged is there; of several who make one, one does.
     fn created(&self, entry: &Entry) {
-        let Call::Create { session, events, kept, parent, .. } = &entry.call else { return };
+        let Call::Create { session, events, inheritable: kept, parent, .. } = &entry.call else {
+            return;
+        };
         if !entry.is_done() {
             return;
         }

@@ -33,7 +33,7 @@ impl Mode {
     pub fn fits(self, shape: Shape) -> bool {
         match self {
             Self::Error => true,
-            Self::Full | Self::StaysFull => shape.needs_room(),
+            Self::Full | Self::StaysFull => shape.needs_space(),
             Self::Dead => shape.changes(),
         }
     }
@@ -51,7 +51,7 @@ pub(super) enum Condition {
 impl Condition {
     pub(super) fn verdict(self, operation: &Operation<'_>) -> Verdict {
         match self {
-            Self::Full if operation.shape().needs_room() => Verdict::Fail(Failure::Full),
+            Self::Full if operation.shape().needs_space() => Verdict::Fail(Failure::Full),
             Self::Dead => Verdict::Fail(Failure::Broken),
             Self::Sound | Self::Full => Verdict::Go,
         }

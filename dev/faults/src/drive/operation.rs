@@ -97,7 +97,7 @@ impl Operation<'_> {
 impl Shape {
     /// Whether it needs room on the disk.
     #[must_use]
-    pub fn needs_room(self) -> bool {
+    pub fn needs_space(self) -> bool {
         matches!(self, Self::Create | Self::Write | Self::Link | Self::MakeDir)
     }
 

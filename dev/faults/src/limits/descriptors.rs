@@ -101,7 +101,7 @@ fn child(session: &str, parent: &str, kept: u64, copy: bool) -> Call {
     Call::Create {
         session: session.to_owned(),
         parent: Some(parent.to_owned()),
-        kept,
+        inheritable: kept,
         copy,
         events: vec![format!("{session}.first")],
     }

@@ -23,7 +23,7 @@ const SLACK: u64 = 300_000;
 const ENOUGH: u64 = 10_000;
 
 /// What there is too little of, until it is given back.
-trait Room {
+trait Space {
     fn take(&mut self);
     fn give_back(&mut self);
 }
@@ -44,7 +44,7 @@ pub fn fill_files(caller: &mut Caller<'_>, task: &Task) {
     cycles(caller, task, &mut FileSize(task.store.clone()));
 }
 
-fn cycles(caller: &mut Caller<'_>, task: &Task, room: &mut dyn Room) {
+fn cycles(caller: &mut Caller<'_>, task: &Task, room: &mut dyn Space) {
     for cycle in 0..task.calls {
         let session = format!("fill-{cycle}");
         must(caller, create(&session, None, 0, false));
@@ -84,7 +84,7 @@ fn create(session: &str, parent: Option<&str>, kept: u64, copy: bool) -> Call {
     Call::Create {
         session: session.to_owned(),
         parent: parent.map(str::to_owned),
-        kept,
+        inheritable: kept,
         copy,
         events: vec![format!("{session}.first")],
     }
@@ -98,7 +98,7 @@ fn append(session: &str, number: u64) -> Call {
 /// A file that takes room away from everybody on its disk.
 struct Disk(PathBuf);
 
-impl Room for Disk {
+impl Space for Disk {
     fn take(&mut self) {
         let mut file = File::create(&self.0).expect("a file in the way");
         let disk = rustix::fs::fstatvfs(&file).expect("what is free");
@@ -115,7 +115,7 @@ impl Room for Disk {
 /// The limit for the length of the files of this process; in a store's folder.
 struct FileSize(PathBuf);
 
-impl Room for FileSize {
+impl Space for FileSize {
     fn take(&mut self) {
         limit_files(Some(longest(&self.0) + SLACK));
     }

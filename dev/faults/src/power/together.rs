@@ -104,7 +104,7 @@ impl<'a> Together<'a> {
         let (mut tally, mut disk, mut followed) = (BTreeMap::new(), Disk::default(), 0);
         for (at, loss) in cuts {
             // What was told up to the next change of the disk was told before the power is cut.
-            let at = self.told_up_to(at);
+            let at = self.reported_up_to(at);
             self.journal[followed..at].iter().for_each(|entry| disk.follow(entry));
             followed = at;
             let image = folder();
@@ -116,7 +116,7 @@ impl<'a> Together<'a> {
         tally
     }
 
-    fn told_up_to(&self, at: usize) -> usize {
+    fn reported_up_to(&self, at: usize) -> usize {
         let rest = self.journal.iter().skip(at);
         at + rest.take_while(|entry| matches!(entry, Entry::Mark(_))).count()
     }

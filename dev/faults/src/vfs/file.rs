@@ -73,7 +73,7 @@ pub(super) unsafe fn begin(
 ///
 /// # Safety
 /// `file` was begun and not closed; SQLite uses it from one thread at a time.
-unsafe fn known<'a>(file: *mut sqlite3_file) -> &'a mut Open {
+unsafe fn open_file<'a>(file: *mut sqlite3_file) -> &'a mut Open {
     // SAFETY: `begin` put a box there, which `close` takes back.
     unsafe { &mut *(*file.cast::<Header>()).open }
 }
@@ -128,7 +128,7 @@ unsafe extern "C" fn read(
     at: sqlite3_int64,
 ) -> c_int {
     // SAFETY: the file is open.
-    let open = unsafe { known(file) };
+    let open = unsafe { open_file(file) };
     match open.drive.ask(&Operation::Read(open.node)) {
         Verdict::Go => pass!(file, xRead, into, len, at),
         Verdict::Fail(_) | Verdict::Short(..) => ffi::SQLITE_IOERR_READ,
@@ -142,7 +142,7 @@ unsafe extern "C" fn write(
     at: sqlite3_int64,
 ) -> c_int {
     // SAFETY: the file is open.
-    let open = unsafe { known(file) };
+    let open = unsafe { open_file(file) };
     // SAFETY: SQLite gives `len` bytes to write.
     let bytes =
         unsafe { std::slice::from_raw_parts(from.cast::<u8>(), len.unsigned_abs() as usize) };
@@ -174,7 +174,7 @@ unsafe extern "C" fn write(
 
 unsafe extern "C" fn truncate(file: *mut sqlite3_file, len: sqlite3_int64) -> c_int {
     // SAFETY: the file is open.
-    let open = unsafe { known(file) };
+    let open = unsafe { open_file(file) };
     let operation = Operation::SetLen(open.node, len.unsigned_abs());
     let drive = Arc::clone(&open.drive);
     let _turn = drive.turn();
@@ -192,7 +192,7 @@ unsafe extern "C" fn truncate(file: *mut sqlite3_file, len: sqlite3_int64) -> c_
 
 unsafe extern "C" fn sync(file: *mut sqlite3_file, flags: c_int) -> c_int {
     // SAFETY: the file is open.
-    let open = unsafe { known(file) };
+    let open = unsafe { open_file(file) };
     let drive = Arc::clone(&open.drive);
     let turn = drive.turn();
     let code = sync_now(file, open, flags);

@@ -134,7 +134,7 @@ fn import(plan: &mut Plan<'_>) {
     ];
     let ranges = vec![SourceSpan::Other(b"{\"v\":1}\n".to_vec()), events(0, 8)];
     plan.add(read_on(target, writes, ranges, 600, false));
-    let target = Target::Known { id: SourceId(0), offset: 600 };
+    let target = Target::State { id: SourceId(0), offset: 600 };
     let text = plan.long(5_000);
     let more = plan.scene.appending(vec![user("imported"), assistant(&text)]);
     let branch = plan.scene.child_draft("native", "native-2", 6, Strategy::ShareV1, turns(1));
@@ -171,9 +171,9 @@ fn read_on(
         native_id: "native".into(),
         seen: SeenFile { path: FILE.into(), size: offset, modified: 5 },
         ranges,
-        places: vec![(offset, RecordLocation::own(0, offset / 100))],
+        locations: vec![(offset, RecordLocation::own(0, offset / 100))],
         names: vec![offset],
-        beside: None,
+        sidecar: None,
         read: Progress { offset, sha256: [9; 32], state: format!("at {offset}") },
         last,
     };

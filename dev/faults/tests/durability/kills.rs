@@ -45,7 +45,7 @@ fn killed(world: &mut World, chance: &mut Chance, name: &str) {
     let wait = if chance.below(2) == 0 {
         // Inside a step that has just begun, or was just told of.
         for _ in 0..chance.below(40) {
-            lines.push(process.heard().expect("a process that works"));
+            lines.push(process.received().expect("a process that works"));
         }
         chance.below(3_000)
     } else {

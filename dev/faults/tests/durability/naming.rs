@@ -4,9 +4,9 @@ use std::path::Path;
 
 use forklore_faults::kind::Kind;
 use forklore_faults::naming::file;
-use forklore_faults::place::Place;
 use forklore_faults::process::{Process, Task};
 use forklore_faults::soak::times;
+use forklore_faults::test_folder::TestFolder;
 
 use crate::world::for_each_store;
 
@@ -15,7 +15,7 @@ const FILES: u64 = 12;
 for_each_store!(a_collection_takes_nothing_that_an_import_is_about_to_name);
 
 fn a_collection_takes_nothing_that_an_import_is_about_to_name(kind: Kind) {
-    let place = Place::in_memory(kind);
+    let place = TestFolder::in_memory(kind);
     let opened = place.open();
     let files = times(FILES);
     let keep = |number: u64| {
@@ -39,13 +39,13 @@ fn a_collection_takes_nothing_that_an_import_is_about_to_name(kind: Kind) {
     };
     let program = Path::new(env!("CARGO_BIN_EXE_forklore-faults"));
     let mut process = Process::start(program, &task);
-    assert_eq!(process.heard::<String>().as_deref(), Some("ready"));
+    assert_eq!(process.received::<String>().as_deref(), Some("ready"));
     opened.engine.gc().unwrap();
     for number in 0..files {
         let id = keep(number);
         process.go();
         let mut waited = 0;
-        while process.heard::<String>().expect("a process at work") == "about to write" {
+        while process.received::<String>().expect("a process at work") == "about to write" {
             assert_eq!(opened.engine.gc().unwrap().attachments, 0, "of file {number}");
             waited += 1;
             process.go();

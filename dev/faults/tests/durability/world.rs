@@ -6,9 +6,9 @@ use forklore_faults::caller::Caller;
 use forklore_faults::check::{Check, claim_open, compare_import, remains, unowned};
 use forklore_faults::history::{Answer, Call, Entry, Line, entries};
 use forklore_faults::kind::{Kind, Opened};
-use forklore_faults::place::Place;
 use forklore_faults::process::{Process, Task};
 use forklore_faults::soak::seed;
+use forklore_faults::test_folder::TestFolder;
 use forklore_faults::transcript::Transcript;
 use forklore_faults::work::{ONE, TRUNK};
 
@@ -38,7 +38,7 @@ macro_rules! for_each_store {
 pub(crate) use for_each_store;
 
 pub(crate) struct World {
-    pub(crate) place: Place,
+    pub(crate) place: TestFolder,
     pub(crate) history: Vec<Entry>,
     pub(crate) file: Transcript,
     number: u64,
@@ -46,15 +46,15 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new(kind: Kind, number: u64) -> Self {
-        Self::in_place(Place::in_memory(kind), number)
+        Self::in_place(TestFolder::in_memory(kind), number)
     }
 
     /// One on the disk that `folder` is on.
     pub(crate) fn on(kind: Kind, number: u64, folder: &Path) -> Self {
-        Self::in_place(Place::below(kind, folder), number)
+        Self::in_place(TestFolder::below(kind, folder), number)
     }
 
-    fn in_place(place: Place, number: u64) -> Self {
+    fn in_place(place: TestFolder, number: u64) -> Self {
         let mut file = Transcript::new(place.path());
         file.grow(RECORDS);
         let mut lines = Vec::new();
@@ -64,7 +64,7 @@ impl World {
             caller.call(Call::Create {
                 session: session.into(),
                 parent: None,
-                kept: 0,
+                inheritable: 0,
                 copy: false,
                 events: (0..events).map(|event| format!("{session}.{event}")).collect(),
             });
@@ -97,7 +97,7 @@ impl World {
     /// Starts a process, and waits until it has opened the store.
     pub(crate) fn start(task: &Task) -> Process {
         let mut process = Process::start(Path::new(env!("CARGO_BIN_EXE_forklore-faults")), task);
-        assert_eq!(process.heard::<String>().as_deref(), Some("ready"));
+        assert_eq!(process.received::<String>().as_deref(), Some("ready"));
         process
     }
 

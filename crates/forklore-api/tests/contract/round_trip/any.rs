@@ -241,7 +241,7 @@ fields! {
     Create { id, title, label, workspace, principal, permissions, metadata, config, parent }
     DamagedFile { name, message }
     Delete { session, mode, dry_run }
-    Deleted { deleted, kept_segments, dry_run }
+    Deleted { deleted, retained_segments, dry_run }
     Detached { session_id, copied_events }
     Difference { ancestor, common, only_a, only_b }
     Doctor { ok, checks }
@@ -253,7 +253,7 @@ fields! {
     ExportedFile { path, events, lossy }
     FlatNode { node, depth, parent_session_id }
     Fork { parent, at, id, label, title, kind, strategy, tool_calls, summarize, principal, permissions, workspace, metadata, config, dry_run }
-    Forked { recorded, existing, dry_run, apply, parent_session_id, child_session_id, root_session_id, kind, label, strategy, cut, adjusted_from, event_count, synthetic_results, would_record_branch_summary, head_seq, resume_command; asked }
+    Forked { recorded, existing, dry_run, apply, parent_session_id, child_session_id, root_session_id, kind, label, strategy, cut, adjusted_from, event_count, synthetic_results, would_record_branch_summary, head_seq, resume_command; requested }
     GraphFile { path, triples }
     Inspection { messages, balanced, open_results, synthetic_results, excluded }
     NodeHeader { label, title, kind, dialect, cut, own_events, head_seq, head_index, own_bytes, created, updated, copy_of; parent }
@@ -283,7 +283,7 @@ fields! {
     Stats { sessions, own_events, inherited_events, bytes, saved_bytes, usage, store_bytes, problems }
     StatsAnswer { stats, inherited_usage, calls }
     Tree { trees, next, problems }
-    TreeNode { session_id, known, missing, damaged, deleted, cycle, brought; depth }
+    TreeNode { session_id, header, missing, damaged, deleted, cycle, brought; depth }
     TreeRequest { session, workspace, after }
     UsageByModel { models, by_session }
     UsageReport { usage, models, by_session, problems }
@@ -296,7 +296,7 @@ impl Any for Facts {
         match dice.below(29) {
             0 => Self::Configuration { line: any(dice), path: any(dice) },
             1 => Self::OutOfRange {
-                asked: any(dice),
+                requested: any(dice),
                 reason: any(dice),
                 session_id: any(dice),
                 valid: any(dice),
@@ -307,7 +307,11 @@ impl Any for Facts {
                 seqs: any(dice),
                 session_id: any(dice),
             },
-            3 => Self::NothingToFork { asked: any(dice), reason: any(dice), session_id: any(dice) },
+            3 => Self::NothingToFork {
+                requested: any(dice),
+                reason: any(dice),
+                session_id: any(dice),
+            },
             4 => Self::OpenCalls { calls: any(dice), count: any(dice), session_id: any(dice) },
             5 => Self::HasChildren { children: any(dice), count: any(dice), session_id: any(dice) },
             6 => Self::Conflict { expected: any(dice), head_seq: any(dice), session_id: any(dice) },
@@ -316,10 +320,10 @@ impl Any for Facts {
                 owner: any(dice),
                 session_id: any(dice),
             },
-            8 => Self::Held { owner: any(dice), session_id: any(dice) },
-            9 => Self::LabelTaken { label: any(dice), session_id: any(dice) },
-            10 => Self::Place { place: any(dice) },
-            11 => Self::Damage { place: any(dice), seq: any(dice), session_id: any(dice) },
+            8 => Self::Leased { owner: any(dice), session_id: any(dice) },
+            9 => Self::LabelInUse { label: any(dice), session_id: any(dice) },
+            10 => Self::Unwritable { location: any(dice) },
+            11 => Self::Damage { location: any(dice), seq: any(dice), session_id: any(dice) },
             12 => Self::MissingAncestor { missing: any(dice), session_id: any(dice) },
             13 => Self::OtherChild { differs: any(dice), session_id: any(dice) },
             14 => {

@@ -12,13 +12,13 @@ pub(super) fn look(health: &mut Health) {
     // The store may not open, so the files are counted without it.
     let Ok(engine) = blocking::open_url(&StoreUrl::Memory) else { return };
     for agent in agents::here() {
-        let Ok(survey) = Importer::new(&engine).survey(agent.dialect, &agent.places) else {
+        let Ok(survey) = Importer::new(&engine).survey(agent.dialect, &agent.folders) else {
             continue;
         };
-        let places: Vec<_> = agent.places.iter().map(|place| agents::typed(place)).collect();
+        let places: Vec<_> = agent.folders.iter().map(|place| agents::typed(place)).collect();
         let files = count(survey.files, "session file");
         let message = format!("{}: {files} in {}", agent.agent, places.join(" and "));
-        let hint = (survey.files > 0).then(|| agents::import_command(&agent.places));
+        let hint = (survey.files > 0).then(|| agents::import_command(&agent.folders));
         health.add("agent", Status::Ok, message, hint, None);
     }
 }

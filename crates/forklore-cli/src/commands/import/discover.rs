@@ -24,7 +24,7 @@ struct Found {
     agent: &'static str,
     dialect: &'static str,
     #[serde(rename = "places")]
-    places: Vec<PathBuf>,
+    paths: Vec<PathBuf>,
     #[serde(flatten)]
     survey: Survey,
     command: String,
@@ -34,13 +34,13 @@ pub(super) fn run(app: &App, output: &mut Output) -> Result<()> {
     let engine = engine(app)?;
     let mut found = Vec::new();
     for home in agents::here() {
-        let survey = Importer::new(&engine).survey(home.dialect, &home.places)?;
-        let command = agents::import_command(&home.places);
-        let (agent, dialect, places) = (home.agent, home.dialect, home.places);
-        found.push(Found { agent, dialect, places, survey, command });
+        let survey = Importer::new(&engine).survey(home.dialect, &home.folders)?;
+        let command = agents::import_command(&home.folders);
+        let (agent, dialect, places) = (home.agent, home.dialect, home.folders);
+        found.push(Found { agent, dialect, paths: places, survey, command });
     }
     let unread = || found.iter().filter(|found| found.survey.to_read > 0);
-    let all = agents::import_command(unread().flat_map(|found| &found.places));
+    let all = agents::import_command(unread().flat_map(|found| &found.paths));
     let command = unread().next().map(|_| all);
     let answer = Answer { agents: found, command };
     output.answer(&answer, |page| show(page, &answer))?;
@@ -74,8 +74,9 @@ fn show(page: &mut Page, answer: &Answer) {
         Column::new("WHERE").gives_way(),
     ]);
     for found in &answer.agents {
-        let Survey { files, beside, bytes: size, newest, imported, to_read } = found.survey;
-        let places: Vec<_> = found.places.iter().map(|place| agents::typed(place)).collect();
+        let Survey { files, sidecars: beside, bytes: size, newest, imported, to_read } =
+            found.survey;
+        let places: Vec<_> = found.paths.iter().map(|place| agents::typed(place)).collect();
         let tone = if to_read > 0 { Tone::Good } else { Tone::Plain };
         table.row([
             Cell::new(Tone::Strong, found.agent),

@@ -25,7 +25,7 @@ pub(super) fn show(page: &mut Page, report: &ImportReport) {
     page.put(Tone::Good, "Imported ").put(Tone::Plain, count(appended, "event"));
     let what = format!(
         " ({}) from {} into {}",
-        bytes(report.sources.iter().map(|file| file.bytes).sum::<u64>() + report.beside.bytes),
+        bytes(report.sources.iter().map(|file| file.bytes).sum::<u64>() + report.sidecars.bytes),
         count(report.files, "file"),
         count(read.len() as u64, "session")
     );
@@ -36,8 +36,8 @@ pub(super) fn show(page: &mut Page, report: &ImportReport) {
             if read.is_empty() { count(others, "session") } else { count(others, "other session") };
         page.put(Tone::Dim, format!("; {others} without a new event"));
     }
-    if report.beside.files > 0 {
-        page.put(Tone::Plain, format!("; {} beside", count(report.beside.files, "file")));
+    if report.sidecars.files > 0 {
+        page.put(Tone::Plain, format!("; {} beside", count(report.sidecars.files, "file")));
     }
     if report.unchanged > 0 {
         page.put(Tone::Dim, format!("; {} unchanged", count(report.unchanged, "file")));
@@ -50,7 +50,7 @@ pub(super) fn show(page: &mut Page, report: &ImportReport) {
 }
 
 /// Where a problem is, and what.
-pub(super) fn place(problem: &ImportProblem) -> String {
+pub(super) fn location(problem: &ImportProblem) -> String {
     let line = problem.line.map(|line| format!(":{line}")).unwrap_or_default();
     let offset = problem.offset.map(|offset| format!(" (byte {offset})")).unwrap_or_default();
     format!("{}{line}{offset}: {}", problem.path, problem.message)
@@ -88,7 +88,7 @@ fn sessions(page: &mut Page, sessions: &[&ImportedSession]) {
 #[derive(Default)]
 struct Sums {
     files: u64,
-    beside: u64,
+    sidecars: u64,
     sessions: u64,
     branches: u64,
     events: u64,
@@ -104,7 +104,7 @@ impl Sums {
         vec![
             Cell::new(Tone::Strong, name),
             Cell::new(Tone::Plain, grouped(self.files)),
-            Cell::new(Tone::Plain, grouped(self.beside)),
+            Cell::new(Tone::Plain, grouped(self.sidecars)),
             Cell::new(Tone::Plain, grouped(self.sessions)),
             Cell::new(Tone::Plain, grouped(self.branches)),
             Cell::new(Tone::Plain, grouped(self.events)),
@@ -117,7 +117,7 @@ impl Sums {
 
     fn add(&mut self, other: &Self) {
         self.files += other.files;
-        self.beside += other.beside;
+        self.sidecars += other.sidecars;
         self.sessions += other.sessions;
         self.branches += other.branches;
         self.events += other.events;
@@ -176,10 +176,10 @@ fn sums(report: &ImportReport) -> BTreeMap<&str, Sums> {
             sums.bytes += file.bytes;
         }
     }
-    for file in &report.kept {
+    for file in &report.stored {
         agent_at.insert(&file.path, &file.dialect);
         let sums = sums.entry(&file.dialect).or_default();
-        sums.beside += 1;
+        sums.sidecars += 1;
         sums.bytes += file.bytes;
     }
     for problem in &report.problems {
@@ -193,7 +193,12 @@ fn sums(report: &ImportReport) -> BTreeMap<&str, Sums> {
 
 fn problems(page: &mut Page, problems: &[ImportProblem]) {
     for problem in problems.iter().take(PROBLEMS) {
-        page.block(Tone::Warn, &forklore_sanitize::terminal::line(&place(problem)), 2, usize::MAX);
+        page.block(
+            Tone::Warn,
+            &forklore_sanitize::terminal::line(&location(problem)),
+            2,
+            usize::MAX,
+        );
     }
     if problems.len() > PROBLEMS {
         page.put(Tone::Dim, format!("... and {} more problems", problems.len() - PROBLEMS)).end();

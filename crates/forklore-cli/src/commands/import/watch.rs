@@ -28,7 +28,7 @@ const REST: u32 = 4;
 const AGAIN: Duration = Duration::from_secs(5);
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
-    let places = places(&args.path)?;
+    let places = paths(&args.path)?;
     let options = ImportOptions { found: true, ..super::options(args, app)? };
     let engine = app.engine()?;
     let mut followed = Followed::new(&places);
@@ -54,9 +54,9 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
 }
 
 /// The places named, or where the agents of this machine keep or would keep their sessions.
-fn places(named: &[PathBuf]) -> Result<Vec<PathBuf>> {
+fn paths(named: &[PathBuf]) -> Result<Vec<PathBuf>> {
     if named.is_empty() {
-        let places: Vec<_> = agents::known().into_iter().flat_map(|agent| agent.places).collect();
+        let places: Vec<_> = agents::all().into_iter().flat_map(|agent| agent.folders).collect();
         let homeless = "there is no home directory in which agents could keep sessions";
         return if places.is_empty() { Err(Failure::invalid(homeless)) } else { Ok(places) };
     }

@@ -28,7 +28,7 @@ pub(super) fn run(
             gone.push(file.name.clone());
             continue;
         }
-        let place = file_below(folder, file.place()).map_err(refused)?;
+        let place = file_below(folder, file.relative_path()).map_err(refused)?;
         if place.symlink_metadata().is_ok() {
             let there = format!("{} is there already; nothing was written", place.display());
             return Err(Failure::refused(ErrorKind::AlreadyExists, there));

@@ -72,7 +72,7 @@ impl AttachmentFolder {
     /// The file of an attachment, touched, and locked against sweeps until it is closed; none
     /// where there is none.
     pub(super) fn lock_shared(&self, id: &AttachmentId) -> Result<Option<Box<dyn File>>> {
-        let (_, path) = self.place(id);
+        let (_, path) = self.paths(id);
         loop {
             let Some(file) = self.open_file(id, &path)? else { return Ok(None) };
             let locked = file.lock_shared().and_then(|()| is_at(&*file, &path));

@@ -32,7 +32,7 @@ impl AttachmentFolder {
         let new = self.begin()?;
         let (id, len) = new.fill(bytes, limit)?;
         self.synced(&new.path, new.file.sync())?;
-        let (folder, path) = self.place(&id);
+        let (folder, path) = self.paths(&id);
         self.make_folder(&folder)?;
         let (file, is_new) = self.publish(&new, &id, &path)?;
         self.sync_way_to(&folder)?;

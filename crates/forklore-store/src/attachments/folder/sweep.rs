@@ -34,7 +34,7 @@ impl AttachmentFolder {
         let mut swept = Swept { attachments: 0, bytes: self.remove_unfinished()? };
         let mut folders = BTreeSet::new();
         for attachment in unneeded {
-            let (folder, path) = self.place(&attachment.id);
+            let (folder, path) = self.paths(&attachment.id);
             let expected = Some(attachment.version);
             if let Some(bytes) = self.remove(&path, expected).map_err(os("removing", &path))? {
                 swept.attachments += 1;
@@ -68,14 +68,14 @@ impl AttachmentFolder {
     fn look_at(&self, id: AttachmentId, path: &Path) -> io::Result<Option<Attachment>> {
         let Some(file) = self.open_there(path)? else { return Ok(None) };
         let found = file.metadata()?;
-        let held = is_held(&*file)?;
-        Ok(Some(Attachment { id, bytes: found.len(), version: version(&found), held }))
+        let held = is_pinned(&*file)?;
+        Ok(Some(Attachment { id, bytes: found.len(), version: version(&found), pinned: held }))
     }
 
     /// Removes a file that nobody holds and that is still of this version; how many bytes it had.
     fn remove(&self, path: &Path, expected: Option<u128>) -> io::Result<Option<u64>> {
         let Some(file) = self.open_there(path)? else { return Ok(None) };
-        let is_held = is_held(&*file)?;
+        let is_held = is_pinned(&*file)?;
         let found = file.metadata()?;
         let same = expected.is_none_or(|expected| version(&found) == expected);
         if is_held || !same || !is_at(&*file, path)? {
@@ -99,7 +99,7 @@ impl AttachmentFolder {
 }
 
 /// Whether somebody holds the file; else nobody can until it is closed.
-fn is_held(file: &dyn File) -> io::Result<bool> {
+fn is_pinned(file: &dyn File) -> io::Result<bool> {
     match file.try_lock() {
         Ok(()) => Ok(false),
         Err(TryLockError::WouldBlock) => Ok(true),

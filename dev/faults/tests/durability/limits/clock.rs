@@ -10,7 +10,7 @@ use forklore_conformance::scene::text;
 use forklore_core::workspace::Workspace;
 use forklore_core::{ErrorKind, SessionId};
 use forklore_faults::kind::Kind;
-use forklore_faults::place::Place;
+use forklore_faults::test_folder::TestFolder;
 use forklore_store::clock::StoreClock;
 use forklore_store::port::At;
 use jiff::Timestamp;
@@ -44,7 +44,7 @@ impl Clock for Hand {
 }
 
 fn a_clock_that_goes_backwards_harms_nothing(kind: Kind) {
-    let place = Place::in_memory(kind);
+    let place = TestFolder::in_memory(kind);
     let hand = Arc::new(Hand(AtomicI64::new(START)));
     let at = hand.clone();
     let clock = StoreClock::new(move || at.now());

@@ -59,7 +59,7 @@ impl Reader {
         let child = Call::Create {
             session: "child".into(),
             parent: Some(TRUNK.into()),
-            kept: 5,
+            inheritable: 5,
             copy: false,
             events: vec!["child.0".into()],
         };

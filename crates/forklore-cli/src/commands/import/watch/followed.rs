@@ -10,7 +10,7 @@ use forklore::store::disk;
 use notify::{Config, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
 /// A change is looked at when nothing more came for so long, or so long after the first.
-const QUIET: Duration = Duration::from_millis(100);
+const SETTLE: Duration = Duration::from_millis(100);
 const PATIENCE: Duration = Duration::from_millis(500);
 /// How often the places themselves are looked at: whether they came, went or were exchanged.
 const TICK: Duration = Duration::from_secs(2);
@@ -40,7 +40,7 @@ struct Waiting {
 #[derive(Default)]
 struct Inbox {
     waiting: Mutex<Waiting>,
-    told: Condvar,
+    woken: Condvar,
 }
 
 impl Inbox {
@@ -58,14 +58,14 @@ impl Inbox {
             waiting.changed.insert(path);
         }
         waiting.since.get_or_insert_with(Instant::now);
-        self.told.notify_one();
+        self.woken.notify_one();
     }
 
     fn miss(&self) {
         let mut waiting = self.lock();
         waiting.missed = true;
         waiting.since.get_or_insert_with(Instant::now);
-        self.told.notify_one();
+        self.woken.notify_one();
     }
 
     fn event(&self, event: notify::Result<Event>) {
@@ -80,7 +80,7 @@ impl Inbox {
 }
 
 /// A folder, or a single file.
-struct Place {
+struct WatchedPath {
     path: PathBuf,
     /// The folder that is followed for it, while there is one.
     folder: Option<Folder>,
@@ -91,12 +91,12 @@ struct Folder {
     /// What tells it from another of the same path.
     identity: (u64, u64),
     /// Whether the system tells its changes.
-    told: bool,
+    woken: bool,
 }
 
 /// The places that are followed.
 pub(super) struct Followed {
-    places: Vec<Place>,
+    paths: Vec<WatchedPath>,
     inbox: Arc<Inbox>,
     watcher: Option<RecommendedWatcher>,
     polled: Instant,
@@ -109,9 +109,8 @@ impl Followed {
         let config = Config::default().with_follow_symlinks(false);
         // Without it the places are looked through every few seconds.
         let watcher = RecommendedWatcher::new(move |event| told.event(event), config).ok();
-        let places = places.iter().map(|path| Place { path: path.clone(), folder: None });
-        let mut followed =
-            Self { places: places.collect(), inbox, watcher, polled: Instant::now() };
+        let places = places.iter().map(|path| WatchedPath { path: path.clone(), folder: None });
+        let mut followed = Self { paths: places.collect(), inbox, watcher, polled: Instant::now() };
         followed.check();
         followed
     }
@@ -121,7 +120,7 @@ impl Followed {
         let inbox = self.inbox.clone();
         move || {
             inbox.lock().stopped = true;
-            inbox.told.notify_one();
+            inbox.woken.notify_one();
         }
     }
 
@@ -137,10 +136,10 @@ impl Followed {
         loop {
             let inbox = self.inbox.clone();
             let waiting = inbox.lock();
-            let quiet = if waiting.since.is_some() { QUIET } else { TICK };
+            let quiet = if waiting.since.is_some() { SETTLE } else { TICK };
             let before = waiting.changed.len();
             let (mut waiting, wait) =
-                inbox.told.wait_timeout(waiting, quiet).unwrap_or_else(PoisonError::into_inner);
+                inbox.woken.wait_timeout(waiting, quiet).unwrap_or_else(PoisonError::into_inner);
             if waiting.stopped {
                 return Next::Stop;
             }
@@ -160,13 +159,13 @@ impl Followed {
     }
 
     fn everything(&self) -> Vec<PathBuf> {
-        self.places.iter().map(|place| place.path.clone()).filter(|path| path.exists()).collect()
+        self.paths.iter().map(|place| place.path.clone()).filter(|path| path.exists()).collect()
     }
 
     /// The changes in the places. What SQLite writes beside a database is a change of it.
     fn meant(&self, changed: BTreeSet<PathBuf>) -> Vec<PathBuf> {
         let changed: BTreeSet<_> = changed.into_iter().map(of_database).collect();
-        let inside = |path: &PathBuf| self.places.iter().any(|place| path.starts_with(&place.path));
+        let inside = |path: &PathBuf| self.paths.iter().any(|place| path.starts_with(&place.path));
         changed.into_iter().filter(inside).collect()
     }
 
@@ -178,7 +177,7 @@ impl Followed {
             self.polled = Instant::now();
         }
         let mut look = Vec::new();
-        for place in &mut self.places {
+        for place in &mut self.paths {
             // The system names what changed without links.
             let Ok(path) = place.path.canonicalize() else {
                 place.folder = None;
@@ -193,13 +192,13 @@ impl Followed {
             };
             match place.folder {
                 Some(known) if known.identity == identity => {
-                    if poll && !known.told {
+                    if poll && !known.woken {
                         look.push(place.path.clone());
                     }
                 }
                 _ => {
                     let told = follow(self.watcher.as_mut(), folder, !is_file);
-                    place.folder = Some(Folder { identity, told });
+                    place.folder = Some(Folder { identity, woken: told });
                     look.push(place.path.clone());
                 }
             }

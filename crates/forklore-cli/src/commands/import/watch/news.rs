@@ -27,7 +27,7 @@ const MOST: usize = 10_000;
 enum Line<'a> {
     Watching {
         #[serde(rename = "places")]
-        places: &'a [PathBuf],
+        paths: &'a [PathBuf],
     },
     Imported {
         path: &'a str,
@@ -38,7 +38,7 @@ enum Line<'a> {
         sessions: Vec<&'a SessionId>,
     },
     #[serde(rename = "kept")]
-    Kept {
+    Sidecar {
         path: &'a str,
         dialect: &'a str,
         bytes: u64,
@@ -47,7 +47,7 @@ enum Line<'a> {
     Gone {
         path: &'a Path,
         #[serde(rename = "kept")]
-        kept: &'a [SessionId],
+        stored: &'a [SessionId],
     },
     Problem(&'a ImportProblem),
     Refused {
@@ -63,20 +63,20 @@ enum Line<'a> {
 /// What was said, and where to.
 pub(super) struct News<'a> {
     output: &'a mut Output,
-    told: HashSet<u64>,
+    reported: HashSet<u64>,
     files: u64,
     events: u64,
 }
 
 impl<'a> News<'a> {
     pub(super) fn new(output: &'a mut Output) -> Self {
-        Self { output, told: HashSet::new(), files: 0, events: 0 }
+        Self { output, reported: HashSet::new(), files: 0, events: 0 }
     }
 
     pub(super) fn begin(&mut self, places: &[PathBuf]) -> Result<()> {
         let there: Vec<_> = places.iter().filter(|place| place.exists()).cloned().collect();
         let names: Vec<_> = there.iter().map(|place| agents::typed(place)).collect();
-        self.say(&Line::Watching { places: &there }, |page| {
+        self.say(&Line::Watching { paths: &there }, |page| {
             let names = if names.is_empty() { "nothing yet".into() } else { names.join(" ") };
             page.put(Tone::Plain, format!("Watching {names}; Ctrl-C ends it")).end();
         })
@@ -89,8 +89,8 @@ impl<'a> News<'a> {
             let own: Vec<_> = sessions.by_ref().take(file.sessions.len()).collect();
             self.imported(file, &own, &report.problems)?;
         }
-        for file in report.kept.iter().filter(|file| file.bytes > 0) {
-            self.kept(file)?;
+        for file in report.stored.iter().filter(|file| file.bytes > 0) {
+            self.stored(file)?;
         }
         for problem in &report.problems {
             self.problem(problem)?;
@@ -98,10 +98,10 @@ impl<'a> News<'a> {
         Ok(())
     }
 
-    fn kept(&mut self, file: &StoredSidecar) -> Result<()> {
+    fn stored(&mut self, file: &StoredSidecar) -> Result<()> {
         let StoredSidecar { path, dialect, session, bytes: size, .. } = file;
         self.files += 1;
-        self.say(&Line::Kept { path, dialect, bytes: *size, session }, |page| {
+        self.say(&Line::Sidecar { path, dialect, bytes: *size, session }, |page| {
             let what = format!("{:<10}{}", "beside", bytes(*size));
             page.put(Tone::Good, format!("{what:<34}")).put(Tone::Dim, dialect);
             page.put(Tone::Plain, format!("  {}", agents::typed(Path::new(path)))).end();
@@ -148,7 +148,7 @@ impl<'a> News<'a> {
         if kept.is_empty() {
             return Ok(());
         }
-        self.say(&Line::Gone { path, kept }, |page| {
+        self.say(&Line::Gone { path, stored: kept }, |page| {
             let what = format!("{:<10}{} kept", "gone", count(kept.len() as u64, "session"));
             page.put(Tone::Warn, format!("{what:<34}"));
             page.put(Tone::Plain, agents::typed(path)).end();
@@ -167,7 +167,7 @@ impl<'a> News<'a> {
             return Ok(());
         }
         self.say(&Line::Problem(problem), |page| {
-            page.put(Tone::Warn, format!("problem   {}", report::place(problem))).end();
+            page.put(Tone::Warn, format!("problem   {}", report::location(problem))).end();
         })
     }
 
@@ -193,10 +193,10 @@ impl<'a> News<'a> {
     fn is_new(&mut self, what: &impl Hash) -> bool {
         let mut hasher = DefaultHasher::new();
         what.hash(&mut hasher);
-        if self.told.len() >= MOST {
-            self.told.clear();
+        if self.reported.len() >= MOST {
+            self.reported.clear();
         }
-        self.told.insert(hasher.finish())
+        self.reported.insert(hasher.finish())
     }
 
     fn say(&mut self, line: &Line<'_>, people: impl FnOnce(&mut Page)) -> Result<()> {

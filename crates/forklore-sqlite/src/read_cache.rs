@@ -37,7 +37,7 @@ impl Remembered {
         self.histories.remove(id)
     }
 
-    pub(crate) fn keep(&mut self, history: History<'static>) {
+    pub(crate) fn insert(&mut self, history: History<'static>) {
         if self.histories.len() >= MOST {
             self.histories.clear();
         }

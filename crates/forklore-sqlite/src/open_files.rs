@@ -22,11 +22,11 @@ fn open() -> MutexGuard<'static, HashMap<(u64, u64), usize>> {
 
 /// A file that is open in this process, or about to be.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub(crate) struct OpenFile {
     file: (u64, u64),
 }
 
-impl Held {
+impl OpenFile {
     /// Its device and inode.
     pub(crate) fn file(&self) -> (u64, u64) {
         self.file
@@ -45,7 +45,7 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for OpenFile {
     fn drop(&mut self) {
         let mut open = open();
         if let Some(times) = open.get_mut(&self.file) {

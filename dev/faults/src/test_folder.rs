@@ -10,12 +10,12 @@ use crate::kind::{Kind, Opened};
 /// costs nothing: a kill takes from a process what it has not yet handed to the kernel, and
 /// nothing else.
 #[derive(Debug)]
-pub struct Place {
+pub struct TestFolder {
     dir: TempDir,
     kind: Kind,
 }
 
-impl Place {
+impl TestFolder {
     /// An empty one, in memory where the machine has a place there.
     ///
     /// # Panics

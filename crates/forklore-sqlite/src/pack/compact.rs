@@ -28,7 +28,7 @@ struct Chain {
     session: SessionId,
     root: Segment,
     pages: Vec<(i64, Counts)>,
-    kept: u64,
+    retained: u64,
 }
 
 /// Joins the histories of which that is worth it; how many.
@@ -54,27 +54,27 @@ pub(super) fn join(store: &SqliteStore, budget: &mut Budget<'_>) -> StoreResult<
 /// copied.
 fn one(store: &SqliteStore, page: i64, sid: Segment, budget: &mut Budget<'_>) -> StoreResult<bool> {
     let found = store.read_with("reading", |conn| chain(conn, page, sid))?;
-    let Some(found) = found.filter(|found| budget.allows(found.kept)) else {
+    let Some(found) = found.filter(|found| budget.allows(found.retained)) else {
         return Ok(false);
     };
-    budget.spend(found.kept);
+    budget.spend(found.retained);
     // Else one that is damaged would be copied and erased again each time.
     let mut from = 0;
-    while from < found.kept {
-        let to = found.kept.min(from + copy::BATCH);
+    while from < found.retained {
+        let to = found.retained.min(from + copy::BATCH);
         store.read_with("reading", |conn| read::inheritable(conn, &found.session, from, to))?;
         if !budget.allows(0) {
             return Ok(false);
         }
         from = to;
     }
-    let staged = copy::stage(store, &found.session, found.kept)?;
+    let staged = copy::stage(store, &found.session, found.retained)?;
     let done = store.write("joining a history in", |tx| {
         let now = chain(tx, page, sid)?;
         if now.is_none_or(|now| now.pages != found.pages) {
             return Ok(false);
         }
-        for span in staged.publish(tx, found.root, found.kept)?.spans {
+        for span in staged.publish(tx, found.root, found.retained)?.spans {
             for (page, end) in &found.pages {
                 ancestry::replace_page(tx, *page, Span { to: end.inheritable, ..span }, *end)?;
             }
@@ -105,15 +105,15 @@ fn chain(conn: &Connection, page: i64, sid: Segment) -> Result<Option<Chain>> {
         return Ok(None);
     }
     let mut chain =
-        Chain { session: session.header.id, root: session.root, pages: Vec::new(), kept: 0 };
+        Chain { session: session.header.id, root: session.root, pages: Vec::new(), retained: 0 };
     let mut spans = 0;
     let mut next = Some(page);
     while let Some(id) = next {
         let page = ancestry::page(conn, id)?;
-        chain.kept = chain.kept.max(page.end.inheritable);
+        chain.retained = chain.retained.max(page.end.inheritable);
         chain.pages.push((id, page.end));
         spans += page.before.spans.len() as u64;
         next = page.before.page;
     }
-    Ok((spans >= SPANS && chain.kept / spans < EVENTS).then_some(chain))
+    Ok((spans >= SPANS && chain.retained / spans < EVENTS).then_some(chain))
 }

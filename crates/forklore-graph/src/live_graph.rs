@@ -19,16 +19,16 @@ use crate::projection::Projection;
 use crate::{iri, session};
 
 /// The graph, and the headers that it tells.
-pub(crate) struct Standing {
+pub(crate) struct LiveGraph {
     pub(crate) graph: Graph,
-    told: BTreeMap<SessionId, Header>,
+    projected: BTreeMap<SessionId, Header>,
     /// The roots of the families in which a session was deleted.
     buried: BTreeSet<SessionId>,
     /// How far it follows the feed of the store.
     since: Since,
 }
 
-impl Standing {
+impl LiveGraph {
     /// The graph of everything in a store.
     pub(crate) fn of(engine: &Engine) -> Result<Self, LoadError> {
         // From before the first look on, so that nothing is missed.
@@ -36,7 +36,7 @@ impl Standing {
         let headers = everybody(engine)?;
         let mut standing = Self {
             graph: Graph::of(Projection::of(engine, headers.clone()))?,
-            told: BTreeMap::new(),
+            projected: BTreeMap::new(),
             buried: BTreeSet::new(),
             since,
         };
@@ -76,7 +76,7 @@ impl Standing {
         let mut anew = BTreeSet::new();
         let mut transaction = self.graph.store.start_transaction()?;
         for header in &headers {
-            match self.told.get(&header.id) {
+            match self.projected.get(&header.id) {
                 _ if buried.contains(&header.root_id) => {
                     anew.insert(header.root_id.clone());
                 }
@@ -94,7 +94,8 @@ impl Standing {
             headers.into_iter().map(|header| (header.id.clone(), header)).collect();
         for root in anew {
             // The feed has named all of them.
-            let family = self.told.values().chain(told.values()).filter(|it| it.root_id == root);
+            let family =
+                self.projected.values().chain(told.values()).filter(|it| it.root_id == root);
             let ids: BTreeSet<_> = family.map(|header| header.id.clone()).collect();
             let family = ids.iter().map(|id| Ok(engine.store().header(id)?));
             let family = family.collect::<Read<Vec<_>>>()?;
@@ -113,7 +114,7 @@ impl Standing {
         if header.deleted.is_some() {
             self.buried.insert(header.root_id.clone());
         }
-        self.told.insert(header.id.clone(), header);
+        self.projected.insert(header.id.clone(), header);
     }
 }
 
@@ -157,7 +158,7 @@ fn tell_growth(
         said.iter().for_each(|quad| transaction.remove(quad));
     }
     let mut out = Vec::new();
-    let spent = Projection::spent(engine, new)?;
+    let spent = Projection::usage(engine, new)?;
     session::describe(new, spent, &mut session::Principals::new(), &mut out);
     transaction.extend(&out);
     if new.own_events == old.own_events {

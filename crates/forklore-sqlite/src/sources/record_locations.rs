@@ -22,9 +22,9 @@ const SMALL: i64 = 1_024;
 pub(super) fn add(
     tx: &WriteTx<'_>,
     source: i64,
-    places: &[(RecordKey, RecordLocation)],
+    locations: &[(RecordKey, RecordLocation)],
 ) -> Result<()> {
-    if places.is_empty() {
+    if locations.is_empty() {
         return Ok(());
     }
     let mut entries = BTreeMap::new();
@@ -36,7 +36,7 @@ pub(super) fn add(
         tx.write("DELETE FROM source_place WHERE k >= ?1 << 16 AND k < (?1 + 1) << 16", &[&run])?;
         tx.write("DELETE FROM source_run WHERE run = ?", &[&run])?;
     }
-    entries.extend(places.iter().copied());
+    entries.extend(locations.iter().copied());
     let len = signed(entries.len() as u64);
     tx.write("INSERT INTO source_run (source, entries, crc) VALUES (?, ?, 0)", &[&source, &len])?;
     let run = tx.last_insert_rowid();

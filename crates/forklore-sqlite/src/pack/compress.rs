@@ -8,8 +8,8 @@ use rusqlite::Connection;
 use super::budget::Budget;
 use crate::chunk::{self, Codec, Sealed};
 use crate::fault::Result;
+use crate::pack_rows;
 use crate::row::{self, Row};
-use crate::seal;
 use crate::segment::{Segment, key};
 use crate::store::{Durable, SqliteStore};
 use crate::write::WriteTx;
@@ -103,7 +103,7 @@ fn rows(store: &SqliteStore, segment: Segment, budget: &mut Budget<'_>) -> Store
         let batch = store.read_with("reading", |conn| single(conn, first, to))?;
         from = batch.behind;
         let found: Vec<&Row> = batch.found.iter().collect();
-        let runs: Vec<_> = seal::runs(&found, usize::MAX).collect();
+        let runs: Vec<_> = pack_rows::runs(&found, usize::MAX).collect();
         if runs.is_empty() {
             continue;
         }
@@ -123,7 +123,7 @@ fn move_unchanged(tx: &WriteTx<'_>, run: &[&Row]) -> Result<u64> {
     if row::count(tx, first.k, last.k)? != run.len() {
         return Ok(0);
     }
-    seal::move_run(tx, run, Codec::Zstd)
+    pack_rows::move_run(tx, run, Codec::Zstd)
 }
 
 /// Some rows between two keys.

@@ -16,7 +16,7 @@ use forklore_store::{Error, Result};
 use super::Step;
 use crate::picture;
 use crate::soak::{Chance, seed};
-use crate::subject::kept_by;
+use crate::subject::attachments_of;
 use forklore_store::Store;
 
 /// The steps of a round.
@@ -79,7 +79,7 @@ impl Plan<'_> {
 
     fn put(&mut self, bytes: &[u8]) -> AttachmentId {
         self.add(Step::Put(bytes.to_vec()));
-        let held = kept_by(&**self.reference).put(&mut &*bytes, u64::MAX);
+        let held = attachments_of(&**self.reference).put(&mut &*bytes, u64::MAX);
         held.expect("memory keeps bytes").id
     }
 
@@ -96,13 +96,13 @@ impl Plan<'_> {
 }
 
 /// Writes events, while what they name is held, as whoever writes them must; it must be there.
-pub(super) fn naming_held<T>(
+pub(super) fn naming_pinned<T>(
     store: &dyn Store,
     events: &[Event],
     write: impl FnOnce() -> Result<T>,
 ) -> Result<T> {
     let named: Vec<_> = events.iter().flat_map(|event| mentions(&event.data)).collect();
-    let held = named.iter().map(|Mention { id, .. }| kept_by(store).pin(id));
+    let held = named.iter().map(|Mention { id, .. }| attachments_of(store).pin(id));
     let held = held.collect::<Result<Vec<Option<Pin>>>>()?;
     let written = write()?;
     match named.iter().zip(&held).find(|(_, held)| held.is_none()) {
@@ -113,7 +113,7 @@ pub(super) fn naming_held<T>(
 
 /// Reads kept bytes, which must be there and whole.
 pub(super) fn get(store: &dyn Store, id: &AttachmentId) -> Result<()> {
-    match check(&*kept_by(store), id)? {
+    match check(&*attachments_of(store), id)? {
         Some(_) => Ok(()),
         None => Err(Error::Invalid(format!("{id} is not there to be read"))),
     }
@@ -121,7 +121,7 @@ pub(super) fn get(store: &dyn Store, id: &AttachmentId) -> Result<()> {
 
 /// Removes what no event names; then nothing of it is left.
 pub(super) fn sweep(store: &dyn Store) -> Result<()> {
-    let mut unneeded = kept_by(store).list()?;
+    let mut unneeded = attachments_of(store).list()?;
     let mut named = BTreeSet::new();
     for header in store.sessions(&Filter::default(), None, 0)?.all()? {
         for stored in picture::log(store, &header.id)? {
@@ -129,8 +129,8 @@ pub(super) fn sweep(store: &dyn Store) -> Result<()> {
         }
     }
     unneeded.retain(|attachment| !named.contains(&attachment.id));
-    kept_by(store).sweep(&unneeded)?;
-    match kept_by(store).list()?.iter().find(|left| !named.contains(&left.id)) {
+    attachments_of(store).sweep(&unneeded)?;
+    match attachments_of(store).list()?.iter().find(|left| !named.contains(&left.id)) {
         Some(left) => Err(Error::Invalid(format!("{} is left, although nobody names it", left.id))),
         None => Ok(()),
     }
